@@ -6,6 +6,7 @@ import type { Registry } from '../model/kind/kind.ts';
 import { eventsSchema } from '../report/audit/events-schema.ts';
 import { driftSchema } from '../report/drift/drift-schema.ts';
 import { historySchema } from '../report/json/history-schema.ts';
+import { acceptSchema } from '../report/accept/accept-schema.ts';
 import { loginSchema } from '../report/login/login-schema.ts';
 import { planSchema } from '../report/json/plan-schema.ts';
 
@@ -20,6 +21,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['History', asJson(historySchema)],
     ['Login', asJson(loginSchema)],
     ['Audit', asJson(eventsSchema)],
+    ['Accept', asJson(acceptSchema)],
   ]);
 }
 

@@ -5,6 +5,7 @@ import { LedgerAddressError } from '../model/stack/ledger.ts';
 import { ArchiveAddressError } from './audit/open-archive.ts';
 import type { CommandEnd, CommonOptions } from './command-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { addAccept } from './flags/accept.ts';
 import { addApply } from './flags/apply.ts';
 import { addAudit } from './flags/audit.ts';
 import { addCheckRole } from './flags/check-role.ts';
@@ -110,6 +111,7 @@ function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEn
   addDrift(program, host, ends);
   addPlanFiles(program, host, ends);
   addExport(program, host, ends);
+  addAccept(program, host, ends);
   addRecover(program, host, ends);
   addHistory(program, host, ends);
   addAudit(program, host, ends);
@@ -135,6 +137,8 @@ Examples:
   trueup plan --out plan.json     in a pull request: keep what is to be approved
   trueup apply plan.json          in CI, after the merge: that, and nothing else
   trueup export --out manifests   manifests for what is live and not managed yet
+  trueup accept Workspace/acme/app
+                                  what is live there becomes what the manifest says
   trueup role check web --jwt ci.jwt
                                   whether a service account may log in, and else why not
   ./render | trueup plan -        some manifests of the stack, and nothing else of it

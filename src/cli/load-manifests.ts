@@ -1,5 +1,6 @@
 /** Reads manifests with the kinds and dialects of this program, and with the process's standard input. */
 import { dialects } from '../http/dialects.ts';
+import type { FileDrafts } from '../manifest/load-documents.ts';
 import { type Manifests, readManifests } from '../manifest/read-manifests.ts';
 import type { CliHost } from './cli-host.ts';
 import { type InputEnds, readInput } from './run/read-input.ts';
@@ -7,6 +8,8 @@ import { type InputEnds, readInput } from './run/read-input.ts';
 export interface LoadOptions extends InputEnds {
   /** the manifests on standard input are the whole stack, even when the stack has files of its own */
   readonly complete?: boolean | undefined;
+  /** what files would hold, in place of what they do */
+  readonly drafts?: FileDrafts | undefined;
 }
 
 export interface LoadedManifests extends Manifests {
@@ -18,7 +21,7 @@ export interface LoadedManifests extends Manifests {
 export async function loadManifests(
   path: string | undefined,
   host: CliHost,
-  { complete = false, timeout, over }: LoadOptions = {},
+  { complete = false, timeout, over, drafts }: LoadOptions = {},
 ): Promise<LoadedManifests> {
   let began: number | undefined;
   const manifests = await readManifests({
@@ -29,6 +32,7 @@ export async function loadManifests(
       return readInput(host, max, { timeout, over });
     },
     inputIsWhole: complete,
+    drafts,
     kinds: host.kinds,
     dialects,
     now: host.now(),

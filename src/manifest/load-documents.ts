@@ -27,10 +27,14 @@ interface LoadInput {
   readonly stdin?: (max: number) => Promise<Uint8Array>;
   readonly inputIsWhole?: boolean;
   readonly replacementText?: string;
+  readonly drafts?: FileDrafts | undefined;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly secrets: ReadonlySet<string>;
 }
+
+/** What files would hold, by their absolute paths; undefined for one that would not be there. */
+export type FileDrafts = ReadonlyMap<string, string | undefined>;
 
 export interface Loaded {
   readonly stack?: StackReading;
@@ -110,7 +114,7 @@ async function loadManifests(
   own: StackFileDocuments,
 ): Promise<Loaded> {
   const directory = own.path === standardInput ? resolve(input.cwd) : dirname(own.path);
-  const { paths, problems } = await listManifests(stack, own, directory);
+  const { paths, problems } = await listManifests(stack, own, { directory, drafts: input.drafts });
   const repository = await findRepository(directory);
   const texts: FileDocuments[] = [own];
   for (let start = 0; start < paths.length; start += maxOpenFiles) {
@@ -138,10 +142,12 @@ function asksInput({ manifests }: StackReading): boolean {
 async function listManifests(
   stack: StackReading,
   own: StackFileDocuments,
-  directory: string,
+  { directory, drafts = new Map() }: { readonly directory: string; readonly drafts?: FileDrafts | undefined },
 ): Promise<{ readonly paths: readonly string[]; readonly problems: readonly Diagnostic[] }> {
   const isBare = own.documents.length === 0 && own.diagnostics.length === 0;
-  const listed = await listFiles(stack.manifests, directory, isBare ? own.path : undefined);
+  const isRemoved = (path: string) => drafts.has(path) && drafts.get(path) === undefined;
+  const isNone = (path: string) => isRemoved(path) || (isBare && path === own.path);
+  const listed = await listFiles(stack.manifests, directory, isNone);
   const problems = listed.flatMap(({ pattern, problem }) =>
     problem === undefined ? [] : [patternProblem(problem, stack, pattern.path)],
   );
@@ -183,7 +189,8 @@ async function readStackFile(path: string, input: LoadInput): Promise<FileDocume
 
 async function readFileText(path: string, input: LoadInput, repository: Repository): Promise<FileDocuments> {
   const file = displayPath(path, input.cwd);
-  return parse(file, await readText(path, { file, repository }), input);
+  const text = input.drafts?.get(path) ?? (await readText(path, { file, repository }));
+  return parse(file, text, input);
 }
 
 async function readInput(input: LoadInput): Promise<FileDocuments> {

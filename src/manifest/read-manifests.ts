@@ -15,7 +15,7 @@ import { checkDuplicates } from './resolve/check-duplicates.ts';
 import { checkResources } from './resolve/check-resources.ts';
 import { chooseTargets } from './resolve/choose-targets.ts';
 import { type Declaration, type Defaults, declare } from './resolve/declaration.ts';
-import { isStack, type Loaded, loadDocuments } from './load-documents.ts';
+import { type FileDrafts, isStack, type Loaded, loadDocuments } from './load-documents.ts';
 import { secretFields } from './explain/mask-secrets.ts';
 import { diagnose, quoted } from './explain/problem.ts';
 import type { StackReading } from './stack/read-stack.ts';
@@ -35,6 +35,8 @@ interface ManifestInput {
   readonly inputIsWhole?: boolean;
   /** text of manifests to read instead of those that the stack names; places in it have the file name `-` */
   readonly replacementText?: string;
+  /** texts to read in place of what files hold, by their absolute paths; undefined for a file that shall count as removed */
+  readonly drafts?: FileDrafts | undefined;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** milliseconds since 1970; without it nothing is judged by the time */
@@ -46,6 +48,8 @@ export interface Manifests {
   readonly stack?: Stack;
   /** of the valid manifests, in reading order, tombstones included */
   readonly resources: readonly DesiredResource[];
+  /** where each address is declared, also by manifests that are not valid */
+  readonly entries: readonly Entry[];
   /** the resources, read from `-`, are only a part of the stack; the others are left as they are (rule 41) */
   readonly isSelection: boolean;
   /** how many files were searched for manifests; standard input counts as one */
@@ -75,6 +79,7 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
   return {
     ...(stack === undefined ? {} : { stack }),
     resources: validated.entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource])),
+    entries: validated.entries,
     isSelection: loaded.isSelection ?? false,
     files: loaded.files,
     paths: loaded.paths ?? [],

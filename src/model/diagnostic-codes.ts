@@ -3,6 +3,7 @@
  * missing here does not compile. `docs/errors.md` is generated from this file.
  */
 import type { CodeTable } from './codes/code-entry.ts';
+import { editCodes } from './codes/edit-codes.ts';
 import { kindCodes } from './codes/kind-codes.ts';
 import { lintCodes } from './codes/lint-codes.ts';
 import { manifestCodes } from './codes/manifest-codes.ts';
@@ -39,6 +40,11 @@ export const codeGroups: readonly CodeGroup[] = [
     codes: planCodes,
   },
   {
+    title: 'Values taken in',
+    when: 'when values are written into manifests in place: what is named is left as it is',
+    codes: editCodes,
+  },
+  {
     title: 'Runs',
     when: 'when a command meets its surroundings: flags, files, secrets, services, the ledger, other runs',
     codes: runCodes,
@@ -50,6 +56,7 @@ export const diagnosticCodes = {
   ...kindCodes,
   ...lintCodes,
   ...planCodes,
+  ...editCodes,
   ...runCodes,
 } as const satisfies CodeTable;
 

@@ -4,6 +4,8 @@ import type { TriedElsewhere } from './tried-elsewhere.ts';
 const command = 'a command is what a user types: its whole way is tried, from the flags to the exit code';
 const ofApproval =
   'an approval is right when the very plan passes and no other one does: the commands show it';
+const ofAccept =
+  'steps of one taking in, which is right when the plan is empty afterwards and no other line has moved';
 const ofExport = 'steps of one export, which is right when its manifests are adopted without a change';
 const ofRun = 'what it prepares is seen by what the command then does, and by its message when it cannot';
 
@@ -81,6 +83,27 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     by: 'test/e2e/failures/waiting.test.ts',
     because: 'signals and deadlines end real processes, and what they were doing',
     sources: ['cli/stop/deadline.ts'],
+  },
+  {
+    by: 'test/e2e/accept/accept.test.ts',
+    because: ofAccept,
+    sources: [
+      ...['cli/commands/accept.ts', 'cli/accept/choose-takings.ts'],
+      ...['cli/accept/place-taking.ts', 'cli/accept/settle-takings.ts', 'cli/accept/review-changes.ts'],
+      ...['cli/accept/write-files.ts', 'manifest/edit/shared-values.ts', 'cli/accept/write-revert.ts'],
+    ],
+  },
+  {
+    by: 'test/manifest/edit/untouched-lines.test.ts',
+    because: 'the parts of one edit are right when no random manifest is harmed by them',
+    sources: [
+      'source-tree.ts',
+      'entries.ts',
+      'next-edit.ts',
+      'replace-value.ts',
+      'value-text.ts',
+      'edit-document.ts',
+    ].map((file) => `manifest/edit/${file}`),
   },
   {
     by: 'test/e2e/manifests/export.test.ts',

@@ -277,7 +277,7 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     because: ofTables,
     sources: [
       ...['model/codes/kind-codes.ts', 'model/codes/lint-codes.ts'],
-      ...['model/codes/manifest-codes.ts', 'model/codes/run-codes.ts'],
+      ...['model/codes/edit-codes.ts', 'model/codes/manifest-codes.ts', 'model/codes/run-codes.ts'],
     ],
   },
   {

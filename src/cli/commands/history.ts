@@ -40,15 +40,25 @@ export async function history(
 export interface ShowOptions {
   /** prints, instead of the apply, the changes of manifests that revert it */
   readonly revert?: boolean;
+  /** with `revert`: writes them, into the manifests in place */
+  readonly write?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
 }
 
 export async function showHistory(
   id: string,
   path: string | undefined,
-  { revert, context }: ShowOptions & { readonly context: HistoryContext },
+  { revert, context, ...options }: ShowOptions & { readonly context: HistoryContext },
 ): Promise<ExitCode> {
   const { host, terminal } = context;
-  return withStackLedger(path, { ...context, stops: listenForEnd(host) }, async ({ stack, store }) => {
+  const writes = options.write === true;
+  if (writes && !revert) {
+    printError(terminal, 'usage', '--write writes what --revert takes back: pass both');
+    return exitCodes.error;
+  }
+  const stops = listenForEnd(host);
+  return withStackLedger(path, { ...context, stops }, async ({ stack, store }) => {
     const outlives = (name: string) => {
       const ownership = host.kinds.get(name)?.ownership;
       return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';
@@ -61,6 +71,10 @@ export async function showHistory(
         `the history of stack "${stack.name}" has no apply "${id}": see "trueup history"`,
       );
       return exitCodes.error;
+    }
+    if (writes) {
+      const { writeRevert } = await import('../accept/write-revert.ts');
+      return writeRevert(entry, { ...options, path, stack, stop: stops.stop, host, terminal });
     }
     if (terminal.format === 'json' && !revert)
       printJson(terminal, (reported) => renderEntryJson(entry, reported));

@@ -35,6 +35,9 @@ export function addHistory(program: Command, host: CliHost, { end, terminalOf }:
     .argument('[path]', stackHelp)
     .addOption(formatOption())
     .option('--revert', 'print what to write into the manifests to take it back')
+    .option('--write', 'with --revert: write it into the manifests, in place')
+    .option('--dry-run', 'with --write: show the patch, and write nothing')
+    .option('-y, --yes', 'with --write: do not ask; needed where nobody can answer')
     .addOption(timeoutOption())
     .action(async (id: string, path: string | undefined, _: unknown, show: Command) => {
       // Options that "history" has, too, are stored there, wherever they are on the command line.

@@ -38,7 +38,7 @@ import {
 import type { Stops } from '../stop/stop-signals.ts';
 import type { HeldLock } from '../ledger/hold-lock.ts';
 import type { RunOver } from '../ledger/ledger-waits.ts';
-import { type LoadOptions, loadManifests } from '../load-manifests.ts';
+import { type LoadedManifests, type LoadOptions, loadManifests } from '../load-manifests.ts';
 import type { PlanRequest } from './make-plan.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from './run-time.ts';
@@ -47,6 +47,7 @@ import type { CliHost } from '../cli-host.ts';
 
 export interface PreparedRun<C extends ReaderConnection> {
   readonly request: PlanRequest;
+  readonly manifests: LoadedManifests;
   readonly connected: Connected<C>;
   readonly ledger: Ledger;
   /** the commit of the manifests */
@@ -121,7 +122,7 @@ export async function prepareRun<C extends ReaderConnection>(
       connected,
       commitOrder: opened.commitOrder,
     };
-    return { request, connected, ledger, from, store, time, held, former: opened.former, close };
+    return { request, manifests, connected, ledger, from, store, time, held, former: opened.former, close };
   } catch (error) {
     await close();
     throw error;

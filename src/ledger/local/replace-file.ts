@@ -7,12 +7,12 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makeFolder } from './state-folder.ts';
 
-/** Creates the file's directory when needed. The file is readable by its owner only. */
-export async function replaceFile(file: string, text: string): Promise<void> {
+/** Creates the file's directory when needed. @param mode where nothing is said, the file is readable by its owner only */
+export async function replaceFile(file: string, text: string, mode = 0o600): Promise<void> {
   await makeFolder(dirname(file));
   const temporary = `${file}.${randomUUID()}.new`;
   try {
-    await writeSynced(temporary, text);
+    await writeSynced(temporary, text, mode);
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -22,9 +22,10 @@ export async function replaceFile(file: string, text: string): Promise<void> {
   await removeLeftovers(file).catch(() => {});
 }
 
-async function writeSynced(file: string, text: string): Promise<void> {
+async function writeSynced(file: string, text: string, mode: number): Promise<void> {
   const handle = await open(file, 'wx', 0o600);
   try {
+    await handle.chmod(mode);
     await handle.writeFile(text);
     await handle.sync();
   } finally {

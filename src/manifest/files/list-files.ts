@@ -44,13 +44,13 @@ export function hasOnlyExclusions(patterns: readonly ManifestPattern[]): boolean
 }
 
 /**
- * @param noManifest absolute path of a file that holds no manifest and is left out, even when a pattern matches it
+ * @param isNone whether the file of an absolute path holds no manifest and is left out, even when a pattern matches it
  * @returns the files of each pattern that is no exclusion and not `-`, in the order of `patterns`
  */
 export async function listFiles(
   patterns: readonly ManifestPattern[],
   directory: string,
-  noManifest?: string,
+  isNone: (file: string) => boolean = () => false,
 ): Promise<readonly PatternFiles[]> {
   const excluded = patterns.filter(isExclusion).map(({ pattern }) => withoutDot(pattern.slice(1)));
   const isExcluded = picomatch(excluded, { dot: true });
@@ -60,7 +60,7 @@ export async function listFiles(
   for (const pattern of patterns) {
     if (isExclusion(pattern) || pattern.pattern === standardInput) continue;
     const { files: all, problem } = await listPattern(pattern.pattern, { directory, repository, isLeft });
-    const candidates = all.filter((file) => file !== noManifest);
+    const candidates = all.filter((file) => !isNone(file));
     const files = candidates.filter(isLeft);
     const anyProblem = problem ?? (files.length > 0 ? undefined : nothingLeft(pattern, candidates));
     const isFine = anyProblem === undefined || (pattern.optional && !isUnread(anyProblem));

@@ -1,0 +1,172 @@
+/** Which live values are taken in: the differences of a plan that somebody asked for. */
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import type { Change } from '../../model/plan/change.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import type { Registry } from '../../model/kind/kind.ts';
+import type { KnownSecrets } from '../../model/known-secrets.ts';
+import type { Ledger } from '../../model/stack/ledger.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import type { DesiredResource } from '../../model/resource/resource.ts';
+import { sameJson } from '../../model/json/json.ts';
+import { valueAt } from '../../manifest/edit/value-at.ts';
+import { fieldAt, nameOfTaking, type Refusal, refuse, type Taking } from './taking.ts';
+
+export interface AcceptRequest {
+  /** as the plan shows them */
+  readonly addresses: readonly string[];
+  /** paths of fields; when empty, all that differ */
+  readonly fields: readonly string[];
+  /** takes in whatever was changed in the targets since it was applied */
+  readonly all: boolean;
+  /** drops the manifest of what is gone */
+  readonly remove: boolean;
+}
+
+interface ChoiceContext {
+  readonly resources: readonly DesiredResource[];
+  readonly kinds: Registry;
+  readonly ledger: Ledger;
+  readonly secrets: KnownSecrets;
+}
+
+interface Choice {
+  readonly takings: readonly Taking[];
+  readonly refusals: readonly Refusal[];
+}
+
+export function chooseTakings(plan: Plan, request: AcceptRequest, context: ChoiceContext): Choice {
+  const declared = new Map(
+    context.resources.map((resource) => [formatAddress(resource.address) as string, resource] as const),
+  );
+  const changes = new Map(
+    plan.changes.map((change) => [formatAddress(change.address) as string, change] as const),
+  );
+  const asked = request.all ? [...changes.keys()].filter((text) => declared.has(text)) : request.addresses;
+  const choices = [...new Set(asked)].map((text): Choice => {
+    const resource = declared.get(text);
+    if (resource === undefined) return { takings: [], refusals: [unknownAddress(text)] };
+    const change = changes.get(text);
+    if (change?.action === 'create') return takeRemoval(change, request, context);
+    return takeFields(change, { resource, request, context });
+  });
+  return {
+    takings: choices.flatMap(({ takings }) => takings),
+    refusals: choices.flatMap(({ refusals }) => refusals),
+  };
+}
+
+function unknownAddress(text: string): Refusal {
+  const [kind = '', target = '', ...name] = text.split('/');
+  const address: Address = { kind, target, name: name.join('/') };
+  return refuse({ address, path: [] }, 'unknown-address', {
+    message: `no manifest declares "${text}"`,
+    fix: 'write the address as the plan shows it; for what nobody declares there is "trueup export"',
+  });
+}
+
+function takeRemoval(
+  { address, place }: Change,
+  { all, remove }: AcceptRequest,
+  { ledger }: ChoiceContext,
+): Choice {
+  const whole: Taking = { address, path: [], value: undefined };
+  const wasThere = ledger.records.has(formatAddress(address));
+  if (all && !wasThere) return { takings: [], refusals: [] };
+  if (remove) return { takings: [whole], refusals: [] };
+  const why = refuse(whole, 'resource-gone', {
+    message: `${nameOfTaking(whole)} is ${wasThere ? 'gone from its target' : 'not in its target'}: its manifest is kept`,
+    place,
+    fix: `pass "--remove" to drop its manifest, too; or let apply create it${wasThere ? ' again' : ''}`,
+  });
+  return { takings: [], refusals: [why] };
+}
+
+interface FieldsOfOne {
+  readonly resource: DesiredResource;
+  readonly request: AcceptRequest;
+  readonly context: ChoiceContext;
+}
+
+function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
+  const { resource, request } = about;
+  const { address } = resource;
+  const fields = (change?.fields ?? []).filter(({ path }) => !isOfTrueup(path));
+  const isAsked = ({ path }: FieldChange) =>
+    request.fields.length === 0 || request.fields.some((field) => leadsTo(field, path));
+  const missing = request.fields.filter((field) => !fields.some(({ path }) => leadsTo(field, path)));
+  const found = fields.filter(isAsked).flatMap((field) => takeField(field, about) ?? []);
+  return {
+    takings: found.flatMap((one) => ('why' in one ? [] : [one])),
+    refusals: [
+      ...found.flatMap((one) => ('why' in one ? [one] : [])),
+      ...missing.map((field) => noDifference(address, field, fields)),
+    ],
+  };
+}
+
+function leadsTo(field: string, path: FieldChange['path']): boolean {
+  const name = path.join('.');
+  return name === field || name.startsWith(`${field}.`);
+}
+
+/** The claim and what a removal overrides: the planner's own, of which no manifest says a word. */
+function isOfTrueup([first]: FieldChange['path']): boolean {
+  return first === 'claim' || first === 'remove' || first === 'overrides';
+}
+
+function noDifference(address: Address, field: string, fields: readonly FieldChange[]): Refusal {
+  const others = fields.map(({ path }) => path.join('.')).join(', ');
+  const taking = { address, path: [field] };
+  return refuse(taking, 'no-difference', {
+    message: `${nameOfTaking(taking)} does not differ`,
+    fix:
+      others === ''
+        ? 'leave it out: all of the resource is as declared'
+        : `write one of those that do: ${others}`,
+  });
+}
+
+/** Undefined: it follows from another field, or nobody asked for it. */
+function takeField(
+  field: FieldChange,
+  { resource, request, context }: FieldsOfOne,
+): Taking | Refusal | undefined {
+  const { address } = resource;
+  const { path, before } = field;
+  const taking: Taking = { address, path, value: before };
+  if (path.length === 1 && path[0] === 'name') return renamed(taking, resource);
+  const isWritten = Object.hasOwn(resource.spec, path[0] ?? '');
+  if (!isWritten && field.origin === undefined) return undefined;
+  if (request.all && !isDrift(field, context.ledger.records.get(formatAddress(address))?.fields))
+    return undefined;
+  const place = resource.placeOf(path);
+  const table = context.kinds.get(address.kind)?.fields ?? {};
+  const isSecret = field.shape === 'secret' || fieldAt(table, path)?.writeOnly === true;
+  if (isSecret || (before !== undefined && context.secrets.isIn(before)))
+    return refuse(taking, 'value-secret', {
+      message: `${nameOfTaking(taking)} is a secret, or holds one: it is not written into a file`,
+      place,
+      fix: 'name its source in the manifest',
+    });
+  if (field.unknown !== undefined)
+    return refuse(taking, 'value-unknown', {
+      message: `the live value of ${nameOfTaking(taking)} is not known: ${field.unknown}`,
+      place,
+      fix: 'write it by hand, or let apply set what is declared',
+    });
+  return taking;
+}
+
+/** Whether somebody changed it in the target, and the manifest still says what was applied last. */
+function isDrift({ path, after }: FieldChange, recorded: DesiredResource['spec'] | undefined): boolean {
+  return recorded !== undefined && sameJson(valueAt(recorded, path), after);
+}
+
+function renamed(taking: Taking, { place }: DesiredResource): Refusal {
+  const name = JSON.stringify(taking.value);
+  return refuse(taking, 'resource-renamed', {
+    message: `"${formatAddress(taking.address)}" is called ${name} in its target`,
+    place,
+    fix: `write ${name} here and wherever it is named, or let apply change it back`,
+  });
+}

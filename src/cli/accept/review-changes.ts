@@ -1,0 +1,106 @@
+/** Shows what would be written, asks, and writes it. */
+import { counted } from '../../model/counted.ts';
+import { exitCodes, type ExitCode } from '../exit-codes.ts';
+import { reportNotWritten } from '../approval/consent.ts';
+import { renderTakings } from '../../report/accept/accept-text.ts';
+import { renderAcceptJson } from '../../report/accept/accept-json.ts';
+import { printable } from '../../report/format/printable.ts';
+import { type FilePatch, patchOf } from './patch.ts';
+import { printError, printJson, printWarnings, type Terminal } from '../terminal/terminal.ts';
+import type { Settled } from './settle-takings.ts';
+import { type FileChange, writeChanges } from './write-files.ts';
+
+export interface ReviewOptions {
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+}
+
+interface Review extends ReviewOptions {
+  readonly stack: { readonly name: string; readonly directory: string };
+  readonly terminal: Terminal;
+  readonly stop: AbortSignal;
+}
+
+/** @returns the exit code: what was asked for was written, a part of it, or nothing */
+export async function reviewChanges(settled: Settled, review: Review): Promise<ExitCode> {
+  const { terminal, stack } = review;
+  const changes = changesOf(settled);
+  const { cwd, kinds } = terminal.host;
+  const files = changes.map(({ file, ...texts }) => patchOf(file, texts, { cwd, kinds }));
+  const code = codeOf(settled);
+  const show = (written: boolean) => showAnswer(settled, { files, written, stack: stack.name, terminal });
+  show(false);
+  printWarnings(
+    terminal,
+    settled.refusals.map(({ why }) => why),
+  );
+  if (changes.length === 0 || review.dryRun === true) return code;
+  const refusal = await askToWrite(changes, review);
+  if (refusal !== undefined) return refusal;
+  const changed = await writeChanges(changes, stack.directory);
+  if (changed !== undefined) {
+    printError(
+      terminal,
+      'file-changed',
+      `nothing was written: "${printable(changed)}" is not as it was read; run it again`,
+    );
+    return exitCodes.stale;
+  }
+  show(true);
+  if (terminal.format === 'text') terminal.host.stderr.write(`wrote ${counted(changes.length, 'file')}\n`);
+  return code;
+}
+
+function changesOf({ drafts, placed }: Settled): FileChange[] {
+  const sources = new Map<string, string>();
+  for (const { file, document } of placed) if (!sources.has(file)) sources.set(file, document.source.text);
+  return [...drafts].flatMap(([file, after]) => {
+    const before = sources.get(file);
+    return before === undefined || before === after ? [] : [{ file, before, after }];
+  });
+}
+
+function codeOf({ placed, refusals }: Settled): ExitCode {
+  if (refusals.length === 0) return exitCodes.done;
+  return placed.length === 0 ? exitCodes.error : exitCodes.partial;
+}
+
+interface Answer {
+  readonly files: readonly FilePatch[];
+  readonly written: boolean;
+  readonly stack: string;
+  readonly terminal: Terminal;
+}
+
+function showAnswer({ placed, refusals }: Settled, { files, written, stack, terminal }: Answer): void {
+  const takings = placed.map(({ taking: { address, path, value }, place }) => ({
+    address,
+    path,
+    value,
+    place,
+  }));
+  const refused = refusals.map(({ taking: { address, path }, why }) => ({ address, path, why }));
+  const about = { stack, written, files, takings, refused };
+  if (terminal.format === 'json')
+    printJson(terminal, (reported) => renderAcceptJson(terminal.host.clean(about), reported));
+  else if (!written) terminal.host.stdout.write(renderTakings(about, terminal.paint));
+}
+
+/** @returns an exit code when nothing may be written */
+async function askToWrite(
+  changes: readonly FileChange[],
+  { yes = false, terminal, stop }: Review,
+): Promise<ExitCode | undefined> {
+  if (yes) return undefined;
+  const { host, format } = terminal;
+  if (!host.interactive || format !== 'text') {
+    printError(
+      terminal,
+      'nobody-to-ask',
+      'nothing was written: where nobody can answer, pass --yes to write it, or --dry-run to see it only',
+    );
+    return exitCodes.error;
+  }
+  const isAgreed = await host.confirm(`Write ${counted(changes.length, 'file')}?`, stop);
+  return isAgreed ? undefined : reportNotWritten(terminal, stop);
+}

@@ -1,0 +1,145 @@
+/**
+ * Finds the values that can be taken in: those with which the manifests are valid and the plan is empty, which is tried before
+ * anything is written. Values that only show once others are written are taken in, too.
+ */
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import type { FileDrafts } from '../../manifest/load-documents.ts';
+import type { Manifests } from '../../manifest/read-manifests.ts';
+import { formatAddress } from '../../model/resource/address.ts';
+import { draftFiles } from './draft-files.ts';
+import { placeTaking, type PlacedTaking } from './place-taking.ts';
+import { nameOfTaking, type Refusal, refuse, type Taking, takingKey } from './taking.ts';
+
+export interface Trial {
+  readonly manifests: Manifests;
+  /** what is asked for and differs */
+  readonly takings: readonly Taking[];
+  readonly refusals: readonly Refusal[];
+  /** problems of the plan */
+  readonly problems: readonly Diagnostic[];
+}
+
+interface SettleContext {
+  readonly cwd: string;
+  readonly kinds: Parameters<typeof placeTaking>[1]['kinds'];
+  /** Reads the manifests as they would be, and tells what would differ from live then. */
+  attempt(drafts: FileDrafts): Promise<Trial>;
+}
+
+export interface Settled {
+  readonly drafts: FileDrafts;
+  readonly placed: readonly PlacedTaking[];
+  readonly refusals: readonly Refusal[];
+}
+
+/** Rounds until nothing new shows: a value that is written may let the service's own derive another one. */
+const maxRounds = 4;
+
+/** @param first the manifests as they are */
+export async function settleTakings(first: Trial, context: SettleContext): Promise<Settled> {
+  const refusals = new Map<string, Refusal>();
+  const known = new Set(first.problems.map(problemKey));
+  const refuseAll = (found: readonly Refusal[]) => {
+    for (const refusal of found) refusals.set(takingKey(refusal.taking), refusal);
+  };
+  refuseAll(first.refusals);
+  for (;;) {
+    const excluded = new Set(refusals.keys());
+    const round = await takeAll(first, { ...context, excluded, known });
+    refuseAll(round.refusals);
+    if (round.failed === undefined)
+      return { drafts: round.drafts, placed: round.placed, refusals: [...refusals.values()] };
+    refuseAll(await findCulprits(first, round.failed, { ...context, excluded, known }));
+  }
+}
+
+interface RoundContext extends SettleContext {
+  readonly excluded: ReadonlySet<string>;
+  /** problems that the plan has before */
+  readonly known: ReadonlySet<string>;
+}
+
+interface Round extends Settled {
+  /** what must be left out of the next try */
+  readonly failed?: readonly Refusal[];
+}
+
+/** Takes in all that is not excluded, round by round. */
+async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
+  const { kinds, cwd, excluded } = context;
+  const placed: PlacedTaking[] = [];
+  const refusals: Refusal[] = [];
+  let drafts: FileDrafts = new Map();
+  let trial = first;
+  for (let count = 0; count < maxRounds; count++) {
+    const done = new Set(placed.map(({ taking }) => takingKey(taking)));
+    const left = trial.takings.filter((taking) => !excluded.has(takingKey(taking)));
+    const stuck = left.filter((taking) => done.has(takingKey(taking)));
+    if (stuck.length > 0) return { drafts, placed, refusals, failed: stuck.map(stillDiffers) };
+    const places = left.map((taking) =>
+      placeTaking(taking, { entries: trial.manifests.entries, kinds, cwd }),
+    );
+    const fits = places.flatMap((one) => ('why' in one ? [] : [one]));
+    const drafted = draftFiles(fits, drafts);
+    const unplaced = [...places.flatMap((one) => ('why' in one ? [one] : [])), ...drafted.refusals];
+    if (unplaced.length > 0) return { drafts, placed, refusals, failed: unplaced };
+    if (fits.length === 0) return { drafts, placed, refusals };
+    drafts = drafted.drafts;
+    placed.push(...fits);
+    trial = await context.attempt(drafts);
+    const wrong = wrongWith(trial, context);
+    if (wrong.length > 0) return { drafts, placed, refusals, failed: blame(placed, wrong) };
+    refusals.push(...trial.refusals.filter(isNew));
+  }
+  return { drafts, placed, refusals, failed: placed.map(({ taking }) => stillDiffers(taking)) };
+}
+
+/** What was taken in differs no more, and what was dropped is declared no more: that is no refusal. */
+function isNew({ why: { code } }: Refusal): boolean {
+  return code !== 'no-difference' && code !== 'unknown-address';
+}
+
+/** Errors that the manifests, or the plan, did not have before. */
+function wrongWith({ manifests, problems }: Trial, { known }: RoundContext): readonly Diagnostic[] {
+  const { diagnostics } = manifests;
+  if (hasErrors(diagnostics)) return diagnostics.filter(({ severity }) => severity === 'error');
+  return problems.filter((problem) => problem.severity === 'error' && !known.has(problemKey(problem)));
+}
+
+function problemKey({ code, message }: Diagnostic): string {
+  return `${code} ${message}`;
+}
+
+/** Where several were taken in at once, those that cannot be taken in alone are at fault; all, where each can. */
+async function findCulprits(
+  first: Trial,
+  failed: readonly Refusal[],
+  context: RoundContext,
+): Promise<readonly Refusal[]> {
+  const addresses = new Set(failed.map(({ taking }) => formatAddress(taking.address)));
+  if (addresses.size < 2 || failed.every(({ why }) => why.code !== 'value-still-differs')) return failed;
+  const culprits: Refusal[] = [];
+  for (const address of addresses) {
+    const takings = first.takings.filter((taking) => formatAddress(taking.address) === address);
+    const alone = await takeAll({ ...first, takings }, context);
+    culprits.push(...(alone.failed ?? []));
+  }
+  return culprits.length === 0 ? failed : culprits;
+}
+
+function blame(placed: readonly PlacedTaking[], [first]: readonly Diagnostic[]): Refusal[] {
+  return placed.map(({ taking, place }) =>
+    refuse(taking, 'value-still-differs', {
+      message: `with the live value of ${nameOfTaking(taking)} the manifests would not hold: ${first?.message ?? ''}`,
+      place,
+      fix: first?.fix ?? 'change the manifest by hand',
+    }),
+  );
+}
+
+function stillDiffers(taking: Taking): Refusal {
+  return refuse(taking, 'value-still-differs', {
+    message: `with the live value of ${nameOfTaking(taking)} in its manifest, the plan would still change it`,
+    fix: 'change the manifest by hand',
+  });
+}

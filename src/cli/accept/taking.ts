@@ -1,0 +1,48 @@
+/** What is to be written into the manifests: one value of a resource, or that a resource is declared no more. */
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
+import type { Field, FieldTable } from '../../model/kind/field.ts';
+import type { Json, Path } from '../../model/json/json.ts';
+import type { Place } from '../../model/diagnostic.ts';
+
+export interface Taking {
+  readonly address: Address;
+  /** of the field; empty for the whole resource */
+  readonly path: Path;
+  /** canonical; undefined removes the member, or the resource */
+  readonly value: Json | undefined;
+}
+
+/** A value that is left as it is, and why. */
+export interface Refusal {
+  readonly taking: Pick<Taking, 'address' | 'path'>;
+  readonly why: Diagnostic;
+}
+
+/** The same for the same value of the same resource. */
+export function takingKey({ address, path }: Pick<Taking, 'address' | 'path'>): string {
+  return JSON.stringify([formatAddress(address), ...path]);
+}
+
+/** `autoApply of Workspace/acme/app`, or only the address. */
+export function nameOfTaking({ address, path }: Pick<Taking, 'address' | 'path'>): string {
+  const field = path.length === 0 ? '' : `"${path.join('.')}" of `;
+  return `${field}"${formatAddress(address)}"`;
+}
+
+export function refuse(
+  taking: Refusal['taking'],
+  code: DiagnosticCode,
+  about: { readonly message: string; readonly fix: string; readonly place?: Place | undefined },
+): Refusal {
+  const { message, fix, place } = about;
+  const why = { code, severity: 'error', class: 'failure', message, fix } as const;
+  return { taking, why: place === undefined ? why : { ...why, place } };
+}
+
+/** The field of a path; undefined for a key that users choose. */
+export function fieldAt(fields: FieldTable, [name = '', ...rest]: Path): Field | undefined {
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return rest.length === 0 ? field : field?.members && fieldAt(field.members, rest);
+}

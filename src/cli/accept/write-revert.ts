@@ -1,0 +1,112 @@
+/** `trueup history show ID --revert --write`: the values before an apply, written into the manifests that declare them now. */
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import { secretPlaceholder } from '../../model/known-secrets.ts';
+import { formatAddress, parseAddress } from '../../model/resource/address.ts';
+import type { DesiredResource } from '../../model/resource/resource.ts';
+import type { HistoryChange, HistoryEntry } from '../../model/stack/ledger.ts';
+import type { Stack } from '../../model/stack/target.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { loadManifests } from '../load-manifests.ts';
+import { printDiagnostics, printError } from '../terminal/terminal.ts';
+import { reviewChanges, type ReviewOptions } from './review-changes.ts';
+import { settleTakings, type Trial } from './settle-takings.ts';
+import { nameOfTaking, type Refusal, refuse, type Taking } from './taking.ts';
+
+interface RevertRequest extends ReviewOptions, CommandContext {
+  readonly path: string | undefined;
+  readonly stack: Stack;
+  readonly stop: AbortSignal;
+}
+
+export async function writeRevert(entry: HistoryEntry, request: RevertRequest): Promise<ExitCode> {
+  const { path, host, terminal } = request;
+  if (path === '-') {
+    printError(terminal, 'stack-file-needed', 'manifests on standard input are not written: give a stack');
+    return exitCodes.error;
+  }
+  const manifests = await loadManifests(path, host);
+  if (hasErrors(manifests.diagnostics)) {
+    printDiagnostics(terminal, manifests.diagnostics);
+    return exitCodeOf(manifests.diagnostics);
+  }
+  const found = entry.changes
+    .toReversed()
+    .filter(didSomething)
+    .flatMap((change) => revert(change, manifests.resources));
+  const first: Trial = {
+    manifests,
+    takings: found.flatMap((one) => ('why' in one ? [] : [one])),
+    refusals: found.flatMap((one) => ('why' in one ? [one] : [])),
+    problems: [],
+  };
+  const settled = await settleTakings(first, {
+    cwd: host.cwd,
+    kinds: host.kinds,
+    attempt: async (drafts) => ({
+      manifests: await loadManifests(path, host, { drafts }),
+      takings: [],
+      refusals: [],
+      problems: [],
+    }),
+  });
+  return reviewChanges(settled, request);
+}
+
+function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {
+  const isOpen = outcome === undefined || outcome === 'applied' || outcome === 'unknown';
+  return isOpen || inDoubt === true || done.length > 0;
+}
+
+const byHand: Partial<Readonly<Record<HistoryChange['action'], readonly [string, string]>>> = {
+  create: ['was created', 'remove its document, and the next apply takes away what was created'],
+  delete: ['was deleted', 'declare it again as "--revert" without "--write" prints it'],
+  release: ['was released', 'declare it again as "--revert" without "--write" prints it'],
+};
+
+function revert(
+  { address: text, action, fields }: HistoryChange,
+  resources: readonly DesiredResource[],
+): (Taking | Refusal)[] {
+  const address = parseAddress(text);
+  const resource = resources.find((one) => formatAddress(one.address) === text);
+  const [what, fix] = byHand[action] ?? [];
+  if (what !== undefined && fix !== undefined)
+    return [refuse({ address, path: [] }, 'revert-by-hand', { message: `"${text}" ${what}`, fix })];
+  return fields.flatMap((field) => revertField(field, { address, resource }) ?? []);
+}
+
+/** Undefined: it is the planner's own, or followed from another field. */
+function revertField(
+  { path, before, shape, unknown, origin }: FieldChange,
+  { address, resource }: { address: Taking['address']; resource: DesiredResource | undefined },
+): Taking | Refusal | undefined {
+  const [name = ''] = path;
+  const taking: Taking = { address, path, value: before };
+  if (name === 'claim' || name === 'remove') return undefined;
+  if (
+    resource !== undefined &&
+    !Object.hasOwn(resource.spec, name) &&
+    name !== 'name' &&
+    origin === undefined
+  )
+    return undefined;
+  const named = nameOfTaking(taking);
+  if (name === 'name')
+    return refuse(taking, 'resource-renamed', {
+      message: `"${formatAddress(address)}" was called ${JSON.stringify(before)}`,
+      fix: 'write the former name into "metadata.name", and the present one into "metadata.renamedFrom"',
+    });
+  if (shape === 'secret' || JSON.stringify(before ?? null).includes(secretPlaceholder))
+    return refuse(taking, 'value-secret', {
+      message: `${named} was a secret, or held one: it is not kept`,
+      fix: 'name its source in the manifest',
+    });
+  if (unknown !== undefined)
+    return refuse(taking, 'value-unknown', {
+      message: `the value of ${named} before was not known: ${unknown}`,
+      fix: 'write it by hand',
+    });
+  return taking;
+}

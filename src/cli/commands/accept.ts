@@ -1,0 +1,144 @@
+/**
+ * `trueup accept ADDRESS… [path]`: writes live values into the manifests, in place, for what differs. Changes no service, and
+ * writes only what leaves nothing to plan.
+ */
+import type { CommandContext } from '../command-context.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
+import type { ReaderConnection } from '../../http/open-target.ts';
+import { type AcceptRequest, chooseTakings } from '../accept/choose-takings.ts';
+import { reviewChanges, type ReviewOptions } from '../accept/review-changes.ts';
+import { settleTakings, type Trial } from '../accept/settle-takings.ts';
+import type { CliHost } from '../cli-host.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { type LoadedManifests, loadManifests } from '../load-manifests.ts';
+import { connectToRead } from '../run/connect.ts';
+import { readPlanInput } from '../run/make-plan.ts';
+import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
+import { listenForEnd } from '../stop/stop-signals.ts';
+import { raceStop } from '../stop/race-stop.ts';
+import { printError, printWarnings } from '../terminal/terminal.ts';
+
+export interface AcceptOptions extends ReviewOptions {
+  readonly field: readonly string[];
+  readonly all?: boolean;
+  readonly remove?: boolean;
+  /** seconds */
+  readonly timeout?: number;
+}
+
+/** @param words addresses, and behind them perhaps the path of the stack */
+export async function accept(
+  words: readonly string[],
+  options: AcceptOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { host, terminal } = context;
+  const { addresses, path } = splitWords(words, host.kinds);
+  const mistake = mistakeIn(addresses, options);
+  if (mistake !== undefined) {
+    printError(terminal, 'usage', mistake);
+    return exitCodes.error;
+  }
+  const stops = listenForEnd(host);
+  const { timeout } = options;
+  const reading = { ...context, host: readingOnce(host) };
+  try {
+    const prepared = await prepareRun(path, reading, {
+      stops,
+      connect: (stack, to, time) => connectToRead(stack, to, { ...time, signal: time.over }),
+      timeout,
+    });
+    if (typeof prepared === 'number') return prepared;
+    return await takeIn(prepared, { addresses, path, options, stop: stops.stop, ...reading });
+  } finally {
+    stops.dispose();
+  }
+}
+
+/** The last word is a path if it does not begin with a kind: a folder that is called like one is written with "./". */
+function splitWords(
+  words: readonly string[],
+  kinds: CliHost['kinds'],
+): { addresses: readonly string[]; path?: string } {
+  const last = words.at(-1);
+  const isPath = last !== undefined && !kinds.has(last.split('/', 1)[0] ?? '');
+  return isPath ? { addresses: words.slice(0, -1), path: last } : { addresses: words };
+}
+
+function mistakeIn(addresses: readonly string[], { all = false, field }: AcceptOptions): string | undefined {
+  if (all === addresses.length > 0)
+    return all
+      ? '--all takes in every drift: give no address beside it'
+      : 'name what to take in, as the plan does, or pass --all';
+  if (field.length > 0 && addresses.length !== 1) return '--field is about one resource: give one address';
+  return undefined;
+}
+
+/** Manifests are read again and again, and standard input can be read once. */
+function readingOnce(host: CliHost): CliHost {
+  let read: Promise<Uint8Array> | undefined;
+  return {
+    ...host,
+    readStdin: (max, stop) => {
+      read ??= host.readStdin(max, stop);
+      return read;
+    },
+  };
+}
+
+interface TakingIn extends CommandContext {
+  readonly addresses: readonly string[];
+  readonly path: string | undefined;
+  readonly options: AcceptOptions;
+  readonly stop: AbortSignal;
+}
+
+async function takeIn(
+  prepared: PreparedRun<ReaderConnection>,
+  { addresses, path, options, stop, host, terminal }: TakingIn,
+): Promise<ExitCode> {
+  try {
+    const { request: planned, manifests, ledger } = prepared;
+    const input = await raceStop(readPlanInput(planned), stop);
+    if (input === 'stopped') return exitCodes.interrupted;
+    const { all = false, remove = false, field: fields } = options;
+    const request: AcceptRequest = { addresses, fields, all, remove };
+    const attemptWith = (from: LoadedManifests) =>
+      attempt(from, input, (plan) =>
+        chooseTakings(plan, request, {
+          resources: from.resources,
+          kinds: host.kinds,
+          ledger,
+          secrets: host.secrets,
+        }),
+      );
+    const first = attemptWith(manifests);
+    printWarnings(terminal, first.problems);
+    const settled = await settleTakings(first, {
+      cwd: host.cwd,
+      kinds: host.kinds,
+      attempt: async (drafts) => attemptWith(await loadManifests(path, host, { drafts })),
+    });
+    const unread = input.targets.some((target) => target.unread !== undefined);
+    const code = await reviewChanges(settled, { ...options, stack: planned.stack, terminal, stop });
+    return code === exitCodes.done && (unread || hasErrors(first.problems)) ? exitCodes.error : code;
+  } finally {
+    await prepared.close();
+  }
+}
+
+/** What would differ, were these the manifests: compared with what was read of the targets at the beginning. */
+function attempt(
+  manifests: LoadedManifests,
+  input: PlanInput,
+  choose: (plan: ReturnType<typeof buildPlan>['plan']) => Pick<Trial, 'takings' | 'refusals'>,
+): Trial {
+  if (hasErrors(manifests.diagnostics)) return { manifests, takings: [], refusals: [], problems: [] };
+  const { plan } = buildPlan({
+    ...input,
+    desired: manifests.resources,
+    manifestsComplete: manifests.complete,
+  });
+  return { manifests, ...choose(plan), problems: plan.problems as Trial['problems'] };
+}

@@ -1,0 +1,125 @@
+/** Finds the first place where a document differs from what it shall say, and the splices that settle it. */
+import { diffArrays } from 'diff';
+import { canonicalText, isJsonObject, type Json, type JsonObject, sameJson } from '../../model/json/json.ts';
+import { type Collection, insertEntry, removeEntry } from './entries.ts';
+import { replaceValue } from './replace-value.ts';
+import { type SourceEntry, type SourceNode, UnusualYaml } from './source-tree.ts';
+import { columnOf, type Splice } from './splice.ts';
+
+interface Compared {
+  readonly text: string;
+  readonly step: number;
+  readonly json: boolean;
+}
+
+/** @returns no splices when both are the same @throws UnusualYaml */
+export function nextEdit(
+  text: string,
+  root: SourceNode,
+  sides: { readonly from: Json; readonly to: Json },
+): Splice[] {
+  const compared = { text, step: stepOf(text, root), json: isWrittenAsJson(root, text) };
+  return settle(compared, root, sides) ?? [];
+}
+
+/** How far the first block inside is indented; 2 where there is none. */
+function stepOf(text: string, root: SourceNode): number {
+  for (const entry of root.style === 'block' ? root.entries : []) {
+    const step = columnOf(text, entry.value.start) - columnOf(text, entry.start);
+    if (entry.value.style === 'block' && entry.value.is === 'map' && step > 0) return step;
+  }
+  return 2;
+}
+
+function isWrittenAsJson(root: SourceNode, text: string): boolean {
+  return root.style === 'flow' && root.entries.every(({ start }) => text[start] === '"');
+}
+
+/** Undefined: the value has to be written anew as a whole. */
+function settle(
+  compared: Compared,
+  node: SourceNode,
+  { from, to }: { from: Json; to: Json },
+): Splice[] | undefined {
+  if (sameJson(from, to)) return [];
+  if (node.is === 'map' && isJsonObject(from) && isJsonObject(to))
+    return settleMap(compared, node, { from, to });
+  if (node.is === 'list' && Array.isArray(from) && Array.isArray(to))
+    return settleList(compared, node, { from, to });
+  return undefined;
+}
+
+function settleMap(
+  compared: Compared,
+  node: SourceNode,
+  { from, to }: { readonly from: JsonObject; readonly to: JsonObject },
+): Splice[] | undefined {
+  const collection: Collection = { ...compared, node };
+  const added = Object.keys(to).find((key) => !Object.hasOwn(from, key));
+  if (added !== undefined) {
+    if (!canGrow(collection)) return undefined;
+    return insertEntry(collection, { key: added, value: to[added] ?? null }, node.entries.length);
+  }
+  for (const key of Object.keys(to)) {
+    const [before = null, after = null] = [from[key], to[key]];
+    if (!sameJson(before, after))
+      return settleEntry(collection, entryOf(node, key), { from: before, to: after });
+  }
+  const removed = Object.keys(from).filter((key) => !Object.hasOwn(to, key));
+  if (Object.keys(to).length === 0) return undefined;
+  const [first = ''] = removed;
+  const index = node.entries.indexOf(entryOf(node, first));
+  return canShrink(collection, index) ? removeEntry(collection, index) : undefined;
+}
+
+function settleEntry(collection: Collection, entry: SourceEntry, sides: { from: Json; to: Json }): Splice[] {
+  return settle(collection, entry.value, sides) ?? replaceValue(collection, entry, sides.to);
+}
+
+/** The member that a map itself has; one that a merge key brings is not written here. */
+function entryOf({ entries }: SourceNode, key: string): SourceEntry {
+  const found = entries.find((entry) => entry.key === key);
+  if (found === undefined) throw new UnusualYaml(`the key "${key}" is not written where it is used`);
+  return found;
+}
+
+/** Items that stay are left where they are: new ones come first, so that the list is never empty in between. */
+function settleList(
+  compared: Compared,
+  node: SourceNode,
+  { from, to }: { readonly from: readonly Json[]; readonly to: readonly Json[] },
+): Splice[] | undefined {
+  const collection: Collection = { ...compared, node };
+  if (node.entries.length !== from.length) throw new UnusualYaml('its lists are not what they seem');
+  if (to.length === 0) return undefined;
+  let before = 0;
+  let removed: number | undefined;
+  for (const part of diffArrays(from.map(canonicalText), to.map(canonicalText))) {
+    if (part.added) {
+      const written = before - 0;
+      if (!canGrow(collection)) return undefined;
+      const [value = null] = part.value.map(
+        (text) => to.find((item) => canonicalText(item) === text) ?? null,
+      );
+      return insertEntry(collection, { value }, written);
+    }
+    if (part.removed) removed ??= before;
+    before += part.value.length;
+  }
+  if (removed === undefined) throw new UnusualYaml('its lists are not what they seem');
+  return canShrink(collection, removed) ? removeEntry(collection, removed) : undefined;
+}
+
+/** Whether an entry can come behind the others: on a line of its own, or between brackets. */
+function canGrow({ text, node }: Collection): boolean {
+  return node.style === 'flow' || node.entries.every(({ start }) => isFirstOfLine(text, start));
+}
+
+function canShrink({ text, node }: Collection, index: number): boolean {
+  const entry = node.entries[index];
+  return node.style === 'flow' || (entry !== undefined && isFirstOfLine(text, entry.start));
+}
+
+function isFirstOfLine(text: string, at: number): boolean {
+  return text.slice(text.lastIndexOf('\n', at - 1) + 1, at).trim() === '';
+}
