@@ -1,8 +1,9 @@
-/** All JSON Schemas that trueup publishes, by name: of each kind, the stack, any manifest, the plan, the history and the check of a login. */
+/** All JSON Schemas that trueup publishes, by name: of each kind, the stack, any manifest, the plan, an event of an apply, the history and the check of a login. */
 import { anyManifestSchema, manifestSchema } from '../manifest/schema/manifest-schema.ts';
 import { stackDocumentSchema } from '../manifest/schema/stack-schema.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
+import { applyEventSchema } from '../report/json/apply-event-schema.ts';
 import { historySchema } from '../report/json/history-schema.ts';
 import { loginSchema } from '../report/login/login-schema.ts';
 import { planSchema } from '../report/json/plan-schema.ts';
@@ -14,6 +15,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Stack', stackDocumentSchema(kinds)],
     ['Manifest', anyManifestSchema(kinds)],
     ['Plan', asJson(planSchema)],
+    ['ApplyEvent', asJson(applyEventSchema)],
     ['History', asJson(historySchema)],
     ['Login', asJson(loginSchema)],
   ]);

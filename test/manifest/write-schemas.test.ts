@@ -15,13 +15,14 @@ describe('the published schemas', () => {
       expect(written.get(file) === text, `${file} is fresh`).toBe(true);
   });
 
-  it('cover every kind, the stack, a file of mixed kinds, the plan, the history, and a login', () => {
+  it('cover every kind, the stack, a file of mixed kinds, the plan, an event of an apply, the history, and a login', () => {
     const files = [...schemaFiles().keys()];
-    expect(files).toHaveLength(kinds.size + 5);
+    expect(files).toHaveLength(kinds.size + 6);
     expect(files).toContain('cluster-auth-role.schema.json');
     expect(files).toContain('stack.schema.json');
     expect(files).toContain('manifest.schema.json');
     expect(files).toContain('plan.schema.json');
+    expect(files).toContain('apply-event.schema.json');
     expect(files).toContain('login.schema.json');
   });
 
