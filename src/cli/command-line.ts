@@ -7,6 +7,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { addApply } from './flags/apply.ts';
 import { addCheckRole } from './flags/check-role.ts';
 import { addExport } from './flags/export.ts';
+import { addGraph } from './flags/graph.ts';
 import { addHistory } from './flags/history.ts';
 import { addPlan } from './flags/plan.ts';
 import { addRecover } from './flags/recover.ts';
@@ -17,7 +18,15 @@ import { addUnlock } from './flags/unlock.ts';
 import { addValidate } from './flags/validate.ts';
 import { LedgerWaitEnded } from './ledger/ledger-waits.ts';
 import { codeOfError } from './terminal/error-codes.ts';
-import { answerInJson, type Format, openTerminal, printError, type Terminal } from './terminal/terminal.ts';
+import { answerAtEnd } from './terminal/answer.ts';
+import {
+  type Format,
+  formats,
+  noteError,
+  openTerminal,
+  printError,
+  type Terminal,
+} from './terminal/terminal.ts';
 import { InputWaitEnded } from './run/read-input.ts';
 import { type ProcessHost, type CliHost, cliHostOf } from './cli-host.ts';
 
@@ -41,23 +50,25 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
     code = exitCodes.error;
     code = reportError(error, terminal);
   } finally {
-    answerInJson(terminal, code);
+    answerAtEnd(terminal, code);
   }
   return code;
 }
 
 /** The format that the arguments seem to ask for; used for errors before they are parsed. */
 function formatIn(args: readonly string[]): Pick<CommonOptions, 'format'> {
-  const isAsked = args.includes('--format=json') || args[args.indexOf('--format') + 1] === 'json';
-  return isAsked && args.some((arg) => arg.startsWith('--format')) ? { format: 'json' } : {};
+  const at = args.findIndex((arg) => arg === '--format' || arg.startsWith('--format='));
+  const asked = args[at] === '--format' ? args[at + 1] : args[at]?.slice('--format='.length);
+  const format = formats.find((known) => known === asked);
+  return format === undefined ? {} : { format };
 }
 
 /** Reports an error that the user or the environment can cause in one line; any other error is a bug and is thrown again. */
 function reportError(error: unknown, terminal: Terminal): ExitCode {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.done;
-    // As text, commander has printed the message already.
-    if (terminal.format === 'json') printError(terminal, 'usage', error.message.replace(/^error: /, ''));
+    // Commander has printed the message already, but for JSON.
+    noteError(terminal, 'usage', error.message.replace(/^error: /, ''));
     return exitCodes.error;
   }
   const code = codeOfError(error);
@@ -104,6 +115,7 @@ function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEn
   addPlan(program, host, ends);
   addApply(program, host, ends);
   addPlanFiles(program, host, ends);
+  addGraph(program, host, ends);
   addExport(program, host, ends);
   addRecover(program, host, ends);
   addHistory(program, host, ends);

@@ -62,8 +62,9 @@ export function parseTimeout(text: string): number {
   return seconds;
 }
 
-export function formatOption(): Option {
+/** @param more formats besides text and JSON */
+export function formatOption(...more: readonly Format[]): Option {
   return new Option('--format <format>', 'how the result is printed')
-    .choices(['text', 'json'])
+    .choices(['text', 'json', ...more])
     .default('text');
 }
