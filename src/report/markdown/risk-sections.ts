@@ -58,9 +58,11 @@ function acknowledgeLines(plan: Plan, stack: string | undefined): string[] {
   return [`- to let them pass: ${code(acknowledgement(plan, stack) ?? '', maxCommand)}`];
 }
 
-function reasonLine({ address, reason, id }: Change): string {
+/** With the first notes: what else goes with it stands there. */
+function reasonLine({ address, reason, id, notes }: Change): string {
   const which = id === undefined ? '' : ` (${code(id)})`;
-  return `- ${code(formatAddress(address))}${which}: ${sentence(reason)}`;
+  const said = [reason, ...notes.slice(0, 3)].map((text) => sentence(text, 300));
+  return `- ${code(formatAddress(address))}${which}: ${said.join('; ')}`;
 }
 
 function riskLines(effect: Risk['effect']): (change: Change) => string[] {
