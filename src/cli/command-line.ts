@@ -137,6 +137,8 @@ Examples:
   trueup validate                 check the stack in this directory
   trueup plan --exit-code         whether there is anything to do
   trueup plan --out plan.json     in a pull request: keep what is to be approved
+  trueup show plan.json --format markdown
+                                  that plan for the reviewer, as a comment
   trueup apply plan.json          in CI, after the merge: that, and nothing else
   trueup export --out manifests   manifests for what is live and not managed yet
   trueup role check web --jwt ci.jwt
