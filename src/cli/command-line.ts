@@ -18,7 +18,6 @@ import { addUnlock } from './flags/unlock.ts';
 import { addValidate } from './flags/validate.ts';
 import { LedgerWaitEnded } from './ledger/ledger-waits.ts';
 import { codeOfError } from './terminal/error-codes.ts';
-import { answerAtEnd } from './terminal/answer.ts';
 import {
   type Format,
   formats,
@@ -50,7 +49,10 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
     code = exitCodes.error;
     code = reportError(error, terminal);
   } finally {
-    answerAtEnd(terminal, code);
+    if (terminal.format !== 'text') {
+      const { answerAtEnd } = await import('./terminal/answer.ts');
+      answerAtEnd(terminal, code);
+    }
   }
   return code;
 }

@@ -1,4 +1,7 @@
-/** The end of a command: writes its answer in the format that was asked for. There is always one, even when there are only errors. */
+/**
+ * The end of a command: writes its answer in the format that was asked for. There is always one, even when there are only errors. As text
+ * everything has been printed by then, so that this is not even loaded.
+ */
 import { renderDiagnosticsJson } from '../../report/json/diagnostics-json.ts';
 import { renderDiagnosticsMarkdown } from '../../report/markdown/diagnostics-markdown.ts';
 import { renderSarif } from '../../report/sarif/sarif.ts';
@@ -9,7 +12,6 @@ import { type Terminal, tellEnd } from './terminal.ts';
 
 export function answerAtEnd(terminal: Terminal, code: ExitCode): void {
   const { format, host, pending, events } = terminal;
-  if (format === 'text') return;
   tellEnd(terminal, code);
   const { answer, said, outcomes } = pending;
   if (format === 'jsonl') events?.write({ type: 'ended', exitCode: code, ...(outcomes && { outcomes }) });
