@@ -9,6 +9,7 @@ import type { QuestionStreams } from './cli/terminal/question.ts';
 import { run } from './cli/command-line.ts';
 import type { Output, ProcessHost } from './cli/cli-host.ts';
 import { kinds } from './kinds/index.ts';
+import { isUnderActions, withoutCommands } from './cli/terminal/workflow-commands.ts';
 import { thisMachine } from './cli/this-machine.ts';
 
 /** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure ends no run (rule 46). */
@@ -50,7 +51,8 @@ let hasFailed = false;
 // A bug is printed with its stack, and the run is stopped like by a signal, so that requests in flight end and the lock is released.
 process.on('uncaughtException', (error) => {
   hasFailed = true;
-  host.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+  const said = `${error instanceof Error ? error.stack : error}\n`;
+  (isUnderActions(process.env) ? withoutCommands(host.stderr) : host.stderr).write(said);
   if (stops.size === 0) process.exit(exitCodes.error);
   for (const stop of stops) stop();
 });

@@ -5,6 +5,7 @@ import type { JsonObject } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { eventsSchema } from '../report/audit/events-schema.ts';
 import { driftSchema } from '../report/drift/drift-schema.ts';
+import { applyEventSchema } from '../report/json/apply-event-schema.ts';
 import { historySchema } from '../report/json/history-schema.ts';
 import { acceptSchema } from '../report/accept/accept-schema.ts';
 import { loginSchema } from '../report/login/login-schema.ts';
@@ -17,6 +18,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Stack', stackDocumentSchema(kinds)],
     ['Manifest', anyManifestSchema(kinds)],
     ['Plan', asJson(planSchema)],
+    ['ApplyEvent', asJson(applyEventSchema)],
     ['Drift', asJson(driftSchema)],
     ['History', asJson(historySchema)],
     ['Login', asJson(loginSchema)],

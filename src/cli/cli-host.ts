@@ -2,6 +2,7 @@
 import type { RetryPolicy } from '../http/transport/retry.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { KnownSecrets } from '../model/known-secrets.ts';
+import { isUnderActions, withoutCommands } from './terminal/workflow-commands.ts';
 
 export interface Output {
   write(text: string): void;
@@ -53,11 +54,16 @@ export interface ProcessHost {
   readonly retryPolicy?: Partial<RetryPolicy>;
 }
 
-/** The host as commands use it: known secrets are removed from everything that they write (rule 42). */
+/**
+ * The host as commands use it: known secrets are removed from everything that they write (rule 42), and under GitHub Actions what they
+ * write is no command by accident.
+ */
 export interface CliHost extends ProcessHost {
   readonly secrets: KnownSecrets;
   /** removes known secrets from each text of a value that is stored */
   readonly clean: <T extends object>(value: T) => T;
+  /** writes a line that is a workflow command on purpose */
+  writeCommand(line: string): void;
 }
 
 export function cliHostOf(processHost: ProcessHost): CliHost {
@@ -66,10 +72,13 @@ export function cliHostOf(processHost: ProcessHost): CliHost {
     ...output,
     write: (text) => output.write(secrets.redactPrinted(text)),
   });
+  const guarding = isUnderActions(processHost.env) ? withoutCommands : (output: Output) => output;
+  const stdout = redacting(processHost.stdout);
   return {
     ...processHost,
-    stdout: redacting(processHost.stdout),
-    stderr: redacting(processHost.stderr),
+    stdout: redacting(guarding(processHost.stdout)),
+    stderr: redacting(guarding(processHost.stderr)),
+    writeCommand: (line) => stdout.write(`${line}\n`),
     secrets,
     clean: (value) => secrets.redactKept(value),
   };

@@ -11,6 +11,7 @@ import { addAudit } from './flags/audit.ts';
 import { addCheckRole } from './flags/check-role.ts';
 import { addDrift } from './flags/drift.ts';
 import { addExport } from './flags/export.ts';
+import { addGraph } from './flags/graph.ts';
 import { addHistory } from './flags/history.ts';
 import { addPlan } from './flags/plan.ts';
 import { addRecover } from './flags/recover.ts';
@@ -21,7 +22,14 @@ import { addUnlock } from './flags/unlock.ts';
 import { addValidate } from './flags/validate.ts';
 import { LedgerWaitEnded } from './ledger/ledger-waits.ts';
 import { codeOfError } from './terminal/error-codes.ts';
-import { answerInJson, type Format, openTerminal, printError, type Terminal } from './terminal/terminal.ts';
+import {
+  type Format,
+  formats,
+  noteError,
+  openTerminal,
+  printError,
+  type Terminal,
+} from './terminal/terminal.ts';
 import { InputWaitEnded } from './run/read-input.ts';
 import { type ProcessHost, type CliHost, cliHostOf } from './cli-host.ts';
 
@@ -45,23 +53,28 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
     code = exitCodes.error;
     code = reportError(error, terminal);
   } finally {
-    answerInJson(terminal, code);
+    if (terminal.format !== 'text') {
+      const { answerAtEnd } = await import('./terminal/answer.ts');
+      answerAtEnd(terminal, code);
+    }
   }
   return code;
 }
 
 /** The format that the arguments seem to ask for; used for errors before they are parsed. */
 function formatIn(args: readonly string[]): Pick<CommonOptions, 'format'> {
-  const isAsked = args.includes('--format=json') || args[args.indexOf('--format') + 1] === 'json';
-  return isAsked && args.some((arg) => arg.startsWith('--format')) ? { format: 'json' } : {};
+  const at = args.findIndex((arg) => arg === '--format' || arg.startsWith('--format='));
+  const asked = args[at] === '--format' ? args[at + 1] : args[at]?.slice('--format='.length);
+  const format = formats.find((known) => known === asked);
+  return format === undefined ? {} : { format };
 }
 
 /** Reports an error that the user or the environment can cause in one line; any other error is a bug and is thrown again. */
 function reportError(error: unknown, terminal: Terminal): ExitCode {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.done;
-    // As text, commander has printed the message already.
-    if (terminal.format === 'json') printError(terminal, 'usage', error.message.replace(/^error: /, ''));
+    // Commander has printed the message already, but for JSON.
+    noteError(terminal, 'usage', error.message.replace(/^error: /, ''));
     return exitCodes.error;
   }
   const code = codeOfError(error);
@@ -110,6 +123,7 @@ function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEn
   addApply(program, host, ends);
   addDrift(program, host, ends);
   addPlanFiles(program, host, ends);
+  addGraph(program, host, ends);
   addExport(program, host, ends);
   addAccept(program, host, ends);
   addRecover(program, host, ends);
@@ -135,6 +149,8 @@ Examples:
   trueup plan --exit-code         whether there is anything to do
   trueup drift                    what somebody changed in the targets since the last apply
   trueup plan --out plan.json     in a pull request: keep what is to be approved
+  trueup show plan.json --format markdown
+                                  that plan for the reviewer, as a comment
   trueup apply plan.json          in CI, after the merge: that, and nothing else
   trueup export --out manifests   manifests for what is live and not managed yet
   trueup accept Workspace/acme/app

@@ -78,8 +78,9 @@ export function timeParser({ now }: Pick<CliHost, 'now'>): (text: string) => num
   };
 }
 
-export function formatOption(): Option {
+/** @param more formats besides text and JSON */
+export function formatOption(...more: readonly Format[]): Option {
   return new Option('--format <format>', 'how the result is printed')
-    .choices(['text', 'json'])
+    .choices(['text', 'json', ...more])
     .default('text');
 }

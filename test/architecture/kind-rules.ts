@@ -158,8 +158,12 @@ const brandedWords = new Set(
 const dialectTables = 'src/http/dialects.ts';
 const servedDialects = 'src/server/dialects.ts';
 
-/** Knows the jobs of several CIs by the variables that they set, one of them named like a part of a wire name. */
-const knownJobs = 'src/cli/run/identify-run.ts';
+/**
+ * Where pull requests and CI jobs are: no service that trueup reconciles, though a wire name has the word. Commands and reports speak to
+ * it, and tell its jobs by the variables that they set.
+ */
+const platforms: ReadonlySet<string> = new Set(['github']);
+const speakToPlatforms = ['src/cli', 'src/report'];
 
 /** In any case, as a word of its own or as a part of a compound name; but `hcp:` is a reserved prefix of tag keys. */
 function brandPattern(names: ReadonlySet<string>): RegExp {
@@ -169,12 +173,17 @@ function brandPattern(names: ReadonlySet<string>): RegExp {
 const unbranded: Rule = {
   says: 'no brand is named outside the dialect tables, not even in a comment',
   because: 'what one service calls or does differently is a row of its dialect in src/http/dialects.ts',
-  violations: (tree) =>
-    linesThat(
-      tree,
-      brandPattern(new Set([...brands, ...brandedWords])),
-      (path) => path !== dialectTables && path !== knownJobs && !isBelow(path, 'src/server'),
-    ),
+  violations: (tree) => {
+    const isBound = (path: string) => path !== dialectTables && !isBelow(path, 'src/server');
+    const all = [...brands, ...brandedWords];
+    const services = new Set(all.filter((word) => !platforms.has(word)));
+    const others = new Set(all.filter((word) => platforms.has(word)));
+    const isPlain = (path: string) => !speakToPlatforms.some((place) => isBelow(path, place));
+    return [
+      ...linesThat(tree, brandPattern(services), isBound),
+      ...linesThat(tree, brandPattern(others), (path) => isBound(path) && isPlain(path)),
+    ];
+  },
   breakages: (tree) =>
     [...brands, ...brandedWords].map((brand) => ({
       'src/compare/diff.ts': `${tree.get('src/compare/diff.ts')}\n// as ${brand} does\n`,

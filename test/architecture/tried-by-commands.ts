@@ -78,6 +78,16 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     because: command,
     sources: ['cli/command-line.ts', 'cli/run/read-input.ts', 'main.ts', 'report/json/history-schema.ts'],
   },
+  {
+    by: 'test/e2e/pull-request/formats.test.ts',
+    because: 'each event is right when the stream of a real apply tells what happened, and fits the schema',
+    sources: ['report/json/apply-event-schema.ts', 'report/json/apply-events.ts'],
+  },
+  {
+    by: 'test/e2e/pull-request/formats.test.ts',
+    because: command,
+    sources: ['report/markdown/diagnostics-markdown.ts'],
+  },
   { by: 'test/e2e/failures/waiting.test.ts', because: command, sources: ['cli/command-options.ts'] },
   {
     by: 'test/e2e/failures/waiting.test.ts',

@@ -55,6 +55,21 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     sources: ['ledger/postgres/postgres-connection.ts'],
   },
 
+  // Reports for pull requests.
+  {
+    by: 'test/report/markdown/plan-markdown.test.ts',
+    because: ofText,
+    sources: [
+      ...['report/markdown/change-details.ts', 'report/markdown/field-diff.ts'],
+      'report/markdown/risk-sections.ts',
+    ],
+  },
+  {
+    by: 'test/report/graph/mermaid.test.ts',
+    because: 'a graph is right when what is drawn of it is',
+    sources: ['report/graph/plan-graph.ts'],
+  },
+
   // Files, the wire and services.
   {
     by: 'test/manifest/resolve/check-secret-sources.test.ts',

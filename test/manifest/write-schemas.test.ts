@@ -15,13 +15,14 @@ describe('the published schemas', () => {
       expect(written.get(file) === text, `${file} is fresh`).toBe(true);
   });
 
-  it('cover every kind, the stack, a file of mixed kinds, the plan, the history, a login, and what is accepted', () => {
+  it('cover every kind, the stack, a file of mixed kinds, and what commands print as JSON', () => {
     const files = [...schemaFiles().keys()];
-    expect(files).toHaveLength(kinds.size + 6);
+    expect(files).toHaveLength(kinds.size + 9);
     expect(files).toContain('cluster-auth-role.schema.json');
     expect(files).toContain('stack.schema.json');
     expect(files).toContain('manifest.schema.json');
     expect(files).toContain('plan.schema.json');
+    expect(files).toContain('apply-event.schema.json');
     expect(files).toContain('login.schema.json');
   });
 

@@ -20,7 +20,7 @@ import { shellWord } from '../../report/format/shell-word.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { PlanRequest } from '../run/make-plan.ts';
 import type { Approval } from './read-approval.ts';
-import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
+import { printError, printJson, type Terminal, textOutput } from '../terminal/terminal.ts';
 
 /** Called before anything is read: refuses a plan of another stack, target or selection. */
 export function refuseOtherStack(
@@ -34,15 +34,15 @@ export function refuseOtherStack(
   const here = { stack: stack.name, targets: stack.targets.map(planTarget), ...selection, changes };
   const difference = comparePlans({ ...approved, changes }, here);
   if (isSamePlan(difference)) return undefined;
-  showDifference(terminal, difference, {
-    one: { name: given.file, digest: approved.digest },
-    other: { name: stack.file, digest: '' },
-  });
   printError(
     terminal,
     'plan-elsewhere',
     `nothing was written: the plan "${given.file}" was made for ${otherContext(difference, given.file)}`,
   );
+  showDifference(terminal, difference, {
+    one: { name: given.file, digest: approved.digest },
+    other: { name: stack.file, digest: '' },
+  });
   return exitCodes.stale;
 }
 
@@ -88,15 +88,15 @@ export function checkApproval(
       );
       return exitCodes.stale;
     case 'differs':
+      printError(
+        terminal,
+        'approval-stale',
+        'nothing was written: the plan is not the one that was approved, nor what is left of it; review it and approve it anew: "trueup plan" makes it, "--show-plan" shows it here, too',
+      );
       showDifference(terminal, judgement.difference, {
         one: { name: 'approved', digest: approval.digest },
         other: { name: 'now', digest: plan.digest },
       });
-      printError(
-        terminal,
-        'approval-stale',
-        'nothing was written: the plan is not the one that was approved, nor what is left of it; review it and approve it anew',
-      );
       return exitCodes.stale;
   }
   return {
@@ -113,7 +113,7 @@ function mismatchReason({ digest, changes }: Plan, approval: Approval, { approve
   const both = `this plan has the digest "${digest}", and "${approval.digest}" was approved`;
   return changes.length === 0
     ? `${both}: nothing is left to do, and whether that is what was approved cannot be told from a digest`
-    : `${both}: live or the manifests changed since, or an earlier trueup made that digest; review this plan and approve again, or apply the plan file that was approved to see how they differ`;
+    : `${both}: live or the manifests changed since, or an earlier trueup made that digest; review the plan that "trueup plan" makes and approve again, or apply the plan file that was approved to see how they differ`;
 }
 
 /** The approved changes; undefined when only their digest is known, which then must be that of the new plan. */
@@ -135,11 +135,11 @@ function printProgress(
   about: { readonly approved: number; readonly done: readonly string[]; readonly plan: Plan },
 ): void {
   const { approved, done, plan } = about;
-  const output = terminal.format === 'json' ? terminal.host.stderr : terminal.host.stdout;
+  const output = textOutput(terminal) ?? terminal.host.stderr;
   const areDone = `${done.length} ${done.length === 1 ? 'is' : 'are'} true already`;
   const areLeft = `${plan.changes.length} ${plan.changes.length === 1 ? 'is' : 'are'} left to apply`;
   output.write(
-    `\nOf ${approved} approved ${approved === 1 ? 'change' : 'changes'}, ${areDone}; ${areLeft}\n`,
+    `Of ${approved} approved ${approved === 1 ? 'change' : 'changes'}, ${areDone}; ${areLeft}\n\n`,
   );
 }
 
@@ -148,13 +148,13 @@ interface Names {
   readonly other: { readonly name: string; readonly digest: string };
 }
 
+/** Who has more than these to look at, looks at the whole plan. */
+const maxDifferences = 20;
+
 function showDifference(terminal: Terminal, difference: PlanDifference, { one, other }: Names): void {
-  const { host, paint, width } = terminal;
-  if (terminal.format === 'json') {
-    printJson(terminal, (reported) => renderPlanDifferenceJson(difference, { one, other }, reported));
-    return;
-  }
+  const { paint, width } = terminal;
+  printJson(terminal, (reported) => renderPlanDifferenceJson(difference, { one, other }, reported));
   const names = { one: one.name, other: other.name };
-  const layout = { paint, names, ...(width === undefined ? {} : { width }) };
-  host.stdout.write(`\n${renderPlanDifference(difference, layout)}\n`);
+  const layout = { paint, names, most: maxDifferences, ...(width === undefined ? {} : { width }) };
+  textOutput(terminal)?.write(`\n${renderPlanDifference(difference, layout)}\n`);
 }

@@ -15,9 +15,8 @@ import type { ApprovedPlan, Ledger, RunIdentity } from '../../model/stack/ledger
 import type { Outcome } from '../../model/plan/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Planning } from '../../plan/build-plan.ts';
-import { renderOutcomesJson } from '../../report/json/outcomes-json.ts';
-import { isAllDone, renderOutcomes, doneText } from '../../report/terminal/outcomes-text.ts';
-import { renderUnconverged, withoutReported } from '../../report/terminal/unconverged-text.ts';
+import { planEvent } from '../../report/json/apply-events.ts';
+import { isAllDone, doneText } from '../../report/terminal/outcomes-text.ts';
 import { readIds, refuseIds } from '../approval/acknowledge.ts';
 import { connectToWrite } from '../run/connect.ts';
 import { askConsent, passedGuards, refuseProblems } from '../approval/consent.ts';
@@ -41,7 +40,8 @@ import { isRefusal } from '../approval/plan-file.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
 import { openProgress } from '../terminal/apply-progress.ts';
 import { type ApplyRequest, readApproval, reportRefusal } from '../approval/read-approval.ts';
-import { printJson, printWarnings, type Terminal } from '../terminal/terminal.ts';
+import { printOutcomes } from '../terminal/print-outcomes.ts';
+import { type Terminal, textOutput } from '../terminal/terminal.ts';
 import { readSecret, type SecretContext, secretContext } from '../run/read-secret.ts';
 import { pathOfStack, stackArgument } from '../stack-argument.ts';
 import { raceStop } from '../stop/race-stop.ts';
@@ -54,6 +54,8 @@ export interface ApplyOptions {
   /** guards of that plan that were acknowledged, separated by commas */
   readonly ack?: string;
   readonly calls?: boolean;
+  /** the plan is printed also where it is not the approved one */
+  readonly showPlan?: boolean;
   /** the manifests on standard input are the whole stack */
   readonly complete?: boolean;
   /** seconds to wait for the lock of the stack; 0 when absent */
@@ -116,7 +118,7 @@ async function applyUnderLock(
       return reportStop(stop, terminal, { done: 'nothing was written', code: exitCodes.error });
     const secrets = secretContext(prepared.request.stack, context.host);
     await learnSecrets(planning.plan, secrets, context.host.secrets);
-    if (terminal.format === 'text') printPlan(terminal, planning.plan, { ...options, stack });
+    terminal.events?.write(planEvent(planning.plan));
     const input = { approval, options, ledger: prepared.ledger, stack, secrets };
     const authorized = await authorize(planning, input, context);
     if (typeof authorized === 'number') return authorized;
@@ -166,6 +168,15 @@ interface AuthorizeInput {
   readonly secrets: SecretContext;
 }
 
+/** As text: in JSON the plan is printed where it is the result. */
+function showPlan(
+  terminal: Terminal,
+  plan: Plan,
+  about: { readonly calls?: boolean; readonly stack: string | undefined },
+): void {
+  if (textOutput(terminal) !== undefined) printPlan(terminal, plan, about);
+}
+
 /** Checks problems, approval, secrets and guards, and asks for consent. @returns the approved plan, or an exit code with the reason printed */
 async function authorize(
   planning: Planning,
@@ -173,9 +184,13 @@ async function authorize(
   context: ApplyContext,
 ): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {
   const { terminal } = context;
+  const show = () => showPlan(terminal, planning.plan, { ...options, stack });
+  // Of a plan that is not the approved one, why and how it differs come first, and the rest only when asked for.
+  if (approval === undefined || hasErrors(planning.plan.problems)) show();
   const problems = refuseProblems(planning.plan, terminal);
   if (problems !== undefined) return problems;
   const approved = approval && checkApproval(planning, approval, { ledger, terminal });
+  if (approved !== undefined && (typeof approved !== 'number' || options.showPlan)) show();
   if (typeof approved === 'number') return approved;
   const missing = await refuseMissingSecrets(planning.plan, secrets, terminal);
   if (missing !== undefined) return missing;
@@ -313,26 +328,7 @@ interface ApplyResult {
   readonly proof?: Plan;
 }
 
-function finish({ outcomes, context, code, proof }: ApplyResult): ExitCode {
-  const { terminal } = context;
-  if (terminal.format === 'json') printJson(terminal, (reported) => renderOutcomesJson(outcomes, reported));
-  else
-    for (const block of endingBlocks(outcomes, terminal, proof)) terminal.host.stdout.write(`\n${block}\n`);
-  printWarnings(terminal, proof?.problems ?? []);
+function finish({ outcomes, context: { terminal }, code, proof }: ApplyResult): ExitCode {
+  printOutcomes(terminal, outcomes, proof);
   return code;
-}
-
-/** The blocks of text at the end. When each outcome has been printed already, only those that need attention are repeated. */
-function endingBlocks(outcomes: readonly Outcome[], terminal: Terminal, proof: Plan | undefined): string[] {
-  const { paint, width, host } = terminal;
-  if (outcomes.length === 0) return [];
-  const blocks = [renderOutcomes(outcomes, { paint, openOnly: !host.stdout.isTTY })];
-  if (proof === undefined) return blocks;
-  const residue = renderUnconverged(withoutReported(proof, outcomes), {
-    paint,
-    ...(width === undefined ? {} : { width }),
-  });
-  if (residue !== '') return [...blocks, residue];
-  const nothingLeft = proof.changes.length === 0 && !hasErrors(proof.problems);
-  return nothingLeft ? [...blocks, 'Planned again: nothing is left to do'] : blocks;
 }

@@ -6,10 +6,14 @@ import type { CommandContext } from '../command-context.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
+import { blockingIds } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { findDrift } from '../../plan/drift/find-drift.ts';
 import { planWithTouches } from '../../plan/drift/with-touches.ts';
+import { countActions } from '../../report/format/plan-summary.ts';
+import { renderMermaid } from '../../report/graph/mermaid.ts';
 import { renderPlanJson } from '../../report/json/plan-json.ts';
+import { renderPlanMarkdown } from '../../report/markdown/plan-markdown.ts';
 import { renderPlan } from '../../report/terminal/plan-text.ts';
 import { printable } from '../../report/format/printable.ts';
 import { shellWord } from '../../report/format/shell-word.ts';
@@ -21,7 +25,7 @@ import { makePlanToShow } from '../run/make-plan.ts';
 import { noteMissingSecrets } from '../run/missing-secrets.ts';
 import { refuseAmongManifests, refusePlanOut, writePlanFile } from '../approval/plan-file.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
-import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
+import { printDocument, printError, type Terminal, textOutput } from '../terminal/terminal.ts';
 import { secretContext } from '../run/read-secret.ts';
 import type { CliHost } from '../cli-host.ts';
 import { stackArgument } from '../stack-argument.ts';
@@ -153,17 +157,39 @@ export function printPlan(
   made: Plan,
   about: { readonly calls?: boolean; readonly stack?: string | undefined } = {},
 ): void {
-  const { host, paint, width } = terminal;
+  const { host, width, pending } = terminal;
   const { calls = false, stack } = about;
-  const options = {
-    paint,
-    calls,
-    now: host.now(),
-    ...(width === undefined ? {} : { width }),
-    ...(stack && { stack }),
+  const options = { calls, now: host.now(), ...(stack && { stack }) };
+  const output = textOutput(terminal);
+  const paint = output === host.stdout ? terminal.paint : terminal.errorPaint;
+  output?.write(`${renderPlan(made, { ...options, paint, ...(width === undefined ? {} : { width }) })}\n`);
+  printDocument(terminal, {
+    json: (told) => renderPlanJson(made, { told, clean: host.clean }),
+    markdown: (told) => renderPlanMarkdown(withoutSecrets(made, host), { ...options, told }),
+    mermaid: () => renderMermaid(withoutSecrets(made, host)),
+  });
+  pending.found = made.problems;
+  pending.outputs = planOutputs(made);
+}
+
+/** Calls hold references, which are no JSON, and are printed as they are: secrets in them are found in what is printed. */
+function withoutSecrets({ changes, ...rest }: Plan, { clean }: CliHost): Plan {
+  return {
+    ...clean(rest),
+    changes: changes.map(({ calls, ...change }) => ({ ...clean(change), calls })),
   };
-  if (terminal.format === 'text') host.stdout.write(`${renderPlan(made, options)}\n`);
-  else printJson(terminal, (reported) => renderPlanJson(made, { told: reported, clean: host.clean }));
+}
+
+/** For later steps of a CI job. */
+function planOutputs({ stack, digest, changes, guards }: Plan): Readonly<Record<string, string>> {
+  const counts = Object.entries(countActions(changes)).map(([action, count]) => [action, String(count)]);
+  return {
+    stack,
+    digest,
+    changes: String(changes.length),
+    ...Object.fromEntries(counts),
+    acknowledge: blockingIds(guards).join(','),
+  };
 }
 
 /** Problems come first, then an incomplete look, then changes, if `--exit-code` asks for them. */

@@ -1,4 +1,4 @@
-/** `trueup schema [kind]`: prints the JSON Schema of a kind, the stack, the plan, the history, a login, or any manifest. */
+/** `trueup schema [kind]`: prints the JSON Schema of a kind, the stack, the plan, an event of an apply, the history, a login, or any manifest. */
 import { nearestWord } from '../../manifest/explain/nearest-word.ts';
 import { allSchemas } from '../all-schemas.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';

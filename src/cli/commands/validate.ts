@@ -3,7 +3,7 @@ import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
-import { printDiagnostics, type Terminal } from '../terminal/terminal.ts';
+import { printDiagnostics, type Terminal, textOutput } from '../terminal/terminal.ts';
 
 export interface ValidateOptions {
   /** the manifests on standard input are the whole stack */
@@ -17,15 +17,12 @@ export async function validate(
   { complete, timeout }: ValidateOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { host } = terminal;
-  const manifests = await loadManifests(path, host, { complete, timeout });
+  const manifests = await loadManifests(path, terminal.host, { complete, timeout });
   const { diagnostics, resources, files, documents, stack, isSelection } = manifests;
-  if (diagnostics.length > 0 || terminal.format === 'json') printDiagnostics(terminal, diagnostics);
-  if (hasErrors(diagnostics)) return exitCodeOf(diagnostics);
-  if (terminal.format === 'text') {
-    const counts = `${counted(files, 'file')}, ${counted(documents, 'document')}, ${counted(resources.length, 'resource')}`;
-    const what = isSelection ? 'a selection of stack' : 'stack';
-    host.stdout.write(`${terminal.paint.added('valid')}: ${what} ${stack?.name ?? ''}, ${counts}\n`);
-  }
+  if (stack !== undefined) terminal.pending.stackFile = stack.file;
+  const counts = `${counted(files, 'file')}, ${counted(documents, 'document')}, ${counted(resources.length, 'resource')}`;
+  const what = `${isSelection ? 'a selection of stack' : 'stack'} ${stack?.name ?? ''}, ${counts}`;
+  printDiagnostics(terminal, diagnostics, `valid: ${what}`);
+  if (!hasErrors(diagnostics)) textOutput(terminal)?.write(`${terminal.paint.added('valid')}: ${what}\n`);
   return exitCodeOf(diagnostics);
 }

@@ -24,9 +24,10 @@ export function addApply(program: Command, host: CliHost, { end, terminalOf }: C
       '[stack]',
       'the stack of the plan file, where it is not the one that is here; - for the selection that it was made for',
     )
-    .addOption(formatOption())
+    .addOption(formatOption('jsonl'))
     .addOption(completeOption())
     .option('--calls', 'show the exact requests in the plan')
+    .option('--show-plan', 'show the plan also where it is not the one that was approved')
     .addOption(timeoutOption())
     .option('-y, --yes', 'do not ask; needed where nobody can answer, unless a plan was approved')
     .option('--approve <digest>', 'apply if the plan has this digest; do not ask', parseDigest)

@@ -14,7 +14,7 @@ import {
 export function addValidate(program: Command, { end, terminalOf }: CommandEnd): void {
   command(program, 'validate', 'Checks every manifest, offline, and reports every problem')
     .argument('[path]', pathHelp)
-    .addOption(formatOption())
+    .addOption(formatOption('markdown', 'github', 'sarif'))
     .addOption(completeOption())
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: CommonOptions & ValidateOptions) => {

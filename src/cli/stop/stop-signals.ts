@@ -5,7 +5,7 @@
 import { type Deadline, DeadlineError } from './deadline.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { RunOver } from '../ledger/ledger-waits.ts';
-import { printError, type Terminal } from '../terminal/terminal.ts';
+import { noteError, printError, type Terminal } from '../terminal/terminal.ts';
 import type { CliHost } from '../cli-host.ts';
 
 export interface Stops extends RunOver {
@@ -30,7 +30,7 @@ export function exitCodeOfStop({ reason }: AbortSignal, code: ExitCode): ExitCod
 }
 
 /**
- * Reports in the JSON answer what stopped the run. As text, that was printed when it happened.
+ * Reports in the answer what stopped the run. As text, that was printed when it happened.
  * @param about.done what the run had done by then
  * @param about.isNews print it as text, too, because nothing else says it
  * @param about.code the exit code when the deadline stopped the run
@@ -48,7 +48,7 @@ export function reportStop(
     stop.reason instanceof DeadlineError
       ? (['deadline', stop.reason.message] as const)
       : (['interrupted', 'interrupted'] as const);
-  if (terminal.format === 'json' || isNews) printError(terminal, ending, `${done}: ${why}`);
+  (isNews ? printError : noteError)(terminal, ending, `${done}: ${why}`);
   return exitCodeOfStop(stop, code);
 }
 

@@ -3,6 +3,7 @@
  * keyboard, because then a Ctrl-C would not reach the apply as a signal.
  */
 import type { ApplyEvent } from '../../model/plan/outcome.ts';
+import { progressEvent } from '../../report/json/apply-events.ts';
 import { columns } from '../../report/terminal/layout.ts';
 import { renderEvent } from '../../report/terminal/outcomes-text.ts';
 import { plain } from '../../report/terminal/paint.ts';
@@ -13,15 +14,17 @@ interface Progress {
   end(): void;
 }
 
-/** With JSON output the progress goes to stderr, because stdout must hold only the result. */
+/** With JSON output the progress goes to stderr as text, because stdout must hold only the result, or its events. */
 export function openProgress(terminal: Terminal): Progress {
   const { host } = terminal;
   if (terminal.format === 'text' && host.stdout.isTTY && host.env['TERM'] !== 'dumb')
     return liveLine(terminal);
-  const output = terminal.format === 'json' ? host.stderr : host.stdout;
-  const paint = terminal.format === 'json' ? terminal.errorPaint : terminal.paint;
+  const isText = terminal.format === 'text';
+  const output = isText ? host.stdout : host.stderr;
+  const paint = isText ? terminal.paint : terminal.errorPaint;
   return {
     show: (event) => {
+      terminal.events?.write(progressEvent(event));
       const line = renderEvent(event, { paint });
       if (line !== undefined) output.write(`${line}\n`);
     },

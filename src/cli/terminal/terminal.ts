@@ -1,16 +1,21 @@
 /**
  * The output of one command, with format, colours and width decided once. As text, results go to stdout and everything else to
- * stderr. With JSON, stdout gets one value at the end, with all problems in it, and stderr only the progress.
+ * stderr. A document, such as JSON, is one value on stdout at the end, with all problems in it; with JSON, stderr has only the progress.
  */
 import type { Diagnostic, ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
+import type { OutcomeKind } from '../../model/plan/outcome.ts';
+import { diagnosticEvent } from '../../report/json/apply-events.ts';
 import { renderDiagnosticsJson } from '../../report/json/diagnostics-json.ts';
 import { renderDiagnostics } from '../../report/terminal/diagnostics-text.ts';
 import { colourful, type Paint, plain } from '../../report/terminal/paint.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Output, CliHost } from '../cli-host.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
 
-export type Format = 'text' | 'json';
+/** In the order of help texts; a command takes some of them. */
+export const formats = ['text', 'json', 'jsonl', 'markdown', 'github', 'sarif', 'mermaid'] as const;
+export type Format = (typeof formats)[number];
 export type ColorChoice = 'auto' | 'always' | 'never';
 
 export interface Terminal {
@@ -20,14 +25,30 @@ export interface Terminal {
   /** for stderr */
   readonly errorPaint: Paint;
   readonly width: number | undefined;
-  /** all reported problems, in order; they are a part of the JSON answer */
+  /** all reported problems, in order; they are a part of the answer */
   readonly reported: ShownDiagnostic[];
-  /** the JSON answer, once it is known */
-  readonly pending: { answer?: JsonAnswer };
+  /** with `jsonl` only */
+  readonly events?: EventStream;
+  readonly pending: Pending;
 }
 
-/** Renders the result of a command as JSON. @param reported the problems to include */
-type JsonAnswer = (reported: readonly ShownDiagnostic[]) => string;
+/** What is known of the answer before the command ends. */
+interface Pending {
+  answer?: Answer;
+  /** the problems are the result, and this is what to say when there are none */
+  said?: string;
+  /** problems that are a part of the result, and so not among the reported ones */
+  found?: readonly ShownDiagnostic[];
+  /** for later steps of the same CI job */
+  outputs?: Readonly<Record<string, string>>;
+  /** how many changes of an apply ended in which way */
+  outcomes?: Record<OutcomeKind, number>;
+  /** the stack file, as the user would type it */
+  stackFile?: string;
+}
+
+/** Renders the result of a command. @param reported the problems to include */
+type Answer = (reported: readonly ShownDiagnostic[]) => string;
 
 export function openTerminal(host: CliHost, options: { format?: Format; color?: ColorChoice }): Terminal {
   const paintFor = (output: Output) =>
@@ -40,6 +61,7 @@ export function openTerminal(host: CliHost, options: { format?: Format; color?: 
     width: host.stdout.columns,
     reported: [],
     pending: {},
+    ...(options.format === 'jsonl' ? { events: openEventStream(host) } : {}),
   };
 }
 
@@ -51,47 +73,74 @@ function isColoured(output: Output, { env }: CliHost, choice: ColorChoice): bool
   return output.isTTY;
 }
 
-/** Prints the diagnostics of a command that stops here: in JSON they are its result. */
-export function printDiagnostics(terminal: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
+/** Where the result goes as text for people: with a stream of events to stderr, with a document nowhere. */
+export function textOutput({ format, host }: Terminal): Output | undefined {
+  if (format === 'text' || format === 'github') return host.stdout;
+  return format === 'jsonl' ? host.stderr : undefined;
+}
+
+/** Prints the diagnostics of a command that stops here: as a document they are its result. @param said when there are none */
+export function printDiagnostics(
+  terminal: Terminal,
+  diagnostics: readonly ShownDiagnostic[],
+  said = 'No problems',
+): void {
+  terminal.pending.said = said;
   printJson(terminal, renderDiagnosticsJson);
   printWarnings(terminal, diagnostics);
 }
 
 /** Prints diagnostics of a command that continues. */
 export function printWarnings(terminal: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
-  const { format, host, errorPaint, reported } = terminal;
-  reported.push(...diagnostics);
-  if (diagnostics.length > 0 && format === 'text')
+  const { format, host, errorPaint } = terminal;
+  keep(terminal, diagnostics);
+  if (diagnostics.length > 0 && format !== 'json')
     host.stderr.write(`${renderDiagnostics(diagnostics, { paint: errorPaint })}\n`);
 }
 
 /** Prints a line about something that is wrong but does not stop the command. */
 export function printNote(terminal: Terminal, message: string): void {
-  terminal.reported.push({ code: 'note', severity: 'warning', class: 'failure', message });
-  if (terminal.format === 'text') terminal.host.stderr.write(`${message}\n`);
+  keep(terminal, [{ code: 'note', severity: 'warning', class: 'failure', message }]);
+  if (terminal.format !== 'json') terminal.host.stderr.write(`${message}\n`);
 }
 
 /** Sets the JSON answer, when JSON was asked for; it is written at the end of the command, with all reported problems. */
-export function printJson({ format, pending }: Terminal, answer: JsonAnswer): void {
-  if (format === 'json') pending.answer = answer;
+export function printJson(terminal: Terminal, answer: Answer): void {
+  printDocument(terminal, { json: answer });
 }
 
-/** Writes the JSON answer at the end of a command. There is always one, even when there are only errors. */
-export function answerInJson({ format, host, reported, pending }: Terminal, code: ExitCode): void {
-  if (format !== 'json') return;
-  if (pending.answer === undefined && reported.length === 0) {
-    if (code === exitCodes.done) return;
-    const how = code === exitCodes.interrupted ? 'interrupted' : 'stopped';
-    reported.push(failure(how, how));
-  }
-  host.stdout.write(`${(pending.answer ?? renderDiagnosticsJson)(reported)}\n`);
+/** Sets the answer in the format that was asked for, if it is one of these. The summary of a step of GitHub is Markdown. */
+export function printDocument(
+  { format, pending }: Terminal,
+  answers: Partial<Readonly<Record<Format, Answer>>>,
+): void {
+  const answer = answers[format === 'github' ? 'markdown' : format];
+  if (answer !== undefined) pending.answer = answer;
+}
+
+/** Makes sure that a run that failed, or was stopped, has told at least one problem. */
+export function tellEnd(terminal: Terminal, code: ExitCode): void {
+  if (terminal.pending.answer !== undefined || terminal.reported.length > 0 || code === exitCodes.done)
+    return;
+  const how = code === exitCodes.interrupted ? 'interrupted' : 'stopped';
+  keep(terminal, [failure(how, how)]);
 }
 
 /** Reports the error that ended the command, or a part of it. In JSON it is only in the answer. */
 export function printError(terminal: Terminal, code: DiagnosticCode, message: string): void {
-  terminal.reported.push(failure(code, message));
-  if (terminal.format === 'text')
+  noteError(terminal, code, message);
+  if (terminal.format !== 'json')
     terminal.host.stderr.write(`${terminal.errorPaint.error('error')}: ${message}\n`);
+}
+
+/** The same where it has been printed already: only the answer lacks it. */
+export function noteError(terminal: Terminal, code: DiagnosticCode, message: string): void {
+  keep(terminal, [failure(code, message)]);
+}
+
+function keep({ reported, events }: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
+  reported.push(...diagnostics);
+  for (const diagnostic of diagnostics) events?.write(diagnosticEvent(diagnostic));
 }
 
 function failure(code: DiagnosticCode, message: string): Diagnostic {

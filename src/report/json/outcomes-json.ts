@@ -2,6 +2,7 @@
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Outcome } from '../../model/plan/outcome.ts';
 import { addressMembers } from './address-members.ts';
+import type { OutcomeJson } from './apply-event-schema.ts';
 import { renderJson } from './canonical-json.ts';
 import { placeMember, diagnosticsMember } from './diagnostics-json.ts';
 import { countOutcomes } from '../terminal/outcomes-text.ts';
@@ -19,15 +20,24 @@ export function renderOutcomesJson(
   });
 }
 
-function outcomeJson({ address, action, kind, detail, place, done, foundTrue, warnings }: Outcome): object {
+export function outcomeJson({
+  address,
+  action,
+  kind,
+  detail,
+  place,
+  done,
+  foundTrue,
+  warnings,
+}: Outcome): OutcomeJson {
   return {
     ...addressMembers(address),
     action,
     outcome: kind,
     ...(detail === undefined ? {} : { detail }),
     ...placeMember(place),
-    ...(done === undefined ? {} : { done }),
+    ...(done === undefined ? {} : { done: [...done] }),
     ...(foundTrue && { foundTrue }),
-    ...(warnings === undefined ? {} : { warnings }),
+    ...(warnings === undefined ? {} : { warnings: [...warnings] }),
   };
 }

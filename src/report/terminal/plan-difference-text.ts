@@ -22,12 +22,15 @@ interface PlanDifferenceOptions {
   readonly names: { readonly one: string; readonly other: string };
   /** columns of the terminal; default 100 */
   readonly width?: number;
+  /** resources that each section tells of at most; the others are counted */
+  readonly most?: number;
 }
 
 interface Layout {
   readonly paint: Paint;
   readonly names: PlanDifferenceOptions['names'];
   readonly width: number;
+  readonly most: number;
 }
 
 /** Empty when the two mean the same. Without a final line end. */
@@ -37,6 +40,7 @@ export function renderPlanDifference(difference: PlanDifference, options: PlanDi
     paint: options.paint,
     names: { one: printable(one), other: printable(other) },
     width: Math.max(40, options.width ?? 100),
+    most: options.most ?? Number.POSITIVE_INFINITY,
   };
   const { changes } = difference;
   const sections = [
@@ -113,9 +117,12 @@ function sideLines(name: string, texts: Layout['names'], { names, paint }: Layou
 
 function section(heading: string, changes: readonly ChangeDifference[], layout: Layout): string[] {
   if (changes.length === 0) return [];
+  const shown = changes.slice(0, layout.most);
+  const left = changes.length - shown.length;
   return [
     layout.paint.heading(heading),
-    ...changes.flatMap((change) => indent(changeLines(change, layout), 2)),
+    ...shown.flatMap((change) => indent(changeLines(change, layout), 2)),
+    ...(left === 0 ? [] : [`  and ${left} more, which "trueup diff" and "--format json" tell`]),
   ];
 }
 

@@ -179,7 +179,8 @@ describe('what was approved to be taken away', () => {
     await bench.byHandMount('DELETE', 'role/stray');
     await bench.byHandMount('POST', 'role/stray', { ...handmade('prod'), token_policies: 'admin' });
     const ack = ['--ack', 'no-record'];
-    expect((await stack.run(['apply', '--approve', approved.digest, ...ack], 4)).out).toContain('stray');
+    const byDigest = ['apply', '--approve', approved.digest, ...ack];
+    expect((await stack.run([...byDigest, '--show-plan'], 4)).out).toContain('stray');
     const { out } = await stack.run(['apply', 'plan.json', ...ack], 4);
     const [was, is] = [approved, await stack.plan()].map((plan) => plan.changes[0]?.fingerprint ?? 'none');
     expect(is).not.toBe(was);

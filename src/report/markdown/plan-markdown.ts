@@ -1,0 +1,185 @@
+/**
+ * A plan in Markdown, for the comment of a pull request: what it risks first, then each change in a table, the fields folded, and
+ * how to go on. Each part has its share of the bytes; what does not fit is counted.
+ */
+import { counted } from '../../model/counted.ts';
+import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { Change, Mention } from '../../model/plan/change.ts';
+import { blockingIds } from '../../model/plan/guard.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import { formatAddress } from '../../model/resource/address.ts';
+import { coverageRows } from '../format/format-coverage.ts';
+import { formatPath } from '../format/format-field.ts';
+import { blockedLine, incompleteReasons, summaryLine } from '../format/plan-summary.ts';
+import { byRisk } from '../format/risk-order.ts';
+import { actionSymbols, formatPlace } from '../terminal/change-text.ts';
+import { guardSummary } from '../terminal/guard-text.ts';
+import { changeDetails } from './change-details.ts';
+import { diagnosticsSection } from './diagnostics-markdown.ts';
+import { code, sentence, tableRow } from './escape.ts';
+import { bytesOf, fitted, maxMarkdownBytes, type Section } from './fit.ts';
+import { riskSections } from './risk-sections.ts';
+
+interface PlanMarkdownOptions {
+  /** problems of the command that are no part of the plan */
+  readonly told?: readonly ShownDiagnostic[];
+  /** adds the exact requests to the details */
+  readonly calls?: boolean;
+  /** the stack's argument on the command line, for proposed commands */
+  readonly stack?: string;
+}
+
+/** The bytes that the parts may take at most; details get what the others leave. */
+const shares = {
+  reasons: 2_000,
+  limits: 1_500,
+  risk: 4_000,
+  problems: 6_000,
+  table: 12_000,
+  mentions: 3_000,
+  coverage: 4_000,
+};
+
+/** Between two parts stands a blank line. */
+const gapBytes = 2;
+
+/** @param plan without secrets: escapes could hide them from whoever looks for them in the result */
+export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}): string {
+  const { told = [], calls = false, stack } = options;
+  const changes = byRisk(plan.changes);
+  const risks = riskSections(plan, stack).map((section) => fitted(section, shares.risk));
+  const before = [
+    ...headParts(plan),
+    fitted(reasonsSection(plan), shares.reasons),
+    fitted(limitsSection(plan), shares.limits),
+    ...(risks.some(Boolean) ? ['### Risks', ...risks] : []),
+    fitted(diagnosticsSection([...plan.problems, ...told], '### Problems'), shares.problems),
+    fitted(tableSection(changes), shares.table),
+  ].filter(Boolean);
+  const after = [
+    fitted(mentionsSection(plan.mentions), shares.mentions),
+    fitted(coverageSection(plan), shares.coverage),
+    `### How to go on\n\n${nextSteps(plan)}`,
+  ].filter(Boolean);
+  const used = [...before, ...after].reduce((sum, part) => sum + bytesOf(part) + gapBytes, 0);
+  const details = fitted(
+    detailsSection(changeDetails(changes, plan, calls)),
+    maxMarkdownBytes - used - gapBytes,
+  );
+  return [...before, ...(details === '' ? [] : [details]), ...after].join('\n\n');
+}
+
+function headParts(plan: Plan): string[] {
+  const { stack, digest, selection } = plan;
+  const lines = [
+    `**${sentence(summaryLine(plan))}**`,
+    ...[blockedLine(plan), guardSummary(plan)].flatMap((line) =>
+      line === undefined ? [] : [sentence(line)],
+    ),
+    ...(selection === undefined
+      ? []
+      : [`a selection of ${counted(selection.length, 'resource')}: the rest of the stack is left as it is`]),
+    `digest ${code(digest)}`,
+  ];
+  return [`## Plan of ${code(stack)}`, lines.join('\\\n')];
+}
+
+function reasonsSection(plan: Plan): Section {
+  return {
+    before: '**The look was incomplete**, so nothing undeclared is removed:\n',
+    blocks: incompleteReasons(plan).map((reason) => `- ${sentence(reason)}`),
+    between: '\n',
+    left: (count) => `**and for ${count} more reasons**`,
+  };
+}
+
+function limitsSection({ coverage }: Plan): Section {
+  const blocks = coverage.targets.flatMap(({ target, limits }) =>
+    limits.map((limit) => `- ${code(target)} lacks: ${sentence(limit)}`),
+  );
+  return { blocks, between: '\n', left: (count) => `**and ${count} more of what a service lacks**` };
+}
+
+function tableSection(changes: readonly Change[]): Section {
+  return {
+    heading: '### Changes',
+    before: [tableRow(['action', 'resource', 'what', 'where']), tableRow(['---', '---', '---', '---'])].join(
+      '\n',
+    ),
+    blocks: changes.map(changeRow),
+    between: '\n',
+    left: (count) =>
+      `**and ${count} more changes**, which the text of the plan has: \`trueup show\` prints a plan file`,
+  };
+}
+
+function changeRow(change: Change): string {
+  const { action, address, place } = change;
+  return tableRow([
+    `${code(actionSymbols[action])} ${action}`,
+    code(formatAddress(address)),
+    whatChanges(change),
+    place === undefined ? '' : code(formatPlace(place)),
+  ]);
+}
+
+const maxFieldNames = 4;
+
+/** The fields that change. Of what is created or goes as a whole, all do, so that the reason says more. */
+function whatChanges({ action, fields, reason, risks = [] }: Change): string {
+  const widens = risks.some(({ effect }) => effect === 'widens') ? ['**widens access**'] : [];
+  const names = [...new Set(fields.map(({ path }) => formatPath(path)))];
+  if (action !== 'update' && action !== 'adopt') return [...widens, sentence(reason, 120)].join('; ');
+  const shown = names.slice(0, maxFieldNames).map((name) => code(name, 60));
+  const more = names.length - shown.length;
+  const list = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  return [...widens, list || sentence(reason, 120)].join('; ');
+}
+
+function detailsSection(blocks: readonly string[]): Section {
+  return {
+    heading: '### Details',
+    blocks,
+    between: '\n\n',
+    left: (count) =>
+      `**and ${count} more**, for which there is no room here: \`trueup show\` prints all of a plan file`,
+  };
+}
+
+function mentionsSection(mentions: readonly Mention[]): Section {
+  return {
+    heading: '### Left alone',
+    blocks: mentions.map(
+      ({ address, message, fix }) =>
+        `- ${code(formatAddress(address))}: ${sentence(message)}${fix === undefined ? '' : `; fix: ${sentence(fix)}`}`,
+    ),
+    between: '\n',
+    left: (count) => `**and ${count} more that are left alone**`,
+  };
+}
+
+function coverageSection({ coverage }: Plan): Section {
+  const rows = coverageRows(coverage).flatMap(({ label, details, incomplete }) => [
+    tableRow([sentence(label), details.map((text) => sentence(text, 300)).join('<br>')]),
+    ...incomplete.map((text) => tableRow(['', `**incomplete**: ${sentence(text, 300)}`])),
+  ]);
+  return {
+    heading: '### Looked at',
+    before: [tableRow(['', '']), tableRow(['---', '---'])].join('\n'),
+    blocks: rows,
+    between: '\n',
+    left: (count) => `**and ${count} more rows**`,
+  };
+}
+
+function nextSteps(plan: Plan): string {
+  const { digest, problems, guards, changes, coverage } = plan;
+  if (hasErrors(problems)) return 'Nothing can be applied before the problems are solved. Then plan again.';
+  if (blockingIds(guards).length > 0)
+    return `Review this digest: whoever approves it acknowledges its guards by name, with the command that stands above. Any other plan is refused.`;
+  if (changes.length === 0)
+    return coverage.complete
+      ? 'There is nothing to apply.'
+      : 'Plan again when everything can be looked at: whether there is something to do is not known.';
+  return `Review this digest. After the merge, \`trueup apply\` with the plan file, or \`trueup apply --approve\` ${code(digest)}, applies this and nothing else; any other plan is refused.`;
+}

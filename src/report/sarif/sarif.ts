@@ -1,0 +1,90 @@
+/**
+ * Problems as a SARIF 2.1.0 log (OASIS, errata 01) with one run: a rule for each code that occurs, a result for each problem. Code scanning
+ * wants a place for every result: what has none is put at the beginning of the stack file.
+ */
+import { diagnosticCodes } from '../../model/diagnostic-codes.ts';
+import type { Place, ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { CodeTable } from '../../model/codes/code-entry.ts';
+import { renderJson } from '../json/canonical-json.ts';
+import { printable } from '../format/printable.ts';
+
+interface SarifOptions {
+  /** of trueup */
+  readonly version: string;
+  /** for what has no place in a file */
+  readonly stackFile: string;
+  /** the file in the repository; undefined for what is no file of it */
+  pathOf(file: string): string | undefined;
+}
+
+const catalogue: CodeTable = diagnosticCodes;
+
+export function renderSarif(diagnostics: readonly ShownDiagnostic[], options: SarifOptions): string {
+  const codes = [...new Set(diagnostics.map(({ code }) => code))].sort();
+  return renderJson({
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'trueup', version: options.version, rules: codes.map(ruleOf) } },
+        columnKind: 'utf16CodeUnits',
+        results: diagnostics.map((diagnostic) => resultOf(diagnostic, codes, options)),
+      },
+    ],
+  });
+}
+
+function ruleOf(code: string): object {
+  const entry = Object.hasOwn(catalogue, code) ? catalogue[code] : undefined;
+  if (entry === undefined) return { id: printable(code) };
+  return {
+    id: code,
+    shortDescription: { text: entry.title },
+    help: { text: entry.fix },
+    defaultConfiguration: { level: entry.warning ? 'warning' : 'error' },
+  };
+}
+
+function resultOf(diagnostic: ShownDiagnostic, codes: readonly string[], options: SarifOptions): object {
+  const { code, severity, message, place, found, allowed, fix, related = [] } = diagnostic;
+  const said = [
+    message,
+    ...(found === undefined ? [] : [`found: ${found}`]),
+    ...(allowed === undefined ? [] : [`allowed: ${allowed}`]),
+    ...(fix === undefined ? [] : [`fix: ${fix}`]),
+  ];
+  const seen = related.flatMap((other) => {
+    const location = other.place && physicalLocation(other.place, options);
+    return location === undefined ? [] : [{ ...location, message: messageOf([other.message]) }];
+  });
+  const stack = { physicalLocation: { artifactLocation: artifactOf(options.stackFile, options) } };
+  return {
+    ruleId: printable(code),
+    ruleIndex: codes.indexOf(code),
+    level: severity,
+    message: messageOf(said),
+    locations: [(place && physicalLocation(place, options)) ?? stack],
+    ...(seen.length === 0 ? {} : { relatedLocations: seen.map((location, id) => ({ id, ...location })) }),
+  };
+}
+
+function physicalLocation({ file, line, column, length }: Place, options: SarifOptions): object | undefined {
+  if (options.pathOf(file) === undefined) return undefined;
+  const region = { startLine: line, startColumn: column, endColumn: column + length };
+  return { physicalLocation: { artifactLocation: artifactOf(file, options), region } };
+}
+
+function artifactOf(file: string, { pathOf }: SarifOptions) {
+  const path = pathOf(file) ?? file;
+  return { uri: path.split('/').map(segmentText).join('/') };
+}
+
+/** A segment of a relative URI: a colon in the first one would be read as the end of a scheme. */
+function segmentText(segment: string): string {
+  return encodeURIComponent(segment.toWellFormed());
+}
+
+/** Square brackets would make a link of a text (SARIF 3.11.6). */
+function messageOf(lines: readonly string[]): { readonly text: string } {
+  return { text: lines.map((line) => printable(line).replace(/[[\]\\]/g, '\\$&')).join('\n') };
+}

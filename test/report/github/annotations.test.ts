@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { annotations } from '../../../src/report/github/annotations.ts';
+import { anyDiagnostic } from '../../support/report/arbitrary-plan.ts';
+import { markdownAttack } from '../../support/report/markdown-attacks.ts';
+import { place, problem } from '../../support/report/small-plan.ts';
+
+const inRepository = (file: string) => `stacks/${file}`;
+
+/** As the runner reads a command (`ActionCommand.TryParseV2` of actions/runner): it undoes `%25` last. */
+function read(line: string) {
+  const [, name = '', properties = '', data = ''] = /^::(\w+) (.*?)::(.*)$/s.exec(line) ?? [];
+  const plain = (text: string) =>
+    text
+      .replaceAll('%0D', '\r')
+      .replaceAll('%0A', '\n')
+      .replaceAll('%3A', ':')
+      .replaceAll('%2C', ',')
+      .replaceAll('%25', '%');
+  return {
+    name,
+    properties: Object.fromEntries(properties.split(',').map((pair) => pair.split('=', 2).map(plain))),
+    data: plain(data),
+  };
+}
+
+describe('an annotation', () => {
+  it('stands at the line of its file in the repository, with what to do', () => {
+    const [line] = annotations(
+      [problem({ place: place(), found: '"x"', allowed: '"y", "z"', fix: 'write "y"' })],
+      inRepository,
+    );
+    expect(line).toBe(
+      '::error file=stacks/toys.yaml,line=4,col=9,title=not-ours::Toy "ball" exists and bears no claim%0Afound: "x"%0Aallowed: "y", "z"%0Afix: write "y"',
+    );
+  });
+
+  it('of a place outside of the repository names it in the text', () => {
+    expect(annotations([problem({ place: place({ file: '-' }) })], () => undefined)).toEqual([
+      '::error title=not-ours::-:4:9: Toy "ball" exists and bears no claim',
+    ]);
+  });
+
+  it('is one line with our properties only, whatever texts it has', () => {
+    const any = fc.oneof(
+      anyDiagnostic,
+      markdownAttack.map((text) =>
+        problem({ code: text as 'not-ours', message: text, place: place({ file: text }) }),
+      ),
+      fc
+        .constantFrom('a%0A::error::b', 'x,line=9', '::x::', 'a\r\n::error::b')
+        .map((text) => problem({ code: text as 'not-ours', message: text, place: place({ file: text }) })),
+    );
+    fc.assert(
+      fc.property(fc.array(any, { maxLength: 5 }), (found) => {
+        const lines = annotations(found, inRepository);
+        expect(lines).toHaveLength(found.length);
+        for (const line of lines) {
+          expect(line).not.toMatch(/[\r\n]/);
+          const { name, properties } = read(line);
+          expect(name).toMatch(/^(?:error|warning)$/);
+          expect(
+            Object.keys(properties).filter((key) => !['file', 'line', 'col', 'title'].includes(key)),
+          ).toEqual([]);
+          expect(line.length).toBeLessThan(12_000);
+        }
+      }),
+    );
+  });
+});
+
+describe('of more problems than GitHub shows', () => {
+  const many = (count: number, severity: 'error' | 'warning') =>
+    Array.from({ length: count }, (_, index) => problem({ severity, message: `${severity} ${index}` }));
+
+  it('the first ten errors come first, then ten warnings, and a notice counts the others', () => {
+    const lines = annotations([...many(12, 'warning'), ...many(11, 'error')], inRepository);
+    expect(lines.map((line) => read(line).name)).toEqual([
+      ...Array(10).fill('error'),
+      ...Array(10).fill('warning'),
+      'notice',
+    ]);
+    expect(read(lines.at(-1) ?? '').data).toContain('1 more error and 2 more warnings');
+  });
+
+  it('ten of each need no notice', () => {
+    expect(annotations([...many(10, 'warning'), ...many(10, 'error')], inRepository)).toHaveLength(20);
+  });
+});

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { IdReference } from '../../../src/model/plan/call.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
+import { renderMermaid } from '../../../src/report/graph/mermaid.ts';
+import { anyPlan } from '../../support/report/arbitrary-plan.ts';
+import { attackingPlan } from '../../support/report/markdown-attacks.ts';
+import { call, change, plan } from '../../support/report/small-plan.ts';
+
+const toy = (name: string) => ({ kind: 'Toy', target: 'acme', name });
+
+/** Every line that a diagram of ours may have; labels are made of plain characters and numbered ones. */
+const label = String.raw`"(?:[\w ./<>-]|#\d+;)*"`;
+const ownLines = new RegExp(
+  String.raw`^(?:flowchart LR|  accTitle: [\w .,?-]*|  subgraph t\d+\[${label}\]|    n\d+\[${label}\]:::\w+|  end|  n\d+ --> n\d+|  classDef \w+ stroke:#\w+,stroke-width:2px)$`,
+);
+
+describe('the graph of a plan', () => {
+  it('draws what waits for what: a call that is needed, an id that is given, a call that is shared', () => {
+    const text = renderMermaid(
+      plan({
+        changes: [
+          change({
+            action: 'create',
+            address: toy('box'),
+            calls: [
+              call({ id: 'one', createsId: { address: readAddress('Toy/acme/box'), pointer: '/data/id' } }),
+            ],
+          }),
+          change({
+            address: toy('ball'),
+            calls: [call({ id: 'two', body: { in: new IdReference(readAddress('Toy/acme/box')) } })],
+          }),
+          change({ address: toy('old'), action: 'delete', calls: [call({ id: 'three', needs: ['two'] })] }),
+          change({ address: toy('part'), action: 'create', sharedCall: 'one' }),
+        ],
+      }),
+    );
+    expect(text).toMatchInlineSnapshot(`
+      "flowchart LR
+        accTitle: 4 changes of nursery
+        subgraph t0["acme"]
+          n0["#43; create<br>Toy/acme/box"]:::createChange
+          n1["#126; update<br>Toy/acme/ball"]:::updateChange
+          n2["- delete<br>Toy/acme/old"]:::deleteChange
+          n3["#43; create<br>Toy/acme/part"]:::createChange
+        end
+        n0 --> n1
+        n1 --> n2
+        n0 --> n3
+        classDef createChange stroke:#1a7f37,stroke-width:2px
+        classDef deleteChange stroke:#cf222e,stroke-width:2px
+        classDef updateChange stroke:#9a6700,stroke-width:2px"
+    `);
+  });
+
+  it('of more changes than a platform draws groups those of one kind, target and action', () => {
+    const many = Array.from({ length: 900 }, (_, index) =>
+      change({
+        address: toy(`toy-${index}`),
+        action: index % 3 === 0 ? 'create' : 'delete',
+        calls: [call({ id: `call-${index}`, needs: index % 3 === 0 ? [] : [`call-${index - (index % 3)}`] })],
+      }),
+    );
+    const text = renderMermaid(plan({ changes: many }));
+    expect(text).toContain('n0["#43; create<br>300 Toy"]');
+    expect(text).toContain('n1["- delete<br>600 Toy"]');
+    expect(text).toContain('n0 --> n1');
+    expect(text).toContain('accTitle: 900 changes of nursery, grouped');
+  });
+
+  it('has no line that a name could add, and is never too large to be drawn', () => {
+    fc.assert(
+      fc.property(fc.oneof(attackingPlan, anyPlan), (any) => {
+        const text = renderMermaid(any);
+        expect(text.length).toBeLessThan(50_000);
+        expect(text.split('\n').filter((line) => !ownLines.test(line))).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { guardIds, type GuardId } from '../../../src/model/plan/guard.ts';
+import { formatAddress } from '../../../src/model/resource/address.ts';
+import type { Plan } from '../../../src/model/plan/plan.ts';
+import { renderPlanMarkdown } from '../../../src/report/markdown/plan-markdown.ts';
+import { anyPlan } from '../../support/report/arbitrary-plan.ts';
+import { attackingPlan } from '../../support/report/markdown-attacks.ts';
+import { activeIn } from '../../support/report/rendered-markdown.ts';
+import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
+
+const toy = (name: string) => ({ kind: 'Toy', target: 'acme', name });
+
+const small = plan({
+  changes: [
+    change({
+      action: 'create',
+      reason: 'declared, not live',
+      address: toy('kite'),
+      fields: [
+        { path: ['colour'], after: 'red', shape: 'scalar' },
+        { path: ['friends'], after: ['ann', 'bob'], shape: 'set' },
+        { path: ['key'], after: 'one\ntwo', shape: 'text' },
+        { path: ['pause'], after: 5400, shape: 'duration', origin: 'default' },
+      ],
+    }),
+    change({
+      address: toy('ball'),
+      fields: [
+        { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' },
+        { path: ['friends'], before: ['ann', 'bob'], after: ['ann', 'eve'], shape: 'set' },
+      ],
+      risks: [
+        { path: ['friends'], effect: 'widens', message: '"eve" may play with it' },
+        { path: ['friends'], effect: 'narrows', message: '"bob" may play with it no more' },
+      ],
+      notes: ['the colour fades'],
+    }),
+    change({ action: 'delete', reason: 'no longer declared', address: toy('old'), id: 'toy-7', fields: [] }),
+  ],
+  mentions: [{ address: toy('stray'), message: 'is claimed by nobody', fix: 'declare it' }],
+  guards: [
+    {
+      id: 'deletes',
+      effect: 'blocks',
+      counted: 1,
+      message: '1 Toy in "acme" would be deleted',
+      concerns: [{ address: toy('old'), messages: [] }],
+    },
+    {
+      id: 'rename',
+      effect: 'blocks',
+      counted: 1,
+      message: '1 create looks like a rename',
+      concerns: [{ address: toy('kite'), messages: ['looks like "old"'] }],
+    },
+  ],
+});
+
+describe('the Markdown of a plan', () => {
+  it('tells risks first, then each change, the fields folded, what was looked at, and how to go on', async () => {
+    await expect(renderPlanMarkdown(small)).toMatchFileSnapshot('plan-markdown.golden.md');
+    expect(activeIn(renderPlanMarkdown(small))).toEqual([]);
+  });
+
+  it('has the exact requests where they are asked for', () => {
+    const text = renderPlanMarkdown(plan({ changes: [change({ calls: [call({ body: { name: 'x' } })] })] }), {
+      calls: true,
+    });
+    expect(text).toContain('```text\n\nPATCH /api/v2/toys/toy-1\n');
+  });
+
+  it('says that nothing can be applied while there are problems, and acknowledges nothing then', () => {
+    const text = renderPlanMarkdown({
+      ...small,
+      problems: [problem({ place: place(), fix: 'write "adopt: true"' })],
+    });
+    expect(text).toContain('### Problems\n\n**error** `not-ours` `toys.yaml:4:9`: Toy `ball` exists');
+    expect(text).toContain('- fix: write `adopt: true`');
+    expect(text).toContain('Nothing can be applied before the problems are solved');
+    expect(text).not.toContain('--ack');
+  });
+
+  it('never says that there is nothing to do when the look was incomplete', () => {
+    const text = renderPlanMarkdown(plan({ coverage: { ...plan().coverage, complete: false } }));
+    expect(text).toContain('**The look was incomplete**');
+    expect(text).not.toMatch(/No changes|nothing to apply/);
+  });
+
+  it('of equal changes says once what they are, below all their names', () => {
+    const same = ['one', 'two', 'three'].map((name) => change({ address: toy(name), reason: 'equal' }));
+    const text = renderPlanMarkdown(plan({ changes: same }));
+    expect(text.match(/<details>/g)).toHaveLength(1);
+    expect(text).toContain('and 2 more with the same change');
+  });
+
+  it('does nothing, whatever names, values and words of services are in it', () => {
+    fc.assert(
+      fc.property(fc.oneof(attackingPlan, anyPlan), fc.boolean(), (any, calls) => {
+        expect(activeIn(renderPlanMarkdown(any, { calls }))).toEqual([]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('a plan that is too long for a comment', () => {
+  const sizeOf = (any: Plan) => Buffer.byteLength(renderPlanMarkdown(any));
+  const many = <T>(count: number, of: (index: number) => T) =>
+    Array.from({ length: count }, (_, index) => of(index));
+
+  it('tells every kind of risk, and counts what has no room', () => {
+    const changes = many(3_000, (index) =>
+      change({
+        address: toy(`toy-${index}`),
+        action: index % 2 === 0 ? 'delete' : 'update',
+        fields: [{ path: ['colour'], before: 'red', after: `${index}`, shape: 'scalar' }],
+      }),
+    );
+    const text = renderPlanMarkdown({ ...small, changes: [...changes, ...small.changes] });
+    expect(text).toMatch(/#### Deletes\n\n- `Toy\/acme\/toy-0`.*\*\*and \d+ more deletes\*\*/s);
+    expect(text).toContain('to let them pass: `trueup apply --approve');
+    expect(text).toContain('`eve` may play with it');
+    const rows = text.match(/^\| `[-~+]` /gm)?.length ?? 0;
+    const [, left = '0'] = /\*\*and (\d+) more changes\*\*/.exec(text) ?? [];
+    expect(rows).toBeGreaterThan(50);
+    expect(rows + Number(left)).toBe(3_003);
+    expect(sizeOf({ ...small, changes })).toBeLessThanOrEqual(60_000);
+  });
+
+  it.each(['@', '😀', '`', '"', '|', '\\', '<', 'x', '\u0000', '" "'])(
+    'has at most 60,000 bytes when every text is %j, repeated',
+    (character) => {
+      const long = character.repeat(700);
+      const address = { kind: 'Toy', target: long, name: long };
+      const concerns = many(30, () => ({ address, messages: many(9, () => long) }));
+      const any = plan({
+        stack: long,
+        digest: long,
+        selection: [formatAddress(toy('x'))],
+        changes: many(20, (index) =>
+          change({
+            address,
+            action: (['delete', 'release', 'update', 'create'] as const)[index % 4] ?? 'create',
+            reason: `${index} ${long}`,
+            place: place({ file: long, text: long }),
+            fields: many(3, () => ({
+              path: [long],
+              before: long,
+              after: `${long}\n${long}`,
+              shape: 'text' as const,
+            })),
+            notes: many(4, () => long),
+            risks: many(4, (at) => ({
+              path: [],
+              effect: at % 2 === 0 ? 'widens' : 'narrows',
+              message: long,
+            })),
+          }),
+        ),
+        guards: guardIds.map((id) => ({
+          id: id as GuardId,
+          effect: 'blocks',
+          counted: 1,
+          message: long,
+          concerns,
+        })),
+        mentions: many(30, () => ({ address, message: long, fix: long })),
+        problems: many(30, () =>
+          problem({
+            severity: 'warning',
+            message: long,
+            found: long,
+            fix: long,
+            place: place({ file: long }),
+          }),
+        ),
+        coverage: {
+          complete: false,
+          files: 1,
+          documents: 1,
+          ledger: 'found',
+          ledgerNotes: many(9, () => long),
+          targets: many(9, () => ({
+            target: long,
+            requests: 1,
+            read: [],
+            limits: many(9, () => long),
+            incomplete: many(9, () => long),
+            invisible: [long],
+            notes: [long],
+          })),
+        },
+      });
+      expect(Buffer.byteLength(renderPlanMarkdown(any, { stack: long, calls: true }))).toBeLessThanOrEqual(
+        60_000,
+      );
+      expect(activeIn(renderPlanMarkdown(any))).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { ShownDiagnostic } from '../../../src/model/diagnostic.ts';
+import { renderSarif } from '../../../src/report/sarif/sarif.ts';
+import { anyDiagnostic } from '../../support/report/arbitrary-plan.ts';
+import { markdownAttack } from '../../support/report/markdown-attacks.ts';
+import { place, problem } from '../../support/report/small-plan.ts';
+
+const ajv = addFormats.default(new Ajv({ strict: false, allErrors: true }));
+const schema = JSON.parse(readFileSync(new URL('sarif-2.1.0.subset.json', import.meta.url), 'utf8'));
+const check = ajv.compile(schema);
+
+function sarif(...diagnostics: ShownDiagnostic[]) {
+  const text = renderSarif(diagnostics, {
+    version: '1.2.3',
+    stackFile: 'trueup.yaml',
+    pathOf: (file) => (file === '-' ? undefined : `stacks/${file}`),
+  });
+  const log = JSON.parse(text);
+  check(log);
+  expect(check.errors ?? []).toEqual([]);
+  return log.runs[0];
+}
+
+it('a problem is a result at its place, with the rule of its code', () => {
+  const run = sarif(
+    problem({
+      code: 'unknown-field',
+      message: 'there is no field "colr" [see below]',
+      place: place({ line: 4, column: 9, length: 4 }),
+      fix: 'write "colour"',
+      related: [
+        { message: 'the first one', place: place({ line: 2, column: 1, length: 1 }) },
+        { message: 'no place' },
+      ],
+    }),
+    problem({
+      code: 'empty-file',
+      severity: 'warning',
+      message: 'nothing in it',
+      place: place({ file: 'a b:c.yaml' }),
+    }),
+  );
+  expect(run.tool.driver).toMatchObject({ name: 'trueup', version: '1.2.3' });
+  expect(run.tool.driver.rules.map(({ id }: { id: string }) => id)).toEqual(['empty-file', 'unknown-field']);
+  expect(run.results[0]).toEqual({
+    ruleId: 'unknown-field',
+    ruleIndex: 1,
+    level: 'error',
+    message: { text: 'there is no field "colr" \\[see below\\]\nfix: write "colour"' },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: 'stacks/toys.yaml' },
+          region: { startLine: 4, startColumn: 9, endColumn: 13 },
+        },
+      },
+    ],
+    relatedLocations: [
+      {
+        id: 0,
+        physicalLocation: {
+          artifactLocation: { uri: 'stacks/toys.yaml' },
+          region: { startLine: 2, startColumn: 1, endColumn: 2 },
+        },
+        message: { text: 'the first one' },
+      },
+    ],
+  });
+  expect(run.results[1].locations[0].physicalLocation.artifactLocation.uri).toBe('stacks/a%20b%3Ac.yaml');
+});
+
+it('a problem without a place, or of standard input, is at the stack file', () => {
+  const run = sarif(problem(), problem({ place: place({ file: '-' }) }));
+  for (const { locations } of run.results)
+    expect(locations).toEqual([{ physicalLocation: { artifactLocation: { uri: 'stacks/trueup.yaml' } } }]);
+});
+
+it('without a problem the log has a run without results', () => {
+  expect(sarif()).toMatchObject({ results: [] });
+});
+
+it('whatever texts there are, the log fits the schema, and no message has a link', () => {
+  const attack = markdownAttack.map((text) =>
+    problem({ code: text as 'not-ours', message: text, fix: text, place: place({ file: text || 'x' }) }),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(anyDiagnostic, attack), { maxLength: 4 }), (found) => {
+      const run = sarif(...found);
+      expect(run.results).toHaveLength(found.length);
+      for (const { message } of run.results) expect(message.text).not.toMatch(/(?<!\\)(?:\\\\)*\]\(/);
+    }),
+    { numRuns: 60 },
+  );
+});
