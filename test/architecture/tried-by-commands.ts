@@ -133,13 +133,13 @@ export const triedByCommands: readonly TriedElsewhere[] = [
   {
     by: 'test/e2e/ledger/recover.test.ts',
     because: command,
-    sources: ['cli/commands/recover.ts', 'plan/ledger/recover-records.ts'],
+    sources: ['cli/recover/recover.ts', 'plan/ledger/recover-records.ts'],
   },
   {
     by: 'test/e2e/ownership/belonging.test.ts',
     because: 'targets move in stack files, and what was recorded of them must not be lost by it',
     sources: [
-      ...['cli/commands/recover-moved.ts', 'plan/ledger/carry-over-records.ts'],
+      ...['cli/recover/recover-moved.ts', 'plan/ledger/carry-over-records.ts'],
       'plan/ledger/moved-targets.ts',
     ],
   },

@@ -27,10 +27,10 @@ export function addRecover(program: Command, host: CliHost, { end, terminalOf }:
         const context = { host, terminal: terminalOf(options) };
         const { moved, ...rest } = options;
         if (moved !== undefined) {
-          const { recoverMoved } = await import('../commands/recover-moved.ts');
+          const { recoverMoved } = await import('../recover/recover-moved.ts');
           return end(await recoverMoved(path, { ...rest, moved }, context));
         }
-        const { recover } = await import('../commands/recover.ts');
+        const { recover } = await import('../recover/recover.ts');
         end(await recover(path, rest, context));
       },
     );
