@@ -126,7 +126,7 @@ export class ChangeRun {
     try {
       if (!planning.needsRecheck(this.change)) return { is: 'send' };
       const { address, id, action } = this.change;
-      const live = await kind.readOne(session, address, id);
+      const live = await kind.readOne(session, address, id, action);
       const takesAway = action === 'delete' || action === 'release';
       const doubt =
         live === undefined && takesAway ? await kind.whyNotGone?.(session, address, id) : undefined;
