@@ -172,7 +172,10 @@ export class ChangeRun {
 
   #sendState(): Pick<SendContext, 'id' | 'declaredMark'> {
     const id = this.change.id ?? this.#tools.ids.get(formatAddress(this.change.address));
-    return { id, declaredMark: declaredMark(this.change, this.#tools.kind) };
+    const { kind, session } = this.#tools;
+    // Without a claim beside it, a value that anybody can declare tells nothing: it may be a twin's (rule 48).
+    const isProof = session.target.ownership !== 'ledger';
+    return { id, declaredMark: isProof ? declaredMark(this.change, kind) : {} };
   }
 
   /** A refusal may be wrong (rules 40), so the resource is read once to verify it. */
