@@ -1,7 +1,7 @@
 /** Drafts the change for a resource that is no longer declared: its deletion, its release, or the withdrawal of a part. */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Change, Mention } from '../../model/plan/change.ts';
-import { formatClaim } from '../../model/resource/claim.ts';
+import { formatClaim, shownClaim } from '../../model/resource/claim.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
 import type { Claim, LiveResource, Spec } from '../../model/resource/resource.ts';
@@ -53,7 +53,7 @@ function draftRelease(context: PlanContext, address: Address, reason: string): D
     recorded: undefined,
     absent: 'unmanaged',
   });
-  const claim = context.isLedgerOwned(address) ? undefined : live?.witness.claim;
+  const claim = live && shownClaim(live.witness);
   const unclaimed = claim === undefined ? [] : [claimField({ before: formatClaim(claim) })];
   const changes = [...unclaimed, ...fields.map((field) => ({ ...field, origin: 'no longer declared' }))];
   const notes = findRemains(context, address);
