@@ -3,7 +3,8 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
-import { isNameOwned, kept, type Removal, removalFlags, unlessRefused } from './removal.ts';
+import { removalFlags } from './removal-flags.ts';
+import { isNameOwned, kept, type Removal, unlessRefused } from './removal.ts';
 
 /** The tombstones of resources that could be read; for others the reason is reported with their target. */
 export function seenTombstones(context: PlanContext): DesiredResource[] {

@@ -9,7 +9,8 @@ import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { contentAfter } from '../../compare/canonical-spec.ts';
 import type { PlanContext } from '../context/plan-context.ts';
-import { tombstoneFix, isNameOwned, kept, type Removal, removalFlags, unlessRefused } from './removal.ts';
+import { removalFlags } from './removal-flags.ts';
+import { tombstoneFix, isNameOwned, kept, type Removal, unlessRefused } from './removal.ts';
 
 /** @param live of a kind that is no part. @returns undefined when the resource is not ours and needs no mention */
 export function judgeWhole(context: PlanContext, live: LiveResource): Removal | undefined {

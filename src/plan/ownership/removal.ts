@@ -1,10 +1,9 @@
 /** The verdicts about resources that are no longer declared, and what the judges of all kinds share. */
 import type { Address } from '../../model/resource/address.ts';
-import { ownClaim } from '../../model/resource/claim.ts';
 import type { Mention } from '../../model/plan/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { ownsName } from '../../model/resource/owned-names.ts';
-import type { Claim, LiveResource } from '../../model/resource/resource.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
 export type Removal =
@@ -42,20 +41,4 @@ export function unlessRefused(context: PlanContext, live: LiveResource, removal:
 /** Whether the name belongs to this stack in its target. */
 export function isNameOwned(context: PlanContext, { kind, target, name }: Address): boolean {
   return ownsName(context.target(target).target, name, context.kind(kind).names);
-}
-
-/**
- * What its claim says about the removal of an undeclared resource. Where claims are the ledger's, a claim that the service shows
- * may be an older one than the record: then either of them keeps the resource.
- */
-export function removalFlags(
-  context: PlanContext,
-  { address, witness }: LiveResource,
-): Pick<Claim, 'protect' | 'release'> {
-  const claim = ownClaim(witness);
-  const record = claim === undefined || context.isLedgerOwned(address) ? context.record(address) : undefined;
-  return {
-    protect: claim?.protect === true || record?.protect === true,
-    release: claim?.release === true || record?.onRemove === 'release',
-  };
 }
