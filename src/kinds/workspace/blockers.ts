@@ -24,6 +24,10 @@ function managedResources({ facts }: LiveWorkspace): string[] {
   return [`it manages ${counted(count, 'resource')}, and ${why}`];
 }
 
+export function deletesUnguarded({ facts }: LiveWorkspace): boolean {
+  return facts.hasSafeDelete === false;
+}
+
 /** Without a safe delete only what the target allows, and only what certainly manages nothing (rule 48). */
 function unsafe({ facts }: LiveWorkspace): string[] {
   if (facts.hasSafeDelete !== false) return [];

@@ -92,6 +92,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
    * ledger record: a lock of our own does not block.
    */
   readonly blockers?: (live: L, action: Action, record?: LedgerRecord<Named<D>>) => readonly string[];
+  /** Whether the service deletes this resource without checking that nothing is lost: then that is part of what is approved (rule 48). */
+  readonly deletesUnguarded?: (live: L) => boolean;
   /**
    * The facts that a forced deletion of this resource overrides, and that a safe one would be refused for. They are part of
    * the meaning of the deletion: approved with it, and checked again before it is sent (rules 23, 27, 29).

@@ -27,7 +27,7 @@ export function draftRemoval(context: PlanContext, address: Address, action: Rem
   if (action.is === 'release') return { is: 'draft', draft: draftRelease(context, address, action.reason) };
   const { reason, remove, place } = action;
   const overridden = remove === 'force' ? findOverridden(context, address) : [];
-  const fields = remove === 'force' ? [forced, ...overridden.map(({ field }) => field)] : [];
+  const fields = [...mannerOf(context, address, remove), ...overridden.map(({ field }) => field)];
   const notes = overridden.map(({ message }) => message);
   const draft = draftOf(context, address, { action: 'delete', reason, fields, notes, remove });
   const change = { ...draft.change, ...(place && { place }) };
@@ -71,8 +71,13 @@ function findRemains(context: PlanContext, address: Address): string[] {
   });
 }
 
-/** A field of the change, so that a safe and a forced delete have different digests, and approving one does not approve the other. */
-const forced: FieldChange = { path: ['remove'], after: 'force', shape: 'scalar' };
+/** A field of the change, so that a safe, a plain and a forced delete have different digests, and approving one approves no other. */
+function mannerOf(context: PlanContext, address: Address, remove: RemovalChange['remove']): FieldChange[] {
+  const live = context.live.get(formatAddress(address));
+  const isPlain = live !== undefined && context.kind(address.kind).deletesUnguarded?.(live) === true;
+  const manner = remove === 'force' ? 'force' : isPlain ? 'plain' : undefined;
+  return manner === undefined ? [] : [{ path: ['remove'], after: manner, shape: 'scalar' }];
+}
 
 type RemovalChange = Pick<Change, 'action' | 'reason' | 'fields'> & {
   readonly notes?: readonly string[];
