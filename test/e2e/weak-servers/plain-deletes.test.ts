@@ -97,3 +97,74 @@ describe('A workspace whose resources the service does not count', () => {
     expect(await bench.idsOf('web')).toEqual([]);
   });
 });
+
+describe('A plain delete', () => {
+  it.each([429, 503])('that is answered %i is not sent again without another look', async (status) => {
+    let answered = false;
+    const busy: Warden = async (request, pass) => {
+      if (request.method === 'DELETE' && !answered) {
+        answered = true;
+        return {
+          status,
+          headers: { 'content-type': 'application/vnd.api+json', 'retry-after': '1' },
+          text: '{"errors":[]}',
+        };
+      }
+      return counting(answered ? 4 : 0)(request, pass);
+    };
+    const { bench, stack } = await dropsWeb(busy);
+    const { code } = await stack.tryRun(['apply', '--yes']);
+    expect(code).not.toBe(0);
+    expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…']);
+    expect(await bench.idsOf('web')).toHaveLength(1);
+  });
+
+  it('that waits for a moment goes on where nothing changed meanwhile', async () => {
+    let answered = false;
+    const { bench, stack } = await dropsWeb(async (request, pass) => {
+      if (request.method !== 'DELETE' || answered) return counting(0)(request, pass);
+      answered = true;
+      return { status: 429, headers: { 'retry-after': '1' }, text: '' };
+    });
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('web')).toEqual([]);
+  });
+
+  it('is looked at once more after our own lock was taken off', async () => {
+    const bench = await openBench();
+    let unlocked = false;
+    bench.wire.guardBy((request, pass) => {
+      unlocked ||= request.path.endsWith('/actions/unlock');
+      return counting(unlocked ? 4 : 0)(request, pass);
+    });
+    const stack = await bench.checkout({ workspaces: { deletes: 'plain' } });
+    await stack.begin(
+      workspace('app'),
+      workspace('web', { lock: { reason: 'r' } }),
+      workspace('db', { lock: { reason: 'r' } }),
+    );
+    await stack.declare(workspace('app'), workspace('db', { lock: { reason: 'r' } }));
+    expect((await stack.run(['apply', '--yes'], 6)).out).toContain('it manages 4 resources');
+    expect(await bench.idsOf('web')).toHaveLength(1);
+    bench.wire.guardBy(counting(0));
+    await stack.declare(workspace('app'));
+    await stack.insist();
+    expect(await bench.idsOf('db')).toEqual([]);
+  });
+
+  it('is approved as such: what was approved was a safe one', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ workspaces: { deletes: 'plain' } });
+    await stack.begin(workspace('app'), workspace('web'));
+    await stack.declare(workspace('app'));
+    const { digest } = await stack.plan();
+    await stack.run(['plan', '--out', 'p.json'], 0);
+    bench.wire.guardBy(weak);
+    await stack.run(['apply', '--approve', digest], 4);
+    await stack.run(['apply', 'p.json'], 4);
+    expect(bench.written()).toEqual([]);
+    expect((await stack.run(['plan'], 0)).out).toMatch(/remove +plain/);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('web')).toEqual([]);
+  });
+});

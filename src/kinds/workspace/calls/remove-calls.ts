@@ -33,7 +33,10 @@ export function deleteCalls(address: Address, context: WorkspaceContext): Planne
         } as const)
       : ({ method: 'POST', below: ['actions', 'safe-delete'] } as const);
   const call = workspaceCall(address, context, { ...shape, ...how, needs, permission: 'can-destroy' });
-  const calls = present([unlock, call]);
+  const isPlain = how.method === 'DELETE';
+  const remove: Call | undefined =
+    call && isPlain ? { ...call, repeatable: false, looksEachTime: true } : call;
+  const calls = present([unlock, remove]);
   return { calls, preconditions: unlock === undefined ? [] : lockFacts };
 }
 
