@@ -93,16 +93,18 @@ export class ChangeRun {
       if (this.#isStopped()) return this.#endCall(call, this.#notSent());
       this.#tools.began();
     }
+    const end = await this.#lookAndSend(call);
+    return this.#endCall(call, call.provesClaim && isDone(end) ? await this.#proveClaim(end) : end);
+  }
+
+  async #lookAndSend(call: Call): Promise<CallEnd> {
     for (;;) {
       const verdict = await untilAborted(this.#lookBefore(call), this.#tools.stop).catch(() => undefined);
-      if (verdict === undefined || (this.#isStopped() && isOpen(verdict)))
-        return this.#endCall(call, this.#notSent());
-      if (verdict.is === 'failed') return this.#endCall(call, { kind: 'failed', detail: verdict.why });
-      if (verdict.is === 'stale') return this.#endCall(call, { kind: 'stale', detail: verdict.why });
-      if (verdict.is === 'done') return this.#endCall(call, this.#alreadyThere());
+      if (verdict === undefined || (this.#isStopped() && isOpen(verdict))) return this.#notSent();
+      if (verdict.is === 'failed' || verdict.is === 'stale') return { kind: verdict.is, detail: verdict.why };
+      if (verdict.is === 'done') return this.#alreadyThere();
       const end = await this.#send(call);
-      if (end === 'look again') continue;
-      return this.#endCall(call, call.provesClaim && isDone(end) ? await this.#proveClaim(end) : end);
+      if (end !== 'look again') return end;
     }
   }
 

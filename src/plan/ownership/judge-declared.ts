@@ -103,7 +103,7 @@ function judgeClaim(context: PlanContext, resource: DesiredResource, live: LiveR
   const record = context.record(resource.address);
   const wanted = wantedClaim(context, resource);
   const isBornHere = context.isOurs(bornOf);
-  const isMadeHere = isBornHere && (claim !== undefined || provesByMark(context, resource));
+  const isMadeHere = isBornHere && provesByMark(context, resource, claim);
   const origin: Origin = record?.origin ?? (isMadeHere ? 'created' : 'adopted');
   const own = { is: 'ours', origin, claim: wanted } as const;
   const [before, after] = [claim && formatClaim(claim), formatClaim(wanted)];
@@ -122,19 +122,25 @@ function judgeClaim(context: PlanContext, resource: DesiredResource, live: LiveR
     const reason = 'ours, but its claim was removed: the claim is restored';
     return { ...own, action: 'update', reason, claimChange: { after } };
   }
-  if (resource.metadata.adopt || isBornHere) {
-    const reason = 'exists without a claim, and the manifest adopts it';
-    return { ...own, action: 'adopt', reason, claimChange: { after } };
-  }
-  return refuse(resource, unclaimed(resource));
+  return judgeNobodys(resource, { ...own, claimChange: { after } }, isBornHere);
+}
+
+function judgeNobodys(
+  resource: DesiredResource,
+  own: Omit<Ours, 'action' | 'reason'>,
+  isBornHere: boolean,
+): Verdict {
+  return resource.metadata.adopt || isBornHere
+    ? { ...own, action: 'adopt', reason: 'exists without a claim, and the manifest adopts it' }
+    : refuse(resource, unclaimed(resource));
 }
 
 /**
  * Whether our birth mark says that it is ours. Where no claim is kept another stack may have adopted it since, unless an apply of
  * this stack that never ended was creating it (rule 48).
  */
-function provesByMark(context: PlanContext, { address }: DesiredResource): boolean {
-  return !context.isLedgerOwned(address) || context.hasBegunToCreate(address);
+function provesByMark(context: PlanContext, { address }: DesiredResource, claim: Claim | undefined): boolean {
+  return claim !== undefined || !context.isLedgerOwned(address) || context.hasBegunToCreate(address);
 }
 
 function takenOver({ former }: PlanContext): Pick<Ours, 'action' | 'reason'> {
