@@ -169,7 +169,9 @@ class Work {
     this.#finished += 1;
     tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });
     const isTrue = outcome.kind === 'applied' || outcome.kind === 'unchanged' || outcome.foundTrue === true;
-    if (isTrue || done.calls.size > 0) this.#record(change, done, isTrue);
+    // A create that was answered is ours also where its claim was dropped (rule 48).
+    const isMade = change.action === 'create' && this.#ids.has(formatAddress(change.address));
+    if (isTrue || isMade || done.calls.size > 0) this.#record(change, done, isTrue);
     if (isTrue && (change.calls.length === 0 || this.#endsClaim(change))) this.#forget(change);
     return outcome;
   }
