@@ -169,8 +169,10 @@ class Work {
     this.#finished += 1;
     tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });
     const isTrue = outcome.kind === 'applied' || outcome.kind === 'unchanged' || outcome.foundTrue === true;
-    if (isTrue || done.calls.size > 0) this.#record(change, done, isTrue);
-    if (isTrue && change.calls.length === 0) this.#forget(change);
+    // A create that was answered is ours also where its claim was dropped (rule 48).
+    const isMade = change.action === 'create' && this.#ids.has(formatAddress(change.address));
+    if (isTrue || isMade || done.calls.size > 0) this.#record(change, done, isTrue);
+    if (isTrue && (change.calls.length === 0 || this.#endsClaim(change))) this.#forget(change);
     return outcome;
   }
 
@@ -183,7 +185,13 @@ class Work {
     this.#keeper.saveSoon();
   }
 
-  /** Drops the record of an undeclared resource whose change has no calls. */
+  /** Whether it releases what the ledger alone claims: no plan can see that gone while the record stands (rule 48). */
+  #endsClaim({ action, address }: Change): boolean {
+    const { ownership } = this.#input.targets.get(address.target)?.session.target ?? {};
+    return action === 'release' && ownership === 'ledger';
+  }
+
+  /** Drops the record of an undeclared resource that is released without a call, or that the ledger alone claims. */
   #forget({ address }: Change): void {
     const text = formatAddress(address);
     if (this.#input.planning.records.has(text)) return;

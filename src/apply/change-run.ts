@@ -17,6 +17,7 @@ import type { Planning } from '../plan/build-plan.ts';
 import type { Recheck } from '../plan/approval/recheck.ts';
 import type { Fence } from './fence.ts';
 import { resolveCall } from './resolve-call.ts';
+import { Passing } from './passing.ts';
 import type { NodeResult } from './schedule.ts';
 import { type LookBudget, lookAfterRefusal } from './verify-refusal.ts';
 import { type Failed, isRefusal, type SendContext, type SendResult, sendCall } from './send-call.ts';
@@ -92,15 +93,29 @@ export class ChangeRun {
       if (this.#isStopped()) return this.#endCall(call, this.#notSent());
       this.#tools.began();
     }
-    this.#look ??= this.#lookAgain();
-    const verdict = await untilAborted(this.#look, this.#tools.stop).catch(() => undefined);
-    if (verdict === undefined || (this.#isStopped() && isOpen(verdict)))
-      return this.#endCall(call, this.#notSent());
-    if (verdict.is === 'failed') return this.#endCall(call, { kind: 'failed', detail: verdict.why });
-    if (verdict.is === 'stale') return this.#endCall(call, { kind: 'stale', detail: verdict.why });
-    if (verdict.is === 'done') return this.#endCall(call, this.#alreadyThere());
-    const end = await this.#send(call);
+    const end = await this.#lookAndSend(call);
     return this.#endCall(call, call.provesClaim && isDone(end) ? await this.#proveClaim(end) : end);
+  }
+
+  async #lookAndSend(call: Call): Promise<CallEnd> {
+    for (;;) {
+      const verdict = await untilAborted(this.#lookBefore(call), this.#tools.stop).catch(() => undefined);
+      if (verdict === undefined || (this.#isStopped() && isOpen(verdict))) return this.#notSent();
+      if (verdict.is === 'failed' || verdict.is === 'stale') return { kind: verdict.is, detail: verdict.why };
+      if (verdict.is === 'done') return this.#alreadyThere();
+      const end = await this.#send(call);
+      if (end !== 'look again') return end;
+    }
+  }
+
+  /** One look before the first call, and another before each try of a call that nobody guards. */
+  #lookBefore({ looksEachTime }: Call): Promise<RecheckResult> {
+    if (this.#look === undefined || looksEachTime) {
+      // What our own calls have changed since the plan, such as a lock, is no longer as the plan saw it.
+      const isFirst = this.#results.size === 0;
+      this.#look = this.#lookAgain(isFirst ? this.change : { ...this.change, preconditions: {} });
+    }
+    return this.#look;
   }
 
   /** A resource that already exists was not created by us, even if it is as desired (rules 24). */
@@ -121,31 +136,33 @@ export class ChangeRun {
     return { kind: 'skipped', ...(signal && { detail: `not sent: ${whyStopped(signal)}` }) };
   }
 
-  async #lookAgain(): Promise<RecheckResult> {
+  async #lookAgain(change: Change): Promise<RecheckResult> {
     const { planning, kind, session } = this.#tools;
     try {
-      if (!planning.needsRecheck(this.change)) return { is: 'send' };
-      const { address, id, action } = this.change;
-      const live = await kind.readOne(session, address, id);
+      if (!planning.needsRecheck(change)) return { is: 'send' };
+      const { address, id, action } = change;
+      const live = await kind.readOne(session, address, id, action);
       const takesAway = action === 'delete' || action === 'release';
       const doubt =
         live === undefined && takesAway ? await kind.whyNotGone?.(session, address, id) : undefined;
-      return doubt === undefined ? planning.recheck(this.change, live) : { is: 'failed', why: doubt };
+      return doubt === undefined ? planning.recheck(change, live) : { is: 'failed', why: doubt };
     } catch (error) {
       return { is: 'failed', why: messageOf(error) };
     }
   }
 
-  async #send(call: Call): Promise<CallEnd> {
-    const { ids, planning, readSecret, fence } = this.#tools;
+  async #send(call: Call): Promise<CallEnd | 'look again'> {
+    const { ids, planning, readSecret } = this.#tools;
+    const passing = new Passing(call, this.#tools.fence);
     try {
       const request = await resolveCall(call, {
         idOf: (address) => ids.get(address) ?? planning.idOf(parseAddress(address)),
         readSecret,
       });
       const sendContext = { ...this.#tools, ...this.#sendState() };
-      const permitted = fence === undefined ? request : { ...request, permit: () => fence.pass() };
+      const permitted = { ...request, permit: () => passing.pass() };
       const sent = await sendCall(call, permitted, { context: sendContext, address: this.change.address });
+      if (passing.isBarred && sent.is === 'failed' && sent.unsent) return 'look again';
       return sent.is === 'failed' && sent.refusal !== undefined
         ? await this.#verifyRefusal(call, sent)
         : this.#endOf(call, sent);
@@ -172,7 +189,10 @@ export class ChangeRun {
 
   #sendState(): Pick<SendContext, 'id' | 'declaredMark'> {
     const id = this.change.id ?? this.#tools.ids.get(formatAddress(this.change.address));
-    return { id, declaredMark: declaredMark(this.change, this.#tools.kind) };
+    const { kind, session } = this.#tools;
+    // Without a claim beside it, a value that anybody can declare tells nothing: it may be a twin's (rule 48).
+    const isProof = session.target.ownership !== 'ledger';
+    return { id, declaredMark: isProof ? declaredMark(this.change, kind) : {} };
   }
 
   /** A refusal may be wrong (rules 40), so the resource is read once to verify it. */

@@ -11,6 +11,8 @@ import { readWorkspace, unread } from '../../services/workspaces/read-workspace.
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { limits } from '../../services/workspaces/service-limits.ts';
+import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
+import { recordedEdges } from './edges.ts';
 import { type LiveConsumers, readEdges, sharedWith } from './read-edges.ts';
 
 const KIND = 'RemoteStateConsumers';
@@ -32,7 +34,7 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     const text = formatAddress(address);
     return !readAt.has(text) || readAt.get(text)?.facts.global === true;
   });
-  if (await lacksConsumers(session, readings, { list, isAsked }))
+  if (await lacksConsumers(session, readings, { list, isAsked, records: request.records }))
     return withoutConsumers(list.incomplete, readings, isPlannedDeletion);
   const unseen = readings.flatMap(({ address, incomplete }) =>
     incomplete === undefined ? [] : [[formatAddress(address), incomplete] as const],
@@ -47,20 +49,39 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
 }
 
 /**
- * Whether each workspace that was asked answers that there is nothing. Where none was asked, because those with consumers are
- * yet to be created, any other one is, before anything is written.
+ * Whether each workspace that was asked answers that there is nothing, and at least two of the list do: a single 404 may be about
+ * that one alone. Where none was asked, because those with consumers are yet to be created, others are, before anything is
+ * written. Edges in the ledger prove that the service had them: then they were not read (rule 39).
  */
 async function lacksConsumers(
   session: Session,
   readings: readonly ConsumersReading[],
-  { list, isAsked }: { readonly list: WorkspaceList; readonly isAsked: boolean },
+  { list, isAsked, records }: AskedOf,
 ): Promise<boolean> {
   const asked = readings.filter(({ live }) => live === undefined || live.facts.edges !== undefined);
-  if (asked.length > 0) return asked.every(({ missing }) => missing === true);
-  const other = isAsked ? list.items.find((item) => sharedWith(item) === undefined) : undefined;
-  if (other === undefined) return false;
-  return session.once('has consumers', async () => {
-    const answer = await readEdges(session, other);
+  if (asked.some(({ missing }) => missing !== true) || (asked.length === 0 && !isAsked)) return false;
+  const askedIds = new Set(asked.map(({ part }) => part.item.id));
+  const known = [...records.values()].some(
+    (record) => recordedEdges(record).size > 0 && askedIds.has(record.id ?? ''),
+  );
+  if (known) return false;
+  const open = list.items.filter((item) => sharedWith(item) === undefined);
+  const others = open.filter(({ id }) => !askedIds.has(id)).slice(0, Math.max(0, 2 - asked.length));
+  // The only workspace is asked twice.
+  const witnesses = asked.length + others.length > 1 ? others : open.slice(0, 1);
+  const missing = await Promise.all(witnesses.map((item) => isMissing(session, item)));
+  return asked.length + others.length > 0 && missing.every((is) => is);
+}
+
+interface AskedOf {
+  readonly list: WorkspaceList;
+  readonly isAsked: boolean;
+  readonly records: ReadRequest['records'];
+}
+
+function isMissing(session: Session, item: WorkspaceItem): Promise<boolean> {
+  return session.once(`no consumers of ${item.id}`, async () => {
+    const answer = await readEdges(session, item);
     return answer.edges === undefined && answer.missing === true;
   });
 }

@@ -19,6 +19,7 @@ const noTags = {
 export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveTags>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
+  if (list.keepsTags === false) return { ...noResources, incomplete: list.incomplete, unsupported: noTags };
   const readings = await Promise.all(
     placeParts(list, request, { kind: KIND, target: session.target.name }).map(async ({ address, item }) => {
       const answer = await list.tagsOf(item);
@@ -35,7 +36,6 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     incomplete: [...list.incomplete, ...unseen.map(([, problem]) => problem)],
     invisible: [],
     notes: [],
-    ...(list.keepsTags === false ? { unsupported: noTags } : {}),
   };
 }
 

@@ -24,14 +24,22 @@ function managedResources({ facts }: LiveWorkspace): string[] {
   return [`it manages ${counted(count, 'resource')}, and ${why}`];
 }
 
+export function deletesUnguarded({ facts }: LiveWorkspace): boolean {
+  return facts.hasSafeDelete === false;
+}
+
 /** Without a safe delete only what the target allows, and only what certainly manages nothing (rule 48). */
 function unsafe({ facts }: LiveWorkspace): string[] {
   if (facts.hasSafeDelete !== false) return [];
   if (facts.plainDeletes !== true)
     return ['the service has no safe delete, and its target does not say "deletes: plain"'];
-  return typeof facts.resourceCount === 'number'
-    ? []
-    : ['the service does not tell how many resources it manages, and has no safe delete that would look'];
+  if (typeof facts.resourceCount !== 'number')
+    return [
+      'the service does not tell how many resources it manages, and has no safe delete that would look',
+    ];
+  return typeof facts.stateAtRisk === 'string'
+    ? [`${facts.stateAtRisk}, and a plain delete would lose it`]
+    : [];
 }
 
 function foreignLock(live: LiveWorkspace, record: WorkspaceRecord | undefined): string[] {
@@ -56,13 +64,21 @@ function overriddenState({ facts }: LiveWorkspace): Overridden[] {
     const message = 'nobody can tell how many resources it manages, and it loses their state';
     return [{ field: { ...field, unknown: notAnswered }, message }];
   }
-  if (count === 0) return [];
+  if (count === 0) return typeof facts.stateAtRisk === 'string' ? [lostState(facts.stateAtRisk)] : [];
   return [
     {
       field: { ...field, before: count },
       message: `it manages ${counted(count, 'resource')}, and loses their state`,
     },
   ];
+}
+
+/** Where nobody but the states themselves tells (rule 48). */
+function lostState(why: string): Overridden {
+  return {
+    field: { ...overrides('state'), unknown: notAnswered },
+    message: `${why}, and it loses its state`,
+  };
 }
 
 function overriddenLock(live: LiveWorkspace, record: WorkspaceRecord | undefined): Overridden[] {

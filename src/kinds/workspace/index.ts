@@ -10,7 +10,7 @@ import { fields } from './fields.ts';
 import { upgradeOperations } from './upgrade-operations.ts';
 import { lockMarks, recoverAnswer, released } from './lock.ts';
 import { ownModeMarks } from './prepare/own-mode.ts';
-import { blockers, overridden } from './blockers.ts';
+import { blockers, deletesUnguarded, overridden } from './blockers.ts';
 import { prepare } from './prepare.ts';
 import { whyNotGone, read, readOne } from './read.ts';
 import { similarity, risk } from './risk.ts';
@@ -43,6 +43,7 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   similarity: similarity,
   blockers: blockers,
   overridden,
+  deletesUnguarded,
   released,
   ledgerMarks: (context) => ({ ...lockMarks(context), ...ownModeMarks(context) }),
   describe,

@@ -29,11 +29,13 @@ interface ReadWorkspace {
   readonly retention?: RetentionPolicy | null | undefined;
   /** what the target says of deletes */
   readonly deletes?: Target['deletes'];
+  /** undefined: not looked at */
+  readonly stateAtRisk?: string | null | undefined;
 }
 
 export function liveWorkspace(
   address: Address,
-  { item, tags, retention, deletes }: ReadWorkspace,
+  { item, tags, retention, deletes, stateAtRisk }: ReadWorkspace,
 ): LiveWorkspace {
   return {
     address,
@@ -44,13 +46,14 @@ export function liveWorkspace(
       ...liveFacts(item),
       ...(tags === undefined ? {} : tagFacts(tags)),
       ...(lacksSafeDelete(item) ? { hasSafeDelete: false, plainDeletes: deletes === 'plain' } : {}),
+      ...(stateAtRisk === undefined ? {} : { stateAtRisk }),
     },
     ...rightsOf(item),
   };
 }
 
 /** Clients tell it by this right, which a service with a safe delete names to everyone (wire/workspaces 4). */
-function lacksSafeDelete({ attributes: { permissions } }: WorkspaceItem): boolean {
+export function lacksSafeDelete({ attributes: { permissions } }: WorkspaceItem): boolean {
   return isJsonObject(permissions) && permissions['can-force-delete'] === undefined;
 }
 

@@ -5,8 +5,11 @@
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
+import type { Action } from '../../model/plan/change.ts';
+import { parseClaim } from '../../model/resource/claim.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import { WireError } from '../../model/wire.ts';
+import type { BoundTags } from '../../services/workspaces/bound-tags.ts';
 import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
 import {
   belongs,
@@ -20,10 +23,11 @@ import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspa
 import { fields } from './fields.ts';
 import { predictCreations } from './predict/predict-creations.ts';
 import { predictAssessments, type WorkspaceReading } from './predict/predict-assessments.ts';
-import { liveWorkspace } from './live-workspace.ts';
+import { lacksSafeDelete, liveWorkspace } from './live-workspace.ts';
 import { hasMark } from './prepare/own-mode.ts';
 import { readRetention } from './retention.ts';
 import type { WorkspaceSpec } from './schema.ts';
+import { stateAtRisk } from './state-at-risk.ts';
 import type { LiveWorkspace } from './workspace-types.ts';
 
 type Request = ReadRequest<WorkspaceSpec>;
@@ -36,8 +40,9 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const missing = await readMissing(session, list, request);
   const ours = concernsStack(request);
   const items = [...list.items, ...missing.items];
+  const removable = mayBeRemoved(session, request);
   const details = await Promise.all(
-    items.map((item) => readDetails(session, list, { item, ours: ours(item) })),
+    items.map((item) => readDetails(session, list, { item, ours: ours(item), removable })),
   );
   const readings = await predictAssessments(session, request, details);
   const resources = readings.map(({ live }) => live);
@@ -88,12 +93,20 @@ export async function readOne(
   session: Session,
   address: Address,
   id?: string,
+  action?: Action,
 ): Promise<LiveWorkspace | undefined> {
   const found = await readWorkspaceWithTags(session, address.name, id);
   if (found === undefined) return undefined;
   const answer = await readRetention(session, found.item);
   if (answer.policy === undefined) throw unread({ method: 'GET', url: found.item.name }, answer.problem);
-  return liveWorkspace(address, { ...found, retention: answer.policy, deletes: session.target.deletes });
+  const { deletes } = session.target;
+  const isLooked = action === 'delete' && lacksSafeDelete(found.item);
+  return liveWorkspace(address, {
+    ...found,
+    retention: answer.policy,
+    deletes,
+    stateAtRisk: isLooked ? await stateAtRisk(session, found.item) : undefined,
+  });
 }
 
 /** @returns why a workspace whose id answers 404 is not certainly gone: it is still found by its name */
@@ -163,10 +176,38 @@ function concernsStack({ declared, records, undeclared }: Request): (item: Works
   return ({ id, name }) => names.has(name) || ids.has(id) || undeclared?.(name) === true;
 }
 
+/**
+ * Whether a plan may delete a workspace plainly, so that its states are looked at: it is ours or recorded, not declared, and its
+ * service has no safe delete.
+ */
+function mayBeRemoved({ target, stack }: Session, { declared, records, undeclared }: Request) {
+  const stays = new Set(
+    declared.flatMap(({ address, metadata }) =>
+      metadata.remove === undefined ? [address.name, metadata.renamedFrom ?? []].flat() : [],
+    ),
+  );
+  const forced = new Set(
+    declared.flatMap(({ address, metadata }) => (metadata.remove === 'force' ? [address.name] : [])),
+  );
+  const ids = new Set([...records.values()].map(({ id }) => id));
+  return (item: WorkspaceItem, tags: BoundTags | undefined): boolean => {
+    const isAllowed = target.deletes === 'plain' || forced.has(item.name);
+    if (undeclared !== undefined || !isAllowed || !lacksSafeDelete(item)) return false;
+    const claim = tags?.claim === undefined ? undefined : parseClaim(tags.claim.text);
+    return !stays.has(item.name) && (ids.has(item.id) || claim?.stack === stack);
+  };
+}
+
+interface DetailsWanted {
+  readonly item: WorkspaceItem;
+  readonly ours: boolean;
+  readonly removable: ReturnType<typeof mayBeRemoved>;
+}
+
 async function readDetails(
   session: Session,
   list: WorkspaceList,
-  { item, ours }: { item: WorkspaceItem; ours: boolean },
+  { item, ours, removable }: DetailsWanted,
 ): Promise<WorkspaceReading> {
   const address = { kind: 'Workspace', target: session.target.name, name: item.name };
   const tagged = list.hasTags || ours || list.claimed.has(item.id);
@@ -184,6 +225,7 @@ async function readDetails(
       tags: tags?.tags,
       retention: retention?.policy,
       deletes: session.target.deletes,
+      stateAtRisk: removable(item, tags?.tags) ? await stateAtRisk(session, item) : undefined,
     }),
     incomplete: problems,
   };

@@ -50,6 +50,8 @@ export type WorkspaceFacts = LockFacts & {
   /** false where the service has no safe delete; with `plainDeletes` the target allows another one (rule 48) */
   readonly hasSafeDelete?: false;
   readonly plainDeletes?: boolean;
+  /** why a plain delete may lose a state of it; null: there is none to lose; absent where nobody looked (rule 48) */
+  readonly stateAtRisk?: string | null;
   /** the effective execution mode and agent pool, the workspace's own or inherited */
   readonly effectiveMode?: string;
   readonly agentPool?: string;

@@ -43,8 +43,16 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly references?: (resource: DesiredResource<D>) => readonly Reference[];
   /** Reads in bulk what the plan needs of one target. */
   readonly read: (session: Session, wanted: ReadRequest<D>) => Promise<LiveSet<L>>;
-  /** Reads one resource again, just before it is written, or to learn what became of a lost create. */
-  readonly readOne: (session: Session, address: Address, id?: string) => Promise<L | undefined>;
+  /**
+   * Reads one resource again, just before it is written, or to learn what became of a lost create. `action` is that of the change:
+   * a deletion may have to know more.
+   */
+  readonly readOne: (
+    session: Session,
+    address: Address,
+    id?: string,
+    action?: Action,
+  ) => Promise<L | undefined>;
   /**
    * For a resource that the plan saw and `readOne` no longer finds: looks in a second place of the service. Returns why the
    * resource may still exist; undefined when it is gone there, too (rules 39).
@@ -84,6 +92,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
    * ledger record: a lock of our own does not block.
    */
   readonly blockers?: (live: L, action: Action, record?: LedgerRecord<Named<D>>) => readonly string[];
+  /** Whether the service deletes this resource without checking that nothing is lost: then that is part of what is approved (rule 48). */
+  readonly deletesUnguarded?: (live: L) => boolean;
   /**
    * The facts that a forced deletion of this resource overrides, and that a safe one would be refused for. They are part of
    * the meaning of the deletion: approved with it, and checked again before it is sent (rules 23, 27, 29).

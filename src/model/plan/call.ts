@@ -61,6 +61,8 @@ export interface Call {
   readonly already?: readonly number[];
   /** may be sent again when its answer was lost */
   readonly repeatable: boolean;
+  /** sent only right after a look of its own, each time that it is sent: between two tries anything may happen (rules 29, 48) */
+  readonly looksEachTime?: true;
   /** for a call that creates a resource: the JSON pointer to its id in the answer, such as `/data/id` */
   readonly createsId?: { readonly address: AddressText; readonly pointer: string };
   /** creates the first resource with a claim in a target that may keep none: it is read back before any other is created (rule 48) */

@@ -26,3 +26,9 @@ export function parseClaim(text: string, inherited = false): Claim {
 export function ownClaim({ claim }: Witness): Claim | undefined {
   return claim?.inherited ? undefined : claim;
 }
+
+/** The claim that the service itself shows on the resource, which a release takes off. */
+export function shownClaim(witness: Witness): Claim | undefined {
+  const claim = ownClaim(witness);
+  return claim?.recorded ? undefined : claim;
+}

@@ -35,6 +35,8 @@ export interface Claim {
   readonly release: boolean;
   /** inherited, such as from a project: it proves nothing about this resource */
   readonly inherited: boolean;
+  /** stands for the ledger's record: the service shows no claim (rule 48) */
+  readonly recorded?: true;
 }
 
 /** What the target itself says about who owns a resource. */

@@ -13,7 +13,7 @@ export function isLedgerOwned({ ownership }: Kind, target: Target): boolean {
 }
 
 /**
- * The resource with the claim that its record stands for. A claim that the service shows all the same takes precedence: the
+ * The resource with the claim that its record stands for. A claim that the service shows all the same stays as it is: the
  * workspace may be another stack's.
  * @param stack the name of the stack whose record it is
  */
@@ -24,6 +24,6 @@ export function withLedgerClaim(
 ): LiveResource {
   if (live.witness.claim !== undefined || record?.id === undefined || record.id !== live.id) return live;
   const { protect = false, onRemove } = record;
-  const claim: Claim = { stack, protect, release: onRemove === 'release', inherited: false };
+  const claim: Claim = { stack, protect, release: onRemove === 'release', inherited: false, recorded: true };
   return { ...live, witness: { ...live.witness, claim } };
 }

@@ -1,7 +1,7 @@
 /** Drafts the change for a resource that is no longer declared: its deletion, its release, or the withdrawal of a part. */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Change, Mention } from '../../model/plan/change.ts';
-import { formatClaim } from '../../model/resource/claim.ts';
+import { formatClaim, shownClaim } from '../../model/resource/claim.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
 import type { Claim, LiveResource, Spec } from '../../model/resource/resource.ts';
@@ -27,7 +27,7 @@ export function draftRemoval(context: PlanContext, address: Address, action: Rem
   if (action.is === 'release') return { is: 'draft', draft: draftRelease(context, address, action.reason) };
   const { reason, remove, place } = action;
   const overridden = remove === 'force' ? findOverridden(context, address) : [];
-  const fields = remove === 'force' ? [forced, ...overridden.map(({ field }) => field)] : [];
+  const fields = [...mannerOf(context, address, remove), ...overridden.map(({ field }) => field)];
   const notes = overridden.map(({ message }) => message);
   const draft = draftOf(context, address, { action: 'delete', reason, fields, notes, remove });
   const change = { ...draft.change, ...(place && { place }) };
@@ -53,7 +53,7 @@ function draftRelease(context: PlanContext, address: Address, reason: string): D
     recorded: undefined,
     absent: 'unmanaged',
   });
-  const claim = context.isLedgerOwned(address) ? undefined : live?.witness.claim;
+  const claim = live && shownClaim(live.witness);
   const unclaimed = claim === undefined ? [] : [claimField({ before: formatClaim(claim) })];
   const changes = [...unclaimed, ...fields.map((field) => ({ ...field, origin: 'no longer declared' }))];
   const notes = findRemains(context, address);
@@ -71,8 +71,13 @@ function findRemains(context: PlanContext, address: Address): string[] {
   });
 }
 
-/** A field of the change, so that a safe and a forced delete have different digests, and approving one does not approve the other. */
-const forced: FieldChange = { path: ['remove'], after: 'force', shape: 'scalar' };
+/** A field of the change, so that a safe, a plain and a forced delete have different digests, and approving one approves no other. */
+function mannerOf(context: PlanContext, address: Address, remove: RemovalChange['remove']): FieldChange[] {
+  const live = context.live.get(formatAddress(address));
+  const isPlain = live !== undefined && context.kind(address.kind).deletesUnguarded?.(live) === true;
+  const manner = remove === 'force' ? 'force' : isPlain ? 'plain' : undefined;
+  return manner === undefined ? [] : [{ path: ['remove'], after: manner, shape: 'scalar' }];
+}
 
 type RemovalChange = Pick<Change, 'action' | 'reason' | 'fields'> & {
   readonly notes?: readonly string[];

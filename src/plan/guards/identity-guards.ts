@@ -10,10 +10,14 @@ interface IdentityHit {
   readonly messages: readonly string[];
 }
 
-/** The identity guards that one draft trips; none for a part. */
+/** The identity guards that one draft trips; for a part only its adoption where no claim of the whole can be seen (rule 48). */
 export function identityGuards(context: PlanContext, draft: Draft): readonly IdentityHit[] {
   const { address, action } = draft.change;
-  if (context.kind(address.kind).ownership.by === 'part') return [];
+  const { ownership } = context.kind(address.kind);
+  if (ownership.by === 'part')
+    return action === 'adopt' && context.isLedgerOwned(ownership.of(address))
+      ? [{ id: 'adopt', messages: [] }]
+      : [];
   const isAnothers = action !== 'create' && isTakenOver(context, address, draft.live);
   const id = ownGuard(context, draft, isAnothers);
   return [

@@ -3,7 +3,7 @@
  * silently: a resource that is not provably ours is a problem whose fix says which line adopts it.
  */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { formatClaim } from '../../model/resource/claim.ts';
+import { formatClaim, shownClaim } from '../../model/resource/claim.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Origin } from '../../model/stack/ledger.ts';
@@ -52,17 +52,22 @@ export function judgeDeclared(context: PlanContext, resource: DesiredResource): 
   return context.isLedgerOwned(resource.address) ? withoutClaim(resource, live, verdict) : verdict;
 }
 
-/** The verdict in a target that keeps no claims: none is written, and none says that the resource is nobody else's (rule 48). */
+/**
+ * The verdict in a target that keeps no claims: none is written, and none says that the resource is nobody else's (rule 48). A claim
+ * of ours that the service shows all the same is kept true to the manifest.
+ */
 function withoutClaim(resource: DesiredResource, live: LiveResource, verdict: Verdict): Verdict {
   if (verdict.is === 'problem' && verdict.problem.code === 'exists-unclaimed')
     return refuse(resource, unrecorded(resource, live));
-  if (verdict.is !== 'ours') return verdict;
+  if (verdict.is !== 'ours' || shownClaim(live.witness) !== undefined) return verdict;
   const { claim: _, claimChange: __, ...own } = verdict;
-  if (own.action !== 'adopt' || live.witness.claim !== undefined) {
-    const isRestored = live.witness.claim === undefined;
-    return isRestored ? { ...own, reason: 'ours by its birth mark, and the ledger did not know it' } : own;
-  }
-  return { ...own, reason: 'exists, this ledger does not know it, and the manifest adopts it' };
+  if (live.witness.claim !== undefined) return own;
+  if (own.action !== 'adopt')
+    return { ...own, reason: 'ours by its birth mark: an apply that did not end was creating it' };
+  const why = resource.metadata.adopt
+    ? 'and the manifest adopts it'
+    : 'and its birth mark alone does not say whose it is now';
+  return { ...own, reason: `exists, this ledger does not know it, ${why}` };
 }
 
 function judgeMissing(context: PlanContext, resource: DesiredResource, claims: boolean): Verdict {
@@ -98,7 +103,8 @@ function judgeClaim(context: PlanContext, resource: DesiredResource, live: LiveR
   const record = context.record(resource.address);
   const wanted = wantedClaim(context, resource);
   const isBornHere = context.isOurs(bornOf);
-  const origin: Origin = record?.origin ?? (isBornHere ? 'created' : 'adopted');
+  const isMadeHere = isBornHere && provesByMark(context, resource, claim);
+  const origin: Origin = record?.origin ?? (isMadeHere ? 'created' : 'adopted');
   const own = { is: 'ours', origin, claim: wanted } as const;
   const [before, after] = [claim && formatClaim(claim), formatClaim(wanted)];
   if (claim?.stack !== context.stack.name && isTakenOver(context, resource.address, live))
@@ -112,15 +118,29 @@ function judgeClaim(context: PlanContext, resource: DesiredResource, live: LiveR
     return { ...own, action: 'update', reason: liveDiffers, ...claimChange };
   }
   // A record is about the resource with its id; without an id it proves nothing about this one.
-  if (isBornHere || record?.id !== undefined) {
+  if (isMadeHere || record?.id !== undefined) {
     const reason = 'ours, but its claim was removed: the claim is restored';
     return { ...own, action: 'update', reason, claimChange: { after } };
   }
-  if (resource.metadata.adopt) {
-    const reason = 'exists without a claim, and the manifest adopts it';
-    return { ...own, action: 'adopt', reason, claimChange: { after } };
-  }
-  return refuse(resource, unclaimed(resource));
+  return judgeNobodys(resource, { ...own, claimChange: { after } }, isBornHere);
+}
+
+function judgeNobodys(
+  resource: DesiredResource,
+  own: Omit<Ours, 'action' | 'reason'>,
+  isBornHere: boolean,
+): Verdict {
+  return resource.metadata.adopt || isBornHere
+    ? { ...own, action: 'adopt', reason: 'exists without a claim, and the manifest adopts it' }
+    : refuse(resource, unclaimed(resource));
+}
+
+/**
+ * Whether our birth mark says that it is ours. Where no claim is kept another stack may have adopted it since, unless an apply of
+ * this stack that never ended was creating it (rule 48).
+ */
+function provesByMark(context: PlanContext, { address }: DesiredResource, claim: Claim | undefined): boolean {
+  return claim !== undefined || !context.isLedgerOwned(address) || context.hasBegunToCreate(address);
 }
 
 function takenOver({ former }: PlanContext): Pick<Ours, 'action' | 'reason'> {

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
+import { removalFlags } from './removal-flags.ts';
 import { isNameOwned, kept, type Removal, unlessRefused } from './removal.ts';
 
 /** The tombstones of resources that could be read; for others the reason is reported with their target. */
@@ -45,8 +46,7 @@ function refuseTombstone(context: PlanContext, address: Address): Refusal | unde
   if (live === undefined) return undefined;
   if (!isOursToRemove(context, live))
     return ['not-ours', `"${text}" is not this stack's to remove`, 'adopt it first, or remove it by hand'];
-  const isProtected = live.witness.claim?.protect ?? context.record(address)?.protect ?? false;
-  return isProtected
+  return removalFlags(context, live).protect
     ? [
         'protected',
         `"${text}" is protected`,

@@ -43,7 +43,14 @@ function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
 /** A record is dropped only when its resource was looked for and everything could be read. */
 function isKnownGone(context: PlanContext, text: AddressText): boolean {
   const address = parseAddress(text);
-  return context.isInView(address) && context.blindSpot(address) === undefined;
+  if (!context.isInView(address) || context.blindSpot(address) !== undefined) return false;
+  return context.unsupported(address) === undefined || !hasWhole(context, address);
+}
+
+/** Where the service lacks such parts, one may stand behind what it answers, as long as its whole is there (rule 48). */
+function hasWhole(context: PlanContext, address: Address): boolean {
+  const { ownership } = context.kind(address.kind);
+  return ownership.by === 'part' && context.live.has(formatAddress(ownership.of(address)));
 }
 
 /** After an incomplete look, wherever the gap was, nothing undeclared is removed (architecture: promises). */

@@ -9,6 +9,7 @@ import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { contentAfter } from '../../compare/canonical-spec.ts';
 import type { PlanContext } from '../context/plan-context.ts';
+import { removalFlags } from './removal-flags.ts';
 import { tombstoneFix, isNameOwned, kept, type Removal, unlessRefused } from './removal.ts';
 
 /** @param live of a kind that is no part. @returns undefined when the resource is not ours and needs no mention */
@@ -37,13 +38,14 @@ function judgeClaimed(
     const message = 'no longer declared, and its claim is not ours any more: it is left alone';
     return { is: 'forget', mention: { address, message } };
   }
-  if (claim.protect) return kept(address, 'no longer declared, and protected: it is kept');
+  const { protect, release } = removalFlags(context, live);
+  if (protect) return kept(address, 'no longer declared, and protected: it is kept');
   const declaredAs = context.recordedAt(address);
   if (declaredAs !== undefined && declaredAs !== formatAddress(address) && context.desired.has(declaredAs)) {
     const message = `it is "${declaredAs}" under a new name, and something else has taken that name: it is kept`;
     return kept(address, message, 'give one of the two its name back, or take the claim off one of them');
   }
-  if (claim.release) return { is: 'release', reason: 'no longer declared, and marked for release' };
+  if (release) return { is: 'release', reason: 'no longer declared, and marked for release' };
   if (record === undefined) return judgeWithoutRecord(context, live);
   if (record.origin === 'adopted')
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
@@ -60,7 +62,7 @@ function judgeWithoutRecord(context: PlanContext, live: LiveResource): Removal {
     const message = `not declared; it is claimed by stack "${former.name}", whose ledger is not here: it is kept`;
     return kept(address, message, tombstoneFix);
   }
-  if (context.isOurs(witness.bornOf)) {
+  if (context.isOurs(witness.bornOf) && !context.isLedgerOwned(address)) {
     const reason = 'not declared; this stack created it, but the ledger has no record of it';
     return unlessRefused(context, live, { is: 'delete', reason });
   }

@@ -4,7 +4,7 @@
  * without a state ──▶ pending ──the state is sent to its link──▶ finalized; with one: finalized at once
  *
  * Invariants: only the holder of the workspace's lock saves a state (for a run, who names it and may apply it), so two writers cannot overwrite each other's; a
- * finalized version is current at once unless a newer one is, an intermediate one (saved while a run holds the lock, or
+ * finalized version is current at once unless a newer one is, or another one holds the lock by then; an intermediate one (saved while a run holds the lock, or
  * called so) when the workspace is unlocked.
  */
 import { createHash } from 'node:crypto';
@@ -23,6 +23,7 @@ import { type ReadState, readOutputsText, readState, type StateOutput } from './
 import { recordStateEvent } from './state-event.ts';
 import { stateVersionResources } from './state-version-document.ts';
 import {
+  isLockedByAnother,
   makeCurrentIfNewer,
   newestStateVersion,
   type StateVersionRow,
@@ -82,7 +83,7 @@ export function finalizeState(services: Services, id: string, text: string): voi
   const known = database.get('SELECT 1 FROM state_version_outputs WHERE state_version_id = :id', { id });
   if (known === undefined) replaceOutputs(database, id, state.outputs);
   database.update('workspaces', version.workspace_id, { latest_change_at: services.now().toISOString() });
-  if (version.intermediate === 0) makeCurrentIfNewer(database, id);
+  if (version.intermediate === 0 && !isLockedByAnother(database, version)) makeCurrentIfNewer(database, id);
 }
 
 function invalidState(detail: string): ApiError {

@@ -58,6 +58,15 @@ export function newestStateVersion(database: Database, workspaceId: string): Sta
   return first(database, 's.workspace_id = :id', { id: workspaceId });
 }
 
+/** How long a state may be on its way. */
+const AWAITED_MS = 60 * 60 * 1000;
+
+/** Whether the state of the newest version is still waited for: as long as the link holds that was given when it was announced. */
+export function isNewestAwaited(database: Database, workspaceId: string, now: Date): boolean {
+  const newest = newestStateVersion(database, workspaceId);
+  return newest?.status === 'pending' && now.getTime() - Date.parse(newest.created_at) < AWAITED_MS;
+}
+
 /** The newest one whose state has come, intermediate or not. */
 export function newestFinalizedStateVersion(
   database: Database,
@@ -101,6 +110,22 @@ function newestAwaiting(
     id: workspaceId,
     run: runId,
   });
+}
+
+/**
+ * Whether somebody else holds the lock than who announced the version: his state may come long after his lock was forced off, and
+ * must not become current below the other one. Teams are not told apart: the version keeps only their users.
+ */
+export function isLockedByAnother(
+  database: Database,
+  { workspace_id: id, run_id: run, created_by_id: user }: StateVersionRow,
+): boolean {
+  const holder = database.get<{ type: string | null; id: string | null }>(
+    'SELECT locked_by_type AS type, locked_by_id AS id FROM workspaces WHERE id = :id',
+    { id },
+  );
+  if (holder?.type === 'runs') return holder.id !== run;
+  return holder?.type === 'users' && (run !== null || holder.id !== user);
 }
 
 /** Makes a version whose state has come the current one, unless a newer one is current already. */

@@ -7,7 +7,7 @@ import { type ApiAnswer, type ApiRequest, NO_CONTENT } from '../json-api/endpoin
 import { conflict, forbidden } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import { requireWorkspace } from './access.ts';
-import { newestFinalizedStateVersion, newestStateVersion } from '../state-versions/state-version-record.ts';
+import { isNewestAwaited, newestFinalizedStateVersion } from '../state-versions/state-version-record.ts';
 import { dropUnusedTags } from './tags/tags.ts';
 import { recordWorkspaceEvent } from './document/workspace-event.ts';
 import type { WorkspaceRecord } from './document/workspace-record.ts';
@@ -18,7 +18,7 @@ export function safeDeleteWorkspace(services: Services, request: ApiRequest): Ap
   if (workspace.locked_by_id !== null && services.dialects.workspaces.safeDeleteNeedsUnlocked) {
     throw conflict('The workspace is locked and cannot be safely deleted');
   }
-  if (newestStateVersion(services.database, workspace.id)?.status === 'pending') {
+  if (isNewestAwaited(services.database, workspace.id, services.now())) {
     throw conflict('The newest state version of the workspace is still being processed');
   }
   // A state that was saved before a forced unlock is not current, and yet the only one that knows of what it made.

@@ -119,6 +119,26 @@ describe('A service that ignores the filter by tags', () => {
   });
 });
 
+describe('A service that refuses the filter by tags', () => {
+  it('has no filter: the report says so, and what is no longer declared is deleted all the same', async () => {
+    const { bench, stack } = await openWeak([]);
+    const includeless = lacking('included-tags');
+    const refused = {
+      status: 400,
+      headers: { 'content-type': 'application/vnd.api+json' },
+      text: '{"errors":[]}',
+    };
+    bench.wire.guardBy(async (request, pass) =>
+      request.path.includes('filter%5Btagged') ? refused : includeless(request, pass),
+    );
+    await stack.begin(workspace('app'), workspace('web'));
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toContain('the service ignores the filter by tags');
+    expect(await bench.idsOf('web')).toEqual([]);
+  });
+});
+
 describe('A service without remote state consumers', () => {
   it('is no reason not to delete: the plan says what nobody can tell', async () => {
     const { bench, stack } = await openWeak(['consumers']);

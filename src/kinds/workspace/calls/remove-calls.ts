@@ -3,6 +3,7 @@
  * resources; only a tombstone with `force` skips it. Our own lock is removed first, never anyone else's (rule 18).
  */
 import type { Address } from '../../../model/resource/address.ts';
+import { shownClaim } from '../../../model/resource/claim.ts';
 import type { Call } from '../../../model/plan/call.ts';
 import type { PlannedCalls } from '../../../model/kind/kind.ts';
 import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
@@ -32,7 +33,10 @@ export function deleteCalls(address: Address, context: WorkspaceContext): Planne
         } as const)
       : ({ method: 'POST', below: ['actions', 'safe-delete'] } as const);
   const call = workspaceCall(address, context, { ...shape, ...how, needs, permission: 'can-destroy' });
-  const calls = present([unlock, call]);
+  const isPlain = how.method === 'DELETE';
+  const remove: Call | undefined =
+    call && isPlain ? { ...call, repeatable: false, looksEachTime: true } : call;
+  const calls = present([unlock, remove]);
   return { calls, preconditions: unlock === undefined ? [] : lockFacts };
 }
 
@@ -41,7 +45,7 @@ export function deleteCalls(address: Address, context: WorkspaceContext): Planne
  * the workspace is still ours, and the next plan continues.
  */
 export function releaseCalls(address: Address, context: WorkspaceContext): PlannedCalls {
-  const isClaimed = context.target.ownership !== 'ledger';
+  const isClaimed = context.live !== undefined && shownClaim(context.live.witness) !== undefined;
   const relationships = isClaimed ? { 'tag-bindings': claimedTags(context) } : {};
   const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
   const patch = isClaimed ? patchCall(address, context, { attributes: {}, relationships }) : undefined;

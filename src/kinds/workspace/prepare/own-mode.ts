@@ -26,11 +26,12 @@ export function hidesOwnMode(
 
 const mark = 'ownModeUntold';
 
-/** The ledger's mark that the service hides it; without an answer that shows it, the earlier mark. */
+/** The ledger's mark that the service hides it; without an answer that shows it, the earlier mark, until the service tells. */
 export function ownModeMarks({
   change,
   answers,
   desired,
+  live,
   record,
 }: MarkContext<WorkspaceSpec, LiveWorkspace>): Readonly<Record<string, Json>> {
   const items = ['create', 'update'].flatMap((suffix) => {
@@ -39,7 +40,7 @@ export function ownModeMarks({
   });
   const isHidden =
     items.length === 0
-      ? hasMark(record)
+      ? hasMark(record) && live?.spec.settingOverwrites?.executionMode !== true
       : items.some((item) => hidesOwnMode(item, { mode: desired.executionMode }));
   return isHidden ? { [mark]: true } : {};
 }

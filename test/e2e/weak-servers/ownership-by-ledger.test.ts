@@ -1,0 +1,132 @@
+/**
+ * `ownership: ledger` (rule 48): the ledger's record is the claim, also where the service shows an older one, and nothing but the
+ * record says that a workspace is ours.
+ */
+import { describe, expect, it } from 'vitest';
+import { openBench } from '../../support/cli/bench.ts';
+import { consumers, tombstone, workspace } from '../../support/cli/documents.ts';
+import { lacking } from '../../support/weak/weak-service.ts';
+
+const byLedger = { ownership: 'ledger' };
+
+describe('A claim that the service still shows', () => {
+  const withShownClaims = async (...documents: readonly object[]) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('web'));
+    const ledger = await stack.become({ workspaces: byLedger });
+    await ledger.declare(workspace('app'), ...documents);
+    await ledger.run(['apply', '--yes'], 0);
+    await ledger.run(['plan', '--exit-code'], 0);
+    return { bench, stack: ledger };
+  };
+
+  it('follows what the manifest says of protection and removal', async () => {
+    const { bench, stack } = await withShownClaims(workspace('web', {}, { protect: true }));
+    expect(await bench.tagsOf('web')).toEqual({ 'trueup-stack': 'payments:protect' });
+    await stack.declare(workspace('app'));
+    expect((await stack.run(['apply', '--yes'], 0)).out).toContain('protected: it is kept');
+    await stack.declare(workspace('app'), tombstone('Workspace', 'web', 'force'));
+    expect((await stack.run(['plan'], 9)).out).toContain('is protected');
+  });
+
+  it('does not outweigh a record that protects', async () => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('tag-bindings'));
+    const stack = await bench.checkout({ workspaces: byLedger });
+    await stack.begin(
+      workspace('app'),
+      workspace('web', {}, { protect: true }),
+      workspace('rel', {}, { onRemove: 'release' }),
+    );
+    bench.wire.guardBy(undefined);
+    for (const name of ['web', 'rel'])
+      await bench.byHand.patch(`/workspaces/${await bench.idOf(name)}/tag-bindings`, {
+        data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } }],
+      });
+    await stack.declare(workspace('app'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('web')).toHaveLength(1);
+    expect(await bench.tagsOf('rel')).toEqual({});
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('goes with a release', async () => {
+    const { bench, stack } = await withShownClaims(workspace('web', {}, { onRemove: 'release' }));
+    await stack.declare(workspace('app'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.tagsOf('web')).toEqual({});
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('A birth mark of ours on a service without tag bindings', () => {
+  const openWeak = async () => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('tag-bindings'));
+    return { bench, stack: await bench.checkout({ workspaces: byLedger }) };
+  };
+
+  it('does not take back what was released, and another stack has adopted', async () => {
+    const { bench, stack } = await openWeak();
+    await stack.begin(workspace('app', {}, { onRemove: 'release' }), workspace('k'));
+    await stack.begin(workspace('k'));
+    const other = await bench.checkout({ name: 'other', workspaces: byLedger });
+    await other.declare(workspace('app', { description: 'of other' }, { adopt: true }));
+    await other.insist();
+    await stack.declare(workspace('app', { description: 'of payments' }), workspace('k'));
+    const { out } = await stack.run(['apply', '--yes'], 5);
+    expect(out.replace(/\s+/g, ' ')).toContain('its birth mark alone does not say whose it is now');
+    expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).toBe('of other');
+  });
+
+  it('makes nothing deletable without the ledger: what was taken back is released', async () => {
+    const { bench, stack } = await openWeak();
+    await bench.byHand.create({ name: 'app', 'source-name': 'trueup/payments' });
+    await stack.declare(workspace('app'), workspace('k'));
+    await stack.run(['apply', '--yes'], 5);
+    await stack.insist();
+    await stack.declare(workspace('k'));
+    await stack.insist();
+    expect(await bench.idsOf('app')).toHaveLength(1);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('A part on a service without tag bindings', () => {
+  it('is adopted only once somebody was asked', async () => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('tag-bindings'));
+    const stack = await bench.checkout({ workspaces: byLedger });
+    await stack.begin(
+      workspace('app', { remoteStateConsumers: ['web'] }),
+      workspace('web'),
+      workspace('third'),
+    );
+    const other = await bench.checkout({ name: 'other', workspaces: byLedger });
+    await other.declare(consumers('app', { consumers: ['third'] }, { adopt: true }));
+    const { out } = await other.run(['apply', '--yes'], 5);
+    expect(out).toMatch(/blocks +adopt/);
+    expect(bench.written()).toEqual([]);
+    await other.insist();
+    await other.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('A create that lost a race on a service without tag bindings', () => {
+  it('does not make ours what somebody else made with the same source name', async () => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('tag-bindings'));
+    const stack = await bench.checkout({ workspaces: byLedger });
+    const twin = { name: 'app', 'source-name': 'terraform', description: 'd' };
+    bench.wire.add({
+      method: 'POST',
+      path: /\/workspaces$/,
+      fault: { first: () => bench.byHand.create(twin) },
+    });
+    await stack.declare(workspace('app', { sourceName: 'terraform', description: 'd' }));
+    await stack.run(['apply', '--yes'], 1);
+    expect((await stack.ledger()).records).toEqual({});
+    expect((await stack.run(['plan'], 9)).out).toContain("this stack's ledger does not know it");
+  });
+});
