@@ -23,6 +23,10 @@ const EVENTS: Readonly<Record<string, string>> = {
   'POST /organizations': 'organization create',
   [`PATCH ${ORGANIZATION}`]: 'organization update',
   [`DELETE ${ORGANIZATION}`]: TRAIL_IS_GONE,
+  // The organization has a policy from the beginning.
+  [`POST ${ORGANIZATION}/relationships/data-retention-policy`]: 'data_retention_policy update',
+  [`PATCH ${ORGANIZATION}/relationships/data-retention-policy`]: 'data_retention_policy update',
+  [`DELETE ${ORGANIZATION}/relationships/data-retention-policy`]: 'data_retention_policy destroy',
   [`DELETE ${ORGANIZATION}/tags`]: 'workspace update',
   'POST /tags/:tag_id/relationships/workspaces': 'workspace update',
   [`POST ${ORGANIZATION}/projects`]: 'project create',

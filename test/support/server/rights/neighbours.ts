@@ -2,6 +2,7 @@
 // be allowed, and what is answered then. The ids of what is asked about are those of the world (world.ts).
 
 import { identifiers } from '../serve-for-test.ts';
+import { RETENTION_POLICY } from './operations.ts';
 import type { Ids } from './world.ts';
 
 export interface NeighbourOperation {
@@ -28,6 +29,7 @@ const reading = (column: string, ...paths: readonly string[]): NeighbourOperatio
   paths.map((path) => ({ endpoint: `GET ${path}`, column, allowed: 200 }));
 
 const ORGANIZATION = '/organizations/:organization_name';
+const RETENTION = `${ORGANIZATION}/relationships/data-retention-policy`;
 const PROJECT = '/projects/:project_id';
 const TEAM = '/teams/:team_id';
 const WORKSPACE = '/workspaces/:workspace_id';
@@ -49,6 +51,10 @@ const ORGANIZATIONS: readonly NeighbourOperation[] = [
     body: resource('organizations', { email: 'somebody@example.com' }),
   },
   { endpoint: `DELETE ${ORGANIZATION}`, column: 'own', allowed: 204 },
+  ...reading('belong', RETENTION),
+  { endpoint: `POST ${RETENTION}`, column: 'administer', allowed: 200, body: () => RETENTION_POLICY },
+  { endpoint: `PATCH ${RETENTION}`, column: 'administer', allowed: 200, body: () => RETENTION_POLICY },
+  { endpoint: `DELETE ${RETENTION}`, column: 'administer', allowed: 204 },
   {
     endpoint: `DELETE ${ORGANIZATION}/tags`,
     column: 'organize',

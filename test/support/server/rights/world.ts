@@ -78,6 +78,9 @@ async function prepare(owner: TestClient): Promise<Ids> {
   for (const holder of ['organizations/acme', `teams/${teams}`, `teams/${owners}`]) {
     await owner.post(`/${holder}/authentication-token`);
   }
+  await owner.post('/organizations/acme/relationships/data-retention-policy', {
+    data: { type: 'data-retention-policy-delete-olders', attributes: { 'delete-older-than-n-days': 30 } },
+  });
   await owner.post('/organizations/acme/projects', {
     data: { type: 'projects', attributes: { name: 'empty' } },
   });
