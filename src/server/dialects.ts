@@ -32,6 +32,8 @@ export interface WorkspacesDialect {
   readonly effectiveBindingsHaveIds: boolean;
   /** Searching for flat tags finds keys of tag bindings as well (1.5.22). */
   readonly tagSearchFindsBindings: boolean;
+  /** `filter[tag-union]`, `filter[tag-value-default-null]` and, of consumers, `show_only_configured` are known (1.5.16). */
+  readonly hasListSwitches: boolean;
   /** Relationships of a workspace that are absent, not null, while nothing is set (1.5.14). */
   readonly absentWhileUnset: readonly string[];
   /** A body may leave out the type of its resource, which the path tells (1.5.21). */
@@ -140,6 +142,7 @@ const neutral: ServedDialects = {
     sharesWithProject: false,
     effectiveBindingsHaveIds: false,
     tagSearchFindsBindings: false,
+    hasListSwitches: false,
     absentWhileUnset: [],
     takesUntypedBodies: false,
     hasSiteAdministration: false,
@@ -196,6 +199,7 @@ const hcpTerraform: WorkspacesDialect = {
   sharesWithProject: true,
   effectiveBindingsHaveIds: true,
   tagSearchFindsBindings: true,
+  hasListSwitches: true,
   absentWhileUnset: ['ssh-key', 'locked-by'],
   takesUntypedBodies: true,
   hasSiteAdministration: true,

@@ -144,6 +144,7 @@ export const triedByRequests: readonly TriedElsewhere[] = [
     sources: [
       ...['server/state-versions/outputs.ts', 'server/state-versions/read-state.ts'],
       ...['server/state-versions/state-version-document.ts', 'server/state-versions/state-version-record.ts'],
+      'server/state-versions/stored-states.ts',
     ],
   },
   {

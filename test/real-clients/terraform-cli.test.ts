@@ -70,6 +70,25 @@ describe('terraform, with a workspace by its name', () => {
     expect(await succeed(net, 'state pull')).toBe(`${JSON.stringify(pushed, null, 2)}\n\n`);
   });
 
+  it('does not push a state of another lineage, not even by force, and keeps the lock until that is taken off', async () => {
+    const host = await serve();
+    const net = configure(host, 'name = "net"', ONE);
+    await succeed(net, 'init', 'apply -auto-approve');
+    const pulled = await succeed(net, 'state pull');
+    const lineage = '00000000-0000-0000-0000-000000000000';
+    net.write({ 'other.json': JSON.stringify({ ...JSON.parse(pulled), lineage }) });
+    const pushed = await net.run(['state', 'push', '-force', 'other.json']);
+    expect(pushed.code, pushed.said).toBe(1);
+    expect(pushed.said).toContain('lineage');
+    const locked = async () =>
+      (await host.api.get('/organizations/acme/workspaces/net')).resource.attributes['locked'];
+    expect(await locked()).toBe(true);
+    expect(await succeed(net, 'state pull')).toBe(pulled);
+    await succeed(net, 'force-unlock -force acme/net');
+    expect(await locked()).toBe(false);
+    expect(await succeed(net, 'plan -detailed-exitcode')).toContain('No changes.');
+  });
+
   it('waits for nobody who holds the lock: of two that apply at once, one is told who was first', async () => {
     const host = await serve();
     // The first one lets the second one begin in the middle of its apply, and waits until that one has ended.

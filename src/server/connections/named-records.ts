@@ -1,7 +1,7 @@
 /**
  * Agent pools and SSH keys: records with a name in an organization.
  * Invariants: a name is unique in its organization; what a key holds is taken and not kept, because nothing here
- * connects anywhere.
+ * connects anywhere; a pool's scope is kept and answered, and limits nothing: no agent runs here.
  */
 import type { Database } from '../data-file/database.ts';
 import { pageOfRows } from '../data-file/page-of-rows.ts';
@@ -32,6 +32,8 @@ interface NamedRow {
   organization_name: string;
   name: string;
   created_at: string;
+  /** Of agent pools alone. */
+  organization_scoped?: number;
 }
 
 /** What differs between the kinds. */
@@ -45,7 +47,8 @@ interface NamedKind {
   readonly readsAreRecorded: boolean;
   /** What a new one must have beside its name. */
   readonly secret?: string;
-  readonly attributes: Readonly<Record<string, unknown>>;
+  /** What its document says beside name and time. */
+  readonly attributes: (row: NamedRow) => Readonly<Record<string, unknown>>;
   /** SQL: whether something in use would lose it without having another choice. */
   readonly inUse?: string;
 }
@@ -58,7 +61,7 @@ const KINDS: readonly NamedKind[] = [
     prefix: 'apool',
     paged: true,
     readsAreRecorded: false,
-    attributes: { 'organization-scoped': true, 'agent-count': 0 },
+    attributes: (row) => ({ 'organization-scoped': row.organization_scoped === 1, 'agent-count': 0 }),
     inUse: `SELECT 1 FROM workspaces WHERE agent_pool_id = :id
       UNION SELECT 1 FROM projects WHERE default_agent_pool_id = :id
       UNION SELECT 1 FROM organizations WHERE default_agent_pool_id = :id`,
@@ -71,7 +74,7 @@ const KINDS: readonly NamedKind[] = [
     paged: false,
     readsAreRecorded: true,
     secret: 'value',
-    attributes: {},
+    attributes: () => ({}),
   },
 ];
 
@@ -124,7 +127,7 @@ function create(services: Services, request: ApiRequest, kind: NamedKind): ApiAn
   services.database.insert(kind.table, {
     id,
     organization_id: organizationId,
-    name: settleName(services.database, request.body, { kind, organizationId }),
+    ...settle(services.database, request.body, { kind, organizationId }),
     created_at: services.now().toISOString(),
   });
   recordEvent(services, request, { kind, id, organizationId, action: 'create' });
@@ -134,10 +137,10 @@ function create(services: Services, request: ApiRequest, kind: NamedKind): ApiAn
 function update(services: Services, request: ApiRequest, kind: NamedKind): ApiAnswer {
   const before = required(services, request, kind, 'administer');
   const organizationId = before.organization_id;
-  const name = settleName(services.database, request.body, { kind, organizationId, before });
-  const changed = services.database.update(kind.table, before.id, { name });
+  const columns = settle(services.database, request.body, { kind, organizationId, before });
+  const changed = services.database.update(kind.table, before.id, columns);
   if (changed) recordEvent(services, request, { kind, id: before.id, organizationId, action: 'update' });
-  return ok({ data: resource(kind, { ...before, name }) });
+  return ok({ data: resource(kind, { ...before, ...columns }) });
 }
 
 /** A key is taken off its workspaces; a pool that is used stays: its workspaces could run nowhere. */
@@ -167,7 +170,7 @@ function resource(kind: NamedKind, row: NamedRow): Resource {
   return {
     id: row.id,
     type: kind.type,
-    attributes: { name: row.name, 'created-at': row.created_at, ...kind.attributes },
+    attributes: { name: row.name, 'created-at': row.created_at, ...kind.attributes(row) },
     relationships: {
       organization: {
         data: { id: row.organization_name, type: 'organizations' },
@@ -178,12 +181,12 @@ function resource(kind: NamedKind, row: NamedRow): Resource {
   };
 }
 
-/** @throws ApiError 422 with every problem */
-function settleName(
+/** The columns after the request. @throws ApiError 422 with every problem */
+function settle(
   database: Database,
   body: unknown,
   { kind, organizationId, before }: { kind: NamedKind; organizationId: string; before?: NamedRow },
-): string {
+): Pick<NamedRow, 'name' | 'organization_scoped'> {
   const problems: PointedProblem[] = [];
   const read = new MemberReader(
     readResource(body, kind.type, before?.id).attributes,
@@ -200,8 +203,9 @@ function settleName(
     { organization: organizationId, name, id: before?.id ?? '' },
   );
   if (taken !== undefined) read.refuse('name', 'Name has already been taken');
+  const scoped = kind.type === 'agent-pools' ? read.boolean('organization-scoped') : undefined;
   if (problems.length > 0) throw invalid(problems);
-  return name;
+  return scoped === undefined ? { name } : { name, organization_scoped: Number(scoped) };
 }
 
 function recordEvent(

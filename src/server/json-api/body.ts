@@ -21,22 +21,34 @@ export function asObject(value: unknown): BodyObject | undefined {
     : undefined;
 }
 
-/** The type of a resource whose body says none, where that is taken: it is what the path says. No JSON can spell it. */
+/** The type of a resource whose body says none, where that is taken: path or relationship say it. No JSON can spell it. */
 const ANY_TYPE = Symbol('the type that the path says');
 
-/** The body, with the resources in it that say no type, or an empty one, told to be of the right one. */
+/** The body, with the resources in it and in their relationships that say no type, or an empty one, told to be of the right one. */
 export function withAnyType(body: unknown): unknown {
   const envelope = asObject(body);
   if (envelope === undefined || envelope['data'] === undefined) return body;
-  const typed = (item: unknown): unknown => {
-    const resource = asObject(item);
-    return resource === undefined || resource['type'] ? item : { ...resource, type: ANY_TYPE };
-  };
   const { data } = envelope;
   return { ...envelope, data: Array.isArray(data) ? data.map(typed) : typed(data) };
 }
 
-function isOfType(resource: BodyObject | undefined, type: string): boolean {
+function typed(item: unknown): unknown {
+  const resource = asObject(item);
+  if (resource === undefined) return item;
+  const related = asObject(resource['relationships']);
+  return {
+    ...resource,
+    type: resource['type'] || ANY_TYPE,
+    ...(related && {
+      relationships: Object.fromEntries(
+        Object.entries(related).map(([name, relationship]) => [name, withAnyType(relationship)]),
+      ),
+    }),
+  };
+}
+
+/** Whether a resource of a body says that it is of this type, or may leave that out. */
+export function isOfType(resource: BodyObject | undefined, type: string): boolean {
   return resource?.['type'] === type || resource?.['type'] === ANY_TYPE;
 }
 

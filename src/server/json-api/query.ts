@@ -10,6 +10,11 @@ export function queryText(query: Query, name: string): string | undefined {
   return typeof value === 'object' ? value.at(-1) : value;
 }
 
+/** Whether a parameter is switched on: `true`, or `1`. */
+export function querySwitch(query: Query, name: string): boolean {
+  return ['true', '1'].includes(queryText(query, name) ?? '');
+}
+
 /** The values of a parameter that may be repeated and may join several by commas; empty ones are dropped. */
 export function queryList(query: Query, name: string): string[] {
   return [query[name] ?? []]

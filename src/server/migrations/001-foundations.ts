@@ -35,6 +35,7 @@ CREATE TABLE agent_pools (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
+  organization_scoped INTEGER NOT NULL DEFAULT 1,
   created_at TEXT NOT NULL,
   UNIQUE (organization_id, name)
 ) STRICT;
@@ -85,6 +86,7 @@ CREATE TABLE teams (
   manage_workspaces INTEGER NOT NULL DEFAULT 0,
   read_workspaces INTEGER NOT NULL DEFAULT 0,
   manage_projects INTEGER NOT NULL DEFAULT 0,
+  visibility TEXT NOT NULL DEFAULT 'organization' CHECK (visibility IN ('organization', 'secret')),
   created_at TEXT NOT NULL,
   UNIQUE (organization_id, name)
 ) STRICT;

@@ -1,26 +1,55 @@
 /** An organization as the API shows it: its settings, and what the caller may do there. Its JSON:API id is its name. */
 import type { ServedDialects } from '../dialects.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Resource } from '../json-api/document.ts';
+import type { Relationship, Resource } from '../json-api/document.ts';
 import type { Services } from '../services.ts';
 import type { OrganizationRecord } from '../workspaces/access.ts';
 
 /** The documents of these organizations for this caller. */
 export function organizationResources(
-  { database, dialects }: Services,
+  { database, dialects, edition }: Services,
   caller: Caller,
   records: readonly OrganizationRecord[],
 ): Resource[] {
-  const rows = database.all<{ id: string; organization_id: string }>(
-    `SELECT id, organization_id FROM projects
-     WHERE is_default = 1 AND organization_id IN (SELECT value FROM json_each(:ids))`,
-    { ids: JSON.stringify(records.map(({ id }) => id)) },
+  const ids = JSON.stringify(records.map(({ id }) => id));
+  const among = 'organization_id IN (SELECT value FROM json_each(:ids))';
+  const projects = database.all<{ id: string; organization_id: string }>(
+    `SELECT id, organization_id FROM projects WHERE is_default = 1 AND ${among}`,
+    { ids },
   );
-  const defaultProjects = new Map(rows.map((row) => [row.organization_id, row.id]));
+  const policies = edition.dataRetentionPolicies
+    ? database.all<PolicyRow>(
+        `SELECT id, type, organization_id FROM data_retention_policies WHERE ${among}`,
+        {
+          ids,
+        },
+      )
+    : [];
   return records.map((record) => {
-    const resource = organizationResource(record, caller, defaultProjects.get(record.id) ?? '');
-    return { ...resource, attributes: { ...resource.attributes, ...flagsOf(record, dialects) } };
+    const isOf = ({ organization_id }: { readonly organization_id: string }) => organization_id === record.id;
+    const resource = organizationResource(record, caller, projects.find(isOf)?.id ?? '');
+    return {
+      ...resource,
+      attributes: { ...resource.attributes, ...flagsOf(record, dialects) },
+      relationships: { ...resource.relationships, ...retentionPolicy(record, policies.find(isOf)) },
+    };
   });
+}
+
+interface PolicyRow {
+  id: string;
+  type: string;
+  organization_id: string;
+}
+
+/** Absent, not null, where no policy is set (wire/workspaces 1.5.10). */
+function retentionPolicy(
+  { name }: OrganizationRecord,
+  policy: PolicyRow | undefined,
+): Record<string, Relationship> {
+  if (policy === undefined) return {};
+  const related = `/api/v2/organizations/${name}/relationships/data-retention-policy`;
+  return { 'data-retention-policy': { data: { id: policy.id, type: policy.type }, links: { related } } };
 }
 
 function flagsOf({ flags }: OrganizationRecord, { workspaces }: ServedDialects): Record<string, boolean> {

@@ -19,7 +19,7 @@ import type { Services } from '../services.ts';
 import { textOf } from '../well-formed-text.ts';
 import { type AccessibleWorkspace, requireWorkspace } from '../workspaces/access.ts';
 import { replaceOutputs } from './outputs.ts';
-import { type ReadState, readOutputsText, readState, type StateOutput } from './read-state.ts';
+import { isJsonState, type ReadState, readOutputsText, readState, type StateOutput } from './read-state.ts';
 import { recordStateEvent } from './state-event.ts';
 import { stateVersionResources } from './state-version-document.ts';
 import {
@@ -160,6 +160,9 @@ function readBody(body: unknown): StateVersionBody {
   };
   if (outputs !== undefined && result.outputs === undefined) {
     read.refuse('json-state-outputs', 'json-state-outputs must be a JSON object');
+  }
+  if (result.jsonState !== undefined && !isJsonState(result.jsonState)) {
+    read.refuse('json-state', 'json-state must be a JSON object');
   }
   if (problems.length > 0) throw invalid(problems);
   return result;

@@ -45,6 +45,11 @@ export function readOutputsText(text: string): readonly StateOutput[] | undefine
   return outputs && readOutputs(outputs);
 }
 
+/** Whether a text can be a state for integrations to read (`json-state`): a JSON object, of which nothing is read here. */
+export function isJsonState(text: string): boolean {
+  return parseObject(text) !== undefined;
+}
+
 /** Managed resources only: what is merely read (`data`) is not the workspace's to destroy. */
 function readResource(source: unknown): StateResource[] {
   const resource = asObject(source);

@@ -1,9 +1,13 @@
-/** The states themselves, behind signed links: sent once while a version is pending, read as often as one likes. */
-import { badRequest, conflict, notFound } from '../json-api/errors.ts';
+/**
+ * The states themselves, behind signed links: the state is sent once while a version is pending, the JSON state once at any time;
+ * they are read as often as one likes. Clients send the two in either order.
+ */
+import { badRequest, conflict, invalid, notFound } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import type { StoredFile } from '../signed-links/serve-storage.ts';
 import { textOf } from '../well-formed-text.ts';
 import { finalizeState } from './create-state-version.ts';
+import { isJsonState } from './read-state.ts';
 import { recordUpload } from './state-event.ts';
 import { type StateVersionRow, stateVersionById } from './state-version-record.ts';
 
@@ -24,7 +28,12 @@ export const STORED_STATES: readonly StoredFile[] = [
     handler: (services, id, { body }) => {
       const version = required(services, id);
       if (version.json_state !== null) throw conflict('The state version has its JSON state already');
-      services.database.update('state_versions', id, { json_state: fileText(body) });
+      const text = fileText(body);
+      if (!isJsonState(text))
+        throw invalid([
+          { detail: 'The JSON state is no JSON object', pointer: '/data/attributes/json-state' },
+        ]);
+      services.database.update('state_versions', id, { json_state: text });
       recordUpload(services, version);
       return undefined;
     },

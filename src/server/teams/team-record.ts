@@ -1,7 +1,8 @@
 /**
  * Teams as the database keeps them and as the API shows them.
- * Invariants: a team is shown to whoever belongs to its organization: locks and accesses name teams. The team of the
- * owners is changed by owners alone: whoever else could, would make itself an owner.
+ * Invariants: a team is shown to whoever belongs to its organization, for locks and accesses name teams: `visibility` is
+ * kept and answered, and hides nothing. The team of the owners is changed by owners alone: whoever else could, would make
+ * itself an owner.
  */
 import type { Database } from '../data-file/database.ts';
 import { OWNERS_TEAM, type OrganizationRights } from '../identity/caller.ts';
@@ -18,6 +19,7 @@ export interface TeamRow {
   manage_workspaces: number;
   read_workspaces: number;
   manage_projects: number;
+  visibility: string;
   /** JSON: the ids of its members, by name. */
   members: string;
 }
@@ -56,7 +58,7 @@ export function teamResource(row: TeamRow): Resource {
     attributes: {
       name: row.name,
       'users-count': members.length,
-      visibility: 'organization',
+      visibility: row.visibility,
       'organization-access': {
         'manage-workspaces': owners || row.manage_workspaces === 1,
         'read-workspaces': owners || row.manage_workspaces === 1 || row.read_workspaces === 1,

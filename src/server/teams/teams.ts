@@ -22,6 +22,8 @@ import {
   teamsById,
 } from './team-record.ts';
 
+const VISIBILITIES = ['organization', 'secret'] as const;
+
 /** GET /organizations/:organization_name/teams. `filter[names]`, and `q` for a part of the name. */
 export function listTeams(services: Services, request: ApiRequest): ApiAnswer {
   const { organization } = requireOrganization(services, request);
@@ -150,6 +152,7 @@ function settle(
     manage_workspaces: right('manage-workspaces', before?.manage_workspaces),
     read_workspaces: right('read-workspaces', before?.read_workspaces),
     manage_projects: right('manage-projects', before?.manage_projects),
+    visibility: read.nullableWord('visibility', VISIBILITIES) ?? before?.visibility ?? 'organization',
   };
   if (columns.name === '') read.refuse('name', 'Name is required');
   if (columns.name !== before?.name) {

@@ -56,6 +56,23 @@ it('answers agent pools by pages, and all SSH keys at once', async () => {
   expect((await api.get('/organizations/acme/ssh-keys')).resources).toHaveLength(26);
 });
 
+it('keeps whether an agent pool is for the whole organization', async () => {
+  const api = await serveForTest();
+  const SCOPED = 'organization-scoped';
+  const list = '/organizations/acme/agent-pools';
+  const body = (attributes: object) => ({ data: { type: 'agent-pools', attributes } });
+  expect((await api.get('/agent-pools/apool-builders')).resource.attributes[SCOPED]).toBe(true);
+  expect((await api.post(list, body({ name: 'all' }))).resource.attributes[SCOPED]).toBe(true);
+  const few = await api.post(list, body({ name: 'few', [SCOPED]: false }));
+  expect(few.resource.attributes[SCOPED]).toBe(false);
+  const path = `/agent-pools/${few.resource.id}`;
+  const renamed = await api.patch(path, body({ name: 'some' }));
+  expect(renamed.resource.attributes).toMatchObject({ name: 'some', [SCOPED]: false });
+  expect((await api.patch(path, body({ [SCOPED]: true }))).resource.attributes[SCOPED]).toBe(true);
+  expect((await api.get(path)).resource.attributes).toMatchObject({ name: 'some', [SCOPED]: true });
+  expect((await api.patch(path, body({ [SCOPED]: 'no' }))).pointers).toEqual([`/data/attributes/${SCOPED}`]);
+});
+
 it('refuses an SSH key without what it holds', async () => {
   const api = await serveForTest();
   const body = { data: { type: 'ssh-keys', attributes: { name: 'x' } } };

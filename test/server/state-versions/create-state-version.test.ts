@@ -270,6 +270,30 @@ async function sendTo(pending: TestAnswer, text: string): Promise<number> {
 const currentOf = async (api: TestClient) =>
   (await api.get(WS)).resource.relationships['current-state-version']?.data;
 
+it('takes the JSON state before the state and after it, once, and nothing that is no JSON object', async () => {
+  const api = await locked();
+  const link = ({ resource }: TestAnswer) => resource.attributes['hosted-json-state-upload-url'] as string;
+  const put = async (url: string, body: string) => (await fetch(url, { method: 'PUT', body })).status;
+  const shown = async ({ resource }: TestAnswer) => {
+    const { attributes } = (await api.get(`/state-versions/${resource.id}`)).resource;
+    const url = attributes['hosted-json-state-download-url'];
+    return [attributes['status'], typeof url === 'string' ? await (await fetch(url)).text() : url];
+  };
+  const before = await save(api, 1, { md5: md5(stateText(1)) });
+  for (const body of ['not json', '', '[]', 'null', '"text"', '{"half":']) {
+    expect(await put(link(before), body), body).toBe(422);
+  }
+  expect(await shown(before)).toEqual(['pending', null]);
+  expect([await put(link(before), '{"json":1}'), await put(link(before), '{"json":2}')]).toEqual([200, 409]);
+  expect(await shown(before)).toEqual(['pending', '{"json":1}']);
+  expect(await sendTo(before, stateText(1))).toBe(200);
+  const after = await saveWhole(api, 2, stateText(2));
+  expect([await put(link(after), 'not json'), await put(link(after), '{"json":3}')]).toEqual([422, 200]);
+  expect(await shown(after)).toEqual(['finalized', '{"json":3}']);
+  const inline = await saveWhole(api, 3, stateText(3), { 'json-state': base64('not json') });
+  expect([inline.status, inline.pointers]).toEqual([422, ['/data/attributes/json-state']]);
+});
+
 it('keeps the newer state current when an older one comes late to its link', async () => {
   const api = await locked();
   const late = await save(api, 1, { md5: md5(stateText(1)) });

@@ -48,6 +48,25 @@ it('makes a team whose rights count at once, and takes them back with it', async
   expect((await api.get(path)).status).toBe(404);
 });
 
+it('keeps the visibility of a team, which hides nothing', async () => {
+  const api = await serveForTest();
+  const body = (attributes: object) => ({ data: { type: 'teams', attributes } });
+  const list = '/organizations/acme/teams';
+  expect((await api.post(list, body({ name: 'open' }))).resource.attributes['visibility']).toBe(
+    'organization',
+  );
+  const made = await api.post(list, body({ name: 'hidden', visibility: 'secret' }));
+  expect(made.resource.attributes['visibility']).toBe('secret');
+  const path = `/teams/${made.resource.id}`;
+  expect((await api.patch(path, body({ name: 'quiet' }))).resource.attributes['visibility']).toBe('secret');
+  expect((await api.as('readers').get(path)).resource).toEqual((await api.get(path)).resource);
+  const opened = await api.patch(path, body({ visibility: 'organization' }));
+  expect(opened.resource.attributes).toMatchObject({ name: 'quiet', visibility: 'organization' });
+  expect((await api.patch(path, body({ visibility: 'all' }))).pointers).toEqual([
+    '/data/attributes/visibility',
+  ]);
+});
+
 it('keeps the owners: their name, their team, and one of them', async () => {
   const api = await serveForTest({ seed: SEED });
   const path = `/teams/${await teamId(api, 'owners')}`;

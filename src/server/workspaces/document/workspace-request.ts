@@ -4,7 +4,14 @@
  * is a value. Only types are judged here; what values mean together is judged where they are settled.
  */
 import type { WorkspacesDialect } from '../../dialects.ts';
-import { asObject, type BodyObject, MemberReader, readResource, TEXT_LIMIT } from '../../json-api/body.ts';
+import {
+  asObject,
+  type BodyObject,
+  isOfType,
+  MemberReader,
+  readResource,
+  TEXT_LIMIT,
+} from '../../json-api/body.ts';
 import { badRequest, type PointedProblem } from '../../json-api/errors.ts';
 import type { Services } from '../../services.ts';
 import { readTagBindings, type TagBinding } from '../tags/tag-bindings.ts';
@@ -163,7 +170,7 @@ function checkProject(relationship: unknown, problems: PointedProblem[]): void {
   const pointer = '/data/relationships/project/data';
   if (projectIdOf(relationship) === undefined) {
     problems.push({ detail: 'project must name a project by its id', pointer: `${pointer}/id` });
-  } else if (asObject(asObject(relationship)?.['data'])?.['type'] !== 'projects') {
+  } else if (!isOfType(asObject(asObject(relationship)?.['data']), 'projects')) {
     problems.push({ detail: 'type must be "projects"', pointer: `${pointer}/type` });
   }
 }

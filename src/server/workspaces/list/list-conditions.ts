@@ -1,10 +1,11 @@
 /**
  * The searches and filters of the workspace list, as SQL conditions over the table `w`.
- * Invariant: what the client sends reaches SQL as parameters only; all conditions are combined with AND.
+ * Invariant: what the client sends reaches SQL as parameters only; all conditions are combined with AND, but for tags whose
+ * union is asked for.
  */
 import type { SqlParameters } from '../../data-file/database.ts';
 import type { WorkspacesDialect } from '../../dialects.ts';
-import { type Query, queryList, queryText } from '../../json-api/query.ts';
+import { type Query, queryList, querySwitch, queryText } from '../../json-api/query.ts';
 
 export interface Condition {
   readonly sql: string;
@@ -14,7 +15,7 @@ export interface Condition {
 /** What the list is about, and how its service reads what a client asks for. */
 interface Searched {
   readonly organizationId: string;
-  readonly dialect: Pick<WorkspacesDialect, 'tagSearchFindsBindings'>;
+  readonly dialect: Pick<WorkspacesDialect, 'tagSearchFindsBindings' | 'hasListSwitches'>;
 }
 
 export function listConditions(query: Query, searched: Searched): Condition[] {
@@ -22,7 +23,7 @@ export function listConditions(query: Query, searched: Searched): Condition[] {
     ...nameConditions(query),
     ...tagConditions(query, searched),
     ...relatedConditions(query),
-    ...tagBindingConditions(query),
+    ...tagBindingConditions(query, searched),
   ];
 }
 
@@ -111,25 +112,42 @@ function relatedConditions(query: Query): Condition[] {
   return conditions;
 }
 
-/** `filter[tagged][i][key|value]` over effective bindings. Clients send an empty value where only the key matters. */
-function tagBindingConditions(query: Query): Condition[] {
+/**
+ * `filter[tagged][i][key|value]` over effective bindings, all of which a workspace has, or any with `filter[tag-union]`.
+ * Clients send an empty value where only the key matters; with `filter[tag-value-default-null]` no value is that one.
+ */
+function tagBindingConditions(query: Query, { dialect }: Searched): Condition[] {
+  const isOn = (name: string): boolean => dialect.hasListSwitches && querySwitch(query, name);
+  const absentValue = isOn('filter[tag-value-default-null]') ? '' : null;
   const indices = new Set(
     Object.keys(query).flatMap(
       (name) => /^filter\[tagged\]\[(\d+)\]\[(?:key|value)\]$/.exec(name)?.[1] ?? [],
     ),
   );
-  return [...indices].flatMap((index) => {
+  const conditions = [...indices].flatMap((index) => {
     const key = queryText(query, `filter[tagged][${index}][key]`) || null;
     const value = queryText(query, `filter[tagged][${index}][value]`) || null;
-    if (key === null && value === null) return [];
-    const names = { key: `tagged_key_${index}`, value: `tagged_value_${index}` };
-    const matches = `(:${names.key} IS NULL OR b.key = :${names.key})
-      AND (:${names.value} IS NULL OR b.value = :${names.value})`;
-    return {
-      sql: `w.id IN (SELECT b.workspace_id FROM tag_bindings b WHERE b.workspace_id IS NOT NULL AND ${matches})
-        OR EXISTS (SELECT 1 FROM tag_bindings b WHERE b.project_id = w.project_id AND ${matches}
-          AND NOT EXISTS (SELECT 1 FROM tag_bindings own WHERE own.workspace_id = w.id AND own.key = b.key))`,
-      parameters: { [names.key]: key, [names.value]: value },
-    };
+    return key === null && value === null ? [] : taggedCondition(index, key, value ?? absentValue);
   });
+  return isOn('filter[tag-union]') && conditions.length > 0 ? [anyOf(conditions)] : conditions;
+}
+
+/** null is any key, or any value. */
+function taggedCondition(index: string, key: string | null, value: string | null): Condition {
+  const names = { key: `tagged_key_${index}`, value: `tagged_value_${index}` };
+  const matches = `(:${names.key} IS NULL OR b.key = :${names.key})
+    AND (:${names.value} IS NULL OR b.value = :${names.value})`;
+  return {
+    sql: `w.id IN (SELECT b.workspace_id FROM tag_bindings b WHERE b.workspace_id IS NOT NULL AND ${matches})
+      OR EXISTS (SELECT 1 FROM tag_bindings b WHERE b.project_id = w.project_id AND ${matches}
+        AND NOT EXISTS (SELECT 1 FROM tag_bindings own WHERE own.workspace_id = w.id AND own.key = b.key))`,
+    parameters: { [names.key]: key, [names.value]: value },
+  };
+}
+
+function anyOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.map(({ sql }) => `(${sql})`).join(' OR '),
+    parameters: Object.assign({}, ...conditions.map(({ parameters }) => parameters)) as SqlParameters,
+  };
 }

@@ -9,6 +9,7 @@ import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/
 import { invalid, notFound, type PointedProblem } from '../../json-api/errors.ts';
 import { requestedStart } from '../../json-api/page-end.ts';
 import { describePage, requestedPage } from '../../json-api/pagination.ts';
+import { querySwitch } from '../../json-api/query.ts';
 import type { Services } from '../../services.ts';
 import { requireWorkspace } from '../access.ts';
 import { BY_NAME, pageOfWorkspaces } from '../list/page-of-workspaces.ts';
@@ -19,12 +20,15 @@ import type { WorkspaceRecord } from '../document/workspace-record.ts';
 
 /**
  * The consumers that the caller can read; every other workspace of the organization while sharing is global, and of the
- * project while it is with that.
+ * project while it is with that. `show_only_configured` asks for those that the workspace's own list holds meanwhile.
  */
 export function listRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request);
   const page = requestedPage(request.query);
-  const conditions = [consumersOf(workspace), readable(request, workspace)];
+  const { hasListSwitches } = services.dialects.workspaces;
+  const configuredOnly = hasListSwitches && querySwitch(request.query, 'show_only_configured');
+  const consumers = configuredOnly ? configuredConsumersOf(workspace) : consumersOf(workspace);
+  const conditions = [consumers, readable(request, workspace)];
   const after = requestedStart(request.query);
   const found = pageOfWorkspaces(services.database, { conditions, sort: BY_NAME, page, after });
   return ok({
@@ -46,6 +50,10 @@ function consumersOf(workspace: WorkspaceRecord): Condition {
       parameters: { project: workspace.project_id, subject: workspace.id },
     };
   }
+  return configuredConsumersOf(workspace);
+}
+
+function configuredConsumersOf(workspace: WorkspaceRecord): Condition {
   return {
     sql: 'w.id IN (SELECT consumer_id FROM remote_state_consumers WHERE workspace_id = :subject)',
     parameters: { subject: workspace.id },

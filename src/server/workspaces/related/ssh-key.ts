@@ -1,5 +1,5 @@
 /** PATCH /workspaces/:workspace_id/relationships/ssh-key: assigns an SSH key, or with a null id takes it away. */
-import { asObject } from '../../json-api/body.ts';
+import { asObject, isOfType } from '../../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../../json-api/endpoint.ts';
 import { invalid, notFound } from '../../json-api/errors.ts';
 import type { Services } from '../../services.ts';
@@ -30,9 +30,11 @@ function requestedKey(body: unknown): string | null {
   const envelope = asObject(body);
   if (envelope?.['data'] === null) return null;
   const data = asObject(envelope?.['data']);
-  if (data?.['type'] === 'ssh-keys') return readId(data['id'], '/data/id');
-  if (data?.['type'] === 'workspaces')
-    return readId(asObject(data['attributes'])?.['id'], '/data/attributes/id');
+  const attributes = asObject(data?.['attributes']);
+  // Without a type, attributes tell which form it is.
+  if (isOfType(data, 'ssh-keys') && (attributes === undefined || !isOfType(data, 'workspaces')))
+    return readId(data?.['id'], '/data/id');
+  if (isOfType(data, 'workspaces')) return readId(attributes?.['id'], '/data/attributes/id');
   throw invalid([{ detail: 'type must be "workspaces" or "ssh-keys"', pointer: '/data/type' }]);
 }
 

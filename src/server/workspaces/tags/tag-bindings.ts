@@ -4,7 +4,7 @@
  */
 import type { Database } from '../../data-file/database.ts';
 import { newId } from '../../identifiers.ts';
-import { asObject } from '../../json-api/body.ts';
+import { asObject, isOfType } from '../../json-api/body.ts';
 import type { Resource } from '../../json-api/document.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../../json-api/endpoint.ts';
 import type { PointedProblem } from '../../json-api/errors.ts';
@@ -52,7 +52,7 @@ export function readTagBindings(
 
 function readTagBinding(item: unknown, pointer: string, problems: PointedProblem[]): TagBinding {
   const object = asObject(item);
-  if (object?.['type'] !== 'tag-bindings') {
+  if (!isOfType(object, 'tag-bindings')) {
     problems.push({ detail: 'type must be "tag-bindings"', pointer: `${pointer}/type` });
   }
   const attributes = asObject(object?.['attributes']);

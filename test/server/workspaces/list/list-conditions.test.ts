@@ -41,6 +41,52 @@ it.each([
   expect(answer.document.meta?.pagination['total-count']).toBe(names.length);
 });
 
+const tagged = seedWith({
+  workspaces: [
+    { name: 'prod', 'tag-bindings': { env: 'prod' } },
+    { name: 'team', 'tag-bindings': { team: 'a', blue: '' } },
+    { name: 'both', 'tag-bindings': { env: 'prod', team: 'a', blue: 'yes' } },
+    { name: 'bare' },
+  ],
+});
+
+function byTags(...tags: [key: string, value?: string][]): string {
+  return tags
+    .map(([key, value], index) => {
+      const filter = `filter[tagged][${index}]`;
+      return `${filter}[key]=${key}${value === undefined ? '' : `&${filter}[value]=${value}`}`;
+    })
+    .join('&');
+}
+
+it.each([
+  ['hcp-terraform', '', ['both']],
+  ['hcp-terraform', '&filter[tag-union]=false', ['both']],
+  ['hcp-terraform', '&filter[tag-union]=true', ['both', 'prod', 'team']],
+  ['neutral', '&filter[tag-union]=true', ['both']],
+])('finds all of the tags or, in their union, any of them, as %s: "%s"', async (dialect, union, names) => {
+  const api = await serveForTest({ seed: tagged, dialects: [dialect] });
+  const query = byTags(['env', 'prod'], ['team', 'a']);
+  expect((await api.get(`${LIST}?sort=name&${query}${union}`)).names).toEqual(names);
+  // Without a tag there is nothing to unite.
+  expect((await api.get(`${LIST}?sort=name${union}`)).names).toHaveLength(4);
+});
+
+it.each([
+  ['hcp-terraform', '', ['both', 'team']],
+  ['hcp-terraform', '&filter[tag-value-default-null]=false', ['both', 'team']],
+  ['hcp-terraform', '&filter[tag-value-default-null]=true', ['team']],
+  ['neutral', '&filter[tag-value-default-null]=true', ['both', 'team']],
+])(
+  'finds a key with any value or, by default null, without one, as %s: "%s"',
+  async (dialect, option, names) => {
+    const api = await serveForTest({ seed: tagged, dialects: [dialect] });
+    expect((await api.get(`${LIST}?sort=name&${byTags(['blue'])}${option}`)).names).toEqual(names);
+    const withValue = byTags(['team', 'a'], ['blue']);
+    expect((await api.get(`${LIST}?sort=name&${withValue}${option}`)).names).toEqual(names);
+  },
+);
+
 it('gives twenty consumers and tags a page by default, and a hundred at most', async () => {
   const names = Array.from({ length: 120 }, (_, index) => `w-${index}`);
   const workspaces = [

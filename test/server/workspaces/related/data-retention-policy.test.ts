@@ -103,3 +103,20 @@ it('sets the organization`s policy, which workspaces without one of their own sh
   expect((await api.get(path)).status).toBe(404);
   expect((await api.get(PATH)).status).toBe(200);
 });
+
+it('names an organization`s policy in its document while one is set, where the edition has policies', async () => {
+  const path = '/organizations/acme/relationships/data-retention-policy';
+  const seed = seedWith({ ...A, 'data-retention-policy': {} });
+  const named = async (api: TestClient): Promise<unknown> => {
+    const shown = (await api.get('/organizations/acme')).resource;
+    const [listed] = (await api.get('/organizations')).resources.filter(({ id }) => id === 'acme');
+    expect(listed).toEqual(shown);
+    return shown.relationships['data-retention-policy'];
+  };
+  const api = await serveForTest({ seed });
+  const { id, type } = (await api.get(path)).resource;
+  expect(await named(api)).toEqual({ data: { id, type }, links: { related: `/api/v2${path}` } });
+  await api.delete(path);
+  expect(await named(api)).toBeUndefined();
+  expect(await named(await serveForTest({ seed, edition: 'hosted' }))).toBeUndefined();
+});

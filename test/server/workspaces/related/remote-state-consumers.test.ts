@@ -77,6 +77,31 @@ it('lists every other workspace of the organization while sharing is global', as
   expect(await consumers(api)).toEqual(['a']);
 });
 
+it.each([
+  ['hcp-terraform', ['b']],
+  ['neutral', ['b', 'c', 'subject']],
+])(
+  'gives those of the workspace`s own list also while it shares with more, as %s',
+  async (dialect, configured) => {
+    const seed = seedWith({ workspaces: [SUBJECT, ...three] });
+    const api = await serveForTest({ seed, dialects: [dialect] });
+    const path = '/workspaces/ws-a/relationships/remote-state-consumers';
+    await api.post(path, identifiers(['ws-b']));
+    const listed = async (query: string) => (await api.get(`${path}?${query}`)).names;
+    for (const sharing of [
+      'global-remote-state',
+      ...(dialect === 'neutral' ? [] : ['project-remote-state']),
+    ]) {
+      expect((await api.update('ws-a', { [sharing]: true })).status).toBe(200);
+      expect(await listed('show_only_configured=true')).toEqual(configured);
+      expect(await listed('show_only_configured=false')).toEqual(['b', 'c', 'subject']);
+      expect(await listed('')).toEqual(['b', 'c', 'subject']);
+      await api.update('ws-a', { [sharing]: false });
+      expect(await listed('')).toEqual(['b']);
+    }
+  },
+);
+
 it('refuses every write while sharing is global', async () => {
   const api = await serve();
   await api.update('ws-subject', { 'global-remote-state': true });

@@ -2,6 +2,7 @@
 // be allowed, and what is answered then. The ids of what is asked about are those of the world (world.ts).
 
 import { identifiers } from '../serve-for-test.ts';
+import { RETENTION_POLICY } from './operations.ts';
 import type { Ids } from './world.ts';
 
 export interface NeighbourOperation {
@@ -24,7 +25,6 @@ function resource(type: string, attributes: Attributes, related: Readonly<Record
 
 const named = (type: string) => resource(type, { name: 'by-somebody' });
 const binding = () => ({ data: [{ type: 'tag-bindings', attributes: { key: 'by', value: 'somebody' } }] });
-const keepEverything = () => ({ data: { type: 'data-retention-policy-dont-deletes' } });
 const reading = (column: string, ...paths: readonly string[]): NeighbourOperation[] =>
   paths.map((path) => ({ endpoint: `GET ${path}`, column, allowed: 200 }));
 
@@ -53,8 +53,8 @@ const ORGANIZATIONS: readonly NeighbourOperation[] = [
   },
   { endpoint: `DELETE ${ORGANIZATION}`, column: 'own', allowed: 204 },
   ...reading('belong', RETENTION),
-  { endpoint: `POST ${RETENTION}`, column: 'administer', allowed: 200, body: keepEverything },
-  { endpoint: `PATCH ${RETENTION}`, column: 'administer', allowed: 200, body: keepEverything },
+  { endpoint: `POST ${RETENTION}`, column: 'administer', allowed: 200, body: () => RETENTION_POLICY },
+  { endpoint: `PATCH ${RETENTION}`, column: 'administer', allowed: 200, body: () => RETENTION_POLICY },
   { endpoint: `DELETE ${RETENTION}`, column: 'administer', allowed: 204 },
   {
     endpoint: `DELETE ${ORGANIZATION}/tags`,
