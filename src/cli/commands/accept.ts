@@ -12,10 +12,8 @@ import { settleTakings, type Trial } from '../accept/settle-takings.ts';
 import type { CliHost } from '../cli-host.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type LoadedManifests, loadManifests } from '../load-manifests.ts';
-import { connectToRead } from '../run/connect.ts';
 import { readPlanInput } from '../run/make-plan.ts';
-import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
-import { listenForEnd } from '../stop/stop-signals.ts';
+import { type PreparedRun, runToRead } from '../run/prepare-run.ts';
 import { raceStop } from '../stop/race-stop.ts';
 import { printError, printWarnings } from '../terminal/terminal.ts';
 
@@ -40,20 +38,10 @@ export async function accept(
     printError(terminal, 'usage', mistake);
     return exitCodes.error;
   }
-  const stops = listenForEnd(host);
-  const { timeout } = options;
   const reading = { ...context, host: readingOnce(host) };
-  try {
-    const prepared = await prepareRun(path, reading, {
-      stops,
-      connect: (stack, to, time) => connectToRead(stack, to, { ...time, signal: time.over }),
-      timeout,
-    });
-    if (typeof prepared === 'number') return prepared;
-    return await takeIn(prepared, { addresses, path, options, stop: stops.stop, ...reading });
-  } finally {
-    stops.dispose();
-  }
+  return runToRead(path, reading, { timeout: options.timeout }, (prepared, stop) =>
+    takeIn(prepared, { addresses, path, options, stop, ...reading }),
+  );
 }
 
 /** The last word is a path if it does not begin with a kind: a folder that is called like one is written with "./". */

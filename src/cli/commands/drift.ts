@@ -11,12 +11,10 @@ import { driftWithTouches } from '../../plan/drift/with-touches.ts';
 import { renderDriftJson } from '../../report/drift/drift-json.ts';
 import { renderDrift } from '../../report/drift/drift-text.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
-import { connectToRead } from '../run/connect.ts';
 import { readPlanInput } from '../run/make-plan.ts';
 import { askTrails } from '../drift/ask-trails.ts';
-import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
+import { type PreparedRun, runToRead } from '../run/prepare-run.ts';
 import { raceStop } from '../stop/race-stop.ts';
-import { listenForEnd } from '../stop/stop-signals.ts';
 import { printJson, type Terminal } from '../terminal/terminal.ts';
 
 export interface DriftOptions {
@@ -35,24 +33,9 @@ export async function drift(
   { complete, timeout, since, unmanaged }: DriftOptions,
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
-  const stops = listenForEnd(host);
-  try {
-    const prepared = await prepareRun(
-      path,
-      { host, terminal },
-      {
-        stops,
-        connect: (stack, host, time) => connectToRead(stack, host, { ...time, signal: time.over }),
-        complete,
-        timeout,
-      },
-    );
-    return typeof prepared === 'number'
-      ? prepared
-      : await report(prepared, { terminal, stop: stops.stop, since, unmanaged });
-  } finally {
-    stops.dispose();
-  }
+  return runToRead(path, { host, terminal }, { complete, timeout }, (prepared, stop) =>
+    report(prepared, { terminal, stop, since, unmanaged }),
+  );
 }
 
 interface DriftReport {

@@ -18,13 +18,11 @@ import { renderPlan } from '../../report/terminal/plan-text.ts';
 import { printable } from '../../report/format/printable.ts';
 import { shellWord } from '../../report/format/shell-word.ts';
 import { askTrails } from '../drift/ask-trails.ts';
-import { connectToRead } from '../run/connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
-import { listenForEnd } from '../stop/stop-signals.ts';
 import { makePlanToShow } from '../run/make-plan.ts';
 import { noteMissingSecrets } from '../run/missing-secrets.ts';
 import { refuseAmongManifests, refusePlanOut, writePlanFile } from '../approval/plan-file.ts';
-import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
+import { type PreparedRun, runToRead } from '../run/prepare-run.ts';
 import { printDocument, printError, type Terminal, textOutput } from '../terminal/terminal.ts';
 import { secretContext } from '../run/read-secret.ts';
 import type { CliHost } from '../cli-host.ts';
@@ -57,24 +55,9 @@ export async function plan(
     return exitCodes.error;
   }
   const stack = stackArgument(path, complete);
-  const stops = listenForEnd(host);
-  try {
-    const prepared = await prepareRun(
-      path,
-      { host, terminal },
-      {
-        stops,
-        connect: (stack, host, time) => connectToRead(stack, host, { ...time, signal: time.over }),
-        complete,
-        timeout,
-      },
-    );
-    return typeof prepared === 'number'
-      ? prepared
-      : await report(prepared, options, { stack, terminal, stop: stops.stop });
-  } finally {
-    stops.dispose();
-  }
+  return runToRead(path, { host, terminal }, { complete, timeout }, (prepared, stop) =>
+    report(prepared, options, { stack, terminal, stop }),
+  );
 }
 
 /** @param stack once it is known */

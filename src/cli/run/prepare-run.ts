@@ -25,7 +25,7 @@ import type { Ledger, StackStore } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { takeOver } from '../../plan/ledger/take-over-stack.ts';
 import { begunCreations } from '../ledger/begun-creations.ts';
-import type { Connected } from './connect.ts';
+import { type Connected, connectToRead } from './connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import {
   type FormerLedger,
@@ -35,7 +35,7 @@ import {
   openFormerLedger,
   refuseClosed,
 } from '../ledger/former-ledger.ts';
-import type { Stops } from '../stop/stop-signals.ts';
+import { listenForEnd, type Stops } from '../stop/stop-signals.ts';
 import type { HeldLock } from '../ledger/hold-lock.ts';
 import type { RunOver } from '../ledger/ledger-waits.ts';
 import { type LoadedManifests, type LoadOptions, loadManifests } from '../load-manifests.ts';
@@ -68,6 +68,26 @@ interface Preparation<C extends ReaderConnection> extends LoadOptions {
   readonly stops: RunOver & Pick<Stops, 'endWith' | 'leave'>;
   /** for runs that write */
   readonly lock?: Locking | undefined;
+}
+
+/** Prepares a run that reads and does no more, carries it out, and ends it early at a signal. */
+export async function runToRead(
+  path: string | undefined,
+  context: CommandContext,
+  limits: LoadOptions,
+  act: (prepared: PreparedRun<ReaderConnection>, stop: AbortSignal) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const stops = listenForEnd(context.host);
+  try {
+    const prepared = await prepareRun(path, context, {
+      ...limits,
+      stops,
+      connect: (stack, host, time) => connectToRead(stack, host, { ...time, signal: time.over }),
+    });
+    return typeof prepared === 'number' ? prepared : await act(prepared, stops.stop);
+  } finally {
+    stops.dispose();
+  }
 }
 
 /** @returns an exit code when the manifests are invalid or the stack is locked, with the reason printed */
