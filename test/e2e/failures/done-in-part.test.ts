@@ -34,7 +34,9 @@ describe('a change that stopped after its first call', () => {
     await stack.declare(workspace('keep'), workspace('app', { autoApply: true, lock }));
     bench.wire.add(refusedLock);
     await stack.run(['apply', '--yes'], 6);
-    expect(await recordOf(stack)).toEqual({
+    // What an earlier apply saw of fields that nobody declares stands in it, too.
+    const { seen: __, ...record } = (await recordOf(stack)) ?? {};
+    expect(record).toEqual({
       id: await bench.idOf('app'),
       origin: 'created',
       fields: { autoApply: true },
