@@ -34,7 +34,9 @@ describe('A service without tag bindings', () => {
     const { bench, stack } = await openWeak(['tag-bindings']);
     await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
     const { out } = await stack.run(['apply', '--yes'], 6);
-    expect(out.replace(/\s+/g, ' ')).toContain('set "ownership: ledger" for the target, and apply again');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'set "ownership: ledger" for the target, and apply again; tags that are declared there have to go, too',
+    );
     expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
     const again = await stack.become({ workspaces: byLedger });
     await again.run(['apply', '--yes'], 0);
