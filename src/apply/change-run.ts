@@ -176,7 +176,7 @@ export class ChangeRun {
     const { kind, session } = this.#tools;
     const dropped = (why: string): CallEnd => ({
       kind: 'failed',
-      detail: `it was created, but ${why}: set "ownership: ledger" for the target, and apply again`,
+      detail: `it was created, but ${why}: set "ownership: ledger" for the target, and apply again; tags that are declared there have to go, too`,
       isThere: true,
     });
     try {

@@ -27,7 +27,10 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   const placed = placeParts(list, { ...request, undeclared }, part);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const readings = await Promise.all(
-    placed.map(async (part) => ({ part, address: part.address, ...(await readConsumers(session, part)) })),
+    placed.map(async (part) => {
+      const answer = await readConsumers(session, part);
+      return { part, address: part.address, ...withGranted(answer, part, request.records) };
+    }),
   );
   const readAt = new Map(readings.map(({ address, live }) => [formatAddress(address), live] as const));
   const isAsked = request.declared.some(({ address }) => {
@@ -71,6 +74,21 @@ async function lacksConsumers(
   const witnesses = asked.length + others.length > 1 ? others : open.slice(0, 1);
   const missing = await Promise.all(witnesses.map((item) => isMissing(session, item)));
   return asked.length + others.length > 0 && missing.every((is) => is);
+}
+
+/** Where the service does not answer for consumers that this stack added, the reason says who may still read, and what ends it. */
+function withGranted(
+  answer: ConsumersAnswer,
+  { item }: MatchedPart,
+  records: ReadRequest['records'],
+): ConsumersAnswer {
+  const record = [...records.values()].find(({ id }) => id === item.id);
+  const granted = [...recordedEdges(record).keys()].map((name) => `"${name}"`);
+  if (answer.missing !== true || answer.incomplete === undefined || granted.length === 0) return answer;
+  const who = `by the ledger ${granted.toSorted().join(', ')} may still read its state`;
+  const wayOut =
+    'if the service has lost its consumers for good, see to it by hand that nobody can, move the ledger away and run "trueup recover"';
+  return { ...answer, incomplete: `${answer.incomplete}; ${who}; ${wayOut}` };
 }
 
 interface AskedOf {

@@ -28,11 +28,12 @@ export function deletesUnguarded({ facts }: LiveWorkspace): boolean {
   return facts.hasSafeDelete === false;
 }
 
+const plainNotAllowed = 'the service has no safe delete, and its target does not say "deletes: plain"';
+
 /** Without a safe delete only what the target allows, and only what certainly manages nothing (rule 48). */
 function unsafe({ facts }: LiveWorkspace): string[] {
   if (facts.hasSafeDelete !== false) return [];
-  if (facts.plainDeletes !== true)
-    return ['the service has no safe delete, and its target does not say "deletes: plain"'];
+  if (facts.plainDeletes !== true) return [plainNotAllowed];
   if (typeof facts.resourceCount !== 'number')
     return [
       'the service does not tell how many resources it manages, and has no safe delete that would look',
@@ -51,10 +52,16 @@ function isForeign(live: LiveWorkspace, record: WorkspaceRecord | undefined): bo
 }
 
 export function overridden(live: LiveWorkspace, record?: WorkspaceRecord): readonly Overridden[] {
-  return [...overriddenState(live), ...overriddenLock(live, record)];
+  return [...overriddenState(live), ...overriddenLock(live, record), ...overriddenTarget(live)];
 }
 
 const overrides = (name: string) => ({ path: ['overrides', name], shape: 'scalar' }) as const;
+
+/** A tombstone with force stands above what its target does not allow, once somebody agreed to it (rule 48). */
+function overriddenTarget({ facts }: LiveWorkspace): Overridden[] {
+  if (facts.hasSafeDelete !== false || facts.plainDeletes === true) return [];
+  return [{ field: { ...overrides('deletes'), after: 'plain' }, message: plainNotAllowed }];
+}
 
 /** An unknown number of resources counts as overridden, too. */
 function overriddenState({ facts }: LiveWorkspace): Overridden[] {

@@ -4,7 +4,7 @@ import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { removalFlags } from './removal-flags.ts';
-import { isNameOwned, kept, type Removal, unlessRefused } from './removal.ts';
+import { isNameOwned, kept, type Removal, unlessHindered } from './removal.ts';
 
 /** The tombstones of resources that could be read; for others the reason is reported with their target. */
 export function seenTombstones(context: PlanContext): DesiredResource[] {
@@ -31,7 +31,7 @@ export function judgeTombstone(context: PlanContext, tombstone: DesiredResource)
   return unlessIncomplete(
     context,
     address,
-    remove === 'force' ? removal : unlessRefused(context, live, removal),
+    remove === 'force' ? removal : unlessHindered(context, live, removal),
   );
 }
 

@@ -27,6 +27,8 @@ export function judgeUndeclared(context: PlanContext): ReadonlyMap<AddressText, 
   }
   for (const removal of keptInLeftTargets(context))
     verdicts.set(formatAddress(removal.mention.address), removal);
+  for (const removal of keptUnrecorded(context))
+    verdicts.set(formatAddress(removal.mention.address), removal);
   for (const tombstone of seenTombstones(context))
     verdicts.set(formatAddress(tombstone.address), judgeTombstone(context, tombstone));
   return verdicts;
@@ -66,6 +68,26 @@ function judgeLive(context: PlanContext, live: LiveResource): Removal | undefine
   return context.record(address) === undefined
     ? undefined
     : judgePart(context, address, ownership.of(address));
+}
+
+/**
+ * One mention for each target that keeps no claims and has resources with our birth mark that the ledger does not know: they were
+ * released, or their records are lost, and nothing else would ever speak of them (rule 48).
+ */
+function keptUnrecorded(context: PlanContext): Extract<Removal, { is: 'mention' }>[] {
+  const unrecorded = undeclaredLive(context).flatMap(([, { address, witness }]) => {
+    const isUnknown = context.isLedgerOwned(address) && context.record(address) === undefined;
+    return isUnknown && witness.claim === undefined && context.isOurs(witness.bornOf) ? [address] : [];
+  });
+  return [...Map.groupBy(unrecorded, ({ target }) => target).values()].flatMap((addresses) => {
+    const [first] = addresses;
+    if (first === undefined) return [];
+    const names = addresses.map(({ name }) => `"${name}"`).toSorted();
+    const shown = names.slice(0, 10).join(', ');
+    const more = names.length > 10 ? ` and ${names.length - 10} more` : '';
+    const message = `not declared; this stack once created ${shown}${more}, and its ledger has no record: left alone`;
+    return kept(first, message, 'to manage one again, declare it; to be rid of it, delete it by hand');
+  });
 }
 
 /** One mention for each target that the stack no longer has: it is not read, and its records are kept. */

@@ -10,7 +10,7 @@ import type { LiveResource } from '../../model/resource/resource.ts';
 import { contentAfter } from '../../compare/canonical-spec.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { removalFlags } from './removal-flags.ts';
-import { tombstoneFix, isNameOwned, kept, type Removal, unlessRefused } from './removal.ts';
+import { tombstoneFix, isNameOwned, kept, type Removal, unlessHindered } from './removal.ts';
 
 /** @param live of a kind that is no part. @returns undefined when the resource is not ours and needs no mention */
 export function judgeWhole(context: PlanContext, live: LiveResource): Removal | undefined {
@@ -51,7 +51,7 @@ function judgeClaimed(
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
   if (context.isLedgerOwned(address) && !context.isOurs(live.witness.bornOf))
     return kept(address, 'no longer declared, but without the birth mark of this stack: it is kept');
-  return unlessRefused(context, live, { is: 'delete', reason: 'no longer declared; this stack created it' });
+  return unlessHindered(context, live, { is: 'delete', reason: 'no longer declared; this stack created it' });
 }
 
 /** Claim and birth mark are two witnesses; for the missing record, the guard `no-record` must be acknowledged (rules 22). */
@@ -64,7 +64,7 @@ function judgeWithoutRecord(context: PlanContext, live: LiveResource): Removal {
   }
   if (context.isOurs(witness.bornOf) && !context.isLedgerOwned(address)) {
     const reason = 'not declared; this stack created it, but the ledger has no record of it';
-    return unlessRefused(context, live, { is: 'delete', reason });
+    return unlessHindered(context, live, { is: 'delete', reason });
   }
   const message =
     'not declared; it bears our claim, but nothing proves that this stack created it: it is kept';
@@ -96,7 +96,7 @@ function judgeRecorded(
   if (!isAsLastWritten(context, live, record))
     return kept(address, `no longer declared, but changed ${since}: it is kept`, tombstoneFix);
   const reason = `no longer declared, and unchanged ${since}`;
-  return unlessRefused(context, live, { is: 'delete', reason });
+  return unlessHindered(context, live, { is: 'delete', reason });
 }
 
 const adoptedReason =
@@ -115,7 +115,7 @@ function judgeUnrecorded(context: PlanContext, live: LiveResource): Removal | un
   const { owns, exclusive } = context.target(address.target).target;
   if (exclusive) {
     const reason = 'not declared, and this target is exclusive to the stack';
-    return unlessRefused(context, live, { is: 'delete', reason });
+    return unlessHindered(context, live, { is: 'delete', reason });
   }
   if (owns === undefined) return undefined;
   return kept(address, 'not declared, and never written by this stack: it is kept', tombstoneFix);

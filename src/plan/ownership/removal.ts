@@ -29,13 +29,14 @@ export function kept(address: Address, message: string, fix?: string): Extract<R
 /** The fix for a kept resource that the user wants to delete. */
 export const tombstoneFix = 'to delete it all the same, write a document for it with "metadata.remove: safe"';
 
-/** The removal, or a mention in its place if the service is known to refuse the deletion. */
-export function unlessRefused(context: PlanContext, live: LiveResource, removal: Removal): Removal {
+/**
+ * The removal, or a mention in its place where something is known to stand against the deletion. Whether the service or trueup
+ * would refuse it is part of each obstacle: a service without a safe delete refuses nothing (rule 48).
+ */
+export function unlessHindered(context: PlanContext, live: LiveResource, removal: Removal): Removal {
   const { address } = live;
   const obstacles = context.kind(address.kind).blockers?.(live, 'delete', context.record(address)) ?? [];
-  return obstacles.length === 0
-    ? removal
-    : kept(address, `to be deleted, but the service would refuse it: ${obstacles.join('; ')}`);
+  return obstacles.length === 0 ? removal : kept(address, `to be deleted, but kept: ${obstacles.join('; ')}`);
 }
 
 /** Whether the name belongs to this stack in its target. */

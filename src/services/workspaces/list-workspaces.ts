@@ -158,9 +158,17 @@ async function separateTagging(session: Session, items: readonly WorkspaceItem[]
     ...(items.length === 0 ? {} : { keepsTags: true }),
     claimed,
     limits: items.length === 0 ? [] : [limits.includedTags, ...(isFiltered ? [] : [limits.tagFilter])],
-    tagsOf,
+    tagsOf: async (item) => withWayOut(await tagsOf(item)),
     ...(incomplete === undefined ? {} : { incomplete }),
   };
+}
+
+/** The service has tag bindings, by its filter or by another workspace. */
+function withWayOut(answer: TagsAnswer): TagsAnswer {
+  if (answer.tags !== undefined || answer.missing !== true) return answer;
+  const wayOut =
+    'the service does have tag bindings, so the workspace is gone since it was listed, or they are kept from this token: plan again, or let the token read them';
+  return { ...answer, problem: `${answer.problem}; ${wayOut}` };
 }
 
 const noTags: TagSource = {

@@ -2,6 +2,8 @@
  * A service that does not answer for parts that it had (rule 48): nothing is forgotten because of it, for what was granted may still
  * stand behind it.
  */
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -26,6 +28,28 @@ describe('Consumers that the service does not answer', () => {
       `/workspaces/${await bench.idOf('app')}/relationships/remote-state-consumers`,
     );
     expect(resources).toEqual([]);
+  });
+
+  it('are told of by who may still read, with the way out where they never come back', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(
+      workspace('app', { remoteStateConsumers: ['web', 'db'] }),
+      workspace('web'),
+      workspace('db'),
+    );
+    await stack.declare(workspace('app'), workspace('web'), workspace('db'));
+    bench.wire.guardBy(lacking('consumers'));
+    const { out } = await stack.run(['plan'], 1);
+    expect(out.replace(/\s+/g, ' ')).toMatch(
+      /by the ledger "db", "web" may still read its state; .* move the ledger away and run "trueup recover"/,
+    );
+    await rename(join(stack.directory, '.trueup'), join(stack.directory, 'away'));
+    await stack.run(['recover', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(workspace('app'), workspace('web'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('db')).toEqual([]);
   });
 
   it('of one workspace are no lack of the service: nothing is deleted that somebody may read', async () => {
@@ -65,4 +89,28 @@ describe('Tags that the service does not answer any more, by ledger', () => {
     expect(await bench.tagsOf('app')).toEqual({});
     await stack.run(['plan', '--exit-code'], 0);
   });
+});
+
+describe('Tags that the service finds by its filter, and answers 404 for', () => {
+  it.each([{}, { ownership: 'ledger' }])(
+    'leave the workspace as it is, and the report says what to do: %j',
+    async (workspaces) => {
+      const bench = await openBench();
+      const owner = await bench.checkout({ name: 'owner' });
+      await owner.begin(workspace('app'));
+      const weak = lacking('included-tags');
+      bench.wire.guardBy(async (request, pass) =>
+        request.path.endsWith('/tag-bindings')
+          ? { status: 404, headers: { 'content-type': 'text/plain' }, text: 'not found' }
+          : weak(request, pass),
+      );
+      const stack = await bench.checkout({ workspaces });
+      await stack.declare(workspace('app', { description: 'theirs' }, { adopt: true }));
+      const { out } = await stack.run(['apply', '--yes'], 1);
+      expect(out.replace(/\s+/g, ' ')).toContain(
+        'the service does have tag bindings, so the workspace is gone since it was listed, or they are kept from this token: plan again, or let the token read them',
+      );
+      expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).not.toBe('theirs');
+    },
+  );
 });

@@ -2,6 +2,8 @@
  * `ownership: ledger` (rule 48): the ledger's record is the claim, also where the service shows an older one, and nothing but the
  * record says that a workspace is ours.
  */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { consumers, tombstone, workspace } from '../../support/cli/documents.ts';
@@ -90,6 +92,38 @@ describe('A birth mark of ours on a service without tag bindings', () => {
     await stack.insist();
     expect(await bench.idsOf('app')).toHaveLength(1);
     await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('What this stack created and its ledger does not know, on a service without tag bindings', () => {
+  const forgotten = async () => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('tag-bindings'));
+    const stack = await bench.checkout({ workspaces: byLedger });
+    await stack.begin(workspace('app'), workspace('web'), workspace('zoo'));
+    await rm(join(stack.directory, '.trueup'), { recursive: true });
+    await stack.declare(workspace('app'));
+    return { bench, stack };
+  };
+  const told = 'this stack once created "web", "zoo", and its ledger has no record: left alone';
+
+  it('is told of in one note, and left alone', async () => {
+    const { bench, stack } = await forgotten();
+    await bench.byHand.create({ name: 'of-others', 'source-name': 'trueup/other' });
+    await stack.insist();
+    const { out } = await stack.run(['plan', '--exit-code'], 0);
+    expect(out.replace(/\s+/g, ' ').split(told).length, 'once').toBe(2);
+    expect(out).not.toContain('of-others');
+    expect(await bench.idsOf('web')).toHaveLength(1);
+    await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
+    await stack.insist();
+    expect((await stack.run(['plan', '--exit-code'], 0)).out).not.toContain('once created');
+  });
+
+  it('is told of when the ledger is rebuilt', async () => {
+    const { stack } = await forgotten();
+    const { out } = await stack.run(['recover', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain(told);
   });
 });
 

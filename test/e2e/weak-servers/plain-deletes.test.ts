@@ -40,7 +40,8 @@ describe('A workspace whose resources the service does not count', () => {
     const { bench, stack, id } = await dropsWeb();
     await saveState(bench.byHand, id, { instances: 2 });
     const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(said(out)).toContain('its current state holds resources');
+    expect(said(out)).toContain('to be deleted, but kept: its current state holds resources');
+    expect(said(out), 'the service would refuse nothing').not.toContain('refuse');
     expect(bench.written()).toEqual([]);
   });
 
@@ -95,6 +96,43 @@ describe('A workspace whose resources the service does not count', () => {
     });
     await stack.insist();
     expect(await bench.idsOf('web')).toEqual([]);
+  });
+});
+
+describe('A tombstone with force where the target does not say "deletes: plain"', () => {
+  const asksForForce = async (target: object = {}) => {
+    const bench = await openBench();
+    bench.wire.guardBy(weak);
+    const stack = await bench.checkout({ workspaces: target });
+    await stack.begin(workspace('app'), workspace('web'));
+    await stack.declare(workspace('app'), tombstone('Workspace', 'web', 'force'));
+    return { bench, stack };
+  };
+
+  it('deletes only once somebody agreed to that', async () => {
+    const { bench, stack } = await asksForForce();
+    const { out } = await stack.run(['apply', '--yes'], 5);
+    expect(said(out)).toMatch(/forced-delete.*its target does not say "deletes: plain"/);
+    expect(bench.written()).toEqual([]);
+    await stack.insist();
+    expect(await bench.idsOf('web')).toEqual([]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is not approved by who approved it where the target allowed it', async () => {
+    const { bench, stack } = await asksForForce({ deletes: 'plain' });
+    const { digest, guards } = await stack.plan();
+    expect(guards).toEqual([]);
+    const strict = await stack.become({ workspaces: {} });
+    await strict.run(['apply', '--approve', digest], 4);
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('needs no right that such a service does not have', async () => {
+    const { stack } = await asksForForce();
+    const { out } = await stack.run(['plan', '--calls'], 0);
+    expect(out).toMatch(/DELETE .*\/workspaces\/ws-/);
+    expect(out).not.toContain('can-force-delete');
   });
 });
 

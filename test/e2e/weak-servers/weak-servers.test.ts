@@ -34,7 +34,9 @@ describe('A service without tag bindings', () => {
     const { bench, stack } = await openWeak(['tag-bindings']);
     await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
     const { out } = await stack.run(['apply', '--yes'], 6);
-    expect(out.replace(/\s+/g, ' ')).toContain('set "ownership: ledger" for the target, and apply again');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'set "ownership: ledger" for the target, and apply again; tags that are declared there have to go, too',
+    );
     expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
     const again = await stack.become({ workspaces: byLedger });
     await again.run(['apply', '--yes'], 0);
@@ -204,9 +206,11 @@ describe('A service that never tells that an execution mode is a workspace’s o
   it('is taken at its word about the mode itself, with a note, and nothing is sent again', async () => {
     const { bench, stack } = await openWeak(['own-mode', 'pool-relationship']);
     const spec = { executionMode: 'agent', agentPoolId: 'apool-build' };
-    await stack.begin(workspace('app', spec));
+    await stack.begin(workspace('app', spec), workspace('web', { executionMode: 'local' }));
     const { out } = await stack.run(['plan', '--exit-code'], 0);
-    expect(out).toContain('does not tell whether an execution mode is a workspace’s own');
+    expect(out.split('does not tell whether an execution mode is a workspace’s own').length).toBe(2);
+    expect(out).not.toContain('Left alone');
+    await stack.begin(workspace('app', spec));
     await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
     const { changes } = await stack.plan();
     expect(changes.map(({ address }) => address)).toEqual(['Workspace/acme/app']);

@@ -193,7 +193,7 @@ describe('a lock of ours that somebody took off and put on again', () => {
     await act(bench, 'lock', id, lock);
     await stack.declare(workspace('other'));
     const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(out.replace(/\s+/g, ' ')).toContain('the service would refuse it: it is locked ("frozen")');
+    expect(out.replace(/\s+/g, ' ')).toContain('to be deleted, but kept: it is locked ("frozen")');
     expect(await bench.idsOf('app')).toEqual([id]);
   });
 });

@@ -112,7 +112,7 @@ describe('A lock of somebody else', () => {
   it.each(cases)('%s keeps the workspace from being deleted', (_, live, marks) => {
     const plan = planned({}, live, recordWith(marks), { remove: 'safe' });
     expect(plan.changes).toEqual([]);
-    expect(plan.mentions[0]?.message).toContain('the service would refuse it: it is locked');
+    expect(plan.mentions[0]?.message).toContain('to be deleted, but kept: it is locked');
   });
 
   it('is no word worth where nobody asks for anything about locks', () => {

@@ -59,7 +59,7 @@ describe('a tombstone', () => {
     [
       'waits while the service would refuse a safe delete',
       { desired: grave(), live: there({ claim: 'mine', facts: { inUse: true } }) },
-      '"to be deleted, but the service would refuse it: it is in use"',
+      '"to be deleted, but kept: it is in use"',
     ],
     [
       'that forces does not wait',

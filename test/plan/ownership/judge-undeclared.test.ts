@@ -83,7 +83,7 @@ describe('a whole that nobody declares', () => {
     [
       'and that only claim and birth mark prove is kept while the service would refuse to delete it',
       { live: there({ claim: 'mine', bornOf: 'mine', facts: { inUse: true } }) },
-      '"to be deleted, but the service would refuse it: it is in use"',
+      '"to be deleted, but kept: it is in use"',
     ],
     [
       'and whose record is of another one of that name is kept',
@@ -124,7 +124,7 @@ describe('a whole that nobody declares', () => {
     [
       'and that the service would refuse to delete is kept',
       { live: there({ claim: 'mine', facts: { inUse: true } }), records: recorded() },
-      '"to be deleted, but the service would refuse it: it is in use"',
+      '"to be deleted, but kept: it is in use"',
     ],
     [
       'and that still has the claim of our former name is ours',

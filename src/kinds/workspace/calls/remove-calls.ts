@@ -20,7 +20,8 @@ import type { WorkspaceContext } from '../workspace-types.ts';
 export function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls {
   const shape = { suffix: 'delete', order: callOrder.remove, success: [204] };
   if (context.remove === 'force') {
-    const permission = 'can-force-delete';
+    // A service without that right deletes plainly, as in any other case.
+    const permission = context.live?.facts.hasSafeDelete === false ? 'can-destroy' : 'can-force-delete';
     return { calls: present([workspaceCall(address, context, { ...shape, method: 'DELETE', permission })]) };
   }
   const unlock = unlockOurs(address, context, callOrder.unlockToDelete);

@@ -6,7 +6,6 @@
 import { formatAddress } from '../../../model/resource/address.ts';
 import { isJsonObject, type Json, memberOf } from '../../../model/json/json.ts';
 import type { MarkContext } from '../../../model/kind/kind.ts';
-import { limits } from '../../../services/workspaces/service-limits.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
 import { poolOf } from '../live-workspace.ts';
 import type { WorkspaceSpec } from '../schema.ts';
@@ -60,6 +59,7 @@ export function prepareOwnMode({ desired, live, record }: WorkspaceComparison): 
       agentPoolId: mode === 'agent' ? (live.facts.agentPool ?? null) : null,
       ...(settingOverwrites === undefined ? {} : { settingOverwrites }),
     },
-    notes: [limits.ownMode],
+    // The beginning of the report says it for the whole service.
+    notes: [],
   };
 }
