@@ -2,7 +2,9 @@
  * The ledger seen as manifests: a plan's context in which what was last applied is what is desired. Live resources are so matched
  * and compared with the ledger by the very rules that compare them with manifests.
  */
-import { parseAddress } from '../../model/resource/address.ts';
+import { formatAddress, parseAddress } from '../../model/resource/address.ts';
+import type { JsonObject } from '../../model/json/json.ts';
+import type { Kind } from '../../model/kind/kind.ts';
 import { formatClaim } from '../../model/resource/claim.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { DesiredResource, Metadata } from '../../model/resource/resource.ts';
@@ -11,21 +13,32 @@ import { makePlanContext, type PlanContext, type PlanContextInput } from '../con
 /** Without the records of kinds and targets that the stack no longer has. */
 export function recordedContext(input: PlanContextInput): PlanContext {
   const targets = new Set(input.targets.map(({ target }) => target.name));
+  const declared = new Map(input.desired.map((resource) => [formatAddress(resource.address), resource.spec]));
   const desired = [...input.ledger.records].flatMap(([text, record]) => {
     const address = parseAddress(text);
-    const isInView = input.kinds.has(address.kind) && targets.has(address.target);
-    return isInView ? [asDeclared(address, record)] : [];
+    const kind = input.kinds.get(address.kind);
+    if (kind === undefined || !targets.has(address.target)) return [];
+    return [asDeclared(address, record, instructions(kind, declared.get(text)))];
   });
   return makePlanContext({ ...input, desired, isSelection: false });
 }
 
 const ledgerPlace = { file: 'the ledger', line: 1, column: 1, length: 0, text: '' };
 
-function asDeclared(address: DesiredResource['address'], record: LedgerRecord): DesiredResource {
+/** What a document tells trueup itself, such as which tags it leaves to others: no ledger keeps it. */
+function instructions({ fields }: Kind, spec: JsonObject = {}): JsonObject {
+  return Object.fromEntries(Object.entries(spec).filter(([name]) => fields[name]?.local === true));
+}
+
+function asDeclared(
+  address: DesiredResource['address'],
+  record: LedgerRecord,
+  local: JsonObject,
+): DesiredResource {
   const { fields, protect, onRemove } = record;
   return {
     address,
-    spec: fields,
+    spec: { ...local, ...fields },
     metadata: {
       name: address.name,
       ...(protect === undefined ? {} : { protect }),

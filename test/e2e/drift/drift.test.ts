@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { DriftJson } from '../../../src/report/drift/drift-schema.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
-import { role, workspace } from '../../support/cli/documents.ts';
+import { role, tagBindings, workspace } from '../../support/cli/documents.ts';
 
 async function driftOf(stack: Checkout, code: number): Promise<DriftJson> {
   return JSON.parse((await stack.run(['drift', '--format', 'json'], code)).out) as DriftJson;
@@ -49,4 +49,15 @@ it('What somebody changed in the target is drift, what somebody changed in the f
       ],
     },
   ]);
+});
+
+it('A tag that is left to others is no drift', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app'), tagBindings('app', { tags: { env: 'prod' }, keep: ['cost-*'] }));
+  await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}/tag-bindings`, {
+    data: [{ type: 'tag-bindings', attributes: { key: 'cost-centre', value: '9' } }],
+  });
+  const { out } = await stack.run(['drift'], 0);
+  expect(out).toMatch(/No drift, nothing pending/);
 });
