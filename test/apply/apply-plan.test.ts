@@ -21,7 +21,7 @@ const blueApp = {
 describe('a plan that is carried out', () => {
   it('sends the calls that it shows, and no others', async () => {
     const done = await applyToys(blueApp);
-    expect(done.requests.map(({ stop: _, ...request }) => request)).toEqual([
+    expect(done.requests.map(({ stop: _, permit: __, ...request }) => request)).toEqual([
       { method: 'PATCH', path: '/wholes/id-app', body: { colour: 'blue', consumers: [] }, repeatable: true },
     ]);
     expect(done.summary).toEqual(['Whole/acme/app: applied']);
