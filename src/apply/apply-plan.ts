@@ -14,6 +14,7 @@ import type { SecretSource } from '../model/stack/target.ts';
 import type { Writer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { AnswersVerdict } from '../plan/approval/judge-answers.ts';
+import { ClaimProof } from './claim-proof.ts';
 import { ChangeRun, type DoneCalls } from './change-run.ts';
 import { completeRecord } from './complete-record.ts';
 import type { Fence } from './fence.ts';
@@ -102,7 +103,8 @@ class Work {
   readonly #runs = new Map<AddressText, ChangeRun>();
   readonly #ids = new Map<AddressText, string>();
   readonly #origins = new Map<AddressText, Origin>();
-  readonly #looks = new Map<string, LookBudget>();
+  readonly #looks = new EachTarget(() => new LookBudget());
+  readonly #claimProofs = new EachTarget(() => new ClaimProof());
   readonly #sharing = new Map<string, ChangeRun[]>();
   #finished = 0;
 
@@ -140,7 +142,8 @@ class Work {
       ids: this.#ids,
       readSecret: input.readSecret,
       stop: this.#stop,
-      looks: this.#looksAt(change.address.target),
+      looks: this.#looks.of(change.address.target),
+      claimProof: this.#claimProofs.of(change.address.target),
       ...(input.fence === undefined ? {} : { fence: input.fence }),
       began: () => input.tell({ type: 'start', change }),
       created: (text, origin) => this.#origins.set(text, origin),
@@ -154,12 +157,6 @@ class Work {
       this.#sharing.set(change.sharedCall, [...(this.#sharing.get(change.sharedCall) ?? []), run]);
     }
     return run;
-  }
-
-  #looksAt(target: string): LookBudget {
-    const looks = this.#looks.get(target) ?? new LookBudget();
-    this.#looks.set(target, looks);
-    return looks;
   }
 
   #end(change: Change, result: Outcome, done: DoneCalls): Outcome {
@@ -206,6 +203,22 @@ class Work {
 
   outcomes(): readonly Outcome[] {
     return [...this.#runs.values()].map((run) => run.outcome());
+  }
+}
+
+/** What all changes of one target share. */
+class EachTarget<T> {
+  readonly #make: () => T;
+  readonly #made = new Map<string, T>();
+
+  constructor(make: () => T) {
+    this.#make = make;
+  }
+
+  of(target: string): T {
+    const made = this.#made.get(target) ?? this.#make();
+    this.#made.set(target, made);
+    return made;
   }
 }
 

@@ -6,21 +6,27 @@ import { messageOf } from '../model/message-of.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { Call, CallId } from '../model/plan/call.ts';
 import type { Change } from '../model/plan/change.ts';
-import type { Kind } from '../model/kind/kind.ts';
 import type { Origin } from '../model/stack/ledger.ts';
-import type { Outcome, OutcomeKind } from '../model/plan/outcome.ts';
-import type { Spec } from '../model/resource/resource.ts';
+import type { Outcome } from '../model/plan/outcome.ts';
 import type { SecretSource } from '../model/stack/target.ts';
 import { untilAborted } from '../model/until-aborted.ts';
 import type { Answer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { Recheck } from '../plan/approval/recheck.ts';
-import type { Fence } from './fence.ts';
+import { type CallEnd, isBroken, isDone, severityOf } from './call-end.ts';
+import { type ClaimProof, readClaimBack } from './claim-proof.ts';
+import { type Fence, Passing } from './fence.ts';
 import { resolveCall } from './resolve-call.ts';
-import { Passing } from './passing.ts';
 import type { NodeResult } from './schedule.ts';
 import { type LookBudget, lookAfterRefusal } from './verify-refusal.ts';
-import { type Failed, isRefusal, type SendContext, type SendResult, sendCall } from './send-call.ts';
+import {
+  declaredMark,
+  type Failed,
+  isRefusal,
+  type SendContext,
+  type SendResult,
+  sendCall,
+} from './send-call.ts';
 import { whyStopped } from './why-stopped.ts';
 
 interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
@@ -29,6 +35,8 @@ interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   readonly ids: Map<AddressText, string>;
   /** checked before each try of each call */
   readonly fence?: Fence;
+  /** whether the target keeps claims; shared by all changes of the target */
+  readonly claimProof: ClaimProof;
   /** limits the reads after refusals; shared by all changes of the target */
   readonly looks: LookBudget;
   readSecret(source: SecretSource): Promise<string>;
@@ -45,36 +53,12 @@ export interface DoneCalls {
   readonly calls: ReadonlySet<CallId>;
   /** their answers, except lost ones */
   readonly answers: ReadonlyMap<CallId, Answer>;
-}
-
-interface CallEnd {
-  readonly kind: OutcomeKind;
-  readonly detail?: string;
-  readonly inDoubt?: true;
-  /** answered with a refusal that could not be verified */
-  readonly refused?: true;
-  /** failed by its answer, but a look showed that it was carried out */
-  readonly foundTrue?: true;
-  /** failed by its answer, but the resource was created, and is not as desired */
-  readonly isThere?: true;
-  /** the answer of a call that was carried out, unless it was lost */
-  readonly answer?: Answer;
+  /** one of them wrote a claim, which was not there when it was read back */
+  readonly lostClaim?: true;
 }
 
 /** The result of the last look before the first call. */
 type RecheckResult = Recheck | { readonly is: 'failed'; readonly why: string };
-
-/** From best to worst. */
-const severity: readonly OutcomeKind[] = ['unchanged', 'applied', 'skipped', 'stale', 'failed', 'unknown'];
-
-/** A call that failed by its answer, but was carried out, is less severe than one that was not carried out. */
-function severityOf({ kind, foundTrue }: CallEnd): number {
-  return foundTrue ? severity.indexOf('applied') + 0.5 : severity.indexOf(kind);
-}
-
-function isDone({ kind, foundTrue }: CallEnd): boolean {
-  return kind === 'applied' || foundTrue === true;
-}
 
 export class ChangeRun {
   readonly change: Change;
@@ -89,15 +73,29 @@ export class ChangeRun {
   }
 
   async perform(call: Call): Promise<NodeResult> {
-    if (this.#look === undefined) {
-      if (this.#isStopped()) return this.#endCall(call, this.#notSent());
-      this.#tools.began();
-    }
+    const isClaim = this.#tools.planning.unprovenClaimCall(this.change) === call.id;
+    return this.#endCall(call, await (isClaim ? this.#sendClaim(call) : this.#lookAndSend(call)));
+  }
+
+  /** Sends a call that writes a claim once another one has proved that claims are kept, or proves it itself (rule 48). */
+  async #sendClaim(call: Call): Promise<CallEnd> {
+    const { claimProof, stop } = this.#tools;
+    const found = await untilAborted(claimProof.enter(), stop).catch(() => undefined);
+    if (found === undefined) return this.#notSent();
+    if (found === 'dropped') return { kind: 'skipped', detail: 'not sent: the service keeps no claims' };
     const end = await this.#lookAndSend(call);
-    return this.#endCall(call, call.provesClaim && isDone(end) ? await this.#proveClaim(end) : end);
+    if (found === 'kept') return end;
+    const proved = isDone(end) ? await this.#proveClaim(end) : end;
+    if (isDone(proved)) claimProof.end('kept');
+    else claimProof.end(proved === end ? undefined : 'dropped');
+    return proved;
   }
 
   async #lookAndSend(call: Call): Promise<CallEnd> {
+    if (this.#look === undefined) {
+      if (this.#isStopped()) return this.#notSent();
+      this.#tools.began();
+    }
     for (;;) {
       const verdict = await untilAborted(this.#lookBefore(call), this.#tools.stop).catch(() => undefined);
       if (verdict === undefined || (this.#isStopped() && isOpen(verdict))) return this.#notSent();
@@ -171,20 +169,18 @@ export class ChangeRun {
     }
   }
 
-  /** Reads back the claim of what was just created: a service may have dropped it without a word (rule 48). */
+  /** Reads back the claim that was just written: a service may have dropped it without a word (rule 48). */
   async #proveClaim(end: CallEnd): Promise<CallEnd> {
-    const { kind, session } = this.#tools;
-    const dropped = (why: string): CallEnd => ({
+    const { address, action } = this.change;
+    const found = await readClaimBack(this.#tools, address, this.#sendState().id);
+    if (found.is === 'kept' || this.#isStopped()) return end;
+    const detail = `it was ${action === 'create' ? 'created' : 'changed'}, but ${found.why}`;
+    return {
+      ...end,
       kind: 'failed',
-      detail: `it was created, but ${why}: set "ownership: ledger" for the target, and apply again; tags that are declared there have to go, too`,
-      isThere: true,
-    });
-    try {
-      const live = await kind.readOne(session, this.change.address, this.#sendState().id);
-      return live?.witness.claim === undefined ? dropped('the service did not keep its claim') : end;
-    } catch (error) {
-      return dropped(`its claim cannot be read back (${messageOf(error)})`);
-    }
+      detail,
+      ...(found.is === 'lost' ? { lostClaim: true } : { isThere: true }),
+    };
   }
 
   #sendState(): Pick<SendContext, 'id' | 'declaredMark'> {
@@ -274,11 +270,18 @@ export class ChangeRun {
   }
 
   #done(): DoneCalls {
-    const done = [...this.#results].filter(([, end]) => isDone(end));
+    // What is a part is lost with the claim: the same call wrote both.
+    const isCarriedOut = (id: CallId, end: CallEnd) =>
+      isDone(end) || (end.lostClaim === true && id !== this.change.sharedCall);
+    const done = [...this.#results].filter(([id, end]) => isCarriedOut(id, end));
     const answered = done.flatMap(([id, { answer }]) =>
       answer === undefined ? [] : [[id, answer] as const],
     );
-    return { calls: new Set(done.map(([id]) => id)), answers: new Map(answered) };
+    return {
+      calls: new Set(done.map(([id]) => id)),
+      answers: new Map(answered),
+      ...(done.some(([, { lostClaim }]) => lostClaim) ? { lostClaim: true } : {}),
+    };
   }
 
   #endFromCalls(): void {
@@ -308,7 +311,6 @@ export class ChangeRun {
     const { address, action, place } = this.change;
     const done = this.#done();
     const existing = [...this.#results].flatMap(([id, { isThere }]) => (isThere ? [id] : []));
-    const isBroken = severity.indexOf(kind) > severity.indexOf('applied');
     const warnings = [...done.answers.values()].flatMap((answer) => answer.warnings ?? []);
     const outcome: Outcome = {
       address,
@@ -316,22 +318,15 @@ export class ChangeRun {
       kind,
       ...(detail === undefined ? {} : { detail }),
       ...(place === undefined ? {} : { place }),
-      ...(isBroken && done.calls.size + existing.length > 0 ? { done: [...done.calls, ...existing] } : {}),
+      ...(isBroken(end) && done.calls.size + existing.length > 0
+        ? { done: [...done.calls, ...existing] }
+        : {}),
       ...this.#failureDetails(end),
       ...this.#requestIds(),
       ...(warnings.length === 0 ? {} : { warnings }),
     };
     this.#outcome = this.#tools.ended(outcome, done);
   }
-}
-
-function declaredMark({ action, fields }: Change, kind: Kind): Spec {
-  if (action !== 'create') return {};
-  return Object.fromEntries(
-    fields.flatMap(({ path: [name = ''], after }) =>
-      after !== undefined && kind.fields[name]?.bearsBirthMark ? [[name, after] as const] : [],
-    ),
-  );
 }
 
 /** Whether a look that was made while the run was stopped leaves the call unsent: it allowed to send, or it failed. */

@@ -32,6 +32,8 @@ interface CarriedOut {
   readonly calls: ReadonlySet<CallId>;
   /** their answers, except lost ones */
   readonly answers: ReadonlyMap<CallId, Answer>;
+  /** the claim that it wrote was not kept */
+  readonly lostClaim?: true;
   /** the whole change was carried out */
   readonly isWhole: boolean;
 }
@@ -61,6 +63,7 @@ export function completeRecord(
     desired,
     ...(draft.live === undefined ? {} : { live: draft.live }),
     ...(known === undefined ? {} : { record: known }),
+    lostClaim: carriedOut?.lostClaim,
     idOf: (address) => ids?.get(formatAddress(address)) ?? planning.idOf(address),
   });
   const { content: _, ...drafted } = record;

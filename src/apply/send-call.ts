@@ -3,6 +3,7 @@
  * never blindly repeated (architecture: apply finishes or tells).
  */
 import { messageOf } from '../model/message-of.ts';
+import type { Change } from '../model/plan/change.ts';
 import { ownClaim } from '../model/resource/claim.ts';
 import { type Address, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { Call } from '../model/plan/call.ts';
@@ -231,4 +232,14 @@ export function isThisCreate(
   if (witness.bornOf === session.stack) return true;
   const declared = Object.entries(declaredMark);
   return declared.length > 0 && declared.every(([name, value]) => sameJson(spec[name], value));
+}
+
+/** The declared value of the birth mark's field, where a create sends one. */
+export function declaredMark({ action, fields }: Change, kind: Kind): Spec {
+  if (action !== 'create') return {};
+  return Object.fromEntries(
+    fields.flatMap(({ path: [name = ''], after }) =>
+      after !== undefined && kind.fields[name]?.bearsBirthMark ? [[name, after] as const] : [],
+    ),
+  );
 }

@@ -11,8 +11,6 @@ export interface Pages {
   readonly items: readonly JsonObject[];
   /** of all pages, in their order; contains duplicates when several pages include the same item */
   readonly included: readonly JsonObject[];
-  /** whether the service answered what to include, even if there was nothing */
-  readonly includes?: boolean;
   /** the service's count; absent when it has none */
   readonly total?: number;
   readonly complete: boolean;
@@ -28,7 +26,6 @@ interface ListPage {
   /** how many documents have no id */
   readonly withoutId: number;
   readonly included: readonly JsonObject[];
-  readonly includes: boolean;
   readonly total?: number;
   readonly pages: number;
   /** there are more pages, but no total */
@@ -79,7 +76,6 @@ async function readAll(reader: Reader, path: string, size: number): Promise<Page
   return {
     items,
     included: pages.flatMap(({ included }) => included),
-    includes: pages.every(({ includes }) => includes),
     ...(first.total === undefined ? {} : { total: first.total }),
     complete: problem === undefined,
     ...(problem === undefined ? {} : { problem }),
@@ -107,17 +103,16 @@ function parsePage({ status, body }: Answer): ListPage | undefined {
   const items = objectsOf(documents).filter(({ id }) => typeof id === 'string');
   const withoutId = documents.length - items.length;
   const included = objectsOf(body['included']);
-  const includes = Array.isArray(body['included']);
   const pagination = memberOf(body['meta'], 'pagination');
   const total = memberOf(pagination, 'total-count');
   if (typeof total !== 'number') {
     const next = memberOf(body['links'], 'next') ?? memberOf(pagination, 'next-page') ?? null;
-    return { items, withoutId, included, includes, pages: 1, endless: next !== null };
+    return { items, withoutId, included, pages: 1, endless: next !== null };
   }
   const totalPages = memberOf(pagination, 'total-pages');
   const pages =
     typeof totalPages === 'number' ? totalPages : Math.ceil(total / Math.max(1, documents.length));
-  return { items, withoutId, included, includes, total, pages, endless: false };
+  return { items, withoutId, included, total, pages, endless: false };
 }
 
 function inconsistency(first: ListPage, pages: readonly ListPage[]): string | undefined {

@@ -15,7 +15,7 @@ import type { Answer } from '../model/wire.ts';
 import { digestOf } from './approval/digest.ts';
 import { type Draft, draftDeclared } from './draft/draft-declared.ts';
 import { type RemovalAction, draftRemoval } from './draft/draft-removal.ts';
-import { withFirstClaims } from './calls/first-claim.ts';
+import { unprovenClaimCall } from './calls/first-claim.ts';
 import { orderChanges } from './calls/order-changes.ts';
 import { findGuards } from './guards/find-guards.ts';
 import { type AnswersVerdict, judgeAnswers } from './approval/judge-answers.ts';
@@ -50,6 +50,8 @@ export interface Planning {
   isCarriedOut(change: Change, written: ReadonlySet<string>, live: LiveResource | undefined): boolean;
   /** Whether a change must be rechecked: not if the plan itself creates the resource. */
   needsRecheck(change: Change): boolean;
+  /** The call that writes a claim where nothing shows yet whether claims are kept (rule 48). */
+  unprovenClaimCall(change: Change): CallId | undefined;
   /** what the service will refuse to the token of this plan; these are errors only when this run applies it */
   readonly refusals: readonly Diagnostic[];
   /** What the answers to the writes of a change prove (rule 40). */
@@ -86,7 +88,7 @@ export function buildPlan(input: PlanInput): Planning {
   const drafted = pending.map((draft) =>
     withLosses(withPredictedRefusals(context, withCalls(context, draft, drafts), drafts), losses),
   );
-  const { changes, cycle } = orderChanges(withFirstClaims(context, drafted));
+  const { changes, cycle } = orderChanges(drafted);
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
   const selection = selectionOf(input);
@@ -110,6 +112,7 @@ export function buildPlan(input: PlanInput): Planning {
     records: recordsOf(context, drafts),
     idOf,
     ...rechecks(context, drafts),
+    unprovenClaimCall: (change) => unprovenClaimCall(context, change),
     refusals: predictedRefusals(context, changes, drafts),
     judgeAnswers: (change, answers) =>
       judgeAnswers({

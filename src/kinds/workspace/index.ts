@@ -8,6 +8,7 @@ import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { upgradeOperations } from './upgrade-operations.ts';
+import { lostClaimMarks } from './kept-claims.ts';
 import { lockMarks, recoverAnswer, released } from './lock.ts';
 import { ownModeMarks } from './prepare/own-mode.ts';
 import { blockers, deletesUnguarded, overridden } from './blockers.ts';
@@ -45,6 +46,6 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   overridden,
   deletesUnguarded,
   released,
-  ledgerMarks: (context) => ({ ...lockMarks(context), ...ownModeMarks(context) }),
+  ledgerMarks: (context) => ({ ...lockMarks(context), ...ownModeMarks(context), ...lostClaimMarks(context) }),
   describe,
 });

@@ -24,6 +24,7 @@ import { fields } from './fields.ts';
 import { predictCreations } from './predict/predict-creations.ts';
 import { predictAssessments, type WorkspaceReading } from './predict/predict-assessments.ts';
 import { lacksSafeDelete, liveWorkspace } from './live-workspace.ts';
+import { lostClaims, noClaims } from './kept-claims.ts';
 import { hasMark } from './prepare/own-mode.ts';
 import { readRetention } from './retention.ts';
 import type { WorkspaceSpec } from './schema.ts';
@@ -36,7 +37,8 @@ type Request = ReadRequest<WorkspaceSpec>;
 export async function read(session: Session, request: Request): Promise<LiveSet<LiveWorkspace>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
-  if (list.keepsTags === false && keepsClaims(session, request)) return { ...noResources, refused: noClaims };
+  const needsClaims = reliesOnClaims(session, request);
+  if (list.keepsTags === false && needsClaims) return { ...noResources, refused: noClaims };
   const missing = await readMissing(session, list, request);
   const ours = concernsStack(request);
   const items = [...list.items, ...missing.items];
@@ -46,6 +48,9 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   );
   const readings = await predictAssessments(session, request, details);
   const resources = readings.map(({ live }) => live);
+  const isKept = list.keepsTags ?? resources.some(({ witness }) => witness.claim !== undefined);
+  const refused = isKept || !needsClaims ? undefined : lostClaims(resources, request.records);
+  if (refused !== undefined) return { ...noResources, refused };
   const predictedNotes = await predictCreations(session, request, resources);
   const unseen = readings.flatMap(({ live, incomplete: [why] }) =>
     why === undefined ? [] : [[formatAddress(live.address), why] as const],
@@ -64,21 +69,14 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     invisible: invisibleFields(request, resources),
     notes: [],
     limits: [...list.limits, ...limitsOf(readings, request)],
-    keepsClaims: list.keepsTags ?? 'unknown',
+    keepsClaims: isKept || 'unknown',
   };
 }
 
 /** Whether the plan relies on claims; an export does not. */
-function keepsClaims({ target }: Session, { undeclared }: Request): boolean {
+function reliesOnClaims({ target }: Session, { undeclared }: Request): boolean {
   return target.ownership !== 'ledger' && undeclared === undefined;
 }
-
-const noClaims = {
-  code: 'no-claims',
-  class: 'invalid',
-  message: 'the service has no tag bindings, so it cannot be seen there whose a workspace is',
-  fix: 'set "ownership: ledger" for the target: then the ledger alone says what is this stack\'s, and no other stack\'s claim is seen',
-} as const;
 
 function limitsOf(readings: readonly WorkspaceReading[], { records }: Request): string[] {
   const isUnsafe = readings.some(({ live }) => live.facts.hasSafeDelete === false);

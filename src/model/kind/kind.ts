@@ -333,6 +333,8 @@ export interface MarkContext<D extends Spec = Spec, L extends LiveResource = Liv
   readonly live?: L;
   /** of this resource before the change; absent when the change creates it */
   readonly record?: LedgerRecord<Named<D>>;
+  /** the change wrote a claim, which was not there when it was read back (rule 48) */
+  readonly lostClaim?: true | undefined;
   idOf(address: Address): string | undefined;
 }
 

@@ -65,8 +65,6 @@ export interface Call {
   readonly looksEachTime?: true;
   /** for a call that creates a resource: the JSON pointer to its id in the answer, such as `/data/id` */
   readonly createsId?: { readonly address: AddressText; readonly pointer: string };
-  /** creates the first resource with a claim in a target that may keep none: it is read back before any other is created (rule 48) */
-  readonly provesClaim?: true;
   /** the right that the call needs, by its name in `LiveResource.rights` or `TokenRights`: `can-update`, `create` (rule 30) */
   readonly permission?: string;
   /**

@@ -25,7 +25,7 @@ export interface WorkspaceList {
   readonly incomplete: readonly string[];
   /** what the service lacks, for readers of the plan */
   readonly limits: readonly string[];
-  /** whether the service keeps tag bindings, and so claims; undefined while it has no workspace to show it */
+  /** whether the service keeps tag bindings: it shows some stack's claim, or has none at all; undefined where neither is seen */
   readonly keepsTags?: boolean;
   /** true when the tags of every workspace came with the list */
   readonly hasTags: boolean;
@@ -133,7 +133,7 @@ function includedTagging(
     hasTags: true,
     claimed: new Set(),
     limits: [],
-    ...(items.length > 0 || pages.includes === true ? { keepsTags: true } : {}),
+    ...([...tags.values()].some((answer) => answer.tags?.claim !== undefined) ? { keepsTags: true } : {}),
     tagsOf: async (item) => tags.get(item.id) ?? readTagsOnce(session, item, true),
   };
 }
@@ -155,7 +155,7 @@ async function separateTagging(session: Session, items: readonly WorkspaceItem[]
   const incomplete = pages && whyIncomplete(session, pages)[0];
   return {
     hasTags: false,
-    ...(items.length === 0 ? {} : { keepsTags: true }),
+    ...(claimed.size > 0 ? { keepsTags: true } : {}),
     claimed,
     limits: items.length === 0 ? [] : [limits.includedTags, ...(isFiltered ? [] : [limits.tagFilter])],
     tagsOf: async (item) => withWayOut(await tagsOf(item)),

@@ -268,7 +268,13 @@ describe.runIf(hasScript)('on a terminal', () => {
   it('Ctrl-C while it applies lets what is in flight end, starts nothing new, and keeps the ledger true', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.declare(workspace('app', { remoteStateConsumers: ['app-2'] }), workspace('app-2'));
+    // Once a claim is seen, creates need not wait for the first one.
+    await stack.begin(workspace('old'));
+    await stack.declare(
+      workspace('app', { remoteStateConsumers: ['app-2'] }),
+      workspace('app-2'),
+      workspace('old'),
+    );
     const started = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const hold = () => {
@@ -292,6 +298,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     expect(Object.keys((await stack.ledger()).records)).toEqual([
       'Workspace/acme/app',
       'Workspace/acme/app-2',
+      'Workspace/acme/old',
     ]);
     await stack.run(['apply', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);

@@ -1,0 +1,72 @@
+/**
+ * A service that answers for tag bindings and drops those that are written (rule 48): nothing but a claim that is seen proves that
+ * claims are kept.
+ */
+import { describe, expect, it } from 'vitest';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import type { Warden } from '../../support/cli/faulty-proxy.ts';
+import { lacking } from '../../support/weak/weak-service.ts';
+
+interface Body {
+  data?: { relationships?: Record<string, unknown> };
+}
+
+const dropping: Warden = (request, pass) => {
+  if (request.text === '') return pass();
+  const body = JSON.parse(request.text) as Body;
+  delete body.data?.relationships?.['tag-bindings'];
+  return pass(request.path, JSON.stringify(body));
+};
+
+const filterless = lacking('tag-filter');
+
+const droppingWithoutFilter: Warden = (request, pass) =>
+  filterless(
+    request,
+    async (path = request.path, text = request.text) =>
+      (await dropping({ ...request, path, text }, (_, body = text) => pass(path, body))) ?? pass(path, text),
+  );
+
+const creates = (written: readonly string[]) => written.filter((one) => one.startsWith('POST'));
+
+describe('A service that drops claims without a word', () => {
+  it.each([
+    ['where somebody has a workspace', dropping, true],
+    ['in an empty organization', dropping, false],
+    ['without an include and a filter', droppingWithoutFilter, false],
+  ])(
+    '%s is found out by the first create, and no other apply creates anything',
+    async (_, warden, isUsed) => {
+      const bench = await openBench();
+      bench.wire.guardBy(warden);
+      const stack = await bench.checkout();
+      if (isUsed) await bench.byHand.create({ name: 'somebody-elses' });
+      await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
+      const { out } = await stack.run(['apply', '--yes'], 6);
+      expect(out.replace(/\s+/g, ' ')).toContain('set "ownership: ledger" for the target, and apply again');
+      expect(creates(bench.written())).toHaveLength(1);
+      const again = await stack.run(['apply', '--yes'], 7);
+      expect(again.out).toContain('fix: set "ownership: ledger" for the target');
+      expect(creates(bench.written())).toHaveLength(1);
+      const ledger = await stack.become({ workspaces: { ownership: 'ledger' } });
+      await ledger.run(['apply', '--yes'], 0);
+      await ledger.run(['plan', '--exit-code'], 0);
+      expect(creates(bench.written())).toHaveLength(3);
+    },
+  );
+
+  it('is not what a refused create shows: the others go on', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    bench.wire.add({
+      method: 'POST',
+      path: /\/workspaces$/,
+      body: /"app"/,
+      fault: { answer: 403, body: { errors: [{ status: '403', title: 'forbidden' }] } },
+    });
+    await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
+    await stack.run(['apply', '--yes'], 6);
+    expect([await bench.idsOf('web'), await bench.idsOf('zoo')].flat()).toHaveLength(2);
+  });
+});
