@@ -63,7 +63,11 @@ export function whoTouched(
   const onIt = trail.events.filter(({ resource }) => ids.has(resource.id));
   const own = ownRequests(history);
   const isOwn = ({ requestId }: TrailEvent) => requestId !== undefined && own.has(requestId);
-  const ourLast = Math.max(...onIt.filter(isOwn).map(({ at }) => at));
+  // A part shares the id of its whole, so that only what wrote this very resource shows that it was as applied.
+  const ownHere = ownRequests(history, (change) => change.address === text);
+  const ourLast = Math.max(
+    ...onIt.filter(({ requestId = '' }) => ownHere.has(requestId)).map(({ at }) => at),
+  );
   const applied = lastApplied(text, history);
   const since = Math.max(ourLast, applied === undefined ? Number.NEGATIVE_INFINITY : applied - clockSkew);
   const ourActors = new Set(trail.events.filter(isOwn).map(({ actor }) => actor.id));
@@ -95,8 +99,12 @@ function touchOf({ id, timestamp, actor, resource, requestId }: TrailEvent, mayb
   };
 }
 
-function ownRequests(history: readonly HistoryEntry[]): ReadonlySet<string> {
-  return new Set(history.flatMap(({ changes }) => changes.flatMap(({ requests = [] }) => requests)));
+function ownRequests(
+  history: readonly HistoryEntry[],
+  isWanted: (change: HistoryChange) => boolean = () => true,
+): ReadonlySet<string> {
+  const changes = history.flatMap((entry) => entry.changes.filter(isWanted));
+  return new Set(changes.flatMap(({ requests = [] }) => requests));
 }
 
 /** Whether an apply wrote to the resource at that time by requests whose ids are not all known. */

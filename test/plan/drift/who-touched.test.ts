@@ -83,6 +83,18 @@ it('Our own requests are left out, and who came before the last of them is not t
   expect(names(events, [apply({}, { requests: ['r-1'] })])).toEqual(['bob']);
 });
 
+it('What we wrote to a part of it, which has the same id, does not hide who touched it before', () => {
+  const events = [
+    event('ci', minutes(1), { request: 'r-1' }),
+    event('bob', minutes(5)),
+    event('ci', minutes(21), { request: 'r-tags' }),
+  ];
+  const tags = { address: formatAddress(at('Part', 'app')), requests: ['r-tags'] };
+  const later = apply({ began: text(minutes(20)), ended: text(minutes(22)) }, tags);
+  const history = [later, apply({}, { requests: ['r-1'] })];
+  expect(names(events, history)).toEqual(['bob']);
+});
+
 it('Where the service gave no ids of requests, what falls into our apply is maybe ours', () => {
   const events = [event('ci', minutes(1)), event('bob', minutes(30))];
   expect(names(events, [apply()])).toEqual(['bob', 'ci (maybe ours)']);
