@@ -76,6 +76,11 @@ function isDone({ kind, foundTrue }: CallEnd): boolean {
   return kind === 'applied' || foundTrue === true;
 }
 
+/** Whether it may have been carried out by a try whose request id is not known. */
+function isUnnamed(end: CallEnd): boolean {
+  return isDone(end) && (end.answer === undefined || end.answer.repeated === true);
+}
+
 export class ChangeRun {
   readonly change: Change;
   readonly #tools: ChangeTools;
@@ -297,9 +302,13 @@ export class ChangeRun {
     };
   }
 
-  #requestIds(): Pick<Outcome, 'requests'> {
-    const requests = [...this.#results.values()].flatMap(({ answer }) => answer?.requestId ?? []);
-    return requests.length === 0 ? {} : { requests };
+  #requestIds(): Pick<Outcome, 'requests' | 'unnamed'> {
+    const results = [...this.#results.values()];
+    const requests = results.flatMap(({ answer }) => answer?.requestId ?? []);
+    return {
+      ...(requests.length === 0 ? {} : { requests }),
+      ...(results.some(isUnnamed) ? { unnamed: true } : {}),
+    };
   }
 
   #end(end: CallEnd): void {

@@ -5,7 +5,7 @@
 import type { TrailEvent } from '../../model/audit-trail.ts';
 import type { DriftedResource } from '../../model/plan/drift.ts';
 import type { Touch, Touched } from '../../model/plan/touch.ts';
-import { type AddressText, formatAddress } from '../../model/resource/address.ts';
+import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { HistoryChange, HistoryEntry } from '../../model/stack/ledger.ts';
 
 /** What is known of a resource that somebody touched. */
@@ -61,7 +61,8 @@ export function whoTouched(
   const text = formatAddress(drifted.address);
   const ids = idsOf(drifted);
   const onIt = trail.events.filter(({ resource }) => ids.has(resource.id));
-  const own = ownRequests(history);
+  // The trail of another organization has none of the requests to this target.
+  const own = ownRequests(history, ({ address }) => parseAddress(address).target === drifted.address.target);
   const isOwn = ({ requestId }: TrailEvent) => requestId !== undefined && own.has(requestId);
   // A part shares the id of its whole, so that only what wrote this very resource shows that it was as applied.
   const ownHere = ownRequests(history, (change) => change.address === text);
@@ -77,9 +78,17 @@ export function whoTouched(
     .filter((event) => event.at >= since && !isOwn(event))
     .sort((one, other) => other.at - one.at)
     .map((event) => touchOf(event, mayBeOurs(event)));
-  const unknown = trail.cut ?? (since < trail.from ? whyUnknown(trail, applied) : undefined);
+  const isProven = onIt.length > 0 || trail.events.some(isOwn);
+  const unknown =
+    trail.cut ??
+    (since < trail.from ? whyUnknown(trail, applied) : undefined) ??
+    (isProven ? undefined : unproven);
   return { touches, ...(unknown === undefined ? {} : { unknown }) };
 }
+
+/** Neither a request of ours nor the resource is in what was read, so that it says nothing that nobody touched it. */
+const unproven =
+  'the audit trail has nothing since the last apply that is known to be ours: its token may be of another organization, or the clock of this machine ahead of the service';
 
 function whyUnknown({ why }: TrailReading, applied: number | undefined): string {
   return applied === undefined
@@ -107,15 +116,16 @@ function ownRequests(
   return new Set(changes.flatMap(({ requests = [] }) => requests));
 }
 
+function isNamed({ outcome, requests, unnamed }: HistoryChange): boolean {
+  return outcome === 'applied' && requests !== undefined && !unnamed;
+}
+
 /** Whether an apply wrote to the resource at that time by requests whose ids are not all known. */
 function isInUnnamedRun({ at }: TrailEvent, address: AddressText, history: readonly HistoryEntry[]): boolean {
   return history.some(({ began, ended, changes }) => {
     const begin = Date.parse(began);
     const end = ended === undefined ? begin + longestRun : Date.parse(ended);
     if (at < begin - clockSkew || at > end + clockSkew) return false;
-    return changes.some(
-      (change) =>
-        change.address === address && !(change.outcome === 'applied' && change.requests !== undefined),
-    );
+    return changes.some((change) => change.address === address && !isNamed(change));
   });
 }

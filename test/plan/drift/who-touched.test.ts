@@ -150,6 +150,20 @@ it('Without an apply of it in the history, who came first is unknown', () => {
   expect(whoTouched(drifted(), trail([]), []).unknown).toMatch(/history of this stack does not tell/);
 });
 
+it('A trail with nothing of ours and nothing on it does not say that nobody touched it', () => {
+  const history = [apply({}, { requests: ['r-1'] })];
+  const unknownIn = (events: TrailEvent[]) => whoTouched(drifted(), trail(events), history).unknown;
+  expect(unknownIn([event('eve', minutes(5), { resource: 'ws-b' })])).toMatch(/another organization/);
+  expect(unknownIn([event('ci', minutes(1), { resource: 'ws-b', request: 'r-1' })])).toBeUndefined();
+});
+
+it('A write of ours whose try told no id is maybe ours', () => {
+  const events = [event('ci', minutes(1)), event('ci', minutes(30))];
+  const named = apply({}, { requests: ['r-1'] });
+  expect(names(events, [named])).toEqual(['ci', 'ci']);
+  expect(names(events, [apply({}, { requests: ['r-1'], unnamed: true })])).toEqual(['ci', 'ci (maybe ours)']);
+});
+
 it('A trail that was not read to its end says so', () => {
   expect(whoTouched(drifted(), trail([], { cut: 'too long' }), [apply()]).unknown).toBe('too long');
 });
