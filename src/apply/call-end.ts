@@ -30,6 +30,11 @@ export function isDone({ kind, foundTrue }: CallEnd): boolean {
   return kind === 'applied' || foundTrue === true;
 }
 
+/** Whether it may have been carried out by a try whose request id is not known. */
+export function isUnnamed(end: CallEnd): boolean {
+  return isDone(end) && (end.answer === undefined || end.answer.repeated === true);
+}
+
 /** Whether the end is worse than a call that was carried out. */
 export function isBroken({ kind }: CallEnd): boolean {
   return severity.indexOf(kind) > severity.indexOf('applied');

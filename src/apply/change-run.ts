@@ -13,7 +13,7 @@ import { untilAborted } from '../model/until-aborted.ts';
 import type { Answer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { Recheck } from '../plan/approval/recheck.ts';
-import { type CallEnd, isBroken, isDone, severityOf } from './call-end.ts';
+import { type CallEnd, isBroken, isDone, isUnnamed, severityOf } from './call-end.ts';
 import { type ClaimProof, readClaimBack } from './claim-proof.ts';
 import { type Fence, Passing } from './fence.ts';
 import { resolveCall } from './resolve-call.ts';
@@ -300,9 +300,13 @@ export class ChangeRun {
     };
   }
 
-  #requestIds(): Pick<Outcome, 'requests'> {
-    const requests = [...this.#results.values()].flatMap(({ answer }) => answer?.requestId ?? []);
-    return requests.length === 0 ? {} : { requests };
+  #requestIds(): Pick<Outcome, 'requests' | 'unnamed'> {
+    const results = [...this.#results.values()];
+    const requests = results.flatMap(({ answer }) => answer?.requestId ?? []);
+    return {
+      ...(requests.length === 0 ? {} : { requests }),
+      ...(results.some(isUnnamed) ? { unnamed: true } : {}),
+    };
   }
 
   #end(end: CallEnd): void {

@@ -75,13 +75,14 @@ export function endEntry(entry: HistoryEntry, outcomes: readonly Outcome[], ende
     changes: entry.changes.map((change) => {
       const outcome = byAddress.get(change.address);
       if (outcome === undefined) return change;
-      const { kind, detail, done, requests, inDoubt, foundTrue } = outcome;
+      const { kind, detail, done, requests, unnamed, inDoubt, foundTrue } = outcome;
       return {
         ...change,
         outcome: kind,
         ...(detail === undefined ? {} : { detail }),
         ...(done === undefined ? {} : { done }),
         ...(requests === undefined ? {} : { requests }),
+        ...(unnamed && { unnamed }),
         ...(inDoubt && { inDoubt }),
         ...(foundTrue && { foundTrue }),
       };

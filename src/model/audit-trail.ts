@@ -59,5 +59,11 @@ export class TrailError extends Error {
   }
 }
 
+/**
+ * Each look reads so many milliseconds before the last one again, and drops by its id what it met: an event may appear later than its
+ * time says, after others with later times.
+ */
+export const trailOverlap = 60_000;
+
 /** How long the service keeps events, in milliseconds (wire/audit-trails 1.4). */
 export const trailRetention = 14 * 24 * 3_600_000;

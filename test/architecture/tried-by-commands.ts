@@ -43,7 +43,7 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     because: command,
     sources: [
       ...['cli/audit/archive.ts', 'cli/audit/cursor-file.ts', 'cli/audit/follow.ts', 'cli/audit/list.ts'],
-      ...['cli/audit/poll.ts', 'cli/flags/audit.ts', 'cli/run/connect-audit.ts'],
+      ...['cli/audit/open-archive.ts', 'cli/audit/poll.ts', 'cli/flags/audit.ts', 'cli/run/connect-audit.ts'],
       'report/audit/events-json.ts',
       'report/audit/events-schema.ts',
     ],

@@ -1,9 +1,15 @@
 /**
- * Takes a trail into an archive: one look reads it from a millisecond before the last event that the archive has, page by page. Each
- * page is kept at once; the cursor moves with the last one, when nothing that was there can be missing. A look that is
+ * Takes a trail into an archive: one look reads it from some time before the last event that the archive has, for some appear late,
+ * page by page. Each page is kept at once; the cursor moves with the last one, when nothing that was there can be missing. A look that is
  * killed is therefore made again, and meets what it had kept.
  */
-import { type TrailChannel, TrailError, type TrailEvent, trailRetention } from '../../model/audit-trail.ts';
+import {
+  type TrailChannel,
+  TrailError,
+  type TrailEvent,
+  trailOverlap,
+  trailRetention,
+} from '../../model/audit-trail.ts';
 import type { Archive, ArchiveHead, TrailGap } from './archive.ts';
 import { readTrail } from '../trail/read-trail.ts';
 
@@ -28,8 +34,8 @@ export interface Look {
 /** @throws TrailError when not all could be read, WireError, ArchiveError */
 export async function archiveTrail({ channel, archive, trail, now, clean }: ArchivedTrail): Promise<Look> {
   const known = await archive.head(trail);
-  const from = known?.cursor?.at;
-  const reading = readTrail(channel, from === undefined ? {} : { since: from - 1 });
+  const from = known && provenUntil(known);
+  const reading = readTrail(channel, from === undefined ? {} : { since: from - trailOverlap - 1 });
   const seen = new Sight(known);
   let added = 0;
   let held: readonly TrailEvent[] = [];
@@ -76,7 +82,8 @@ class Sight {
           `the trail was of organization "${organization}" so far, and an event of "${event.organizationId}" came: check the target's "auditToken"`,
         );
       if (this.#newest === undefined || event.at > this.#newest.at) this.#newest = event;
-      if (this.#oldest === undefined || event.at < this.#oldest.at) this.#oldest = event;
+      const isLater = this.#known === undefined || event.at > (provenUntil(this.#known) ?? 0);
+      if (isLater && event.at < (this.#oldest?.at ?? Number.POSITIVE_INFINITY)) this.#oldest = event;
       if (event.id === this.#known?.cursor?.id) this.sawCursor = true;
     }
   }
@@ -85,6 +92,7 @@ class Sight {
     return this.#newest?.at;
   }
 
+  /** of those that the archive need not have */
   get oldest(): number | undefined {
     return this.#oldest?.at;
   }
@@ -103,6 +111,14 @@ class Sight {
   }
 }
 
+/**
+ * Milliseconds since 1970: up to then the archive has what the service told. An event with a time after the look that met it, from a
+ * clock that was wrong, proves nothing of what came in between. Undefined when the trail had no event.
+ */
+function provenUntil({ cursor, lookedAt }: ArchiveHead): number | undefined {
+  return cursor && Math.min(cursor.at, lookedAt);
+}
+
 /** What is older than this the service has forgotten, or is about to. Its own clock may be ahead of ours: its newest event tells. */
 function horizonOf({ newest = 0 }: Pick<Sight, 'newest'>, now: number): number {
   return Math.max(now, newest) - trailRetention;
@@ -116,20 +132,22 @@ const leeway = 24 * 3_600_000;
  * look is so long ago that others may have come and gone since. A trail in which nothing happens loses nothing.
  */
 function findGap(known: ArchiveHead | undefined, seen: Sight, now: number): TrailGap | undefined {
-  if (known === undefined || seen.sawCursor) return undefined;
-  const horizon = horizonOf(seen, now);
+  if (known === undefined) return undefined;
   const { cursor, lookedAt } = known;
+  const isAhead = cursor !== undefined && cursor.at > lookedAt;
+  if (seen.sawCursor && !isAhead) return undefined;
+  const horizon = seen.sawCursor ? now - trailRetention : horizonOf(seen, now);
   const gap = (from: number, why: string): TrailGap => ({
     from,
     to: Math.max(from, seen.oldest ?? now),
     noticedAt: now,
     why,
   });
-  if (cursor !== undefined && cursor.at > horizon + leeway)
+  if (cursor !== undefined && !seen.sawCursor && cursor.at > horizon + leeway)
     return gap(cursor.at, 'the last event that was archived is gone from the trail before its time');
   if (lookedAt >= horizon) return undefined;
   return gap(
-    Math.max(cursor?.at ?? 0, lookedAt),
+    isAhead ? lookedAt : Math.max(cursor?.at ?? 0, lookedAt),
     'the trail was last read longer ago than the service keeps events',
   );
 }

@@ -7,6 +7,8 @@ export interface ArchivedEvents {
   readonly events: readonly TrailEvent[];
   /** milliseconds since 1970: what happened later was not yet archived; undefined for a trail that was never read whole */
   readonly until?: number;
+  /** the time of the newest event, as the service's clock has it: what the trail told up to then is here */
+  readonly newest?: number;
   /** whether nothing is missing between the time that was asked for and `until` */
   readonly whole: boolean;
   /** the gaps in that time */
@@ -24,5 +26,6 @@ export async function eventsSince(archive: Archive, trail: string, since: number
   for await (const some of archive.newestFirst(trail, { since })) events.push(...some);
   const gaps = (await archive.gaps(trail)).filter(({ to }) => to > since);
   const whole = head !== undefined && head.wholeFrom <= since && gaps.length === 0;
-  return { events: events.reverse(), ...(head && { until: head.lookedAt }), whole, gaps };
+  const newest = head?.cursor && { newest: head.cursor.at };
+  return { events: events.reverse(), ...(head && { until: head.lookedAt }), ...newest, whole, gaps };
 }

@@ -1,16 +1,18 @@
 /**
- * Follows a trail: each look asks from a millisecond before the last event, because `since` leaves out the very time and events may
- * share one; what was met before is dropped by its id.
+ * Follows a trail: each look asks from some time before the last event, because `since` leaves out the very time, events may share
+ * one, and some appear late; what was met before is dropped by its id.
  */
-import type { TrailChannel, TrailEvent } from '../../model/audit-trail.ts';
+import { type TrailChannel, type TrailEvent, trailOverlap } from '../../model/audit-trail.ts';
 import { oldestFirst } from './filter-events.ts';
 import { readWholeTrail } from './read-trail.ts';
 
 /** How far a trail was followed. */
 export interface TrailCursor {
-  /** milliseconds since 1970: the time of the newest event, or when the following began */
+  /** milliseconds since 1970: when the following began; nothing earlier is told */
+  readonly from: number;
+  /** the same: the time of the newest event, but never later than the look, for one event with a wrong time would stop it all */
   readonly at: number;
-  /** the events of that very time that were met */
+  /** the events that were met and that the next look will meet again */
   readonly ids: readonly string[];
 }
 
@@ -22,12 +24,29 @@ interface Followed {
   readonly cursor: TrailCursor;
 }
 
-/** @throws WireError, TrailError; then the same cursor goes for the next look */
-export async function followTrail(channel: TrailChannel, cursor: TrailCursor): Promise<Followed> {
+/**
+ * @param now milliseconds since 1970
+ * @throws WireError, TrailError; then the same cursor goes for the next look
+ */
+export async function followTrail(
+  channel: TrailChannel,
+  cursor: TrailCursor,
+  now: number,
+): Promise<Followed> {
   const known = new Set(cursor.ids);
-  const found = (await readWholeTrail(channel, { since: cursor.at - 1 })).filter(({ at }) => at >= cursor.at);
-  const events = found.filter(({ id }) => !known.has(id)).sort(oldestFirst);
-  const at = events.at(-1)?.at ?? cursor.at;
-  const met = found.flatMap((event) => (event.at === at ? [event.id] : []));
-  return { events, cursor: { at, ids: at === cursor.at ? [...new Set([...cursor.ids, ...met])] : met } };
+  const since = windowOf(cursor);
+  const read = await readWholeTrail(channel, { since: since - 1 });
+  const found = read.filter((event) => event.at >= since).sort(oldestFirst);
+  const at = Math.max(cursor.at, Math.min(found.at(-1)?.at ?? 0, now));
+  const next = windowOf({ from: cursor.from, at });
+  const met = found.flatMap((event) => (event.at >= next ? [event.id] : []));
+  return {
+    events: found.filter(({ id }) => !known.has(id)),
+    cursor: { from: cursor.from, at, ids: at === cursor.at ? [...new Set([...known, ...met])] : met },
+  };
+}
+
+/** From when on a look meets events, in milliseconds since 1970. */
+function windowOf({ from, at }: Pick<TrailCursor, 'from' | 'at'>): number {
+  return Math.max(from, at - trailOverlap);
 }

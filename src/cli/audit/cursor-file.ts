@@ -20,7 +20,7 @@ export class CursorFileError extends Error {
   override readonly name = 'CursorFileError';
 }
 
-/** A file of many megabytes would be that of a trail with so many events in one millisecond. */
+/** A file of many megabytes would be that of a trail with so many events in one minute. */
 const largest = 16 * megabyte;
 
 /** @param file kept in memory alone when absent. @throws CursorFileError */
@@ -54,12 +54,16 @@ async function readCursors(path: string): Promise<Map<string, TrailCursor>> {
   if (!isJsonObject(trails)) throw refused('is none: name another file, or remove it to begin anew');
   return new Map(
     Object.entries(trails).map(([trail, cursor]) => {
-      const [at, ids] = [memberOf(cursor, 'at'), memberOf(cursor, 'ids')];
-      if (typeof at !== 'number' || !Number.isSafeInteger(at) || !Array.isArray(ids))
+      const [from, at, ids] = ['from', 'at', 'ids'].map((name) => memberOf(cursor, name));
+      if (!isTime(from) || !isTime(at) || !Array.isArray(ids))
         throw refused('is damaged: remove it to begin anew');
-      return [trail, { at, ids: ids.map(String) }];
+      return [trail, { from, at, ids: ids.map(String) }];
     }),
   );
+}
+
+function isTime(value: Json | undefined): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value);
 }
 
 function parsed(text: string): Json | undefined {

@@ -48,7 +48,8 @@ async function follow(options: AuditFollowOptions, context: AuditContext): Promi
     try {
       const looks = trails.map(async ({ target, channel }) => {
         const trail = trailOf(target);
-        const { events, cursor } = await followTrail(channel, cursors.of(trail) ?? { at: begin, ids: [] });
+        const known = cursors.of(trail) ?? { from: begin, at: begin, ids: [] };
+        const { events, cursor } = await followTrail(channel, known, host.now());
         return { trail, cursor, events: events.map((event) => ({ target: target.name, event })) };
       });
       const found = await Promise.all(looks);

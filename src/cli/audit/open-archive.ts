@@ -1,13 +1,15 @@
 /** Opens the archive of audit trails that is named on the command line, or by the stack. Nothing is read or written yet. */
-import { isAbsolute, resolve } from 'node:path';
+import { lstat, realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Archive } from '../../audit/archive/archive.ts';
 import { postgresArchive } from '../../audit/archive/postgres-archive.ts';
 import { sqliteArchive } from '../../audit/archive/sqlite-archive.ts';
+import { findRepository, liesIn } from '../../manifest/files/find-repository.ts';
 import { type ArchivePlace, archiveUrl, type Stack } from '../../model/stack/target.ts';
 import type { CliHost } from '../cli-host.ts';
 import { readDatabaseAddress } from '../run/database-address.ts';
 
-/** The address of the archive's database is not valid. */
+/** The place of the archive is not valid: the address of a database, or a file that lies elsewhere. */
 export class ArchiveAddressError extends Error {
   override readonly name = 'ArchiveAddressError';
 }
@@ -36,7 +38,7 @@ interface RunEnd {
 /**
  * Must be closed.
  * @param directory what a file of the stack is relative to. @param run how the run ends
- * @throws SecretError when the address of the database cannot be read, ArchiveAddressError when it is not valid
+ * @throws SecretError when the address of the database cannot be read, ArchiveAddressError when the place is not valid
  */
 export async function openArchive(
   place: ArchivePlace,
@@ -51,9 +53,30 @@ export async function openArchive(
   },
 ): Promise<Archive> {
   if (place.in === 'file')
-    return sqliteArchive(isAbsolute(place.file) ? place.file : resolve(directory, place.file));
+    return sqliteArchive(isAbsolute(place.file) ? place.file : await fileBelow(directory, place.file));
   const what = "the address of the archive's database";
   const { address, problem } = await readDatabaseAddress(place.url, directory, { ...host, what });
   if (problem !== undefined) throw new ArchiveAddressError(problem);
   return postgresArchive(address, { read: run.over, write: run.leave });
+}
+
+/** A link in a repository must not lead to a file elsewhere, which would be written. @throws ArchiveAddressError */
+async function fileBelow(directory: string, file: string): Promise<string> {
+  const path = resolve(directory, file);
+  const real = await realPlace(path);
+  if (real !== undefined && liesIn(await findRepository(directory), real)) return path;
+  throw new ArchiveAddressError(
+    `the archive "${file}" of "spec.audit.archive" lies elsewhere, behind a link: name a file at or below the stack file`,
+  );
+}
+
+/** Of what is not there yet, the nearest folder that is; undefined for a link that leads nowhere. */
+async function realPlace(path: string): Promise<string | undefined> {
+  const real = await realpath(path).catch(() => undefined);
+  if (real !== undefined) return real;
+  const isLink = await lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
+  return isLink || dirname(path) === path ? undefined : realPlace(dirname(path));
 }

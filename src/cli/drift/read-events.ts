@@ -48,7 +48,9 @@ export async function readEvents(
   const live = async (from: number) =>
     hasToken ? readLive(target, withinRetention({ ...wanted, from }, context), context) : undefined;
   if (found !== undefined) {
-    const later = await live(Math.max(found.until - clockSkew, wanted.from));
+    // The clock of the machine that looked may have been ahead of the service, whose own the event's is.
+    const looked = Math.min(found.until, found.newest ?? found.until);
+    const later = await live(Math.max(looked - clockSkew, wanted.from));
     return joined(wanted, found, later);
   }
   const all = await live(wanted.from);

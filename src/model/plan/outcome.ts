@@ -33,6 +33,8 @@ export interface Outcome {
   readonly foundTrue?: true;
   /** the ids of the requests that were answered, as the service gave them: its audit trail names them, too (rule 50) */
   readonly requests?: readonly string[];
+  /** it was carried out, maybe by a try whose answer told no id: it was lost, or that of a proxy */
+  readonly unnamed?: true;
   /** the service's own warnings about writes that it carried out */
   readonly warnings?: readonly string[];
 }

@@ -129,6 +129,8 @@ export interface HistoryChange {
   readonly done?: readonly string[];
   /** the ids of its requests, as the service answered them; absent in entries of older versions (rule 50) */
   readonly requests?: readonly string[];
+  /** a try that may have been carried out told no id */
+  readonly unnamed?: true;
   readonly inDoubt?: true;
   readonly foundTrue?: true;
   /** with the values before; secrets only as their summaries */

@@ -2,10 +2,12 @@
  * The values of fields that no manifest mentions, as they are live. The ledger keeps them, so that it can be told later that
  * somebody changed one (rule 49). Nothing is ever written because of them.
  */
+import { createHash } from 'node:crypto';
 import { canonicalDefault, canonicalValue, contentAfter } from '../../compare/canonical-spec.ts';
 import type { FieldChange, FieldTable } from '../../model/kind/field.ts';
 import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
+import { maskAddresses } from '../../model/mask-addresses.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 
 /**
@@ -33,10 +35,23 @@ export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spe
     const [value, mentioned] = [spec[name], declared[name]];
     if (value === undefined || field.local || field.writeOnly || field.createOnly) return [];
     if (mentioned === undefined)
-      return sameJson(value, canonicalDefault(field)) ? [] : [[name, canonicalValue(field, value)]];
+      return sameJson(value, canonicalDefault(field))
+        ? []
+        : [[name, withoutPasswords(canonicalValue(field, value))]];
     if (field.members === undefined || !isJsonObject(value) || !isJsonObject(mentioned)) return [];
     const members = undeclaredIn(field.members, value, mentioned);
     return Object.keys(members).length === 0 ? [] : [[name, members]];
   });
   return Object.fromEntries(found);
+}
+
+/** An address may hold a password that no manifest knows: a digest tells as well that somebody changed it. */
+function withoutPasswords(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutPasswords);
+  if (isJsonObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, withoutPasswords(member)]),
+    );
+  if (typeof value !== 'string' || maskAddresses(value) === value) return value;
+  return `${maskAddresses(value)} (sha256 ${createHash('sha256').update(value).digest('hex').slice(0, 16)})`;
 }

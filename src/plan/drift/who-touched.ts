@@ -5,7 +5,7 @@
 import type { TrailEvent } from '../../model/audit-trail.ts';
 import type { DriftedResource } from '../../model/plan/drift.ts';
 import type { Touch, Touched } from '../../model/plan/touch.ts';
-import { type AddressText, formatAddress } from '../../model/resource/address.ts';
+import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { HistoryChange, HistoryEntry } from '../../model/stack/ledger.ts';
 
 /** What is known of a resource that somebody touched. */
@@ -61,9 +61,14 @@ export function whoTouched(
   const text = formatAddress(drifted.address);
   const ids = idsOf(drifted);
   const onIt = trail.events.filter(({ resource }) => ids.has(resource.id));
-  const own = ownRequests(history);
+  // The trail of another organization has none of the requests to this target.
+  const own = ownRequests(history, ({ address }) => parseAddress(address).target === drifted.address.target);
   const isOwn = ({ requestId }: TrailEvent) => requestId !== undefined && own.has(requestId);
-  const ourLast = Math.max(...onIt.filter(isOwn).map(({ at }) => at));
+  // A part shares the id of its whole, so that only what wrote this very resource shows that it was as applied.
+  const ownHere = ownRequests(history, (change) => change.address === text);
+  const ourLast = Math.max(
+    ...onIt.filter(({ requestId = '' }) => ownHere.has(requestId)).map(({ at }) => at),
+  );
   const applied = lastApplied(text, history);
   const since = Math.max(ourLast, applied === undefined ? Number.NEGATIVE_INFINITY : applied - clockSkew);
   const ourActors = new Set(trail.events.filter(isOwn).map(({ actor }) => actor.id));
@@ -73,9 +78,17 @@ export function whoTouched(
     .filter((event) => event.at >= since && !isOwn(event))
     .sort((one, other) => other.at - one.at)
     .map((event) => touchOf(event, mayBeOurs(event)));
-  const unknown = trail.cut ?? (since < trail.from ? whyUnknown(trail, applied) : undefined);
+  const isProven = onIt.length > 0 || trail.events.some(isOwn);
+  const unknown =
+    trail.cut ??
+    (since < trail.from ? whyUnknown(trail, applied) : undefined) ??
+    (isProven ? undefined : unproven);
   return { touches, ...(unknown === undefined ? {} : { unknown }) };
 }
+
+/** Neither a request of ours nor the resource is in what was read, so that it says nothing that nobody touched it. */
+const unproven =
+  'the audit trail has nothing since the last apply that is known to be ours: its token may be of another organization, or the clock of this machine ahead of the service';
 
 function whyUnknown({ why }: TrailReading, applied: number | undefined): string {
   return applied === undefined
@@ -95,8 +108,16 @@ function touchOf({ id, timestamp, actor, resource, requestId }: TrailEvent, mayb
   };
 }
 
-function ownRequests(history: readonly HistoryEntry[]): ReadonlySet<string> {
-  return new Set(history.flatMap(({ changes }) => changes.flatMap(({ requests = [] }) => requests)));
+function ownRequests(
+  history: readonly HistoryEntry[],
+  isWanted: (change: HistoryChange) => boolean = () => true,
+): ReadonlySet<string> {
+  const changes = history.flatMap((entry) => entry.changes.filter(isWanted));
+  return new Set(changes.flatMap(({ requests = [] }) => requests));
+}
+
+function isNamed({ outcome, requests, unnamed }: HistoryChange): boolean {
+  return outcome === 'applied' && requests !== undefined && !unnamed;
 }
 
 /** Whether an apply wrote to the resource at that time by requests whose ids are not all known. */
@@ -105,9 +126,6 @@ function isInUnnamedRun({ at }: TrailEvent, address: AddressText, history: reado
     const begin = Date.parse(began);
     const end = ended === undefined ? begin + longestRun : Date.parse(ended);
     if (at < begin - clockSkew || at > end + clockSkew) return false;
-    return changes.some(
-      (change) =>
-        change.address === address && !(change.outcome === 'applied' && change.requests !== undefined),
-    );
+    return changes.some((change) => change.address === address && !isNamed(change));
   });
 }

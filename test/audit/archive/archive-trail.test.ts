@@ -47,14 +47,14 @@ async function idsIn(archive: Archive): Promise<string[]> {
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `e${index + 1}`);
 
 describe('an archive', () => {
-  it('is given what is new, from a millisecond before the last event', async () => {
+  it('is given what is new, from a minute before the last event', async () => {
     const service = await serveTrail(servedEvents(3));
     const archive = open();
     expect(await look(service, archive)).toMatchObject({ added: 3 });
     service.events.push(servedEvent('late', { at: 3 }), ...servedEvents(2, 4));
     expect(await look(service, archive)).toMatchObject({ added: 3, head: { cursor: { id: 'e5' } } });
     expect(await idsIn(archive)).toEqual(['e1', 'e2', 'e3', 'late', 'e4', 'e5']);
-    expect(service.queries()[1]).toContain('since=2026-11-20T12:00:00.002Z');
+    expect(service.queries()[1]).toContain('since=2026-11-20T11:59:00.002Z');
     expect(await look(service, archive)).toMatchObject({ added: 0 });
   });
 
@@ -84,6 +84,30 @@ describe('an archive', () => {
       });
     },
   );
+
+  it('has an event that appears after one with a later time', async () => {
+    const service = await serveTrail(servedEvents(3));
+    const archive = open();
+    await look(service, archive);
+    service.events.splice(0, 0, servedEvent('late', { at: -30_000 }));
+    expect(await look(service, archive)).toMatchObject({ added: 1, head: { cursor: { id: 'e3' } } });
+    expect(await idsIn(archive)).toEqual(['late', 'e1', 'e2', 'e3']);
+  });
+
+  it('goes on past an event with a time of next year', async () => {
+    const service = await serveTrail([
+      servedEvent('e1', { at: 1 }),
+      servedEvent('future', { at: 365 * day }),
+    ]);
+    const archive = open();
+    await look(service, archive);
+    service.events.splice(1, 0, servedEvent('e2', { at: 20_000 }));
+    expect(await look(service, archive, 30_000)).toMatchObject({ added: 1 });
+    service.events.splice(2, 0, servedEvent('e3', { at: 40_000 }));
+    expect(await look(service, archive, 50_000)).toMatchObject({ added: 1 });
+    expect(await idsIn(archive)).toEqual(['e1', 'e2', 'e3', 'future']);
+    expect(await archive.gaps('acme')).toEqual([]);
+  });
 
   it('is written by two at once without harm', async () => {
     const service = await serveTrail(servedEvents(2500));
@@ -148,6 +172,18 @@ describe('a gap', () => {
     const { gap } = await look(service, archive, 10_000);
     expect(gap).toMatchObject({ from: noon + 5, to: noon + 5000 });
     expect(gap?.why).toContain('gone from the trail before its time');
+  });
+
+  it('is told although an event with a time of next year is still there', async () => {
+    const service = await serveTrail([
+      servedEvent('e1', { at: 1 }),
+      servedEvent('future', { at: 365 * day }),
+    ]);
+    const archive = open();
+    await look(service, archive, 100);
+    service.events = [servedEvent('e9', { at: 20 * day }), ...service.events.slice(1)];
+    const { gap } = await look(service, archive, 20 * day + 100);
+    expect(gap).toMatchObject({ from: noon + 100, to: noon + 20 * day });
   });
 
   it('is none while nothing happens and somebody looks', async () => {

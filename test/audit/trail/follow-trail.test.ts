@@ -22,9 +22,10 @@ function follower(service: TrailService) {
     token: async () => 'audit-token',
   });
   onTestFinished(() => channel.close());
-  let cursor: TrailCursor = { at: noon, ids: [] };
-  return async () => {
-    const followed = await followTrail(channel, cursor);
+  let cursor: TrailCursor = { from: noon, at: noon, ids: [] };
+  /** @param now milliseconds after noon */
+  return async (now = 3_600_000) => {
+    const followed = await followTrail(channel, cursor, noon + now);
     // As a file would keep it.
     cursor = JSON.parse(JSON.stringify(followed.cursor));
     return followed.events.map(({ id }) => id);
@@ -55,6 +56,32 @@ it('events of the same millisecond come once each, also when they come late', as
   service.events.push(servedEvent('f', { at: 8 }), servedEvent('e', { at: 8 }));
   met.push(await next(), await next());
   expect(met).toEqual([['a'], ['c'], ['b'], ['d'], ['e', 'f'], []]);
+});
+
+it('an event that appears late comes once, one from before the beginning never', async () => {
+  const service = await serveTrail([servedEvent('a', { at: 70_000 })]);
+  const next = follower(service);
+  const met = [await next()];
+  for (const [id, at] of [
+    ['b', 69_998],
+    ['c', 10_001],
+    ['before', -1],
+  ] as const) {
+    service.events.splice(0, 0, servedEvent(id, { at }));
+    met.push(await next());
+  }
+  expect([...met, await next()]).toEqual([['a'], ['b'], ['c'], [], []]);
+});
+
+it('an event with a time to come stops nothing', async () => {
+  const service = await serveTrail([servedEvent('future', { at: 3_600_000 })]);
+  const next = follower(service);
+  const met = [await next(1000)];
+  for (const at of [1500, 200_000, 300_000]) {
+    service.events.splice(0, 0, servedEvent(`e${at}`, { at }));
+    met.push(await next(at + 10));
+  }
+  expect([...met, await next(400_000)]).toEqual([['future'], ['e1500'], ['e200000'], ['e300000'], []]);
 });
 
 it('an older event is not met where the service takes the time for less exact than it is', async () => {

@@ -1,4 +1,6 @@
 // Who did what: listed, followed and kept, by the commands as users type them.
+import { readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
@@ -212,6 +214,19 @@ describe('trueup audit follow', () => {
 });
 
 describe('trueup audit archive', () => {
+  it.each(['out/audit.db', 'lost.db'])(
+    'writes no %s of the stack through a link to elsewhere',
+    async (file) => {
+      const stack = stackAt(await serveTrail(busyDay), { audit: { archive: { file } } });
+      const elsewhere = temporaryFolder();
+      await symlink(elsewhere, join(stack.directory, 'out'));
+      await symlink(join(elsewhere, 'lost.db'), join(stack.directory, 'lost.db'));
+      const { err } = await stack.run(['audit', 'archive'], 7);
+      expect(err.replaceAll(/\s+/g, ' ')).toContain('lies elsewhere, behind a link');
+      expect(await readdir(elsewhere)).toEqual([]);
+    },
+  );
+
   const forget = (service: TrailService) => {
     service.events = [];
   };

@@ -51,6 +51,21 @@ it('An undeclared field that somebody changed is told, with its values before an
   ]);
 });
 
+it('A password in an undeclared address is kept by no ledger, and its change is told all the same', async () => {
+  const { bench, stack, drift } = await openApp();
+  const describe = async (password: string) =>
+    bench.byHand.update(await bench.idOf('app'), { description: `https://root:${password}@db.example.com` });
+  await describe('hunter2');
+  await stack.run(['apply', '--yes'], 0);
+  expect(await readFile(stack.ledgerFile, 'utf8')).toMatch(/https:\/\/\*\*\*@db\.example\.com/);
+  expect(await readFile(stack.ledgerFile, 'utf8')).not.toContain('hunter2');
+  await drift(0);
+  await describe('hunter3');
+  const { unmanaged } = await drift(3);
+  expect(unmanaged?.resources).toMatchObject([{ fields: [{ path: '/description' }] }]);
+  expect(JSON.stringify(unmanaged)).not.toContain('hunter');
+});
+
 it('A ledger that has not seen such fields says so', async () => {
   const { stack, bench } = await openApp();
   await bench.byHand.update(await bench.idOf('app'), { description: 'by hand' });

@@ -156,6 +156,39 @@ it('Where the service gives its requests no ids, our own writes are told as mayb
   expect((await stack.run(['drift'], 3)).out).toMatch(/\(ci\), workspace create.*\(maybe ours\)/);
 });
 
+it('A write of ours whose first answer was lost on the way is told as maybe ours', async () => {
+  const { bench, stack, change, drift } = await openScene(three);
+  await stack.declare(...three.slice(1), workspace('app', { autoApply: false }));
+  let lost = 0;
+  bench.wire.guardBy(async ({ method }, pass) => {
+    const answer = await pass();
+    if (method !== 'PATCH' || lost > 0) return answer;
+    lost += 1;
+    return { ...answer, status: 502, text: 'bad gateway' };
+  });
+  await stack.run(['apply', '--yes'], 0);
+  bench.wire.guardBy((_, pass) => pass());
+  await change(people.bob, 'app', { 'auto-apply': true });
+  const touches = (await drift()).drifted[0]?.touched?.touches ?? [];
+  expect(lost).toBe(1);
+  expect(touches.map(({ actor, resource, maybeOurs }) => [actor.name, resource.action, maybeOurs])).toEqual([
+    ['bob', 'update', undefined],
+    ['ci', 'update', true],
+  ]);
+});
+
+it('The trail of another organization does not say that nobody touched it', async () => {
+  const bench = await openBench({ people, others: ['zeta'], organization: { token: organizationToken } });
+  const made = await bench.byHand.send('POST', '/organizations/zeta/authentication-token', {});
+  const stack = await bench.checkout({ workspaces: { auditToken: { file: 'audit-token' } } });
+  await stack.write('audit-token', JSON.parse(made.text).data.attributes.token);
+  await stack.begin(workspace('app', { autoApply: true }));
+  const body = { data: { type: 'workspaces', attributes: { 'auto-apply': false } } };
+  await bench.byHand.as(people.bob).patch(`/workspaces/${await bench.idOf('app')}`, body);
+  const { out } = await stack.run(['drift'], 3);
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(/touched by: unknown, .*token may be of another organization/);
+});
+
 it('A long trail is left after twenty pages, which is said', async () => {
   const { bench, stack, change } = await openScene(three);
   await change(undefined, 'app', { 'auto-apply': false });

@@ -83,6 +83,18 @@ it('Our own requests are left out, and who came before the last of them is not t
   expect(names(events, [apply({}, { requests: ['r-1'] })])).toEqual(['bob']);
 });
 
+it('What we wrote to a part of it, which has the same id, does not hide who touched it before', () => {
+  const events = [
+    event('ci', minutes(1), { request: 'r-1' }),
+    event('bob', minutes(5)),
+    event('ci', minutes(21), { request: 'r-tags' }),
+  ];
+  const tags = { address: formatAddress(at('Part', 'app')), requests: ['r-tags'] };
+  const later = apply({ began: text(minutes(20)), ended: text(minutes(22)) }, tags);
+  const history = [later, apply({}, { requests: ['r-1'] })];
+  expect(names(events, history)).toEqual(['bob']);
+});
+
 it('Where the service gave no ids of requests, what falls into our apply is maybe ours', () => {
   const events = [event('ci', minutes(1)), event('bob', minutes(30))];
   expect(names(events, [apply()])).toEqual(['bob', 'ci (maybe ours)']);
@@ -136,6 +148,20 @@ it('Who came before the trail begins is unknown, beside those that it knows', ()
 
 it('Without an apply of it in the history, who came first is unknown', () => {
   expect(whoTouched(drifted(), trail([]), []).unknown).toMatch(/history of this stack does not tell/);
+});
+
+it('A trail with nothing of ours and nothing on it does not say that nobody touched it', () => {
+  const history = [apply({}, { requests: ['r-1'] })];
+  const unknownIn = (events: TrailEvent[]) => whoTouched(drifted(), trail(events), history).unknown;
+  expect(unknownIn([event('eve', minutes(5), { resource: 'ws-b' })])).toMatch(/another organization/);
+  expect(unknownIn([event('ci', minutes(1), { resource: 'ws-b', request: 'r-1' })])).toBeUndefined();
+});
+
+it('A write of ours whose try told no id is maybe ours', () => {
+  const events = [event('ci', minutes(1)), event('ci', minutes(30))];
+  const named = apply({}, { requests: ['r-1'] });
+  expect(names(events, [named])).toEqual(['ci', 'ci']);
+  expect(names(events, [apply({}, { requests: ['r-1'], unnamed: true })])).toEqual(['ci', 'ci (maybe ours)']);
 });
 
 it('A trail that was not read to its end says so', () => {
