@@ -3,13 +3,12 @@ import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Registry } from '../../model/kind/kind.ts';
-import type { KnownSecrets } from '../../model/known-secrets.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import { sameJson } from '../../model/json/json.ts';
 import { valueAt } from '../../manifest/edit/value-at.ts';
-import { fieldAt, nameOfTaking, type Refusal, refuse, type Taking } from './taking.ts';
+import { fieldAt, nameOfTaking, type Refusal, refuse, refuseSecret, type Taking } from './taking.ts';
 
 export interface AcceptRequest {
   /** as the plan shows them */
@@ -26,7 +25,6 @@ interface ChoiceContext {
   readonly resources: readonly DesiredResource[];
   readonly kinds: Registry;
   readonly ledger: Ledger;
-  readonly secrets: KnownSecrets;
 }
 
 interface Choice {
@@ -142,12 +140,7 @@ function takeField(
   const place = resource.placeOf(path);
   const table = context.kinds.get(address.kind)?.fields ?? {};
   const isSecret = field.shape === 'secret' || fieldAt(table, path)?.writeOnly === true;
-  if (isSecret || (before !== undefined && context.secrets.isIn(before)))
-    return refuse(taking, 'value-secret', {
-      message: `${nameOfTaking(taking)} is a secret, or holds one: it is not written into a file`,
-      place,
-      fix: 'name its source in the manifest',
-    });
+  if (isSecret) return refuseSecret(taking, place);
   if (field.unknown !== undefined)
     return refuse(taking, 'value-unknown', {
       message: `the live value of ${nameOfTaking(taking)} is not known: ${field.unknown}`,

@@ -7,6 +7,7 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import { type AcceptRequest, chooseTakings } from '../accept/choose-takings.ts';
+import { learnSources } from '../accept/learn-sources.ts';
 import { reviewChanges, type ReviewOptions } from '../accept/review-changes.ts';
 import { settleTakings, type Trial } from '../accept/settle-takings.ts';
 import type { CliHost } from '../cli-host.ts';
@@ -90,6 +91,7 @@ async function takeIn(
     const { request: planned, manifests, ledger } = prepared;
     const input = await raceStop(readPlanInput(planned), stop);
     if (input === 'stopped') return exitCodes.interrupted;
+    await learnSources(planned.stack, manifests.resources, host);
     const { all = false, remove = false, field: fields } = options;
     const request: AcceptRequest = { addresses, fields, all, remove };
     const attemptWith = (from: LoadedManifests) =>
@@ -98,7 +100,6 @@ async function takeIn(
           resources: from.resources,
           kinds: host.kinds,
           ledger,
-          secrets: host.secrets,
         }),
       );
     const first = attemptWith(manifests);
@@ -106,6 +107,7 @@ async function takeIn(
     const settled = await settleTakings(first, {
       cwd: host.cwd,
       kinds: host.kinds,
+      secrets: host.secrets,
       attempt: async (drafts) => attemptWith(await loadManifests(path, host, { drafts })),
     });
     const unread = input.targets.some((target) => target.unread !== undefined);
