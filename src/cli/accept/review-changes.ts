@@ -2,6 +2,7 @@
 import { counted } from '../../model/counted.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { reportNotWritten } from '../approval/consent.ts';
+import type { NothingTaken } from '../../report/accept/accept-report.ts';
 import { renderTakings } from '../../report/accept/accept-text.ts';
 import { renderAcceptJson } from '../../report/accept/accept-json.ts';
 import { printable } from '../../report/format/printable.ts';
@@ -19,16 +20,19 @@ interface Review extends ReviewOptions {
   readonly stack: { readonly name: string; readonly directory: string };
   readonly terminal: Terminal;
   readonly stop: AbortSignal;
+  /** what is told where there is nothing to write */
+  readonly nothing: NothingTaken;
 }
 
 /** @returns the exit code: what was asked for was written, a part of it, or nothing */
 export async function reviewChanges(settled: Settled, review: Review): Promise<ExitCode> {
-  const { terminal, stack } = review;
+  const { terminal, stack, nothing } = review;
   const changes = changesOf(settled);
   const { cwd, kinds } = terminal.host;
   const files = changes.map(({ file, ...texts }) => patchOf(file, texts, { cwd, kinds }));
   const code = codeOf(settled);
-  const show = (written: boolean) => showAnswer(settled, { files, written, stack: stack.name, terminal });
+  const show = (written: boolean) =>
+    showAnswer(settled, { files, written, nothing, stack: stack.name, terminal });
   show(false);
   printWarnings(
     terminal,
@@ -68,11 +72,12 @@ function codeOf({ placed, refusals }: Settled): ExitCode {
 interface Answer {
   readonly files: readonly FilePatch[];
   readonly written: boolean;
+  readonly nothing: NothingTaken;
   readonly stack: string;
   readonly terminal: Terminal;
 }
 
-function showAnswer({ placed, refusals }: Settled, { files, written, stack, terminal }: Answer): void {
+function showAnswer({ placed, refusals }: Settled, { terminal, ...answer }: Answer): void {
   const takings = placed.map(({ taking: { address, path, value }, place }) => ({
     address,
     path,
@@ -80,10 +85,10 @@ function showAnswer({ placed, refusals }: Settled, { files, written, stack, term
     place,
   }));
   const refused = refusals.map(({ taking: { address, path }, why }) => ({ address, path, why }));
-  const about = { stack, written, files, takings, refused };
+  const about = { ...answer, takings, refused };
   if (terminal.format === 'json')
     printJson(terminal, (reported) => renderAcceptJson(terminal.host.clean(about), reported));
-  else if (!written) terminal.host.stdout.write(renderTakings(about, terminal.paint));
+  else if (!answer.written) terminal.host.stdout.write(renderTakings(about, terminal.paint));
 }
 
 /** @returns an exit code when nothing may be written */

@@ -54,7 +54,7 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
       problems: [],
     }),
   });
-  return reviewChanges(settled, request);
+  return reviewChanges(settled, { ...request, nothing: 'no-values-before' });
 }
 
 function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {

@@ -4,6 +4,9 @@
  */
 import type { CommandContext } from '../command-context.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import { formatAddress } from '../../model/resource/address.ts';
+import type { NothingTaken } from '../../report/accept/accept-report.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import { type AcceptRequest, chooseTakings } from '../accept/choose-takings.ts';
@@ -111,24 +114,37 @@ async function takeIn(
       attempt: async (drafts) => attemptWith(await loadManifests(path, host, { drafts })),
     });
     const unread = input.targets.some((target) => target.unread !== undefined);
-    const code = await reviewChanges(settled, { ...options, stack: planned.stack, terminal, stop });
+    const nothing = nothingOf(first, request);
+    const code = await reviewChanges(settled, { ...options, stack: planned.stack, terminal, stop, nothing });
     return code === exitCodes.done && (unread || hasErrors(first.problems)) ? exitCodes.error : code;
   } finally {
     await prepared.close();
   }
 }
 
+/** "As declared" is only said after a complete look. */
+function nothingOf({ plan, problems }: Attempt, { all, addresses }: AcceptRequest): NothingTaken {
+  if (plan?.coverage.complete !== true || hasErrors(problems)) return 'not-all-seen';
+  const left = plan.changes.filter(({ address }) => all || addresses.includes(formatAddress(address)));
+  if (left.length === 0) return 'as-declared';
+  return all ? 'as-applied' : 'not-written';
+}
+
+interface Attempt extends Trial {
+  readonly plan?: Plan;
+}
+
 /** What would differ, were these the manifests: compared with what was read of the targets at the beginning. */
 function attempt(
   manifests: LoadedManifests,
   input: PlanInput,
-  choose: (plan: ReturnType<typeof buildPlan>['plan']) => Pick<Trial, 'takings' | 'refusals'>,
-): Trial {
+  choose: (plan: Plan) => Pick<Trial, 'takings' | 'refusals'>,
+): Attempt {
   if (hasErrors(manifests.diagnostics)) return { manifests, takings: [], refusals: [], problems: [] };
   const { plan } = buildPlan({
     ...input,
     desired: manifests.resources,
     manifestsComplete: manifests.complete,
   });
-  return { manifests, ...choose(plan), problems: plan.problems as Trial['problems'] };
+  return { manifests, plan, ...choose(plan), problems: plan.problems as Trial['problems'] };
 }

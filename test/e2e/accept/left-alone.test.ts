@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { stackText, workspacesTarget } from '../../support/rig/stack-folder.ts';
+import { role, workspace as workspaceDocument } from '../../support/cli/documents.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 
 const file = 'manifests/all.yaml';
@@ -211,4 +212,44 @@ it('writes nothing over a file that changed meanwhile', async () => {
     onStop: () => () => {},
   });
   expect([code, one.read()]).toEqual([4, edited]);
+});
+
+it('says that live is as declared only after a complete look with no change left', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspaceDocument('app', { autoApply: true }), role('web', { tokenTtl: '1h' }));
+  const all = ['accept', '--all', '--yes'];
+  expect((await stack.run(all, 0)).out).toBe('nothing to take in: live is as declared\n');
+  await stack.declare(workspaceDocument('app', { autoApply: false }), role('web', { tokenTtl: '2h' }));
+  expect((await stack.run(all, 0)).out).toContain('nothing was changed in the targets since the last apply');
+  const body = { errors: [{ status: '403', title: 'forbidden' }] };
+  bench.wire.guardBy(async ({ path }, pass) =>
+    path.startsWith('/api/v2') ? { status: 403, headers: {}, text: JSON.stringify(body) } : pass(),
+  );
+  expect((await stack.run(all, 1)).out).toContain('not all could be looked at');
+});
+
+it('takes in, with --all, a second change in the target after the first was taken in', async () => {
+  const one = await begun(workspace('app', 'spec: { workingDirectory: a }\n'));
+  const id = await one.bench.idOf('app');
+  for (const directory of ['b', 'c']) {
+    await one.bench.byHand.update(id, { 'working-directory': directory });
+    await one.stack.run(['accept', '--all', '--yes'], 0);
+    expect(one.read()).toContain(`workingDirectory: ${directory} `);
+  }
+});
+
+it('takes in the one key that is named, and not those that begin with it', async () => {
+  const text = (a: string) => workspace('app', `spec:\n  tags:\n    a: ${a}\n    a.b: x\n`);
+  const one = await begun(text('x'));
+  const tag = (key: string) => ({ type: 'tag-bindings', attributes: { key, value: 'new' } });
+  const path = `/workspaces/${await one.bench.idOf('app')}/tag-bindings`;
+  const field = ['accept', 'TagBindings/acme/app', '--field', 'tags.a', '--yes'];
+  await one.bench.byHand.patch(path, { data: [tag('a.b')] });
+  await one.stack.run(field, 1);
+  await one.bench.byHand.patch(path, { data: [tag('a')] });
+  await one.stack.run(field, 0);
+  expect(one.read()).toBe(text('new'));
+  await one.stack.run(['accept', 'TagBindings/acme/app', '--field', 'tags', '--yes'], 0);
+  expect(one.read()).toBe(text('new').replace('a.b: x', 'a.b: new'));
 });
