@@ -20,6 +20,8 @@ interface Review extends ReviewOptions {
   readonly stack: { readonly name: string; readonly directory: string };
   readonly terminal: Terminal;
   readonly stop: AbortSignal;
+  /** the guards that block it and are not acknowledged, each with what it says */
+  readonly blocked?: ReadonlyMap<string, string>;
   /** what is told where there is nothing to write */
   readonly nothing: NothingTaken;
 }
@@ -94,8 +96,16 @@ function showAnswer({ placed, refusals }: Settled, { terminal, ...answer }: Answ
 /** @returns an exit code when nothing may be written */
 async function askToWrite(
   changes: readonly FileChange[],
-  { yes = false, terminal, stop }: Review,
+  { yes = false, blocked = new Map(), terminal, stop }: Review,
 ): Promise<ExitCode | undefined> {
+  if (blocked.size > 0) {
+    printError(
+      terminal,
+      'guards-block',
+      `nothing was written: too many manifests would be dropped (${[...blocked.values()].join('; ')}); make sure that what they declare is gone and not only out of the token's sight, then pass "--ack ${[...blocked.keys()].join(',')}"`,
+    );
+    return exitCodes.blocked;
+  }
   if (yes) return undefined;
   const { host, format } = terminal;
   if (!host.interactive || format !== 'text') {

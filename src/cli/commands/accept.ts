@@ -4,15 +4,18 @@
  */
 import type { CommandContext } from '../command-context.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
+import type { GuardId } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { formatAddress } from '../../model/resource/address.ts';
 import type { NothingTaken } from '../../report/accept/accept-report.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import { type AcceptRequest, chooseTakings } from '../accept/choose-takings.ts';
+import { guardRemovals } from '../accept/guard-removals.ts';
 import { learnSources } from '../accept/learn-sources.ts';
 import { reviewChanges, type ReviewOptions } from '../accept/review-changes.ts';
 import { settleTakings, type Trial } from '../accept/settle-takings.ts';
+import { readIds, refuseIds } from '../approval/acknowledge.ts';
 import type { CliHost } from '../cli-host.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type LoadedManifests, loadManifests } from '../load-manifests.ts';
@@ -25,6 +28,8 @@ export interface AcceptOptions extends ReviewOptions {
   readonly field: readonly string[];
   readonly all?: boolean;
   readonly remove?: boolean;
+  /** guards about dropped manifests that may pass */
+  readonly ack?: string;
   /** seconds */
   readonly timeout?: number;
 }
@@ -37,6 +42,11 @@ export async function accept(
 ): Promise<ExitCode> {
   const { host, terminal } = context;
   const { addresses, path } = splitWords(words, host.kinds);
+  const unknown = refuseIds(readIds(options.ack), true);
+  if (unknown !== undefined) {
+    printError(terminal, unknown.code, unknown.message);
+    return unknown.exit;
+  }
   const mistake = mistakeIn(addresses, options);
   if (mistake !== undefined) {
     printError(terminal, 'usage', mistake);
@@ -115,7 +125,10 @@ async function takeIn(
     });
     const unread = input.targets.some((target) => target.unread !== undefined);
     const nothing = nothingOf(first, request);
-    const code = await reviewChanges(settled, { ...options, stack: planned.stack, terminal, stop, nothing });
+    const { stack } = planned;
+    const blocked = new Map(guardRemovals(settled.placed, ledger, stack.guards));
+    for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
+    const code = await reviewChanges(settled, { ...options, stack, terminal, stop, nothing, blocked });
     return code === exitCodes.done && (unread || hasErrors(first.problems)) ? exitCodes.error : code;
   } finally {
     await prepared.close();

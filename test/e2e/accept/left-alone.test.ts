@@ -253,3 +253,20 @@ it('takes in the one key that is named, and not those that begin with it', async
   await one.stack.run(['accept', 'TagBindings/acme/app', '--field', 'tags', '--yes'], 0);
   expect(one.read()).toBe(text('new').replace('a.b: x', 'a.b: new'));
 });
+
+it('drops not all manifests where a token sees nothing, unless the guard is acknowledged', async () => {
+  const bench = await openBench({ organization: { teams: [{ name: 'blind', token: 'blind-token' }] } });
+  const stack = await bench.checkout({ workspaces: { token: { file: 'token' } } });
+  await stack.write('token', secrets.API_TOKEN);
+  await stack.begin(workspaceDocument('app'), workspaceDocument('two'));
+  await stack.write('token', 'blind-token');
+  const removing = ['accept', '--all', '--remove', '--yes'];
+  const { err } = await stack.run(removing, 5);
+  expect(err).toContain('zero: 2 of 2 Workspace in "acme"');
+  expect(err).toContain('pass "--ack zero"');
+  const path = join(stack.directory, file);
+  expect(existsSync(path)).toBe(true);
+  expect((await stack.run([...removing, '--ack', 'zeros'], 1)).err).toContain('did you mean "zero"');
+  await stack.run([...removing, '--ack', 'zero'], 0);
+  expect(existsSync(path)).toBe(false);
+});
