@@ -1,5 +1,7 @@
 /** Shows what would be written, asks, and writes it. */
+import { displayPath } from '../../manifest/files/find-stack.ts';
 import { counted } from '../../model/counted.ts';
+import { systemErrorMessage } from '../../model/system-error-message.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { reportNotWritten } from '../approval/consent.ts';
 import type { NothingTaken } from '../../report/accept/accept-report.ts';
@@ -43,7 +45,7 @@ export async function reviewChanges(settled: Settled, review: Review): Promise<E
   if (changes.length === 0 || review.dryRun === true) return code;
   const refusal = await askToWrite(changes, review);
   if (refusal !== undefined) return refusal;
-  const changed = await writeChanges(changes, stack.directory);
+  const { changed, files: done, failure } = await writeChanges(changes, stack.directory);
   if (changed !== undefined) {
     printError(
       terminal,
@@ -52,7 +54,21 @@ export async function reviewChanges(settled: Settled, review: Review): Promise<E
     );
     return exitCodes.stale;
   }
-  show(true);
+  if (failure === undefined) show(true);
+  if (failure !== undefined) {
+    const placed = settled.placed.filter(({ file }) => done.includes(file));
+    const shown = files.filter((_, index) => done.includes(changes[index]?.file ?? ''));
+    const about = { files: shown, written: true, nothing, stack: stack.name, terminal };
+    showAnswer({ ...settled, placed }, about);
+    const names = done.map((file) => `"${printable(displayPath(file, cwd))}"`).join(', ');
+    const why = failure instanceof Error ? (systemErrorMessage(failure) ?? failure.message) : String(failure);
+    printError(
+      terminal,
+      'files-partly-written',
+      `only ${names} ${done.length === 1 ? 'was' : 'were'} written: ${why}`,
+    );
+    return exitCodes.partial;
+  }
   if (terminal.format === 'text') terminal.host.stderr.write(`wrote ${counted(changes.length, 'file')}\n`);
   return code;
 }

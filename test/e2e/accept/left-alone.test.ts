@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   lstatSync,
+  readdirSync,
   readFileSync,
   renameSync,
   statSync,
@@ -269,4 +270,18 @@ it('drops not all manifests where a token sees nothing, unless the guard is ackn
   expect((await stack.run([...removing, '--ack', 'zeros'], 1)).err).toContain('did you mean "zero"');
   await stack.run([...removing, '--ack', 'zero'], 0);
   expect(existsSync(path)).toBe(false);
+});
+
+it('writes no file where one of them cannot be written', async () => {
+  const one = await begun(workspace('app', 'spec: { autoApply: false }\n'));
+  // No room is left in this name for what stands behind the name of a new file.
+  const other = workspace('other', 'spec: { autoApply: false }\n');
+  await one.stack.write(`manifests/${'z'.repeat(230)}.yaml`, other);
+  await one.stack.run(['apply', '--yes'], 0);
+  for (const name of ['app', 'other']) await drift(one, name);
+  const before = one.read();
+  const { out } = await one.stack.run(['accept', '--all', '--yes', '--format', 'json'], 1);
+  expect(JSON.parse(out)).toMatchObject({ written: false, files: [{ file }, {}] });
+  expect(one.read()).toBe(before);
+  expect(readdirSync(join(one.stack.directory, 'manifests')).length).toBe(2);
 });
