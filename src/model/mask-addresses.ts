@@ -1,6 +1,7 @@
 /**
  * Masks addresses (URLs) in texts: user names, passwords and parameters are never shown.
  */
+import type { TextRange } from './secret-spellings.ts';
 
 /** A word, or a quoted text that holds an address, which may have spaces; a quote in the middle of a word does not end it. */
 const words = /(["'])(?:(?!\1)[^\n])*\/\/(?:(?!\1)[^\n])*\1(?![^\s:;,.?!)\]}])|\S+/g;
@@ -10,10 +11,31 @@ const parameters = /(\/\/[^?#]*[?#]).+?(["']?[:;,.?!)\]}]*)$/;
 
 /** Replaces by `***` what stands before the last "@" of each address, and what follows its "?" or "#". */
 export function maskAddresses(text: string): string {
-  return text.replace(words, (word) => {
-    const [start, end] = [word.indexOf('//'), word.lastIndexOf('@')];
-    if (start === -1) return word;
-    const shown = end < start ? word : `${word.slice(0, start)}//***${word.slice(end)}`;
-    return shown.replace(parameters, '$1***$2');
-  });
+  let shown = '';
+  let at = 0;
+  for (const { start, end } of partsOfAddresses(text)) {
+    shown += `${text.slice(at, start)}***`;
+    at = end;
+  }
+  return shown + text.slice(at);
+}
+
+/** What `maskAddresses` hides, in the order of the text. */
+export function partsOfAddresses(text: string): TextRange[] {
+  return [...text.matchAll(words)].flatMap(({ 0: word, index }) =>
+    partsOfWord(word).map(({ start, end }) => ({ start: index + start, end: index + end })),
+  );
+}
+
+function partsOfWord(word: string): TextRange[] {
+  const [start, at] = [word.indexOf('//'), word.lastIndexOf('@')];
+  if (start === -1) return [];
+  const user = at < start ? [] : [{ start: start + 2, end: at }];
+  // The user's part may hold a "?", which begins no parameters.
+  const shown = user.length === 0 ? word : `${word.slice(0, start)}//***${word.slice(at)}`;
+  const found = parameters.exec(shown);
+  if (found === null) return user;
+  const { 1: before = '', 2: after = '', index } = found;
+  const longer = word.length - shown.length;
+  return [...user, { start: index + before.length + longer, end: word.length - after.length }];
 }

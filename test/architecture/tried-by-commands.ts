@@ -95,6 +95,16 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     sources: ['cli/stop/deadline.ts'],
   },
   {
+    by: 'test/e2e/accept/left-alone.test.ts',
+    because: 'files are replaced rightly when a command that cannot replace one leaves all as they were',
+    sources: ['ledger/local/replace-file.ts'],
+  },
+  {
+    by: 'test/e2e/accept/secrets.test.ts',
+    because: 'what no patch shows is right when it does not reach the files',
+    sources: ['cli/accept/draft-files.ts', 'cli/accept/patch.ts'],
+  },
+  {
     by: 'test/e2e/accept/accept.test.ts',
     because: ofAccept,
     sources: [

@@ -1,15 +1,14 @@
 /** Which live values are taken in: the differences of a plan that somebody asked for. */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
-import type { FieldChange } from '../../model/kind/field.ts';
+import type { FieldChange, FieldTable } from '../../model/kind/field.ts';
 import type { Registry } from '../../model/kind/kind.ts';
-import type { KnownSecrets } from '../../model/known-secrets.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import { sameJson } from '../../model/json/json.ts';
 import { valueAt } from '../../manifest/edit/value-at.ts';
-import { fieldAt, nameOfTaking, type Refusal, refuse, type Taking } from './taking.ts';
+import { fieldAt, nameOfTaking, type Refusal, refuse, refuseSecret, type Taking } from './taking.ts';
 
 export interface AcceptRequest {
   /** as the plan shows them */
@@ -26,7 +25,6 @@ interface ChoiceContext {
   readonly resources: readonly DesiredResource[];
   readonly kinds: Registry;
   readonly ledger: Ledger;
-  readonly secrets: KnownSecrets;
 }
 
 interface Choice {
@@ -91,10 +89,10 @@ function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
   const { resource, request } = about;
   const { address } = resource;
   const fields = (change?.fields ?? []).filter(({ path }) => !isOfTrueup(path));
-  const isAsked = ({ path }: FieldChange) =>
-    request.fields.length === 0 || request.fields.some((field) => leadsTo(field, path));
-  const missing = request.fields.filter((field) => !fields.some(({ path }) => leadsTo(field, path)));
-  const found = fields.filter(isAsked).flatMap((field) => takeField(field, about) ?? []);
+  const asked = request.fields.map((name) => ({ name, found: fieldsNamed(name, fields) }));
+  const taken = asked.length === 0 ? fields : new Set(asked.flatMap(({ found }) => found));
+  const missing = asked.flatMap(({ name, found }) => (found.length === 0 ? [name] : []));
+  const found = [...taken].flatMap((field) => takeField(field, about) ?? []);
   return {
     takings: found.flatMap((one) => ('why' in one ? [] : [one])),
     refusals: [
@@ -104,9 +102,11 @@ function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
   };
 }
 
-function leadsTo(field: string, path: FieldChange['path']): boolean {
-  const name = path.join('.');
-  return name === field || name.startsWith(`${field}.`);
+/** The field itself; else all below it, segment by segment: keys of maps may have dots in them. */
+function fieldsNamed(name: string, fields: readonly FieldChange[]): readonly FieldChange[] {
+  const exact = fields.filter(({ path }) => path.join('.') === name);
+  if (exact.length > 0) return exact;
+  return fields.filter(({ path }) => path.some((_, end) => path.slice(0, end).join('.') === name));
 }
 
 /** The claim and what a removal overrides: the planner's own, of which no manifest says a word. */
@@ -137,17 +137,12 @@ function takeField(
   if (path.length === 1 && path[0] === 'name') return renamed(taking, resource);
   const isWritten = Object.hasOwn(resource.spec, path[0] ?? '');
   if (!isWritten && field.origin === undefined) return undefined;
-  if (request.all && !isDrift(field, context.ledger.records.get(formatAddress(address))?.fields))
-    return undefined;
-  const place = resource.placeOf(path);
   const table = context.kinds.get(address.kind)?.fields ?? {};
+  const recorded = context.ledger.records.get(formatAddress(address))?.fields;
+  if (request.all && !isDrift(field, recorded, table)) return undefined;
+  const place = resource.placeOf(path);
   const isSecret = field.shape === 'secret' || fieldAt(table, path)?.writeOnly === true;
-  if (isSecret || (before !== undefined && context.secrets.isIn(before)))
-    return refuse(taking, 'value-secret', {
-      message: `${nameOfTaking(taking)} is a secret, or holds one: it is not written into a file`,
-      place,
-      fix: 'name its source in the manifest',
-    });
+  if (isSecret) return refuseSecret(taking, place);
   if (field.unknown !== undefined)
     return refuse(taking, 'value-unknown', {
       message: `the live value of ${nameOfTaking(taking)} is not known: ${field.unknown}`,
@@ -157,9 +152,21 @@ function takeField(
   return taking;
 }
 
-/** Whether somebody changed it in the target, and the manifest still says what was applied last. */
-function isDrift({ path, after }: FieldChange, recorded: DesiredResource['spec'] | undefined): boolean {
-  return recorded !== undefined && sameJson(valueAt(recorded, path), after);
+/**
+ * Whether somebody changed it in the target: the manifest still says what was applied last, or live is neither as applied nor as
+ * declared. What is no key that users choose and was never applied is an edit of the manifest.
+ */
+function isDrift(
+  { path, before, after, shape, unknown }: FieldChange,
+  recorded: DesiredResource['spec'] | undefined,
+  table: FieldTable,
+): boolean {
+  if (recorded === undefined) return false;
+  const applied = valueAt(recorded, path);
+  if (sameJson(applied, after)) return true;
+  if (shape === 'secret' || unknown !== undefined) return false;
+  const wasApplied = applied !== undefined || fieldAt(table, path) === undefined;
+  return wasApplied && !sameJson(applied, before);
 }
 
 function renamed(taking: Taking, { place }: DesiredResource): Refusal {

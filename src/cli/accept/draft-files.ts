@@ -2,8 +2,11 @@
 import { type DocumentEdit, documentAt, editText } from '../../manifest/edit/edit-document.ts';
 import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import type { FileDrafts } from '../../manifest/load-documents.ts';
+import type { Registry } from '../../model/kind/kind.ts';
+import type { KnownSecrets } from '../../model/known-secrets.ts';
+import { hidesMore } from './patch.ts';
 import { notEditable, type PlacedTaking } from './place-taking.ts';
-import type { Refusal } from './taking.ts';
+import { type Refusal, refuseSecret } from './taking.ts';
 
 interface Drafted {
   readonly drafts: FileDrafts;
@@ -11,13 +14,20 @@ interface Drafted {
   readonly refusals: readonly Refusal[];
 }
 
-/** @param drafts what files would hold already; the documents are those of these texts */
-export function draftFiles(placed: readonly PlacedTaking[], drafts: FileDrafts): Drafted {
+interface DraftContext {
+  /** what files would hold already; the documents are those of these texts */
+  readonly drafts: FileDrafts;
+  readonly kinds: Registry;
+  readonly secrets: Pick<KnownSecrets, 'isIn'>;
+}
+
+export function draftFiles(placed: readonly PlacedTaking[], { drafts, ...context }: DraftContext): Drafted {
   const texts = new Map(drafts);
   const refusals: Refusal[] = [];
   for (const [file, members] of Map.groupBy(placed, (one) => one.file)) {
     const edited = edit(members);
     if (edited instanceof UnusualYaml) refusals.push(...findCulprits(members, edited));
+    else if (holdsUnseen(members, edited, context)) refusals.push(...findUnseen(members, context));
     else texts.set(file, edited);
   }
   return { drafts: texts, refusals };
@@ -39,6 +49,31 @@ function findCulprits(members: readonly PlacedTaking[], error: UnusualYaml): Ref
     return edited instanceof UnusualYaml ? [notEditable(one.taking, edited, one.place)] : [];
   });
   return alone.length > 0 ? alone : members.map(({ taking, place }) => notEditable(taking, error, place));
+}
+
+/** Those whose text has, alone too, what no patch shows; all of them, where each alone shows. */
+function findUnseen(members: readonly PlacedTaking[], context: Omit<DraftContext, 'drafts'>): Refusal[] {
+  const alone = members.filter((one) => {
+    const edited = edit([one]);
+    return !(edited instanceof UnusualYaml) && holdsUnseen([one], edited, context);
+  });
+  const unseen = alone.length > 0 ? alone : members;
+  return unseen.map(({ taking, place }) => refuseSecret(taking, place));
+}
+
+/** Whether a new text has what its patch would hide, or a secret of this run, and the old one had not. */
+function holdsUnseen(
+  members: readonly PlacedTaking[],
+  after: string | undefined,
+  { kinds, secrets }: Omit<DraftContext, 'drafts'>,
+): boolean {
+  const before = textOf(members);
+  if (after === undefined) return false;
+  // Users choose keys of maps, and one of them may be a secret, too.
+  const isKnown = members.some(
+    ({ taking: { path, value } }) => value !== undefined && secrets.isIn([...path.map(String), value]),
+  );
+  return isKnown || hidesMore({ before, after }, kinds) || (secrets.isIn(after) && !secrets.isIn(before));
 }
 
 function textOf([first]: readonly PlacedTaking[]): string {

@@ -1,7 +1,10 @@
 /** Shows what would be written, asks, and writes it. */
+import { displayPath } from '../../manifest/files/find-stack.ts';
 import { counted } from '../../model/counted.ts';
+import { systemErrorMessage } from '../../model/system-error-message.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { reportNotWritten } from '../approval/consent.ts';
+import type { NothingTaken } from '../../report/accept/accept-report.ts';
 import { renderTakings } from '../../report/accept/accept-text.ts';
 import { renderAcceptJson } from '../../report/accept/accept-json.ts';
 import { printable } from '../../report/format/printable.ts';
@@ -19,16 +22,21 @@ interface Review extends ReviewOptions {
   readonly stack: { readonly name: string; readonly directory: string };
   readonly terminal: Terminal;
   readonly stop: AbortSignal;
+  /** the guards that block it and are not acknowledged, each with what it says */
+  readonly blocked?: ReadonlyMap<string, string>;
+  /** what is told where there is nothing to write */
+  readonly nothing: NothingTaken;
 }
 
 /** @returns the exit code: what was asked for was written, a part of it, or nothing */
 export async function reviewChanges(settled: Settled, review: Review): Promise<ExitCode> {
-  const { terminal, stack } = review;
+  const { terminal, stack, nothing } = review;
   const changes = changesOf(settled);
   const { cwd, kinds } = terminal.host;
   const files = changes.map(({ file, ...texts }) => patchOf(file, texts, { cwd, kinds }));
   const code = codeOf(settled);
-  const show = (written: boolean) => showAnswer(settled, { files, written, stack: stack.name, terminal });
+  const show = (written: boolean) =>
+    showAnswer(settled, { files, written, nothing, stack: stack.name, terminal });
   show(false);
   printWarnings(
     terminal,
@@ -37,7 +45,7 @@ export async function reviewChanges(settled: Settled, review: Review): Promise<E
   if (changes.length === 0 || review.dryRun === true) return code;
   const refusal = await askToWrite(changes, review);
   if (refusal !== undefined) return refusal;
-  const changed = await writeChanges(changes, stack.directory);
+  const { changed, files: done, failure } = await writeChanges(changes, stack.directory);
   if (changed !== undefined) {
     printError(
       terminal,
@@ -46,7 +54,21 @@ export async function reviewChanges(settled: Settled, review: Review): Promise<E
     );
     return exitCodes.stale;
   }
-  show(true);
+  if (failure === undefined) show(true);
+  if (failure !== undefined) {
+    const placed = settled.placed.filter(({ file }) => done.includes(file));
+    const shown = files.filter((_, index) => done.includes(changes[index]?.file ?? ''));
+    const about = { files: shown, written: true, nothing, stack: stack.name, terminal };
+    showAnswer({ ...settled, placed }, about);
+    const names = done.map((file) => `"${printable(displayPath(file, cwd))}"`).join(', ');
+    const why = failure instanceof Error ? (systemErrorMessage(failure) ?? failure.message) : String(failure);
+    printError(
+      terminal,
+      'files-partly-written',
+      `only ${names} ${done.length === 1 ? 'was' : 'were'} written: ${why}`,
+    );
+    return exitCodes.partial;
+  }
   if (terminal.format === 'text') terminal.host.stderr.write(`wrote ${counted(changes.length, 'file')}\n`);
   return code;
 }
@@ -68,11 +90,12 @@ function codeOf({ placed, refusals }: Settled): ExitCode {
 interface Answer {
   readonly files: readonly FilePatch[];
   readonly written: boolean;
+  readonly nothing: NothingTaken;
   readonly stack: string;
   readonly terminal: Terminal;
 }
 
-function showAnswer({ placed, refusals }: Settled, { files, written, stack, terminal }: Answer): void {
+function showAnswer({ placed, refusals }: Settled, { terminal, ...answer }: Answer): void {
   const takings = placed.map(({ taking: { address, path, value }, place }) => ({
     address,
     path,
@@ -80,17 +103,25 @@ function showAnswer({ placed, refusals }: Settled, { files, written, stack, term
     place,
   }));
   const refused = refusals.map(({ taking: { address, path }, why }) => ({ address, path, why }));
-  const about = { stack, written, files, takings, refused };
+  const about = { ...answer, takings, refused };
   if (terminal.format === 'json')
     printJson(terminal, (reported) => renderAcceptJson(terminal.host.clean(about), reported));
-  else if (!written) terminal.host.stdout.write(renderTakings(about, terminal.paint));
+  else if (!answer.written) terminal.host.stdout.write(renderTakings(about, terminal.paint));
 }
 
 /** @returns an exit code when nothing may be written */
 async function askToWrite(
   changes: readonly FileChange[],
-  { yes = false, terminal, stop }: Review,
+  { yes = false, blocked = new Map(), terminal, stop }: Review,
 ): Promise<ExitCode | undefined> {
+  if (blocked.size > 0) {
+    printError(
+      terminal,
+      'guards-block',
+      `nothing was written: too many manifests would be dropped (${[...blocked.values()].join('; ')}); make sure that what they declare is gone and not only out of the token's sight, then pass "--ack ${[...blocked.keys()].join(',')}"`,
+    );
+    return exitCodes.blocked;
+  }
   if (yes) return undefined;
   const { host, format } = terminal;
   if (!host.interactive || format !== 'text') {

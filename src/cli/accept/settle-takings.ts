@@ -5,6 +5,8 @@
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { FileDrafts } from '../../manifest/load-documents.ts';
 import type { Manifests } from '../../manifest/read-manifests.ts';
+import type { Registry } from '../../model/kind/kind.ts';
+import type { KnownSecrets } from '../../model/known-secrets.ts';
 import { formatAddress } from '../../model/resource/address.ts';
 import { draftFiles } from './draft-files.ts';
 import { placeTaking, type PlacedTaking } from './place-taking.ts';
@@ -21,7 +23,9 @@ export interface Trial {
 
 interface SettleContext {
   readonly cwd: string;
-  readonly kinds: Parameters<typeof placeTaking>[1]['kinds'];
+  readonly kinds: Registry;
+  /** what this run has read of them; none is written */
+  readonly secrets: Pick<KnownSecrets, 'isIn'>;
   /** Reads the manifests as they would be, and tells what would differ from live then. */
   attempt(drafts: FileDrafts): Promise<Trial>;
 }
@@ -66,7 +70,7 @@ interface Round extends Settled {
 
 /** Takes in all that is not excluded, round by round. */
 async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
-  const { kinds, cwd, excluded } = context;
+  const { kinds, secrets, cwd, excluded } = context;
   const placed: PlacedTaking[] = [];
   const refusals: Refusal[] = [];
   let drafts: FileDrafts = new Map();
@@ -80,7 +84,7 @@ async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
       placeTaking(taking, { entries: trial.manifests.entries, kinds, cwd }),
     );
     const fits = places.flatMap((one) => ('why' in one ? [] : [one]));
-    const drafted = draftFiles(fits, drafts);
+    const drafted = draftFiles(fits, { drafts, kinds, secrets });
     const unplaced = [...places.flatMap((one) => ('why' in one ? [one] : [])), ...drafted.refusals];
     if (unplaced.length > 0) return { drafts, placed, refusals, failed: unplaced };
     if (fits.length === 0) return { drafts, placed, refusals };

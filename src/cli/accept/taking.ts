@@ -41,6 +41,15 @@ export function refuse(
   return { taking, why: place === undefined ? why : { ...why, place } };
 }
 
+/** It is a secret, or with it the text would have what no patch shows: that is never written. */
+export function refuseSecret(taking: Refusal['taking'], place: Place | undefined): Refusal {
+  return refuse(taking, 'value-secret', {
+    message: `${nameOfTaking(taking)} is a secret, or holds one: it is not written into a file`,
+    place,
+    fix: 'name its source in the manifest, or write by hand what may stand there',
+  });
+}
+
 /** The field of a path; undefined for a key that users choose. */
 export function fieldAt(fields: FieldTable, [name = '', ...rest]: Path): Field | undefined {
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;

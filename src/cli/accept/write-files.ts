@@ -1,9 +1,9 @@
 /**
  * Writes new texts over files, each as a whole. All are looked at before the first is written: a file that is not as it was read
- * stops them all.
+ * stops them all, and so does one whose new text has no room or may not be written.
  */
 import { lstat, readFile, realpath, rm } from 'node:fs/promises';
-import { replaceFile } from '../../ledger/local/replace-file.ts';
+import { type PreparedFile, prepareFile } from '../../ledger/local/replace-file.ts';
 import { findRepository, liesIn, type Repository } from '../../manifest/files/find-repository.ts';
 
 export interface FileChange {
@@ -17,20 +17,50 @@ export interface FileChange {
 
 const byteOrderMark = '\uFEFF';
 
-/** @returns a file that changed since it was read, and nothing is written; undefined when all are written */
-export async function writeChanges(
-  changes: readonly FileChange[],
-  directory: string,
-): Promise<string | undefined> {
+interface Written {
+  /** one that changed since it was read: nothing is written */
+  readonly changed?: string;
+  readonly files: readonly string[];
+  /** why the files after these are as they were */
+  readonly failure?: unknown;
+}
+
+/** @throws what the system said where nothing is written */
+export async function writeChanges(changes: readonly FileChange[], directory: string): Promise<Written> {
   const repository = await findRepository(directory);
   const looked: LookedAt[] = [];
   for (const change of changes) {
     const found = await lookAt(change, repository);
-    if (found === undefined) return change.file;
+    if (found === undefined) return { changed: change.file, files: [] };
     looked.push(found);
   }
-  for (const one of looked) await write(one);
-  return undefined;
+  const steps = await prepareAll(looked);
+  const files: string[] = [];
+  for (const [index, { file, prepared }] of steps.entries()) {
+    try {
+      await prepared.replace();
+      files.push(file);
+    } catch (failure) {
+      for (const later of steps.slice(index)) await later.prepared.discard();
+      if (files.length === 0) throw failure;
+      return { files, failure };
+    }
+  }
+  return { files };
+}
+
+/** All new files are there before the first one replaces another. */
+async function prepareAll(
+  looked: readonly LookedAt[],
+): Promise<{ readonly file: string; readonly prepared: PreparedFile }[]> {
+  const steps: { file: string; prepared: PreparedFile }[] = [];
+  try {
+    for (const one of looked) steps.push({ file: one.file, prepared: await prepare(one) });
+  } catch (error) {
+    for (const { prepared } of steps) await prepared.discard();
+    throw error;
+  }
+  return steps;
 }
 
 interface LookedAt {
@@ -55,7 +85,10 @@ async function lookAt(
   return { file, real, mode: mode & 0o7777, text: after === undefined ? undefined : mark + after };
 }
 
-async function write({ file, real, mode, text }: LookedAt): Promise<void> {
-  if (text !== undefined) return replaceFile(real, text, mode);
-  for (const path of [real, file]) await rm(path, { force: true });
+async function prepare({ file, real, mode, text }: LookedAt): Promise<PreparedFile> {
+  if (text !== undefined) return prepareFile(real, text, mode);
+  const replace = async () => {
+    for (const path of [real, file]) await rm(path, { force: true });
+  };
+  return { replace, discard: async () => {} };
 }

@@ -10,6 +10,7 @@ import type { CommandContext } from '../command-context.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics, printError } from '../terminal/terminal.ts';
+import { learnSources } from './learn-sources.ts';
 import { reviewChanges, type ReviewOptions } from './review-changes.ts';
 import { settleTakings, type Trial } from './settle-takings.ts';
 import { nameOfTaking, type Refusal, refuse, type Taking } from './taking.ts';
@@ -21,7 +22,7 @@ interface RevertRequest extends ReviewOptions, CommandContext {
 }
 
 export async function writeRevert(entry: HistoryEntry, request: RevertRequest): Promise<ExitCode> {
-  const { path, host, terminal } = request;
+  const { path, host, stack, terminal } = request;
   if (path === '-') {
     printError(terminal, 'stack-file-needed', 'manifests on standard input are not written: give a stack');
     return exitCodes.error;
@@ -31,6 +32,7 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
     printDiagnostics(terminal, manifests.diagnostics);
     return exitCodeOf(manifests.diagnostics);
   }
+  await learnSources(stack, manifests.resources, host);
   const found = entry.changes
     .toReversed()
     .filter(didSomething)
@@ -44,6 +46,7 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
   const settled = await settleTakings(first, {
     cwd: host.cwd,
     kinds: host.kinds,
+    secrets: host.secrets,
     attempt: async (drafts) => ({
       manifests: await loadManifests(path, host, { drafts }),
       takings: [],
@@ -51,7 +54,7 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
       problems: [],
     }),
   });
-  return reviewChanges(settled, request);
+  return reviewChanges(settled, { ...request, nothing: 'no-values-before' });
 }
 
 function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {
@@ -98,7 +101,7 @@ function revertField(
       message: `"${formatAddress(address)}" was called ${JSON.stringify(before)}`,
       fix: 'write the former name into "metadata.name", and the present one into "metadata.renamedFrom"',
     });
-  if (shape === 'secret' || JSON.stringify(before ?? null).includes(secretPlaceholder))
+  if (shape === 'secret' || JSON.stringify([...path, before ?? null]).includes(secretPlaceholder))
     return refuse(taking, 'value-secret', {
       message: `${named} was a secret, or held one: it is not kept`,
       fix: 'name its source in the manifest',

@@ -4,11 +4,18 @@
  */
 import type { CommandContext } from '../command-context.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
+import type { GuardId } from '../../model/plan/guard.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import { formatAddress } from '../../model/resource/address.ts';
+import type { NothingTaken } from '../../report/accept/accept-report.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import { type AcceptRequest, chooseTakings } from '../accept/choose-takings.ts';
+import { guardRemovals } from '../accept/guard-removals.ts';
+import { learnSources } from '../accept/learn-sources.ts';
 import { reviewChanges, type ReviewOptions } from '../accept/review-changes.ts';
 import { settleTakings, type Trial } from '../accept/settle-takings.ts';
+import { readIds, refuseIds } from '../approval/acknowledge.ts';
 import type { CliHost } from '../cli-host.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { type LoadedManifests, loadManifests } from '../load-manifests.ts';
@@ -21,6 +28,8 @@ export interface AcceptOptions extends ReviewOptions {
   readonly field: readonly string[];
   readonly all?: boolean;
   readonly remove?: boolean;
+  /** guards about dropped manifests that may pass */
+  readonly ack?: string;
   /** seconds */
   readonly timeout?: number;
 }
@@ -33,6 +42,11 @@ export async function accept(
 ): Promise<ExitCode> {
   const { host, terminal } = context;
   const { addresses, path } = splitWords(words, host.kinds);
+  const unknown = refuseIds(readIds(options.ack), true);
+  if (unknown !== undefined) {
+    printError(terminal, unknown.code, unknown.message);
+    return unknown.exit;
+  }
   const mistake = mistakeIn(addresses, options);
   if (mistake !== undefined) {
     printError(terminal, 'usage', mistake);
@@ -90,6 +104,7 @@ async function takeIn(
     const { request: planned, manifests, ledger } = prepared;
     const input = await raceStop(readPlanInput(planned), stop);
     if (input === 'stopped') return exitCodes.interrupted;
+    await learnSources(planned.stack, manifests.resources, host);
     const { all = false, remove = false, field: fields } = options;
     const request: AcceptRequest = { addresses, fields, all, remove };
     const attemptWith = (from: LoadedManifests) =>
@@ -98,7 +113,6 @@ async function takeIn(
           resources: from.resources,
           kinds: host.kinds,
           ledger,
-          secrets: host.secrets,
         }),
       );
     const first = attemptWith(manifests);
@@ -106,27 +120,44 @@ async function takeIn(
     const settled = await settleTakings(first, {
       cwd: host.cwd,
       kinds: host.kinds,
+      secrets: host.secrets,
       attempt: async (drafts) => attemptWith(await loadManifests(path, host, { drafts })),
     });
     const unread = input.targets.some((target) => target.unread !== undefined);
-    const code = await reviewChanges(settled, { ...options, stack: planned.stack, terminal, stop });
+    const nothing = nothingOf(first, request);
+    const { stack } = planned;
+    const blocked = new Map(guardRemovals(settled.placed, ledger, stack.guards));
+    for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
+    const code = await reviewChanges(settled, { ...options, stack, terminal, stop, nothing, blocked });
     return code === exitCodes.done && (unread || hasErrors(first.problems)) ? exitCodes.error : code;
   } finally {
     await prepared.close();
   }
 }
 
+/** "As declared" is only said after a complete look. */
+function nothingOf({ plan, problems }: Attempt, { all, addresses }: AcceptRequest): NothingTaken {
+  if (plan?.coverage.complete !== true || hasErrors(problems)) return 'not-all-seen';
+  const left = plan.changes.filter(({ address }) => all || addresses.includes(formatAddress(address)));
+  if (left.length === 0) return 'as-declared';
+  return all ? 'as-applied' : 'not-written';
+}
+
+interface Attempt extends Trial {
+  readonly plan?: Plan;
+}
+
 /** What would differ, were these the manifests: compared with what was read of the targets at the beginning. */
 function attempt(
   manifests: LoadedManifests,
   input: PlanInput,
-  choose: (plan: ReturnType<typeof buildPlan>['plan']) => Pick<Trial, 'takings' | 'refusals'>,
-): Trial {
+  choose: (plan: Plan) => Pick<Trial, 'takings' | 'refusals'>,
+): Attempt {
   if (hasErrors(manifests.diagnostics)) return { manifests, takings: [], refusals: [], problems: [] };
   const { plan } = buildPlan({
     ...input,
     desired: manifests.resources,
     manifestsComplete: manifests.complete,
   });
-  return { manifests, ...choose(plan), problems: plan.problems as Trial['problems'] };
+  return { manifests, plan, ...choose(plan), problems: plan.problems as Trial['problems'] };
 }

@@ -30,6 +30,11 @@ export function addAccept(program: Command, host: CliHost, { end, terminalOf }: 
     )
     .option('--all', 'all that somebody changed in the targets since it was applied')
     .option('--remove', 'drop the manifests of what is gone from its target')
+    .option(
+      '--ack <guards>',
+      'with --remove: guards that may pass, such as deletes,zero; may be repeated',
+      (ids: string, before: string | undefined) => (before === undefined ? ids : `${before},${ids}`),
+    )
     .option('--dry-run', 'show the patch, and write nothing')
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
     .addOption(timeoutOption())

@@ -9,17 +9,35 @@ import { makeFolder } from './state-folder.ts';
 
 /** Creates the file's directory when needed. @param mode where nothing is said, the file is readable by its owner only */
 export async function replaceFile(file: string, text: string, mode = 0o600): Promise<void> {
+  await (await prepareFile(file, text, mode)).replace();
+}
+
+/** A new file beside the one that it is to replace. */
+export interface PreparedFile {
+  replace(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/** The first half of `replaceFile`, which is the one that fails where there is no room or no right. */
+export async function prepareFile(file: string, text: string, mode: number): Promise<PreparedFile> {
   await makeFolder(dirname(file));
   const temporary = `${file}.${randomUUID()}.new`;
-  try {
-    await writeSynced(temporary, text, mode);
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  await syncDirectory(dirname(file));
-  await removeLeftovers(file).catch(() => {});
+  const discard = () => rm(temporary, { force: true });
+  const orDiscard = async (step: Promise<void>) => {
+    try {
+      await step;
+    } catch (error) {
+      await discard();
+      throw error;
+    }
+  };
+  await orDiscard(writeSynced(temporary, text, mode));
+  const replace = async () => {
+    await orDiscard(rename(temporary, file));
+    await syncDirectory(dirname(file));
+    await removeLeftovers(file).catch(() => {});
+  };
+  return { replace, discard };
 }
 
 async function writeSynced(file: string, text: string, mode: number): Promise<void> {

@@ -47,7 +47,7 @@ interface Source {
 }
 
 /** The sources that a spec names in its secret fields. */
-function sourcesIn(fields: FieldTable, spec: Spec, base: Path): Source[] {
+export function sourcesIn(fields: FieldTable, spec: Spec, base: Path): Source[] {
   return Object.entries(fields).flatMap(([name, field]): Source[] => {
     const value = spec[name];
     if (!isJsonObject(value)) return [];

@@ -72,4 +72,9 @@ export const editCodes = {
     class: 'failure',
     fix: 'run the command again',
   },
+  'files-partly-written': {
+    title: 'Some of the files were written, and then one could not be',
+    class: 'failure',
+    fix: 'see to the reason that is named, and run the command again: it takes in the rest',
+  },
 } as const satisfies CodeTable;

@@ -3,6 +3,18 @@ import type { Diagnostic, Place } from '../../model/diagnostic.ts';
 import type { Json, Path } from '../../model/json/json.ts';
 import type { Address } from '../../model/resource/address.ts';
 
+/** Why nothing is taken in, where nothing is refused either. */
+export type NothingTaken =
+  /** all was looked at, and of what was asked for nothing differs */
+  | 'as-declared'
+  /** what differs was changed in the files only */
+  | 'as-applied'
+  /** what differs follows from other fields, or is trueup's own */
+  | 'not-written'
+  | 'not-all-seen'
+  /** of an apply that is taken back */
+  | 'no-values-before';
+
 export interface AcceptReport {
   readonly stack: string;
   /** false where they are only shown */
@@ -16,5 +28,6 @@ export interface AcceptReport {
     readonly value: Json | undefined;
     readonly place: Place;
   }[];
+  readonly nothing: NothingTaken;
   readonly refused: readonly { readonly address: Address; readonly path: Path; readonly why: Diagnostic }[];
 }

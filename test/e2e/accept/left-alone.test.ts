@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   lstatSync,
+  readdirSync,
   readFileSync,
   renameSync,
   statSync,
@@ -12,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { stackText, workspacesTarget } from '../../support/rig/stack-folder.ts';
+import { role, workspace as workspaceDocument } from '../../support/cli/documents.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 
 const file = 'manifests/all.yaml';
@@ -211,4 +213,75 @@ it('writes nothing over a file that changed meanwhile', async () => {
     onStop: () => () => {},
   });
   expect([code, one.read()]).toEqual([4, edited]);
+});
+
+it('says that live is as declared only after a complete look with no change left', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspaceDocument('app', { autoApply: true }), role('web', { tokenTtl: '1h' }));
+  const all = ['accept', '--all', '--yes'];
+  expect((await stack.run(all, 0)).out).toBe('nothing to take in: live is as declared\n');
+  await stack.declare(workspaceDocument('app', { autoApply: false }), role('web', { tokenTtl: '2h' }));
+  expect((await stack.run(all, 0)).out).toContain('nothing was changed in the targets since the last apply');
+  const body = { errors: [{ status: '403', title: 'forbidden' }] };
+  bench.wire.guardBy(async ({ path }, pass) =>
+    path.startsWith('/api/v2') ? { status: 403, headers: {}, text: JSON.stringify(body) } : pass(),
+  );
+  expect((await stack.run(all, 1)).out).toContain('not all could be looked at');
+});
+
+it('takes in, with --all, a second change in the target after the first was taken in', async () => {
+  const one = await begun(workspace('app', 'spec: { workingDirectory: a }\n'));
+  const id = await one.bench.idOf('app');
+  for (const directory of ['b', 'c']) {
+    await one.bench.byHand.update(id, { 'working-directory': directory });
+    await one.stack.run(['accept', '--all', '--yes'], 0);
+    expect(one.read()).toContain(`workingDirectory: ${directory} `);
+  }
+});
+
+it('takes in the one key that is named, and not those that begin with it', async () => {
+  const text = (a: string) => workspace('app', `spec:\n  tags:\n    a: ${a}\n    a.b: x\n`);
+  const one = await begun(text('x'));
+  const tag = (key: string) => ({ type: 'tag-bindings', attributes: { key, value: 'new' } });
+  const path = `/workspaces/${await one.bench.idOf('app')}/tag-bindings`;
+  const field = ['accept', 'TagBindings/acme/app', '--field', 'tags.a', '--yes'];
+  await one.bench.byHand.patch(path, { data: [tag('a.b')] });
+  await one.stack.run(field, 1);
+  await one.bench.byHand.patch(path, { data: [tag('a')] });
+  await one.stack.run(field, 0);
+  expect(one.read()).toBe(text('new'));
+  await one.stack.run(['accept', 'TagBindings/acme/app', '--field', 'tags', '--yes'], 0);
+  expect(one.read()).toBe(text('new').replace('a.b: x', 'a.b: new'));
+});
+
+it('drops not all manifests where a token sees nothing, unless the guard is acknowledged', async () => {
+  const bench = await openBench({ organization: { teams: [{ name: 'blind', token: 'blind-token' }] } });
+  const stack = await bench.checkout({ workspaces: { token: { file: 'token' } } });
+  await stack.write('token', secrets.API_TOKEN);
+  await stack.begin(workspaceDocument('app'), workspaceDocument('two'));
+  await stack.write('token', 'blind-token');
+  const removing = ['accept', '--all', '--remove', '--yes'];
+  const { err } = await stack.run(removing, 5);
+  expect(err).toContain('zero: 2 of 2 Workspace in "acme"');
+  expect(err).toContain('pass "--ack zero"');
+  const path = join(stack.directory, file);
+  expect(existsSync(path)).toBe(true);
+  expect((await stack.run([...removing, '--ack', 'zeros'], 1)).err).toContain('did you mean "zero"');
+  await stack.run([...removing, '--ack', 'zero'], 0);
+  expect(existsSync(path)).toBe(false);
+});
+
+it('writes no file where one of them cannot be written', async () => {
+  const one = await begun(workspace('app', 'spec: { autoApply: false }\n'));
+  // No room is left in this name for what stands behind the name of a new file.
+  const other = workspace('other', 'spec: { autoApply: false }\n');
+  await one.stack.write(`manifests/${'z'.repeat(230)}.yaml`, other);
+  await one.stack.run(['apply', '--yes'], 0);
+  for (const name of ['app', 'other']) await drift(one, name);
+  const before = one.read();
+  const { out } = await one.stack.run(['accept', '--all', '--yes', '--format', 'json'], 1);
+  expect(JSON.parse(out)).toMatchObject({ written: false, files: [{ file }, {}] });
+  expect(one.read()).toBe(before);
+  expect(readdirSync(join(one.stack.directory, 'manifests')).length).toBe(2);
 });
