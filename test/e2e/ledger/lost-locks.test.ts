@@ -114,7 +114,9 @@ describe('a run whose lock is taken over while it applies', () => {
   /** An apply of creates; something happens once the first are under way, and all of those wait for it. */
   async function applyWhile(act: (stack: Checkout) => Promise<unknown>, declared = names) {
     const { bench, stack } = await open();
-    await stack.declare(...declared.map((name) => workspace(name)));
+    // Once a claim is seen, creates need not wait for the first one.
+    await stack.begin(workspace('old'));
+    await stack.declare(workspace('old'), ...declared.map((name) => workspace(name)));
     const acted = Promise.withResolvers<unknown>();
     let arrived = 0;
     const first = () => {
