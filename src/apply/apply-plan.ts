@@ -14,10 +14,10 @@ import type { SecretSource } from '../model/stack/target.ts';
 import type { Writer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { AnswersVerdict } from '../plan/approval/judge-answers.ts';
-import { ClaimProof } from './claim-proof.ts';
 import { ChangeRun, type DoneCalls } from './change-run.ts';
 import { completeRecord } from './complete-record.ts';
 import type { Fence } from './fence.ts';
+import { FirstProofs } from './first-proof.ts';
 import { type LedgerHead, LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 import { recordFound } from './record-found.ts';
 import { type Node, schedule } from './schedule.ts';
@@ -104,7 +104,7 @@ class Work {
   readonly #ids = new Map<AddressText, string>();
   readonly #origins = new Map<AddressText, Origin>();
   readonly #looks = new EachTarget(() => new LookBudget());
-  readonly #claimProofs = new EachTarget(() => new ClaimProof());
+  readonly #proofs = new EachTarget(() => new FirstProofs());
   readonly #sharing = new Map<string, ChangeRun[]>();
   #finished = 0;
 
@@ -143,7 +143,8 @@ class Work {
       readSecret: input.readSecret,
       stop: this.#stop,
       looks: this.#looks.of(change.address.target),
-      claimProof: this.#claimProofs.of(change.address.target),
+      kinds: input.kinds,
+      proofs: this.#proofs.of(change.address.target),
       ...(input.fence === undefined ? {} : { fence: input.fence }),
       began: () => input.tell({ type: 'start', change }),
       created: (text, origin) => this.#origins.set(text, origin),

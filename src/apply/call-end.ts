@@ -12,8 +12,8 @@ export interface CallEnd {
   readonly foundTrue?: true;
   /** failed by its answer, but the resource was created, and is not as desired */
   readonly isThere?: true;
-  /** carried out, but for the claim: the service did not keep it */
-  readonly lostClaim?: true;
+  /** carried out, but the service did not keep the claim, or a part that the call wrote, too */
+  readonly lost?: 'claim' | 'part' | undefined;
   /** the answer of a call that was carried out, unless it was lost */
   readonly answer?: Answer;
 }

@@ -6,6 +6,7 @@ import { messageOf } from '../model/message-of.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { Call, CallId } from '../model/plan/call.ts';
 import type { Change } from '../model/plan/change.ts';
+import type { Registry } from '../model/kind/kind.ts';
 import type { Origin } from '../model/stack/ledger.ts';
 import type { Outcome } from '../model/plan/outcome.ts';
 import type { SecretSource } from '../model/stack/target.ts';
@@ -14,8 +15,8 @@ import type { Answer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { Recheck } from '../plan/approval/recheck.ts';
 import { type CallEnd, isBroken, isDone, isUnnamed, severityOf } from './call-end.ts';
-import { type ClaimProof, readClaimBack } from './claim-proof.ts';
 import { type Fence, Passing } from './fence.ts';
+import { type FirstProofs, readProofs } from './first-proof.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { NodeResult } from './schedule.ts';
 import { type LookBudget, lookAfterRefusal } from './verify-refusal.ts';
@@ -35,8 +36,9 @@ interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   readonly ids: Map<AddressText, string>;
   /** checked before each try of each call */
   readonly fence?: Fence;
-  /** whether the target keeps claims; shared by all changes of the target */
-  readonly claimProof: ClaimProof;
+  readonly kinds: Registry;
+  /** what the target is not known to keep yet; shared by all its changes */
+  readonly proofs: FirstProofs;
   /** limits the reads after refusals; shared by all changes of the target */
   readonly looks: LookBudget;
   readSecret(source: SecretSource): Promise<string>;
@@ -73,21 +75,27 @@ export class ChangeRun {
   }
 
   async perform(call: Call): Promise<NodeResult> {
-    const isClaim = this.#tools.planning.unprovenClaimCall(this.change) === call.id;
-    return this.#endCall(call, await (isClaim ? this.#sendClaim(call) : this.#lookAndSend(call)));
+    const unproven = this.#tools.planning.unprovenBy(this.change);
+    const isFirst = unproven?.call === call.id;
+    return this.#endCall(
+      call,
+      await (isFirst ? this.#sendUnproven(call, unproven.kinds) : this.#lookAndSend(call)),
+    );
   }
 
-  /** Sends a call that writes a claim once another one has proved that claims are kept, or proves it itself (rule 48). */
-  async #sendClaim(call: Call): Promise<CallEnd> {
-    const { claimProof, stop } = this.#tools;
-    const found = await untilAborted(claimProof.enter(), stop).catch(() => undefined);
+  /** Sends a call once another one has proved that what it writes is kept, or proves it itself (rule 48). */
+  async #sendUnproven(call: Call, kinds: readonly string[]): Promise<CallEnd> {
+    const { proofs, stop } = this.#tools;
+    const found = await untilAborted(proofs.enter(kinds), stop).catch(() => undefined);
     if (found === undefined) return this.#notSent();
-    if (found === 'dropped') return { kind: 'skipped', detail: 'not sent: the service keeps no claims' };
+    if ('dropped' in found) {
+      const what = found.dropped === this.change.address.kind ? 'claims' : found.dropped;
+      return { kind: 'skipped', detail: `not sent: the service keeps no ${what}` };
+    }
     const end = await this.#lookAndSend(call);
-    if (found === 'kept') return end;
-    const proved = isDone(end) ? await this.#proveClaim(end) : end;
-    if (isDone(proved)) claimProof.end('kept');
-    else claimProof.end(proved === end ? undefined : 'dropped');
+    const proved = isDone(end) && found.length > 0 ? await this.#prove(end, found) : end;
+    if (isDone(proved)) proofs.end(found, 'kept');
+    else proofs.end(found, proved === end ? undefined : 'dropped');
     return proved;
   }
 
@@ -169,17 +177,17 @@ export class ChangeRun {
     }
   }
 
-  /** Reads back the claim that was just written: a service may have dropped it without a word (rule 48). */
-  async #proveClaim(end: CallEnd): Promise<CallEnd> {
-    const { address, action } = this.change;
-    const found = await readClaimBack(this.#tools, address, this.#sendState().id);
+  /** Reads back what was just written: a service may have dropped it without a word (rule 48). */
+  async #prove(end: CallEnd, kinds: readonly string[]): Promise<CallEnd> {
+    const { id } = this.#sendState();
+    const found = await readProofs(this.#tools, this.change, { kinds, id });
     if (found.is === 'kept' || this.#isStopped()) return end;
-    const detail = `it was ${action === 'create' ? 'created' : 'changed'}, but ${found.why}`;
+    const detail = `it was ${this.change.action === 'create' ? 'created' : 'changed'}, but ${found.why}`;
     return {
       ...end,
       kind: 'failed',
       detail,
-      ...(found.is === 'lost' ? { lostClaim: true } : { isThere: true }),
+      ...(found.is === 'lost' ? { lost: found.of } : { isThere: true }),
     };
   }
 
@@ -237,7 +245,10 @@ export class ChangeRun {
   followShared(owner: ChangeRun): void {
     const shared = this.change.sharedCall;
     const end = shared === undefined ? undefined : owner.#results.get(shared);
-    if (shared !== undefined && end !== undefined) this.#note(shared, end);
+    if (shared === undefined || end === undefined) return;
+    // The reason is told once, by the owner of the call.
+    const why = `sent in one request with ${formatAddress(owner.change.address)}, which says why`;
+    this.#note(shared, end.kind === 'failed' && end.detail !== undefined ? { ...end, detail: why } : end);
   }
 
   /** Ends a change that no call has ended: it has none, or its shared call never ran. */
@@ -270,9 +281,9 @@ export class ChangeRun {
   }
 
   #done(): DoneCalls {
-    // What is a part is lost with the claim: the same call wrote both.
+    // What is a part is lost, too: the same call wrote it.
     const isCarriedOut = (id: CallId, end: CallEnd) =>
-      isDone(end) || (end.lostClaim === true && id !== this.change.sharedCall);
+      isDone(end) || (end.lost !== undefined && id !== this.change.sharedCall);
     const done = [...this.#results].filter(([id, end]) => isCarriedOut(id, end));
     const answered = done.flatMap(([id, { answer }]) =>
       answer === undefined ? [] : [[id, answer] as const],
@@ -280,7 +291,7 @@ export class ChangeRun {
     return {
       calls: new Set(done.map(([id]) => id)),
       answers: new Map(answered),
-      ...(done.some(([, { lostClaim }]) => lostClaim) ? { lostClaim: true } : {}),
+      ...(done.some(([, { lost }]) => lost === 'claim') ? { lostClaim: true } : {}),
     };
   }
 

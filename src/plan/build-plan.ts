@@ -15,7 +15,6 @@ import type { Answer } from '../model/wire.ts';
 import { digestOf } from './approval/digest.ts';
 import { type Draft, draftDeclared } from './draft/draft-declared.ts';
 import { type RemovalAction, draftRemoval } from './draft/draft-removal.ts';
-import { unprovenClaimCall } from './calls/first-claim.ts';
 import { orderChanges } from './calls/order-changes.ts';
 import { findGuards } from './guards/find-guards.ts';
 import { type AnswersVerdict, judgeAnswers } from './approval/judge-answers.ts';
@@ -23,6 +22,7 @@ import { ledgerNotes } from './context/ledger-notes.ts';
 import { type RemainingWork, remainingWork } from './approval/remaining-work.ts';
 import { findLosses } from './ownership/losses.ts';
 import { withCalls } from './calls/plan-calls.ts';
+import { type Unproven, unprovenBy } from './calls/unproven.ts';
 import { judgeUndeclared } from './ownership/judge-undeclared.ts';
 import { isCarriedOut, type Recheck, recheckDraft } from './approval/recheck.ts';
 import { findDanglingReferences } from './draft/dangling-references.ts';
@@ -50,8 +50,8 @@ export interface Planning {
   isCarriedOut(change: Change, written: ReadonlySet<string>, live: LiveResource | undefined): boolean;
   /** Whether a change must be rechecked: not if the plan itself creates the resource. */
   needsRecheck(change: Change): boolean;
-  /** The call that writes a claim where nothing shows yet whether claims are kept (rule 48). */
-  unprovenClaimCall(change: Change): CallId | undefined;
+  /** What a change has to prove where nothing shows yet whether claims and parts are kept (rule 48). */
+  unprovenBy(change: Change): Unproven | undefined;
   /** what the service will refuse to the token of this plan; these are errors only when this run applies it */
   readonly refusals: readonly Diagnostic[];
   /** What the answers to the writes of a change prove (rule 40). */
@@ -112,7 +112,7 @@ export function buildPlan(input: PlanInput): Planning {
     records: recordsOf(context, drafts),
     idOf,
     ...rechecks(context, drafts),
-    unprovenClaimCall: (change) => unprovenClaimCall(context, change),
+    unprovenBy: (change) => unprovenBy(context, change, changes),
     refusals: predictedRefusals(context, changes, drafts),
     judgeAnswers: (change, answers) =>
       judgeAnswers({

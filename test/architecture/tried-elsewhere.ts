@@ -310,6 +310,11 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     because: 'the errors of stores are what every store has to throw',
     sources: ['model/stack/ledger.ts'],
   },
+  {
+    by: 'test/e2e/weak-servers/first-parts.test.ts',
+    because: 'what a create has to prove is right when the others wait for exactly that',
+    sources: ['plan/calls/unproven.ts'],
+  },
   { by: 'test/apply/send-call.test.ts', because: ofWire, sources: ['model/wire.ts'] },
   {
     by: 'test/report/json/plan-json.test.ts',

@@ -106,8 +106,9 @@ describe('Planning roles', () => {
 
 describe('Applying', () => {
   it('creates a workspace with tags by one POST and nothing else', async () => {
-    const { declare, run } = await open();
-    await declare([workspace('app', { autoApply: true, tags: { env: 'prod', team: 'a' } })]);
+    const { declare, run } = await open({ organization: { workspaces: [owned('first')] } });
+    const all = [workspace('first'), workspace('app', { autoApply: true, tags: { env: 'prod', team: 'a' } })];
+    await declare(all);
 
     const { code, requests } = await run('apply', '--yes');
 
@@ -116,12 +117,26 @@ describe('Applying', () => {
     expect(requests).toEqual({ [list]: 2, 'POST /organizations/:organization_name/workspaces': 1 });
   });
 
+  it('reads the first of many workspaces back where nothing shows that claims are kept', async () => {
+    const { declare, run } = await open();
+    await declare(names('ws', 12).map((name) => workspace(name, { tags: { env: 'prod' } })));
+
+    const { code, requests } = await run('apply', '--yes');
+
+    expect(code).toBe(0);
+    expect(requests).toEqual({
+      [list]: 2,
+      [show]: 1,
+      'POST /organizations/:organization_name/workspaces': 12,
+    });
+  });
+
   it('creates a workspace with tags, consumers and an SSH key by three requests', async () => {
     const { declare, run } = await open({
-      organization: { workspaces: [{ name: 'reader' }], 'ssh-keys': [{ name: 'deploy', id: 'sshkey-1' }] },
+      organization: { workspaces: [owned('reader')], 'ssh-keys': [{ name: 'deploy', id: 'sshkey-1' }] },
     });
     const spec = { sshKeyId: 'sshkey-1', tags: { env: 'prod' }, remoteStateConsumers: ['reader'] };
-    await declare([workspace('app', spec)]);
+    await declare([workspace('reader'), workspace('app', spec)]);
 
     const { code, requests } = await run('apply', '--yes');
 

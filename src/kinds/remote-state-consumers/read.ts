@@ -48,6 +48,7 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     incomplete: [...list.incomplete, ...readings.flatMap(({ incomplete }) => incomplete ?? [])],
     invisible: [],
     notes: readings.flatMap(({ note }) => note ?? []),
+    ...(list.items.some((item) => sharedWith(item) === undefined) ? {} : { unproven: true }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Reads the tags of the workspaces that a document or the ledger names, from the list that all kinds share (rule 9). */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import { listWorkspaces } from '../../services/workspaces/list-workspaces.ts';
+import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
 import { placeParts } from '../../services/workspaces/match-parts.ts';
 import { readWorkspaceWithTags } from '../../services/workspaces/read-workspace.ts';
 import { type LiveTags, liveTags } from './live-tags.ts';
@@ -36,7 +36,17 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     incomplete: [...list.incomplete, ...unseen.map(([, problem]) => problem)],
     invisible: [],
     notes: [],
+    ...(isProved(session, list) || readings.some(({ live }) => hasTags(live)) ? {} : { unproven: true }),
   };
+}
+
+/** Where claims are written, they prove it: they are tags. */
+function isProved({ target }: Session, { keepsTags }: WorkspaceList): boolean {
+  return target.ownership !== 'ledger' || keepsTags === true;
+}
+
+function hasTags(live: LiveTags | undefined): boolean {
+  return live !== undefined && Object.keys(live.spec.tags ?? {}).length > 0;
 }
 
 /** @throws WireError when the service answers neither the workspace nor that there is none */

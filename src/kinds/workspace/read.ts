@@ -69,7 +69,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     invisible: invisibleFields(request, resources),
     notes: [],
     limits: [...list.limits, ...limitsOf(readings, request)],
-    keepsClaims: isKept || 'unknown',
+    ...(isKept ? {} : { unproven: true }),
   };
 }
 

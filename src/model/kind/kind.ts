@@ -250,8 +250,8 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly notes: readonly string[];
   /** what the service lacks of its API, one sentence each, for the beginning of the report (rule 48) */
   readonly limits?: readonly string[];
-  /** `unknown` where claims may not be kept, and nothing that was read shows it; absent for kinds without claims (rule 48) */
-  readonly keepsClaims?: boolean | 'unknown';
+  /** nothing that was read shows whether the service keeps what is written: of a whole its claim, of a part the part itself (rule 48) */
+  readonly unproven?: true;
   /** why declared resources of this kind cannot be had, where the service has none of the kind (rule 48) */
   readonly unsupported?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
   /** why nothing of the target can be planned, and the way out; the other members are meaningless then */

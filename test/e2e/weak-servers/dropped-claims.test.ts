@@ -6,18 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import type { Warden } from '../../support/cli/faulty-proxy.ts';
-import { lacking } from '../../support/weak/weak-service.ts';
-
-interface Body {
-  data?: { relationships?: Record<string, unknown> };
-}
-
-const dropping: Warden = (request, pass) => {
-  if (request.text === '') return pass();
-  const body = JSON.parse(request.text) as Body;
-  delete body.data?.relationships?.['tag-bindings'];
-  return pass(request.path, JSON.stringify(body));
-};
+import { droppingTags, lacking } from '../../support/weak/weak-service.ts';
 
 const filterless = lacking('tag-filter');
 
@@ -25,15 +14,16 @@ const droppingWithoutFilter: Warden = (request, pass) =>
   filterless(
     request,
     async (path = request.path, text = request.text) =>
-      (await dropping({ ...request, path, text }, (_, body = text) => pass(path, body))) ?? pass(path, text),
+      (await droppingTags({ ...request, path, text }, (_, body = text) => pass(path, body))) ??
+      pass(path, text),
   );
 
 const creates = (written: readonly string[]) => written.filter((one) => one.startsWith('POST'));
 
 describe('A service that drops claims without a word', () => {
   it.each([
-    ['where somebody has a workspace', dropping, true],
-    ['in an empty organization', dropping, false],
+    ['where somebody has a workspace', droppingTags, true],
+    ['in an empty organization', droppingTags, false],
     ['without an include and a filter', droppingWithoutFilter, false],
   ])(
     '%s is found out by the first create, and no other apply creates anything',

@@ -175,3 +175,11 @@ function bodyOf({ text }: SeenRequest, all: readonly Filter[]): string {
   );
   return JSON.stringify(body);
 }
+
+/** A service that answers for tag bindings, and drops those that come with a workspace. */
+export const droppingTags: Warden = (request, pass) => {
+  if (request.text === '') return pass();
+  const body = JSON.parse(request.text) as { data?: { relationships?: Record<string, unknown> } };
+  delete body.data?.relationships?.['tag-bindings'];
+  return pass(request.path, JSON.stringify(body));
+};

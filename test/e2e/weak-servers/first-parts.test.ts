@@ -1,0 +1,86 @@
+/**
+ * An empty organization shows nothing of what its service keeps (rule 48): the first create is read back, and shows it for the
+ * others.
+ */
+import { describe, expect, it } from 'vitest';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { droppingTags, lacking } from '../../support/weak/weak-service.ts';
+
+const byLedger = { ownership: 'ledger' };
+const flat = (text: string) => text.replace(/\s+/g, ' ');
+const creates = (written: readonly string[]) =>
+  written.filter((one) => one === 'POST /api/v2/organizations/acme/workspaces');
+
+describe('An empty organization of a service without remote state consumers', () => {
+  it('shows it with the first create: nothing more is created, and the way out is told', async () => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('consumers'));
+    const stack = await bench.checkout();
+    await stack.declare(
+      workspace('app', { remoteStateConsumers: ['web'] }),
+      workspace('web', { remoteStateConsumers: ['app'] }),
+      workspace('zoo'),
+    );
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(flat(out)).toContain('its RemoteStateConsumers cannot be read back');
+    expect(flat(out)).toContain('take every RemoteStateConsumers of this target out of the manifests');
+    expect(flat(out)).toContain('not sent: the service keeps no RemoteStateConsumers');
+    expect(creates(bench.written())).toHaveLength(1);
+
+    const { err, out: again } = await stack.run(['apply', '--yes'], 7);
+    expect(again + err).toContain('the service has no remote state consumers');
+
+    await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    expect(creates(bench.written())).toHaveLength(3);
+  });
+
+  it('is not asked where no consumers are declared', async () => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('consumers'));
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), workspace('web'));
+    await stack.run(['apply', '--yes'], 0);
+  });
+});
+
+describe('An empty organization that the ledger owns, of a service that drops tags', () => {
+  it.each([
+    ['without a word', droppingTags],
+    ['because it has none', lacking('tag-bindings')],
+  ])('shows it with the first create that has tags, %s: no other with tags is sent', async (_, warden) => {
+    const bench = await openBench();
+    bench.wire.guardBy(warden);
+    const stack = await bench.checkout({ workspaces: byLedger });
+    await stack.declare(
+      workspace('app', { tags: { env: 'prod' } }),
+      workspace('web', { tags: { env: 'prod' } }),
+      workspace('zoo'),
+    );
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(flat(out)).toMatch(/it was created, but (the service did not keep its|its) TagBindings/);
+    expect(flat(out)).toContain('take every TagBindings of this target out of the manifests');
+    // One with tags, and the one that has none.
+    expect(creates(bench.written())).toHaveLength(2);
+
+    await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    expect(creates(bench.written())).toHaveLength(3);
+  });
+});
+
+describe('An empty organization of a service that has it all', () => {
+  it('is asked once for each thing that is declared, and everything is made', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ workspaces: byLedger });
+    await stack.declare(
+      workspace('app', { tags: { env: 'prod' }, remoteStateConsumers: ['web'] }),
+      workspace('web', { tags: { env: 'prod' }, remoteStateConsumers: ['app'] }),
+    );
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
