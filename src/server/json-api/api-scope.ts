@@ -3,7 +3,8 @@
  * Invariant: every answer under its prefix, also for routes that do not exist and bodies that cannot be read, is a
  * JSON:API document, and nothing is answered to a caller without a valid token but 401.
  */
-import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
+import { finished } from 'node:stream/promises';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { greetingHeaders } from '../greeting.ts';
 import { authenticateBearer } from '../identity/caller.ts';
@@ -42,7 +43,7 @@ export function serveApi(app: FastifyInstance, services: Services, api: ServedAp
   });
 
   acceptJsonBodies(app);
-  app.setErrorHandler((error: FastifyError | ApiError, _request, reply) => sendError(reply, error));
+  app.setErrorHandler(answerRefusal);
   // The hook above has answered; this makes the paths below the prefix that nothing serves part of this scope.
   app.setNotFoundHandler(() => {});
 
@@ -86,6 +87,20 @@ const STATUS_OF_FRAMEWORK_ERROR: Readonly<Record<number, ErrorStatus>> = {
   413: 413,
   415: 415,
 };
+
+/** Whoever is still sending when the connection ends does not hear the answer, so a body that is too large is read, and not kept. */
+export async function answerRefusal(
+  error: FastifyError | ApiError,
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if ('statusCode' in error && error.statusCode === 413) {
+    raw.resume();
+    // A client that goes away hears nothing in any case.
+    await finished(raw).catch(() => undefined);
+  }
+  return sendError(reply, error);
+}
 
 /** Writes a refusal. What is not one of ours keeps its words only when it is the client's fault. */
 export function sendError(reply: FastifyReply, error: FastifyError | ApiError): FastifyReply {

@@ -3,12 +3,10 @@
  * Invariant: a request without the right signature learns nothing, not even whether the file exists: 404, before its body
  * is read and before it meets any fault.
  */
-import type { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
-import type { FastifyError, FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
-import { sendError } from '../json-api/api-scope.ts';
-import { type ApiError, notFound } from '../json-api/errors.ts';
+import { answerRefusal } from '../json-api/api-scope.ts';
+import { notFound } from '../json-api/errors.ts';
 import type { Query } from '../json-api/query.ts';
 import type { Services } from '../services.ts';
 import { isSigned, SIGNATURE_PATH, type StorageMethod } from './signed-link.ts';
@@ -35,10 +33,7 @@ interface SignedRequest {
 export function serveStorage(app: FastifyInstance, services: Services, files: readonly StoredFile[]): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.setErrorHandler(async (error: FastifyError | ApiError, request, reply) => {
-    if ('statusCode' in error && error.statusCode === 413) await readToItsEnd(request.raw);
-    return sendError(reply, error);
-  });
+  app.setErrorHandler(answerRefusal);
   app.addHook('onRequest', async (request) => {
     if (request.is404) throw notFound('File');
   });
@@ -61,11 +56,4 @@ export function serveStorage(app: FastifyInstance, services: Services, files: re
       },
     });
   }
-}
-
-/** Whoever is still sending when the connection ends does not hear the answer; what comes is not kept. */
-async function readToItsEnd(body: Readable): Promise<void> {
-  body.resume();
-  // A client that goes away hears nothing in any case.
-  await finished(body).catch(() => undefined);
 }

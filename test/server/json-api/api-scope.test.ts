@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 
 import { expect, it } from 'vitest';
 
+import { sendToItsEnd } from '../../support/server/send-to-its-end.ts';
 import { serveForTest, workspaceBody } from '../../support/server/serve-for-test.ts';
 
 const LIST = '/organizations/acme/workspaces';
@@ -129,4 +130,14 @@ it('accepts names far longer than usual, and answers 404 for them', async () => 
   const api = await serveForTest();
   const answer = await api.get(`${LIST}/${'n'.repeat(500)}`);
   expect(answer.errors[0]?.detail).toContain('Workspace');
+});
+
+it('refuses a body that is too large once all of it was sent, however its length is told', async () => {
+  const api = await serveForTest();
+  const body = Buffer.alloc(17 * 1024 * 1024, ' ');
+  for (const length of [{ 'content-length': String(body.length) }, { 'transfer-encoding': 'chunked' }]) {
+    const headers = { authorization: 'Bearer ann', 'content-type': 'application/vnd.api+json', ...length };
+    const url = `${api.url}/api/v2/organizations/acme/workspaces`;
+    expect(await sendToItsEnd(url, { method: 'POST', headers, body })).toBe(413);
+  }
 });

@@ -1,6 +1,6 @@
 /** The files behind signed links, as clients send them. */
-import { request } from 'node:http';
 import { expect, it } from 'vitest';
+import { sendToItsEnd } from '../../support/server/send-to-its-end.ts';
 import { seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
 
 const SEED = seedWith({
@@ -15,17 +15,8 @@ it.each([
 ])('refuses a file that is too large once all of it was sent: %s', async (_, headers) => {
   const api = await serveForTest({ seed: SEED });
   const { attributes } = (await api.get('/state-versions/sv-1')).resource;
-  const status = await new Promise((resolve, reject) => {
-    const sending = request(String(attributes['hosted-state-upload-url']), { method: 'PUT', headers });
-    sending.on('error', reject);
-    let answered: number | undefined;
-    sending.on('response', (answer) => {
-      answered = answer.statusCode;
-      answer.resume();
-    });
-    sending.on('close', () => resolve(answered));
-    sending.end(TOO_LARGE);
-  });
+  const url = String(attributes['hosted-state-upload-url']);
+  const status = await sendToItsEnd(url, { method: 'PUT', headers, body: TOO_LARGE });
   expect(status).toBe(413);
   expect((await api.get('/state-versions/sv-1')).resource.attributes['status']).toBe('pending');
 });
