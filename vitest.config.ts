@@ -30,6 +30,7 @@ const realClients = ['test/real-clients/**/*.test.ts'];
 export default defineConfig({
   test: {
     setupFiles: ['./test/support/fixed-seed.ts'],
+    globalSetup: ['./test/support/build-once.ts'],
     pool: 'forks',
     // Half of the time of many tests is waiting for processes and sockets: there is a worker more than cores.
     maxWorkers: availableParallelism() + 1,

@@ -1,18 +1,20 @@
 /**
- * Builds `dist`: all of trueup in as few files as can be, because start-up time is file count. What only some commands
+ * Builds `dist`, or the folder that `--to` names: all of trueup in as few files as can be, because start-up time is file count. What only some commands
  * need stands in files of its own. What package.json calls a dependency stays one; every other package is bundled, its
  * licence with it.
  */
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { type OutputChunk, rolldown } from 'rolldown';
 import about from '../package.json' with { type: 'json' };
 import { leanUndici, plainSchemas, readySchemas } from './bundle-plugins.ts';
 import { collectNotices } from './collect-notices.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const dist = join(root, 'dist');
+const { to } = parseArgs({ options: { to: { type: 'string', default: 'dist' } } }).values;
+const dist = resolve(root, to);
 
 /** Files of `dist` that commands load when they need them, each with what it imports; who stands first takes its pick. */
 const groups = [
@@ -57,4 +59,5 @@ const chunks = await bundle();
 await copyFile(join(root, 'scripts', 'launch.js'), join(dist, 'main.js'));
 const modules = chunks.flatMap((chunk) => chunk.moduleIds);
 await writeFile(join(dist, 'THIRD-PARTY-NOTICES.txt'), await collectNotices(modules));
-for (const { fileName, code } of chunks) console.log(`dist/${fileName}  ${Math.ceil(code.length / 1024)} kB`);
+for (const { fileName, code } of chunks)
+  console.log(`${to}/${fileName}  ${Math.ceil(code.length / 1024)} kB`);

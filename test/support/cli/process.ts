@@ -6,7 +6,9 @@ import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
-export const mainFile = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+/** The program as it was built for this run (`build-once.ts`), as users have it. */
+export const mainFile =
+  process.env['TRUEUP_BUILT_MAIN'] ?? fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 
 export interface ProcessOptions {
   readonly cwd: string;
