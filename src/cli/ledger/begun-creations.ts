@@ -4,11 +4,12 @@
  * the last apply before those, the creations without an answer. A later apply settles the entries. An entry counts only for targets
  * that are still the same place.
  */
-import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../../model/stack/ledger.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
+import { isLedgerOwned } from '../../plan/context/ledger-claims.ts';
 import { identitiesOf } from '../../plan/ledger/moved-targets.ts';
 import type { LockFence } from './lock-fence.ts';
 
@@ -22,16 +23,24 @@ interface BegunCreationsInput {
 /** How many entries are read: more than anybody repeats an apply without investigating. */
 const maxEntries = 20;
 
-/** Reads the history only when a declared resource of a kind without marks has no record. @throws LedgerError */
+/** Reads the history only when a declared resource has no record, and its target nothing else that would say whose it is. @throws LedgerError */
 export async function begunCreations(
   store: Pick<HistoryStore, 'listEntries'>,
   { stack, kinds, resources, ledger }: BegunCreationsInput,
 ): Promise<ReadonlySet<AddressText>> {
   const isInQuestion = ({ address }: DesiredResource) =>
-    kinds.get(address.kind)?.ownership.by === 'ledger' && !ledger.records.has(formatAddress(address));
+    isKnownByLedger(address, kinds, stack) && !ledger.records.has(formatAddress(address));
   if (!ledger.known || !resources.some(isInQuestion)) return new Set();
   const open = await openEntries(store, stack.name);
   return new Set(open.flatMap((entry) => creationsOf(entry, stack)));
+}
+
+/** Whether nothing but the ledger says whose it is: a kind without marks, or a target that keeps no claims (rule 48). */
+function isKnownByLedger(address: Address, kinds: Registry, { targets }: Stack): boolean {
+  const kind = kinds.get(address.kind);
+  const target = targets.find(({ name }) => name === address.target);
+  if (kind === undefined || target === undefined) return false;
+  return kind.ownership.by === 'ledger' || isLedgerOwned(kind, target);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Reads the consumers of one workspace as edges, name to id. A workspace that shares with all has none to read (rule 10). */
-import { type Pages, readPages } from '../../http/read-pages.ts';
+import { encodeBrackets, type Pages, readPages } from '../../http/read-pages.ts';
 import { counted } from '../../model/counted.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
@@ -37,10 +37,7 @@ export function sharedWith({ attributes }: WorkspaceItem): 'organization' | 'pro
 
 /** @throws WireError when the service cannot be reached */
 export async function readEdges(session: Session, item: WorkspaceItem): Promise<EdgesAnswer> {
-  const pages = await readPages(
-    session.reader,
-    `/workspaces/${encodeURIComponent(item.id)}/relationships/remote-state-consumers`,
-  );
+  const pages = await readPages(session.reader, pathOf(item));
   const { missing = 0 } = pages;
   if (!pages.complete && missing === 0) {
     const isMissing = typeof pages.problem === 'object' && pages.problem.status === 404;
@@ -55,6 +52,20 @@ export async function readEdges(session: Session, item: WorkspaceItem): Promise<
   }
   const edges = Object.fromEntries(consumers.map(({ name, id }) => [name, id] as const));
   return { edges, ...(missing > 0 ? { note: unreadableNote(item, missing) } : {}) };
+}
+
+/**
+ * Whether the service answers that there is nothing where the consumers are. Asks for one of them: a workspace that is shared with
+ * all has as many as the organization.
+ * @throws WireError when the service cannot be reached
+ */
+export async function lacksEdges(session: Session, item: WorkspaceItem): Promise<boolean> {
+  const { status } = await session.reader.get(encodeBrackets(`${pathOf(item)}?page[size]=1`));
+  return status === 404;
+}
+
+function pathOf({ id }: WorkspaceItem): string {
+  return `/workspaces/${encodeURIComponent(id)}/relationships/remote-state-consumers`;
 }
 
 /** The note about consumers that the service counts but does not show: unknown edges are never removed. */

@@ -13,7 +13,7 @@ import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { limits } from '../../services/workspaces/service-limits.ts';
 import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { recordedEdges } from './edges.ts';
-import { type LiveConsumers, readEdges, sharedWith } from './read-edges.ts';
+import { lacksEdges, type LiveConsumers, readEdges, sharedWith } from './read-edges.ts';
 
 const KIND = 'RemoteStateConsumers';
 
@@ -48,7 +48,8 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     incomplete: [...list.incomplete, ...readings.flatMap(({ incomplete }) => incomplete ?? [])],
     invisible: [],
     notes: readings.flatMap(({ note }) => note ?? []),
-    ...(list.items.some((item) => sharedWith(item) === undefined) ? {} : { unproven: true }),
+    // Where there is any workspace, some of them were asked.
+    ...(list.items.length > 0 ? {} : { unproven: true }),
   };
 }
 
@@ -69,10 +70,15 @@ async function lacksConsumers(
     (record) => recordedEdges(record).size > 0 && askedIds.has(record.id ?? ''),
   );
   if (known) return false;
-  const open = list.items.filter((item) => sharedWith(item) === undefined);
-  const others = open.filter(({ id }) => !askedIds.has(id)).slice(0, Math.max(0, 2 - asked.length));
+  const isShared = (item: WorkspaceItem) => sharedWith(item) !== undefined;
+  const unasked = list.items.filter(({ id }) => !askedIds.has(id));
+  // One that is shared with all lists all of them, so it is asked last.
+  const others = [...unasked.filter((item) => !isShared(item)), ...unasked.filter(isShared)].slice(
+    0,
+    Math.max(0, 2 - asked.length),
+  );
   // The only workspace is asked twice.
-  const witnesses = asked.length + others.length > 1 ? others : open.slice(0, 1);
+  const witnesses = asked.length + others.length > 1 ? others : list.items.slice(0, 1);
   const missing = await Promise.all(witnesses.map((item) => isMissing(session, item)));
   return asked.length + others.length > 0 && missing.every((is) => is);
 }
@@ -99,10 +105,7 @@ interface AskedOf {
 }
 
 function isMissing(session: Session, item: WorkspaceItem): Promise<boolean> {
-  return session.once(`no consumers of ${item.id}`, async () => {
-    const answer = await readEdges(session, item);
-    return answer.edges === undefined && answer.missing === true;
-  });
+  return session.once(`no consumers of ${item.id}`, () => lacksEdges(session, item));
 }
 
 /** The set of a service that has no consumers: who loses them is told for deletions alone, and none can be declared (rule 48). */

@@ -71,8 +71,8 @@ function existsRenamed(context: PlanContext, change: DigestedChange): boolean {
 
 /**
  * An interrupted creation leaves a resource with our claim and birth mark, or, where a manifest sets the field of the mark,
- * with our claim and a record of the creation. An adoption leaves our claim. For kinds without claims, an adoption leaves a
- * record, and a creation leaves an entry that it was begun.
+ * with our claim and a record of the creation. An adoption leaves our claim. Without claims, an adoption leaves a record, and a
+ * creation leaves an entry that it was begun, and a birth mark where the kind has one.
  */
 function isOurs(context: PlanContext, { address, action }: DigestedChange, live: LiveResource): boolean {
   const { ownership } = context.kind(address.kind);
@@ -84,7 +84,11 @@ function isOurs(context: PlanContext, { address, action }: DigestedChange, live:
   const whole = ownership.by === 'part' ? ownership.of(address) : address;
   const witness = context.live.get(formatAddress(whole))?.witness ?? live.witness;
   // An adoption records what it did before it wrote the claim.
-  if (witness.claim === undefined) return action === 'adopt' && context.record(whole) !== undefined;
+  if (witness.claim === undefined) {
+    if (action === 'adopt') return context.record(whole) !== undefined;
+    const isBegun = context.isLedgerOwned(whole) && context.hasBegunToCreate(whole);
+    return action === 'create' && isBegun && context.isOurs(witness.bornOf);
+  }
   if (!context.bearsOurClaim(witness)) return false;
   return action !== 'create' || context.isOurs(witness.bornOf) || context.record(whole)?.origin === 'created';
 }

@@ -163,6 +163,17 @@ describe('A service without remote state consumers', () => {
       'global-remote-state': false,
     });
   });
+
+  it('is found out before the sharing of all is switched off for it', async () => {
+    const { bench, stack } = await openWeak(['consumers']);
+    const names = ['app', 'web', 'zoo'];
+    for (const name of names) await bench.byHand.create({ name, 'global-remote-state': true });
+    const closed = { globalRemoteState: false, remoteStateConsumers: ['web'] };
+    await stack.declare(workspace('app', closed, { adopt: true }), workspace('zoo', closed, { adopt: true }));
+    const { out, err } = await stack.run(['apply', '--yes'], 7);
+    expect(out + err).toContain('the service has no remote state consumers');
+    expect(bench.written()).toEqual([]);
+  });
 });
 
 describe('A service without a safe delete', () => {

@@ -1,0 +1,59 @@
+/**
+ * An apply that is killed after its first create, where the ledger owns: the entry that the create was begun and the birth mark
+ * say that the workspace is ours (rule 48).
+ */
+import { describe, expect, it } from 'vitest';
+import { openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { startTrueup } from '../../support/cli/process.ts';
+import { lacking } from '../../support/weak/weak-service.ts';
+
+describe('What a killed apply has created on a service without tag bindings', () => {
+  /** The service has created "app", and the apply was killed before it heard of it. */
+  async function killed() {
+    const bench = await openBench();
+    const weak = lacking('tag-bindings');
+    bench.wire.guardBy(weak);
+    const stack = await bench.checkout({ workspaces: { ownership: 'ledger' } });
+    await stack.begin(workspace('base'));
+    const declared = [workspace('base'), workspace('app', { remoteStateConsumers: ['base'] })];
+    await stack.declare(...declared);
+    const { digest } = await stack.plan();
+    const at = { cwd: stack.directory, env: { ...secrets, TRUEUP_RUN_ID: '771' } };
+    const job = ['apply', '--approve', digest];
+    let applying = startTrueup(['--version'], at);
+    bench.wire.guardBy(async (request, pass) => {
+      const answer = await weak(request, pass);
+      if (request.method !== 'POST' || !request.path.endsWith('/workspaces')) return answer;
+      applying.kill('SIGKILL');
+      await applying.ended;
+      return undefined;
+    });
+    applying = startTrueup(job, at);
+    await applying.ended;
+    bench.wire.guardBy(weak);
+    expect(await bench.idsOf('app')).toHaveLength(1);
+    return { bench, stack, again: () => startTrueup(job, at).ended };
+  }
+
+  it('is ours by its birth mark, so the same job goes on with what is left', async () => {
+    const { bench, stack, again } = await killed();
+    const { guards } = await stack.plan();
+    expect(guards.filter(({ effect }) => effect === 'blocks')).toEqual([]);
+    const ended = await again();
+    expect(ended, ended.out + ended.err).toMatchObject({ code: 0 });
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(workspace('base'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('app')).toEqual([]);
+  });
+
+  it('is not ours any more once somebody else has made it anew', async () => {
+    const { bench, again } = await killed();
+    await bench.byHand.delete(`/workspaces/${await bench.idOf('app')}`);
+    await bench.byHand.create({ name: 'app', 'source-name': 'trueup/other' });
+    bench.wire.reset();
+    expect(await again()).toMatchObject({ code: 9 });
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});
