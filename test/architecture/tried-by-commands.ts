@@ -114,6 +114,11 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     ],
   },
   {
+    by: 'test/manifest/edit/kept-style.test.ts',
+    because: 'habits are right when whole texts, before and after, show them',
+    sources: ['manifest/edit/habits.ts', 'manifest/edit/text-block.ts'],
+  },
+  {
     by: 'test/manifest/edit/untouched-lines.test.ts',
     because: 'the parts of one edit are right when no random manifest is harmed by them',
     sources: [

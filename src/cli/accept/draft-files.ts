@@ -1,5 +1,5 @@
 /** What files would hold with values taken in. Nothing is written here. */
-import { type DocumentEdit, documentAt, editText } from '../../manifest/edit/edit-document.ts';
+import { contentStart, type DocumentEdit, editText } from '../../manifest/edit/edit-document.ts';
 import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import type { FileDrafts } from '../../manifest/load-documents.ts';
 import type { Registry } from '../../model/kind/kind.ts';
@@ -35,7 +35,8 @@ export function draftFiles(placed: readonly PlacedTaking[], { drafts, ...context
 
 function edit(members: readonly PlacedTaking[]): string | undefined | UnusualYaml {
   try {
-    return editText(textOf(members), editsOf(members));
+    const [first] = members;
+    return first && editText(first.document.source, editsOf(members));
   } catch (error) {
     if (error instanceof UnusualYaml) return error;
     throw error;
@@ -83,10 +84,10 @@ function textOf([first]: readonly PlacedTaking[]): string {
 function editsOf(members: readonly PlacedTaking[]): DocumentEdit[] {
   const byDocument = Map.groupBy(members, ({ document }) => document);
   return [...byDocument].map(([document, takings]): DocumentEdit => {
-    const number = documentAt(document);
-    if (takings.some(({ edit }) => edit === 'remove')) return { document: number, remove: true };
+    const at = contentStart(document);
+    if (takings.some(({ edit }) => edit === 'remove')) return { at, remove: true };
     return {
-      document: number,
+      at,
       values: takings.flatMap(({ edit }) => (edit === 'remove' ? [] : edit)),
     };
   });

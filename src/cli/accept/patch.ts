@@ -1,5 +1,5 @@
 /** The patches of files, as `git diff` shows them. Parts that no excerpt may show are hidden in them, too. */
-import { createTwoFilesPatch } from 'diff';
+import { formatPatch, structuredPatch } from 'diff';
 import { findHidden } from '../../manifest/explain/hidden-parts.ts';
 import { displayPath } from '../../manifest/files/find-stack.ts';
 import { slashes } from '../../manifest/files/list-files.ts';
@@ -23,16 +23,50 @@ export function patchOf(
   const shown = displayPath(file, cwd);
   const name = slashes(shown);
   const [old, now] = [before, after ?? ''].map((text) => maskAddresses(withoutHidden(text, kinds).shown));
-  const patch = createTwoFilesPatch(
-    `a/${name}`,
-    after === undefined ? '/dev/null' : `b/${name}`,
-    old ?? '',
-    now ?? '',
-    undefined,
-    undefined,
-    { context: 3 },
-  );
+  const patch = formatPatch({
+    oldFileName: `a/${name}`,
+    newFileName: after === undefined ? '/dev/null' : `b/${name}`,
+    oldHeader: undefined,
+    newHeader: undefined,
+    hunks: hunksOf(old ?? '', now ?? ''),
+  });
   return { file: shown, patch: patch.replace(/^=+\n/, ''), removed: after === undefined };
+}
+
+type Hunk = ReturnType<typeof structuredPatch>['hunks'][number];
+
+/** Part by part: the time that a comparison takes grows with the square of what differs in it. */
+function hunksOf(before: string, after: string): Hunk[] {
+  let [oldLine, newLine] = [0, 0];
+  return partsOf(before, after).flatMap(({ old, now }) => {
+    const { hunks } = structuredPatch('', '', old, now, undefined, undefined, { context: 3 });
+    const [oldAbove, newAbove] = [oldLine, newLine];
+    oldLine += old.split('\n').length - 1;
+    newLine += now.split('\n').length - 1;
+    return hunks.map((hunk) => ({
+      ...hunk,
+      oldStart: hunk.oldStart + oldAbove,
+      newStart: hunk.newStart + newAbove,
+    }));
+  });
+}
+
+/** Long enough that a small file is one part, of which every change shows the lines around it. */
+const partLength = 20_000;
+
+/** Documents that follow each other, in parts; one part, if they are not as many as before. */
+function partsOf(before: string, after: string): { readonly old: string; readonly now: string }[] {
+  const [olds, nows] = [before, after].map((text) => text.split(/^(?=---(?:\s|$))/m));
+  if (olds === undefined || nows === undefined || olds.length !== nows.length)
+    return [{ old: before, now: after }];
+  const parts: { old: string; now: string }[] = [];
+  for (const [index, old] of olds.entries()) {
+    const now = nows[index] ?? '';
+    const last = parts.at(-1);
+    if (last === undefined || last.old.length + old.length > partLength) parts.push({ old, now });
+    else parts[parts.length - 1] = { old: last.old + old, now: last.now + now };
+  }
+  return parts;
 }
 
 /** Whether a patch would not show all that a text has more than the one before: nothing unseen is ever written. */

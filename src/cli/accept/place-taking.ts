@@ -27,14 +27,20 @@ export interface PlacedTaking {
 }
 
 interface PlacingContext {
-  readonly entries: readonly Entry[];
+  /** what is declared, by its address as text */
+  readonly entries: ReadonlyMap<string, Entry>;
   readonly kinds: Registry;
   readonly cwd: string;
 }
 
+/** The entries of manifests by their addresses. */
+export function entriesByAddress(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
+  return new Map(entries.map((entry) => [formatAddress(entry.address), entry] as const));
+}
+
 export function placeTaking(taking: Taking, { entries, kinds, cwd }: PlacingContext): PlacedTaking | Refusal {
   const text = formatAddress(taking.address);
-  const entry = entries.find(({ address }) => formatAddress(address) === text);
+  const entry = entries.get(text);
   const kind = kinds.get(taking.address.kind);
   if (entry === undefined || kind === undefined)
     return refuse(taking, 'unknown-address', {

@@ -60,12 +60,13 @@ export async function reviewChanges(settled: Settled, review: Review): Promise<E
     const shown = files.filter((_, index) => done.includes(changes[index]?.file ?? ''));
     const about = { files: shown, written: true, nothing, stack: stack.name, terminal };
     showAnswer({ ...settled, placed }, about);
-    const names = done.map((file) => `"${printable(displayPath(file, cwd))}"`).join(', ');
-    const why = failure instanceof Error ? (systemErrorMessage(failure) ?? failure.message) : String(failure);
+    const nameOf = (path: string) => `"${printable(displayPath(path, cwd))}"`;
+    const { file, reason } = failure;
+    const why = reason instanceof Error ? (systemErrorMessage(reason) ?? reason.message) : String(reason);
     printError(
       terminal,
       'files-partly-written',
-      `only ${names} ${done.length === 1 ? 'was' : 'were'} written: ${why}`,
+      `only ${done.map(nameOf).join(', ')} ${done.length === 1 ? 'was' : 'were'} written, and not ${nameOf(file)}: ${why}`,
     );
     return exitCodes.partial;
   }

@@ -9,7 +9,7 @@ import type { Registry } from '../../model/kind/kind.ts';
 import type { KnownSecrets } from '../../model/known-secrets.ts';
 import { formatAddress } from '../../model/resource/address.ts';
 import { draftFiles } from './draft-files.ts';
-import { placeTaking, type PlacedTaking } from './place-taking.ts';
+import { entriesByAddress, placeTaking, type PlacedTaking } from './place-taking.ts';
 import { nameOfTaking, type Refusal, refuse, type Taking, takingKey } from './taking.ts';
 
 export interface Trial {
@@ -80,9 +80,8 @@ async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
     const left = trial.takings.filter((taking) => !excluded.has(takingKey(taking)));
     const stuck = left.filter((taking) => done.has(takingKey(taking)));
     if (stuck.length > 0) return { drafts, placed, refusals, failed: stuck.map(stillDiffers) };
-    const places = left.map((taking) =>
-      placeTaking(taking, { entries: trial.manifests.entries, kinds, cwd }),
-    );
+    const entries = entriesByAddress(trial.manifests.entries);
+    const places = left.map((taking) => placeTaking(taking, { entries, kinds, cwd }));
     const fits = places.flatMap((one) => ('why' in one ? [] : [one]));
     const drafted = draftFiles(fits, { drafts, kinds, secrets });
     const unplaced = [...places.flatMap((one) => ('why' in one ? [one] : [])), ...drafted.refusals];
@@ -122,13 +121,23 @@ async function findCulprits(
 ): Promise<readonly Refusal[]> {
   const addresses = new Set(failed.map(({ taking }) => formatAddress(taking.address)));
   if (addresses.size < 2 || failed.every(({ why }) => why.code !== 'value-still-differs')) return failed;
-  const culprits: Refusal[] = [];
-  for (const address of addresses) {
-    const takings = first.takings.filter((taking) => formatAddress(taking.address) === address);
-    const alone = await takeAll({ ...first, takings }, context);
-    culprits.push(...(alone.failed ?? []));
-  }
+  const members = first.takings.filter(({ address }) => addresses.has(formatAddress(address)));
+  const byAddress = [...Map.groupBy(members, ({ address }) => formatAddress(address)).values()];
+  const culprits = await searchCulprits(first, byAddress, context);
   return culprits.length === 0 ? failed : culprits;
+}
+
+/** Half by half, for each try reads all manifests: none is found where only several together are at fault. */
+async function searchCulprits(
+  first: Trial,
+  byAddress: readonly (readonly Taking[])[],
+  context: RoundContext,
+): Promise<readonly Refusal[]> {
+  const { failed } = await takeAll({ ...first, takings: byAddress.flat() }, context);
+  if (failed === undefined || byAddress.length === 1) return failed ?? [];
+  const half = Math.ceil(byAddress.length / 2);
+  const [left, right] = [byAddress.slice(0, half), byAddress.slice(half)];
+  return [...(await searchCulprits(first, left, context)), ...(await searchCulprits(first, right, context))];
 }
 
 function blame(placed: readonly PlacedTaking[], [first]: readonly Diagnostic[]): Refusal[] {

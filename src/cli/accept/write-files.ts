@@ -21,8 +21,8 @@ interface Written {
   /** one that changed since it was read: nothing is written */
   readonly changed?: string;
   readonly files: readonly string[];
-  /** why the files after these are as they were */
-  readonly failure?: unknown;
+  /** the next file, and what the system said; it and those after it are as they were */
+  readonly failure?: { readonly file: string; readonly reason: unknown };
 }
 
 /** @throws what the system said where nothing is written */
@@ -40,10 +40,10 @@ export async function writeChanges(changes: readonly FileChange[], directory: st
     try {
       await prepared.replace();
       files.push(file);
-    } catch (failure) {
+    } catch (reason) {
       for (const later of steps.slice(index)) await later.prepared.discard();
-      if (files.length === 0) throw failure;
-      return { files, failure };
+      if (files.length === 0) throw reason;
+      return { files, failure: { file, reason } };
     }
   }
   return { files };

@@ -16,7 +16,13 @@ export function writtenValue(
   if (compare.shape === 'set' && Array.isArray(live)) return writtenSet(compare, live, written);
   if (compare.shape === 'duration' && typeof live === 'number')
     return typeof written === 'number' ? live : formatDuration(live);
-  return live;
+  return typeof live === 'string' ? withoutFraction(compare, live) : live;
+}
+
+/** A moment as people write it, if that means the same. */
+function withoutFraction(compare: Comparison, live: string): string {
+  const short = live.replace(/(?<=:\d\d)\.000Z$/, 'Z');
+  return sameJson(compare.canonical(short), live) ? short : live;
 }
 
 /** Items that stay keep their places and spellings, so that their lines stay; new ones come behind. */

@@ -129,7 +129,8 @@ async function takeIn(
     const blocked = new Map(guardRemovals(settled.placed, ledger, stack.guards));
     for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
     const code = await reviewChanges(settled, { ...options, stack, terminal, stop, nothing, blocked });
-    return code === exitCodes.done && (unread || hasErrors(first.problems)) ? exitCodes.error : code;
+    if (code !== exitCodes.done || !(unread || hasErrors(first.problems))) return code;
+    return settled.placed.length > 0 ? exitCodes.partial : exitCodes.error;
   } finally {
     await prepared.close();
   }

@@ -4,11 +4,11 @@
  */
 import { sameJson, type Json, type Path } from '../../model/json/json.ts';
 import { parseDocuments } from '../yaml/parse-documents.ts';
-import { createSourceText } from '../yaml/source-text.ts';
+import { createSourceText, type SourceText } from '../yaml/source-text.ts';
 import { spanOf } from '../yaml/locate.ts';
 import type { YamlDocument } from '../yaml/yaml-document.ts';
 import { nextEdit } from './next-edit.ts';
-import { readSourceTree, UnusualYaml } from './source-tree.ts';
+import { readSourceTree, type SourceNode, UnusualYaml } from './source-tree.ts';
 import { applySplices } from './splice.ts';
 import { withValueAt } from './value-at.ts';
 
@@ -20,34 +20,70 @@ export interface ValueEdit {
 
 /** What becomes of one document: its values, or the whole. */
 export type DocumentEdit = {
-  /** counted from 0, empty documents left out */
-  readonly document: number;
+  /** an offset in its content, which `contentStart` gives */
+  readonly at: number;
 } & ({ readonly values: readonly ValueEdit[] } | { readonly remove: true });
 
-/** The text of a file afterwards; undefined when no document is left in it. @throws UnusualYaml when it cannot be edited */
-export function editText(text: string, edits: readonly DocumentEdit[]): string | undefined {
-  const before = documentsOf(text);
+/**
+ * The text of a file afterwards; undefined when no document is left in it. Only the parts in which a document is edited are parsed:
+ * a file may hold thousands.
+ * @throws UnusualYaml when it cannot be edited
+ */
+export function editText(source: SourceText, edits: readonly DocumentEdit[]): string | undefined {
+  const chunks = chunksOf(source);
+  const byChunk = Map.groupBy(edits, ({ at }) => chunks.findLast(({ start }) => start <= at));
+  const edited = chunks.map((chunk) => {
+    const here = byChunk.get(chunk)?.map((edit) => ({ ...edit, at: edit.at - chunk.start }));
+    return here === undefined ? chunk.text : editChunk(chunk.text, here);
+  });
+  const whole = edited.join('');
+  const isRemoved = edits.some((edit) => 'remove' in edit);
+  return isRemoved && documentsOf(whole).length === 0 ? undefined : whole;
+}
+
+interface Chunk {
+  readonly start: number;
+  readonly text: string;
+}
+
+const divided = new WeakMap<SourceText, readonly Chunk[]>();
+
+/** The parts of a text from one `---` to the next; a text with directives is not divided. */
+function chunksOf(source: SourceText): readonly Chunk[] {
+  const known = divided.get(source);
+  if (known !== undefined) return known;
+  const { text } = source;
+  const starts = /^%/m.test(text) ? [] : [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index);
+  const bounds = [...new Set([0, ...starts])];
+  const chunks = bounds.map((start, index) => ({ start, text: text.slice(start, bounds[index + 1]) }));
+  divided.set(source, chunks);
+  return chunks;
+}
+
+function editChunk(chunk: string, edits: readonly DocumentEdit[]): string {
+  const before = documentsOf(chunk);
   const wanted: (Json | undefined)[] = before.map(({ value }) => value);
-  let edited = text;
+  let edited = chunk;
   // From the last to the first: what stands before an edit does not move.
-  for (const edit of edits.toSorted((a, b) => b.document - a.document)) {
-    const document = before[edit.document];
+  for (const edit of edits.toSorted((a, b) => b.at - a.at)) {
+    const number = before.findIndex((document) => contentStart(document) === edit.at);
+    const document = before[number];
     if (document === undefined) throw new UnusualYaml('the document is not there');
-    const at = contentStart(document);
     if ('remove' in edit) {
-      edited = removeDocument(edited, at);
-      wanted[edit.document] = undefined;
+      if (before.length > 1)
+        throw new UnusualYaml('its documents are not divided by "---", or have directives');
+      edited = chunk.startsWith('---') ? '' : chunk.slice(0, edit.at);
+      wanted[number] = undefined;
     } else {
       const value = edit.values.reduce(
         (made, { path, value }) => withValueAt(made, path, value),
         document.value,
       );
-      edited = editDocument(edited, { at, value });
-      wanted[edit.document] = value;
+      edited = editDocument(edited, { at: edit.at, value });
+      wanted[number] = value;
     }
   }
   const left = wanted.filter((value) => value !== undefined);
-  if (left.length === 0) return undefined;
   const after = documentsOf(edited).map(({ value }) => value);
   if (!sameJson(after, left)) throw new UnusualYaml('it would not say afterwards what is meant');
   return edited;
@@ -55,41 +91,27 @@ export function editText(text: string, edits: readonly DocumentEdit[]): string |
 
 /** @param about.at an offset in the document's content, before all that is edited */
 function editDocument(text: string, { at, value }: { readonly at: number; readonly value: Json }): string {
-  const [start, end] = chunkAround(text, at);
-  let chunk = text.slice(start, end);
+  let edited = text;
   // Each step settles a value or more.
-  const maxSteps = 10 + count(value) + count(documentsOf(chunk)[0]?.value ?? null);
+  const maxSteps = 10 + count(value) + count(documentsOf(text).find(isAt(at))?.value ?? null);
   for (let step = 0; step < maxSteps; step++) {
-    const document = documentsOf(chunk).find((found) => contentStart(found) === at - start);
+    const document = documentsOf(edited).find(isAt(at));
     if (document === undefined) throw new UnusualYaml('the document is not found again');
-    if (sameJson(document.value, value)) return text.slice(0, start) + chunk + text.slice(end);
-    const root = readSourceTree(chunk, at - start);
-    const splices = nextEdit(chunk, root, { from: document.value, to: value });
+    if (sameJson(document.value, value)) return edited;
+    const splices = nextEdit(edited, readSourceTree(edited, at), { from: document.value, to: value });
     if (splices.length === 0) break;
-    chunk = applySplices(chunk, splices);
+    edited = applySplices(edited, splices);
   }
   throw new UnusualYaml('no way was found to write the value');
+}
+
+function isAt(at: number): (document: YamlDocument) => boolean {
+  return (document) => contentStart(document) === at;
 }
 
 function count(value: Json): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, member: Json) => sum + count(member), 1);
-}
-
-/** Removes a document with its separator; comments at the beginning of the file stay. */
-function removeDocument(text: string, at: number): string {
-  const [start, end] = chunkAround(text, at);
-  const isWhole = documentsOf(text.slice(start, end)).length === 1;
-  if (!isWhole) throw new UnusualYaml('its documents have directives');
-  const from = start > 0 || text.startsWith('---') ? start : at;
-  return text.slice(0, from) + text.slice(end);
-}
-
-/** The part of a text from one `---` to the next; a text with directives is not divided. */
-function chunkAround(text: string, at: number): readonly [number, number] {
-  if (/^%/m.test(text)) return [0, text.length];
-  const starts = [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index);
-  return [starts.findLast((start) => start <= at) ?? 0, starts.find((start) => start > at) ?? text.length];
 }
 
 function documentsOf(text: string): readonly YamlDocument[] {
@@ -99,10 +121,12 @@ function documentsOf(text: string): readonly YamlDocument[] {
   return documents;
 }
 
-/** The number of a document among those of its file, by which it is edited. */
-export function documentAt(document: YamlDocument): number {
+/** The source of a document, and the offset in its file from which the tree counts. @throws UnusualYaml */
+export function treeOf(document: YamlDocument): { readonly root: SourceNode; readonly base: number } {
   const at = contentStart(document);
-  return documentsOf(document.source.text).findIndex((found) => contentStart(found) === at);
+  const chunk = chunksOf(document.source).findLast(({ start }) => start <= at);
+  const base = chunk?.start ?? 0;
+  return { root: readSourceTree(chunk?.text ?? '', at - base), base };
 }
 
 /** The offset in the text of its file at which the content of a document begins. */

@@ -1,4 +1,7 @@
-/** Puts a member or an item into a map or list, and takes one out, together with its line where it has one of its own. */
+/**
+ * Puts a member or an item into a map or list, takes one out, or moves one: together with its line where it has one of its own, and
+ * with the comments of an item that is moved.
+ */
 import type { Json } from '../../model/json/json.ts';
 import type { SourceEntry, SourceNode, Style } from './source-tree.ts';
 import {
@@ -11,16 +14,15 @@ import {
   lineStart,
   type Splice,
 } from './splice.ts';
-import { blockText, inlineText, keyText, needsLines } from './value-text.ts';
+import { gapsOf, keyQuotes } from './habits.ts';
+import { blockText, type Habits, inlineText, keyText, type Manner, needsLines } from './value-text.ts';
 
 /** What an entry is put into. */
 export interface Collection {
   readonly text: string;
   readonly node: SourceNode;
-  /** of one level */
-  readonly step: number;
-  /** written as JSON */
-  readonly json: boolean;
+  /** of the document around it */
+  readonly habits: Habits;
 }
 
 interface NewEntry {
@@ -29,17 +31,34 @@ interface NewEntry {
   readonly value: Json;
 }
 
+/** How a value is written that begins at a place in the text of a collection. */
+export function mannerAt({ text, node, habits }: Collection, at: number, style: Style | undefined): Manner {
+  const line = lineStart(text, at);
+  const indent = /^[ ]*/.exec(text.slice(line, at))?.[0].length ?? 0;
+  return {
+    style,
+    habits: { ...habits, ...gapsOf(text, [node], habits) },
+    flow: node.style === 'flow',
+    indent,
+    lineBreak: lineBreakAt(text, at),
+  };
+}
+
 /** @param before how many of the entries stand before it */
 export function insertEntry(collection: Collection, entry: NewEntry, before: number): Splice[] {
   const { text, node } = collection;
   const neighbour = node.entries[before - 1] ?? node.entries[0];
   const style = neighbour === undefined ? undefined : quotesOf(neighbour.value.style);
-  if (node.style === 'flow')
-    return insertBetweenBrackets(collection, inlineEntry(collection, entry, style), before);
+  if (node.style === 'flow') {
+    const isOnly = neighbour === undefined && collection.habits.spread;
+    const manner = mannerAt(collection, neighbour?.start ?? node.start, style);
+    const inside = isOnly ? { ...manner, indent: manner.indent + collection.habits.step } : manner;
+    return insertBetweenBrackets(collection, inlineEntry(collection, entry, inside), before);
+  }
   const first = node.entries[0];
   const above = node.entries[before - 1];
   const column = columnOf(text, first?.start ?? node.start);
-  const lines = blockEntry(collection, entry, { column, style });
+  const lines = blockEntry(collection, entry, { column, style, neighbour });
   const at = above === undefined ? lineStart(text, first?.start ?? node.start) : lineEnd(text, above.end);
   return [insertLines(text, at, lines)];
 }
@@ -49,59 +68,96 @@ function quotesOf(style: Style): Style | undefined {
   return style === 'single' || style === 'double' ? style : undefined;
 }
 
-function inlineEntry({ json }: Collection, { key, value }: NewEntry, style: Style | undefined): string {
-  const written = inlineText(value, { style, json });
-  return key === undefined ? written : `${keyText(key, json)}: ${written}`;
+function inlineEntry({ text, node }: Collection, { key, value }: NewEntry, manner: Manner): string {
+  const written = inlineText(value, manner);
+  if (key === undefined) return written;
+  const name = keyText(key, { ...manner, style: keyQuotes(text, node) });
+  return `${name}:${/["']$/.test(name) ? manner.habits.colon : ' '}${written}`;
+}
+
+interface BlockPlace {
+  readonly column: number;
+  readonly style: Style | undefined;
+  readonly neighbour: SourceEntry | undefined;
 }
 
 function blockEntry(
-  { step, json }: Collection,
+  collection: Collection,
   { key, value }: NewEntry,
-  { column, style }: { readonly column: number; readonly style: Style | undefined },
+  { column, style, neighbour }: BlockPlace,
 ): string[] {
+  const { text, node, habits } = collection;
+  const manner = mannerAt(collection, neighbour?.start ?? node.start, style);
   const pad = ' '.repeat(column);
-  const lead = key === undefined ? '-' : `${keyText(key, json)}:`;
-  if (!needsLines(value) || (key === undefined && typeof value !== 'string'))
-    return [`${pad}${lead} ${inlineText(value, { style, json })}`];
-  const { head, lines } = blockText(value, column + step, step);
+  const lead = key === undefined ? '-' : `${keyText(key, { ...manner, style: keyQuotes(text, node) })}:`;
+  if (!needsLines(value) || (key === undefined && typeof value !== 'string')) {
+    const gap = key === undefined && neighbour !== undefined ? gapBehind(text, neighbour) : ' ';
+    return [`${pad}${lead}${gap}${inlineText(value, manner)}`];
+  }
+  const { head, lines } = blockText(value, column, habits);
   return [`${pad}${lead}${head === '' ? '' : ` ${head}`}`, ...lines];
 }
 
+/** The spaces between the dash of an item and its value. */
+function gapBehind(text: string, { lead, value }: SourceEntry): string {
+  const gap = text.slice(lead, value.start);
+  return /^ +$/.test(gap) ? gap : ' ';
+}
+
 /** Beside its neighbours, or on a line of its own where they have one each. */
-function insertBetweenBrackets({ text, node }: Collection, written: string, before: number): Splice[] {
+function insertBetweenBrackets(
+  collection: Collection,
+  written: string,
+  before: number,
+  remark = '',
+): Splice[] {
+  const { text, node, habits } = collection;
   const above = node.entries[before - 1];
   const below = node.entries[before];
-  if (above === undefined && below === undefined) {
-    const at = node.start + 1;
-    const isCommented = text.slice(at, node.end - 1).includes('#');
-    return isCommented
-      ? [{ start: at, end: at, text: written }]
-      : [{ start: at, end: node.end - 1, text: written }];
-  }
+  if (above === undefined && below === undefined) return insertOnly(collection, written);
   const neighbour = above ?? below;
   const ownLine = neighbour !== undefined && beginsLine(text, neighbour.start);
+  const { comma } = gapsOf(text, [node], habits);
   if (above === undefined) {
     const at = below?.start ?? node.end;
-    const gap = ownLine ? `${lineBreakAt(text, at)}${text.slice(lineStart(text, at), at)}` : ' ';
+    const gap = ownLine ? `${remark}${lineBreakAt(text, at)}${text.slice(lineStart(text, at), at)}` : comma;
     return [{ start: at, end: at, text: `${written},${gap}` }];
   }
-  if (!ownLine) return [{ start: above.end, end: above.end, text: `, ${written}` }];
-  return insertLine(text, above, { written, isLast: below === undefined });
+  if (!ownLine) return [{ start: above.end, end: above.end, text: `,${comma}${written}` }];
+  return insertLine(text, above, { written, isLast: below === undefined, remark });
+}
+
+/** Into brackets with nothing but comments in them. */
+function insertOnly({ text, node, habits }: Collection, written: string): Splice[] {
+  const at = node.start + 1;
+  const isCommented = text.slice(at, node.end - 1).includes('#');
+  if (isCommented) return [{ start: at, end: at, text: written }];
+  if (!habits.spread) {
+    const padding = habits.padding[node.is === 'list' ? 'list' : 'map'];
+    return [{ start: at, end: node.end - 1, text: `${padding}${written}${padding}` }];
+  }
+  const [lineBreak, line] = [lineBreakAt(text, at), text.slice(lineStart(text, at), at)];
+  const pad = /^ */.exec(line)?.[0] ?? '';
+  const within = `${lineBreak}${pad}${' '.repeat(habits.step)}${written}${lineBreak}${pad}`;
+  return [{ start: at, end: node.end - 1, text: within }];
+}
+
+interface NewLine {
+  readonly written: string;
+  readonly isLast: boolean;
+  /** the comment behind it, with the spaces before it */
+  readonly remark: string;
 }
 
 /** A new line below that of an entry, whose comment stays beside it. */
-function insertLine(
-  text: string,
-  above: SourceEntry,
-  { written, isLast }: { readonly written: string; readonly isLast: boolean },
-): Splice[] {
+function insertLine(text: string, above: SourceEntry, { written, isLast, remark }: NewLine): Splice[] {
   const pad = text.slice(lineStart(text, above.start), above.start);
   const behind = above.comma === undefined ? above.end : above.comma + 1;
   const comma = above.comma === undefined ? [{ start: above.end, end: above.end, text: ',' }] : [];
   const ending = above.comma === undefined && isLast ? '' : ',';
   if (bareRest(text, behind) === undefined)
     return [...comma, { start: behind, end: behind, text: ` ${written}${ending}` }];
-  return [...comma, insertLines(text, lineEnd(text, behind), [`${pad}${written}${ending}`])];
+  return [...comma, insertLines(text, lineEnd(text, behind), [`${pad}${written}${ending}${remark}`])];
 }
 
 /** For a collection that keeps other entries. */
@@ -124,6 +180,45 @@ export function removeEntry({ text, node }: Collection, index: number): Splice[]
     return [cut(entry.start, below.start)];
   const from = above === undefined ? entry.start : (above.comma ?? above.end);
   return [cut(from, behind)];
+}
+
+/**
+ * Puts an item behind others, as it is written, with its comments: the one beside it and, in a list of lines, those right above.
+ * @param before how many of the entries, itself among them, stand before its new place
+ */
+export function moveItem(collection: Collection, index: number, before: number): Splice[] | undefined {
+  const { text, node } = collection;
+  const entry = node.entries[index];
+  if (entry === undefined) return undefined;
+  if (node.style === 'flow') {
+    const behind = entry.comma === undefined ? entry.end : entry.comma + 1;
+    const isLine = beginsLine(text, entry.start);
+    const remark = isLine ? (bareRest(text, behind)?.trimEnd() ?? '') : '';
+    const written = text.slice(entry.start, entry.end);
+    return [...insertBetweenBrackets(collection, written, before, remark), ...removeEntry(collection, index)];
+  }
+  const [start, end] = [startWithComments(text, node, index), lineEnd(text, entry.end)];
+  const above = node.entries[before - 1];
+  const at = above === undefined ? startWithComments(text, node, 0) : lineEnd(text, above.end);
+  const lines = text
+    .slice(start, end)
+    .replace(/\r?\n$/, '')
+    .split(/\r?\n/);
+  return [insertLines(text, at, lines), cut(start, end)];
+}
+
+/** Where the comments begin that stand right above an item, one below the other. */
+function startWithComments(text: string, { entries }: SourceNode, index: number): number {
+  const entry = entries[index];
+  if (entry === undefined) return text.length;
+  const above = entries[index - 1];
+  const bound = above === undefined ? 0 : lineEnd(text, above.end);
+  let start = lineStart(text, entry.start);
+  for (;;) {
+    const line = lineStart(text, start - 1);
+    if (start === 0 || line < bound || !/^ *#/.test(text.slice(line, start))) return start;
+    start = line;
+  }
 }
 
 function cut(start: number, end: number): Splice {

@@ -1,15 +1,16 @@
 /** Finds the first place where a document differs from what it shall say, and the splices that settle it. */
 import { diffArrays } from 'diff';
 import { canonicalText, isJsonObject, type Json, type JsonObject, sameJson } from '../../model/json/json.ts';
-import { type Collection, insertEntry, removeEntry } from './entries.ts';
+import { type Collection, insertEntry, moveItem, removeEntry } from './entries.ts';
+import { habitsOf } from './habits.ts';
 import { replaceValue } from './replace-value.ts';
 import { type SourceEntry, type SourceNode, UnusualYaml } from './source-tree.ts';
-import { columnOf, type Splice } from './splice.ts';
+import type { Splice } from './splice.ts';
+import type { Habits } from './value-text.ts';
 
 interface Compared {
   readonly text: string;
-  readonly step: number;
-  readonly json: boolean;
+  readonly habits: Habits;
 }
 
 /** @returns no splices when both are the same @throws UnusualYaml */
@@ -18,21 +19,7 @@ export function nextEdit(
   root: SourceNode,
   sides: { readonly from: Json; readonly to: Json },
 ): Splice[] {
-  const compared = { text, step: stepOf(text, root), json: isWrittenAsJson(root, text) };
-  return settle(compared, root, sides) ?? [];
-}
-
-/** How far the first block inside is indented; 2 where there is none. */
-function stepOf(text: string, root: SourceNode): number {
-  for (const entry of root.style === 'block' ? root.entries : []) {
-    const step = columnOf(text, entry.value.start) - columnOf(text, entry.start);
-    if (entry.value.style === 'block' && entry.value.is === 'map' && step > 0) return step;
-  }
-  return 2;
-}
-
-function isWrittenAsJson(root: SourceNode, text: string): boolean {
-  return root.style === 'flow' && root.entries.every(({ start }) => text[start] === '"');
+  return settle({ text, habits: habitsOf(text, root) }, root, sides) ?? [];
 }
 
 /** Undefined: the value has to be written anew as a whole. */
@@ -92,22 +79,29 @@ function settleList(
   const collection: Collection = { ...compared, node };
   if (node.entries.length !== from.length) throw new UnusualYaml('its lists are not what they seem');
   if (to.length === 0) return undefined;
-  let before = 0;
-  let removed: number | undefined;
-  for (const part of diffArrays(from.map(canonicalText), to.map(canonicalText))) {
-    if (part.added) {
-      const written = before - 0;
-      if (!canGrow(collection)) return undefined;
-      const [value = null] = part.value.map(
-        (text) => to.find((item) => canonicalText(item) === text) ?? null,
-      );
-      return insertEntry(collection, { value }, written);
-    }
-    if (part.removed) removed ??= before;
-    before += part.value.length;
+  const parts = diffArrays(from.map(canonicalText), to.map(canonicalText));
+  const removed = parts.flatMap((part, number) =>
+    part.removed
+      ? part.value.map((text, offset) => ({ text, index: countBefore(parts, number) + offset }))
+      : [],
+  );
+  const added = parts.findIndex((part) => part.added);
+  const [gone] = removed;
+  if (added === -1) {
+    if (gone === undefined) throw new UnusualYaml('its lists are not what they seem');
+    return canShrink(collection, gone.index) ? removeEntry(collection, gone.index) : undefined;
   }
-  if (removed === undefined) throw new UnusualYaml('its lists are not what they seem');
-  return canShrink(collection, removed) ? removeEntry(collection, removed) : undefined;
+  if (!canGrow(collection)) return undefined;
+  const [text] = parts[added]?.value ?? [];
+  const before = countBefore(parts, added);
+  const moved = removed.find((one) => one.text === text);
+  if (moved !== undefined) return moveItem(collection, moved.index, before);
+  return insertEntry(collection, { value: to.find((item) => canonicalText(item) === text) ?? null }, before);
+}
+
+/** How many items of the list as it is stand before a part. */
+function countBefore(parts: ReturnType<typeof diffArrays<string>>, number: number): number {
+  return parts.slice(0, number).reduce((sum, part) => (part.added ? sum : sum + part.value.length), 0);
 }
 
 /** Whether an entry can come behind the others: on a line of its own, or between brackets. */

@@ -1,31 +1,49 @@
 /** Replaces the value of a member or item where it stands, in the style that it has; comments beside it stay. */
 import type { Json } from '../../model/json/json.ts';
-import type { Collection } from './entries.ts';
+import { type Collection, mannerAt } from './entries.ts';
 import { type SourceEntry, UnusualYaml } from './source-tree.ts';
 import { columnOf, insertLines, lineBreakAt, lineEnd, lineStart, type Splice } from './splice.ts';
+import { rewriteBlock } from './text-block.ts';
 import { blockText, inlineText, needsLines } from './value-text.ts';
 
 /** @param collection what the entry stands in */
 export function replaceValue(collection: Collection, entry: SourceEntry, value: Json): Splice[] {
-  const { text, node, json } = collection;
+  const { text, node } = collection;
   const { value: old } = entry;
   if (old.style === 'alias')
     throw new UnusualYaml(`the alias "*${old.alias}" stands where a value is to be written`);
-  const inline = inlineText(value, { style: old.style, json });
+  const inline = inlineText(value, mannerAt(collection, entry.start, old.style));
   const isRoomy = node.style === 'block' && entry.key !== undefined;
   const onLines = isRoomy && needsLines(value) && old.style !== 'flow';
-  if (old.style === 'text') return replaceText(collection, entry, onLines ? value : inline);
+  if (old.style === 'text') return replaceText(collection, entry, { value, inline, onLines });
   if (old.style === 'block') return replaceBlock(collection, entry, onLines ? value : inline);
   if (onLines) return spreadOut(collection, entry, value);
   const start = old.tag === undefined ? old.start : Math.min(old.tag.start, old.start);
-  const isTight = start === entry.lead && text[start - 1] !== ' ' && entry.key !== undefined;
+  const isBeforeColon = start === entry.lead && text[start - 1] !== ' ' && entry.key !== undefined;
+  // Between brackets a key in quotes needs no space behind its colon.
+  const isTight = isBeforeColon && !(node.style === 'flow' && /["']/.test(text[entry.start] ?? ''));
   const isBare = old.style === 'empty';
-  return [{ start, end: old.end, text: isTight || isBare ? ` ${inline}` : inline }];
+  const written = isTight || isBare ? ` ${inline}` : inline;
+  return [
+    { start, end: old.end, text: written },
+    ...alignComment(text, { start, end: old.end, text: written }),
+  ];
+}
+
+/** A comment stays below that of the line above, or above that of the line below, where there is room. */
+function alignComment(text: string, { start, end, text: written }: Splice): Splice[] {
+  const gap = /^ {2,}(?=#)/.exec(text.slice(end))?.[0] ?? '';
+  const column = columnOf(text, end) + gap.length;
+  const lines = [lineStart(text, lineStart(text, start) - 1), lineEnd(text, end)];
+  const isAligned = lines.some((line) => /^.* #$/.test(text.slice(line, line + column + 1)));
+  if (gap === '' || !isAligned || written.includes('\n')) return [];
+  const width = Math.max(1, gap.length + (end - start) - written.length);
+  return [{ start: end, end: end + gap.length, text: ' '.repeat(width) }];
 }
 
 /** From a value on the line of its key to lines below it. */
-function spreadOut({ text, step }: Collection, entry: SourceEntry, value: Json): Splice[] {
-  const { head, lines } = blockText(value, columnOf(text, entry.start) + step, step);
+function spreadOut({ text, habits }: Collection, entry: SourceEntry, value: Json): Splice[] {
+  const { head, lines } = blockText(value, columnOf(text, entry.start), habits);
   const { value: old } = entry;
   const start = old.anchor === undefined ? entry.lead : old.anchor.end;
   const gap = head === '' ? '' : ` ${head}`;
@@ -35,24 +53,48 @@ function spreadOut({ text, step }: Collection, entry: SourceEntry, value: Json):
   ];
 }
 
+interface NewText {
+  readonly value: Json;
+  readonly inline: string;
+  /** it has several lines, and there is room for them */
+  readonly onLines: boolean;
+}
+
 /** A block of text: its header is a line of its own, whose comment stays. */
-function replaceText({ text, step }: Collection, entry: SourceEntry, value: Json): Splice[] {
+function replaceText(
+  collection: Collection,
+  entry: SourceEntry,
+  { value, inline, onLines }: NewText,
+): Splice[] {
+  const { text, habits } = collection;
   const { start, end } = entry.value;
   const lineBreak = lineBreakAt(text, start);
   const headerEnd = lineEnd(text, start);
-  const comment = /[ \t]+#[^\r\n]*/.exec(text.slice(start, headerEnd))?.[0] ?? '';
+  const [header = '', comment = ''] =
+    /^(\S*)([ \t]+#[^\r\n]*)?/.exec(text.slice(start, headerEnd))?.slice(1) ?? [];
   const isOpenEnd = text[end - 1] !== '\n';
-  const parts = onLines(value, columnOf(text, entry.start) + step, step);
+  const column = columnOf(text, entry.start);
+  const lines = text
+    .slice(headerEnd, end)
+    .replace(/\r?\n$/, '')
+    .split(/\r?\n/);
+  const stays = typeof value === 'string' && (onLines || header.startsWith('>'));
+  const kept = stays ? rewriteBlock({ header, lines, column }, value) : undefined;
+  const otherwise = onLines ? blockText(value, column, habits) : { head: inline, lines: [] };
+  const parts = kept === undefined ? otherwise : { head: kept.header, lines: kept.lines };
   const whole = [`${parts.head}${comment}`, ...parts.lines].join(lineBreak);
   return [{ start, end, text: isOpenEnd ? whole : `${whole}${lineBreak}` }];
 }
 
 /** A map or list on lines of its own becomes something else: what stands behind its key stays. */
-function replaceBlock({ text, step }: Collection, entry: SourceEntry, value: Json): Splice[] {
+function replaceBlock({ text, habits }: Collection, entry: SourceEntry, value: Json): Splice[] {
   const { value: old } = entry;
   const from = Math.max(entry.lead, old.anchor?.end ?? 0, old.tag?.end ?? 0);
   const isBelow = lineStart(text, old.start) > from;
-  const { head, lines } = onLines(value, columnOf(text, entry.start) + step, step);
+  const isWritten = typeof value === 'string' && !needsLines(value);
+  const { head, lines } = isWritten
+    ? { head: value, lines: [] }
+    : blockText(value, columnOf(text, entry.start), habits);
   if (!isBelow) return [{ start: old.start, end: old.end, text: head }];
   const first = lineStart(text, old.start);
   const last = lineEnd(text, entry.end);
@@ -61,10 +103,4 @@ function replaceBlock({ text, step }: Collection, entry: SourceEntry, value: Jso
     { start: from, end: from, text: head === '' ? '' : ` ${head}` },
     { start: first, end: last, text: below },
   ];
-}
-
-/** @param value text that is written already, or a value for lines of its own */
-function onLines(value: Json, indent: number, step: number): { head: string; lines: readonly string[] } {
-  if (typeof value === 'string' && !needsLines(value)) return { head: value, lines: [] };
-  return blockText(value, indent, step);
 }

@@ -2,8 +2,8 @@
 import type { Path } from '../../model/json/json.ts';
 import type { Span } from '../yaml/locate.ts';
 import type { YamlDocument } from '../yaml/yaml-document.ts';
-import { contentStart } from './edit-document.ts';
-import { readSourceTree, type SourceNode } from './source-tree.ts';
+import { treeOf } from './edit-document.ts';
+import type { SourceNode } from './source-tree.ts';
 import { valueAt } from './value-at.ts';
 
 interface SharedValue {
@@ -16,7 +16,14 @@ interface SharedValue {
 
 /** @throws UnusualYaml */
 export function findShared(document: YamlDocument, path: Path): SharedValue | undefined {
-  const root = readSourceTree(document.source.text, contentStart(document));
+  const { root, base } = treeOf(document);
+  const found = findIn(root, document, path);
+  if (found === undefined) return undefined;
+  const { start, end } = found.span;
+  return { ...found, span: { start: base + start, end: base + end } };
+}
+
+function findIn(root: SourceNode, document: YamlDocument, path: Path): SharedValue | undefined {
   const repeated = new Set(aliasesIn(root));
   let node = root;
   for (const [depth, name] of path.entries()) {

@@ -1,34 +1,106 @@
 /** Values as YAML text, in the style of what stands around them. */
 import { dump } from 'js-yaml';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { jsonLikeSchema } from '../yaml/parse-documents.ts';
 import type { Style } from './source-tree.ts';
 
-interface Manner {
-  /** of the value that is replaced, or of a neighbour */
-  readonly style: Style | undefined;
-  /** all keys and texts around it have double quotes, as in JSON */
-  readonly json: boolean;
+/** Spaces of a collection itself, or else of the document around it. */
+export interface Gaps {
+  /** behind the colon of a key in quotes, between brackets */
+  readonly colon: '' | ' ';
+  /** behind a comma */
+  readonly comma: '' | ' ';
 }
 
-/** On one line. */
-export function inlineText(value: Json, { style, json }: Manner): string {
-  if (json) return JSON.stringify(value);
-  if (typeof value !== 'string') return dumpInline(value);
-  if (style === 'double' || /[\r\n]/.test(value)) return JSON.stringify(value);
-  const plain = dumpInline(value);
+/** How a document is written. */
+export interface Habits extends Gaps {
+  /** how far a level is indented */
+  readonly step: number;
+  /** the dashes of a list stand below the first letter of its key */
+  readonly flush: boolean;
+  /** written as JSON */
+  readonly json: boolean;
+  /** JSON in which each member and item has a line of its own */
+  readonly spread: boolean;
+  /** inside of the brackets */
+  readonly padding: { readonly map: '' | ' '; readonly list: '' | ' ' };
+  /** texts such as `2026-01-01` stand without quotes, as the reader allows */
+  readonly bare: boolean;
+}
+
+/** How one value is written. */
+export interface Manner {
+  /** of the value that is replaced, or of a neighbour */
+  readonly style: Style | undefined;
+  readonly habits: Habits;
+  /** stands between brackets */
+  readonly flow: boolean;
+  /** spaces before the line on which it begins */
+  readonly indent: number;
+  readonly lineBreak: string;
+}
+
+/** On one line; JSON that is spread over lines stays so. */
+export function inlineText(value: Json, manner: Manner): string {
+  const { habits, indent, lineBreak } = manner;
+  if (typeof value === 'string') return wordText(value, manner);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const parts = partsOf(value, { ...manner, style: undefined, flow: true, indent: indent + habits.step });
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  if (parts.length === 0) return open + close;
+  if (habits.spread) {
+    const [pad, end] = [indent + habits.step, indent].map((width) => lineBreak + ' '.repeat(width));
+    return `${open}${parts.map((part) => pad + part).join(',')}${end}${close}`;
+  }
+  const padding = Array.isArray(value) ? habits.padding.list : habits.padding.map;
+  return `${open}${padding}${parts.join(`,${habits.comma}`)}${padding}${close}`;
+}
+
+function partsOf(value: Json, manner: Manner): string[] {
+  if (Array.isArray(value)) return value.map((item: Json) => inlineText(item, manner));
+  const { json, colon } = manner.habits;
+  return Object.entries(isJsonObject(value) ? value : {}).map(
+    ([key, member]) => `${keyText(key, manner)}:${json ? colon : ' '}${inlineText(member, manner)}`,
+  );
+}
+
+/** A key, in its quotes if some are given. */
+export function keyText(key: string, manner: Omit<Manner, 'flow' | 'indent' | 'lineBreak'>): string {
+  return wordText(key, { ...manner, flow: true, indent: 0, lineBreak: '\n' });
+}
+
+function wordText(value: string, { style, habits, flow }: Manner): string {
+  if (habits.json || style === 'double' || /[\r\n]/.test(value)) return doubleQuoted(value);
+  const plain = bareText(value, { flow, bare: habits.bare });
   // Only what is printable can stand in single quotes; the library quotes the rest doubly.
   const isOdd = plain.startsWith('"');
   return style === 'single' && !isOdd ? `'${value.replaceAll("'", "''")}'` : plain;
 }
 
-/** The library's choice, inside of brackets: so it can stand everywhere on a line. */
-function dumpInline(value: Json): string {
-  const text = dump([value], { flowLevel: 0, lineWidth: -1, noRefs: true }).trimEnd();
-  return text.slice(1, -1);
+/** JSON, in which what no reader shows is escaped, too. */
+function doubleQuoted(value: string): string {
+  return JSON.stringify(value).replace(
+    /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g,
+    (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
-export function keyText(key: string, json: boolean): string {
-  return json ? JSON.stringify(key) : inlineText(key, { style: undefined, json });
+/** Without quotes where that is safe: the library's choice, which is cautious about what other readers take for dates and the like. */
+function bareText(value: string, { flow, bare }: { readonly flow: boolean; readonly bare: boolean }): string {
+  const schema = bare ? { schema: jsonLikeSchema } : {};
+  const options = { lineWidth: -1, noRefs: true, ...schema };
+  return flow
+    ? dump([value], { flowLevel: 0, ...options })
+        .trimEnd()
+        .slice(1, -1)
+    : dump({ k: value }, options).trimEnd().slice(3);
+}
+
+/** Whether something is a text without quotes here, and perhaps not for other readers. */
+export function isCautious(written: string): boolean {
+  if (!/^[\w.+:-]+$/.test(written)) return false;
+  const [kept, quoted] = [true, false].map((bare) => bareText(written, { flow: true, bare }));
+  return kept === written && quoted !== written;
 }
 
 /** Whether it stands on lines of its own, where there is room for them. */
@@ -41,23 +113,34 @@ export function needsLines(value: Json): boolean {
 
 /** Whether a text can be written as a block of lines; what is not printable needs escapes. */
 function isTextBlock(value: string): boolean {
-  return /[^\n]\n/.test(value) && !/[^\n\x20-\x7E\u00A0-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD]/.test(value);
+  return /[^\n]\n/.test(value) && isPrintable(value);
 }
 
-/** What stands behind the key, and the lines below it. @param indent spaces before each line */
-export function blockText(value: Json, indent: number, step: number): { head: string; lines: string[] } {
-  const pad = ' '.repeat(indent);
+export function isPrintable(value: string): boolean {
+  return !/[^\n\x20-\x7E\u00A0-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD]/.test(value);
+}
+
+/** What stands behind the key, and the lines below it. @param column of the key */
+export function blockText(
+  value: Json,
+  column: number,
+  { step, flush, bare }: Habits,
+): { head: string; lines: string[] } {
   if (typeof value === 'string') {
+    const pad = ' '.repeat(column + step);
     const [lines, chomp] = withoutEnd(value);
     const indicator = /^[ \n]/.test(value) ? String(step) : '';
     return { head: `|${indicator}${chomp}`, lines: lines.map((line) => (line === '' ? '' : pad + line)) };
   }
-  const written = dump(value, { indent: step, lineWidth: -1, noRefs: true }).trimEnd().split('\n');
+  const pad = ' '.repeat(flush && Array.isArray(value) ? column : column + step);
+  const schema = bare ? { schema: jsonLikeSchema } : {};
+  const options = { indent: step, seqNoIndent: flush, lineWidth: -1, noRefs: true, ...schema };
+  const written = dump(value, options).trimEnd().split('\n');
   return { head: '', lines: written.map((line) => (line === '' ? '' : pad + line)) };
 }
 
 /** The lines of a text, and the indicator that gives back its end. */
-function withoutEnd(value: string): [string[], '' | '-' | '+'] {
+export function withoutEnd(value: string): [string[], '' | '-' | '+'] {
   const ends = /\n*$/.exec(value)?.[0].length ?? 0;
   const lines = value.split('\n');
   if (ends === 0) return [lines, '-'];

@@ -21,7 +21,7 @@ import type { SourceText } from './source-text.ts';
 import type { YamlDocument } from './yaml-document.ts';
 
 /** Dates stay text, `~` is null, merge keys work, and all numbers are valid in JSON. */
-const jsonLikeSchema = CORE_SCHEMA.withTags(floatJsonTag, mergeTag);
+export const jsonLikeSchema = CORE_SCHEMA.withTags(floatJsonTag, mergeTag);
 
 interface ParsedText {
   /** without empty documents, such as after a last `---` */

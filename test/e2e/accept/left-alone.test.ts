@@ -15,6 +15,7 @@ import { expect, it } from 'vitest';
 import { stackText, workspacesTarget } from '../../support/rig/stack-folder.ts';
 import { role, workspace as workspaceDocument } from '../../support/cli/documents.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 
 const file = 'manifests/all.yaml';
 const workspace = (name: string, rest: string) =>
@@ -284,4 +285,30 @@ it('writes no file where one of them cannot be written', async () => {
   expect(JSON.parse(out)).toMatchObject({ written: false, files: [{ file }, {}] });
   expect(one.read()).toBe(before);
   expect(readdirSync(join(one.stack.directory, 'manifests')).length).toBe(2);
+});
+
+it('names the files that are written when the system refuses one after them', async () => {
+  const one = await begun(workspace('app', 'spec: { autoApply: false }\n'));
+  for (const name of ['next', 'last'])
+    await one.stack.write(`manifests/${name}.yaml`, workspace(name, 'spec: { autoApply: false }\n'));
+  await one.stack.run(['apply', '--yes'], 0);
+  for (const name of ['app', 'next', 'last']) await drift(one, name);
+  const preload = new URL('../../support/crash/folder-at-rename.ts', import.meta.url).href;
+  const env = { ...one.stack.env, NODE_OPTIONS: `--import ${preload}`, FOLDER_AT_RENAME: '2' };
+  const args = ['accept', '--all', '--yes', '--format', 'json'];
+  const { code, out, err } = await trueupProcess(args, { cwd: one.stack.directory, env });
+  expect(code).toBe(6);
+  const message = expect.stringMatching(
+    /^only "manifests\/all.yaml" was written, and not "manifests\/last.yaml": .*directory/,
+  );
+  expect(JSON.parse(out), err).toMatchObject({
+    written: true,
+    files: [{ file }],
+    accepted: [{ address: 'Workspace/acme/app' }],
+    diagnostics: [{ code: 'files-partly-written', message }],
+  });
+  expect(one.read()).toContain('autoApply: true');
+  // What was not written stands as it was, and no new file is left beside it.
+  const folder = join(one.stack.directory, 'manifests');
+  expect(readdirSync(folder)).toEqual(['all.yaml', 'last.yaml', 'next.yaml']);
 });

@@ -3,6 +3,7 @@ import { load } from 'js-yaml';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { editText } from '../../../src/manifest/edit/edit-document.ts';
+import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
 import { isJsonObject, type Json, type JsonObject, sameJson } from '../../../src/model/json/json.ts';
 import { type HandLine, writeByHand } from '../../support/manifest/written-by-hand.ts';
 
@@ -115,7 +116,9 @@ it('says what was meant and leaves every other line as it was', { timeout: 60_00
       const tail = ['# behind', '---', 'kind: Other'];
       const text = `${[...head, ...lines.map((line) => line.text), ...tail].join(lineBreak)}${lineBreak}`;
       const edited =
-        editText(text, [{ document: 0, values: [{ path: ['spec'], value: to as JsonObject }] }]) ?? '';
+        editText(createSourceText('', text), [
+          { at: text.indexOf('kind'), values: [{ path: ['spec'], value: to as JsonObject }] },
+        ]) ?? '';
       const [first] = edited.split(/^---\r?\n/m);
       expect(load(first ?? '')).toEqual({ kind: 'Thing', spec: to });
       const kept = lines.filter((line) => stays(line, spec, to as JsonObject)).map((line) => line.text);
