@@ -35,7 +35,14 @@ function channelTo(service: TrailService): TrailChannel {
 /** One look at `now`, in milliseconds after noon. */
 function look(service: TrailService, archive: Archive, now = 10_000) {
   const channel = channelTo(service);
-  return archiveTrail({ channel, archive, trail: 'acme', now: noon + now, clean: (event) => event });
+  return archiveTrail({
+    channel,
+    archive,
+    trail: 'acme',
+    now: noon + now,
+    organization: async () => undefined,
+    clean: (event) => event,
+  });
 }
 
 async function idsIn(archive: Archive): Promise<string[]> {
@@ -129,6 +136,19 @@ describe('an archive', () => {
     expect((await idsIn(archive)).length).toBeGreaterThan(2400);
   });
 
+  it('does not mix them either where the first look did not come to its end', async () => {
+    const service = await serveTrail(servedEvents(2500));
+    const archive = open();
+    service.instead = (_, count) => (count > 2 ? 'drop' : undefined);
+    await expect(look(service, archive)).rejects.toThrow('failed');
+    expect(await idsIn(archive)).toHaveLength(1000);
+    const auth = { accessor_id: 'u', description: 'u', type: 'Client', organization_id: 'org-other' };
+    service.events = [servedEvent('x', { at: 9, more: { auth } })];
+    service.instead = () => undefined;
+    await expect(look(service, archive)).rejects.toThrow('another organization');
+    expect(await idsIn(archive)).toHaveLength(1000);
+  });
+
   it('does not mix two organizations under one name', async () => {
     const service = await serveTrail(servedEvents(1));
     const archive = open();
@@ -136,7 +156,7 @@ describe('an archive', () => {
     const auth = { accessor_id: 'u', description: 'u', type: 'Client', organization_id: 'org-other' };
     service.events = [servedEvent('x', { at: 9, more: { auth } })];
     await expect(look(service, archive)).rejects.toThrow(
-      'the trail was of organization "org-acme" so far, and an event of "org-other" came',
+      'another organization: the target\'s has the id "org-acme", and an event of "org-other" came',
     );
     expect(await idsIn(archive)).toEqual(['e1']);
   });
