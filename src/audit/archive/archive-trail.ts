@@ -57,6 +57,7 @@ export async function archiveTrail(archived: ArchivedTrail): Promise<Look> {
         passing: true,
       });
     }
+    if (!seen.sawCursor) await seen.checkArchive();
     const now = archived.now + (channel.clockAhead() ?? 0);
     const head = seen.headAt(now);
     const gap = findGap(known, seen, now);
@@ -86,12 +87,26 @@ class Sight {
     this.#organization ??= await this.#told();
     for (const event of events) {
       this.#organization ??= event.organizationId;
+      if (event.organizationId !== this.#organization) await this.checkArchive();
       refuseForeign(event, this.#organization);
       if (this.#newest === undefined || event.at > this.#newest.at) this.#newest = event;
       const isLater = this.#known === undefined || event.at > (provenUntil(this.#known) ?? 0);
       if (isLater && event.at < (this.#oldest?.at ?? Number.POSITIVE_INFINITY)) this.#oldest = event;
       if (event.id === this.#known?.cursor?.id) this.sawCursor = true;
     }
+  }
+
+  /**
+   * Where something does not fit, the archive may have been filled with a wrong token that nobody could tell.
+   * @throws TrailError when what it has is of another organization than the target's
+   */
+  async checkArchive(): Promise<void> {
+    const kept = this.#known?.organizationId;
+    const told = kept && (await this.#told());
+    if (told === undefined || told === kept) return;
+    throw new TrailError(
+      `the archive has the trail of organization "${kept}" under this target, whose organization has the id "${told}": name another archive`,
+    );
   }
 
   get newest(): number | undefined {

@@ -37,7 +37,7 @@ export async function cursorFromNow(channel: TrailChannel, now: number): Promise
 
 /** A cursor stands at a time before which all was seen: what is new begins a millisecond later. */
 export function cursorAfter(since: number): TrailCursor {
-  const from = Math.floor(since) + 1;
+  const from = since + 1;
   return { from, at: from, ids: [] };
 }
 
@@ -54,10 +54,7 @@ export async function followTrail(
   const since = windowOf(cursor);
   const read = await readWholeTrail(channel, { since: since - 1 });
   const found = read.filter((event) => event.at >= since).sort(oldestFirst);
-  const at = Math.max(
-    cursor.at,
-    Math.min(found.at(-1)?.at ?? 0, Math.floor(now + (channel.clockAhead() ?? 0))),
-  );
+  const at = Math.max(cursor.at, Math.min(found.at(-1)?.at ?? 0, now + (channel.clockAhead() ?? 0)));
   const next = windowOf({ from: cursor.from, at });
   const met = found.flatMap((event) => (event.at >= next ? [event.id] : []));
   return {

@@ -254,7 +254,7 @@ function clocksOf({ connected }: PreparedApply): Record<string, number> {
   return Object.fromEntries(
     connected.targets.flatMap(({ target, connection }) => {
       const ahead = connection.clockAhead();
-      return ahead === undefined ? [] : [[target.name, Math.round(ahead)]];
+      return ahead === undefined ? [] : [[target.name, ahead]];
     }),
   );
 }

@@ -23,7 +23,7 @@ import type { CliHost } from '../cli-host.ts';
 const mostPages = 20;
 
 /** How long a report waits for a trail and its archive, in milliseconds, and never longer than half of what the run has left. */
-const patience = 10_000;
+const patience = 15_000;
 
 /** A report is as good without a trail: a second try, and no more. */
 const retryPolicy = { attempts: 2, attemptsUnanswered: 2, throttled: 2 };

@@ -16,7 +16,7 @@ export class ClockDifference {
   ): void {
     const told = date === undefined ? Number.NaN : Date.parse(date);
     if (Number.isNaN(told)) return;
-    const [least, most] = [told - answered, told + 999 - sent];
+    const [least, most] = [Math.floor(told - answered), Math.ceil(told + 999 - sent)];
     // A clock that was set in between makes what was learnt before untrue.
     const isSame = least <= this.#most && most >= this.#least;
     this.#least = isSame ? Math.max(least, this.#least) : least;
