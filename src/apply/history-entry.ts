@@ -13,7 +13,7 @@ import { formatIdentity } from '../model/stack/target-identity.ts';
 import { summarizeSecret } from '../model/secret-summary.ts';
 
 /** The members of an entry that do not come from the plan. */
-type EntryHead = Pick<HistoryEntry, 'id' | 'run' | 'began' | 'commit' | 'dirty'>;
+type EntryHead = Pick<HistoryEntry, 'id' | 'run' | 'began' | 'commit' | 'dirty' | 'clocks'>;
 
 /** @param ledger as it was before the apply: its records of removed resources are kept in the entry */
 export function beginEntry(

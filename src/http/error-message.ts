@@ -3,6 +3,7 @@
  * proxies have different formats; all of them are understood, and none is required.
  */
 import { isJsonObject, type Json } from '../model/json/json.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
 
 const maxLength = 300;
 
@@ -17,8 +18,10 @@ export function errorMessage(body: Json): string {
   return joined([body['error'], body['message']].map((value) => (typeof value === 'string' ? value : '')));
 }
 
-/** The message of a body that is no JSON: the title of a page, or the beginning of a text. */
-export function foreignMessage(text: string): string {
+/** The message of a body that is no JSON: the title of a page, or the beginning of a text. What was to be JSON holds data and no message. */
+export function foreignMessage(body: string): string {
+  if (/^\s*[[{]/.test(body)) return 'what looks like JSON and is cut short or damaged';
+  const text = maskAddresses(body);
   if (!/<html|<!doctype/i.test(text)) return oneLine(text);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? '';
   const visible = text.replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');

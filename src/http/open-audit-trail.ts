@@ -30,6 +30,7 @@ export function openAuditTrail({
   return {
     get: (query) => sender.send({ method: 'GET', path: `${path}?${query}`, repeatable: true }),
     requests: () => sender.sent,
+    clockAhead: () => connection.difference.ahead,
     async close() {
       connection.stop();
       await connection.close();

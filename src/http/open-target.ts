@@ -21,6 +21,8 @@ export interface ReaderConnection {
   readonly askRights?: (paths: readonly string[]) => Promise<TokenRights>;
   /** requests sent so far, retries included; those of a login are not counted */
   requests(): number;
+  /** how many milliseconds its clock is ahead of the one here, as its answers prove, below 0 when it is behind; undefined while none told its time */
+  clockAhead(): number | undefined;
   /** Revokes the token of a login and closes all connections; requests in flight fail. */
   close(): Promise<void>;
 }
@@ -32,8 +34,8 @@ export interface TargetConnection extends ReaderConnection {
 
 /** Opens a target for reading. Nothing is sent before the first read. */
 export function openReader(options: TargetOptions): ReaderConnection {
-  const { reader, askRights, requests, close } = openTarget(options);
-  return { reader, ...(askRights === undefined ? {} : { askRights }), requests, close };
+  const { reader, askRights, requests, clockAhead, close } = openTarget(options);
+  return { reader, ...(askRights === undefined ? {} : { askRights }), requests, clockAhead, close };
 }
 
 /** Opens a target for reading and writing. Nothing is sent before the first request. */
@@ -51,6 +53,7 @@ export function openTarget(options: TargetOptions): TargetConnection {
       list: (path) => reads.send({ method: 'LIST', path, repeatable: true }),
     },
     requests: () => reads.sent + writes.sent + (rights?.sent ?? 0),
+    clockAhead: () => connection.difference.ahead,
     openWriter: () => ({ send: (request) => writes.send(request) }),
     async close() {
       connection.stop();

@@ -45,6 +45,8 @@ export interface TrailPage {
 export interface TrailChannel {
   /** @param query without `?`, already encoded */
   get(query: string): Promise<Answer>;
+  /** how many milliseconds the clock of the service is ahead of the one here, as its answers prove, below 0 when it is behind; undefined while none told its time */
+  clockAhead(): number | undefined;
 }
 
 /** The trail was refused, or what came is no trail. The message says what to do. */

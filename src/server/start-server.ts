@@ -151,6 +151,8 @@ async function buildApp(
   });
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    // Clients that compare clocks must meet the one that its times are of.
+    reply.header('date', services.now().toUTCString());
     options.onRequest?.({
       method: verbOf(request.raw),
       route: request.routeOptions.url ?? request.url,

@@ -36,14 +36,25 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     by: 'test/e2e/drift/who-touched.test.ts',
     because:
       'who is named is right when those are named who did it, as the service that they did it to tells it',
-    sources: ['cli/drift/ask-trails.ts', 'cli/drift/read-events.ts', 'plan/drift/with-touches.ts'],
+    sources: [
+      'cli/drift/ask-trails.ts',
+      'cli/drift/read-events.ts',
+      'plan/drift/with-touches.ts',
+      'plan/drift/runs-of-stack.ts',
+    ],
   },
   {
     by: 'test/e2e/audit/audit.test.ts',
     because: command,
     sources: [
       ...['cli/audit/archive.ts', 'cli/audit/cursor-file.ts', 'cli/audit/follow.ts', 'cli/audit/list.ts'],
-      ...['cli/audit/open-archive.ts', 'cli/audit/poll.ts', 'cli/flags/audit.ts', 'cli/run/connect-audit.ts'],
+      ...[
+        'cli/audit/open-archive.ts',
+        'cli/audit/organization-of.ts',
+        'cli/audit/poll.ts',
+        'cli/flags/audit.ts',
+        'cli/run/connect-audit.ts',
+      ],
       'report/audit/events-json.ts',
       'report/audit/events-schema.ts',
     ],

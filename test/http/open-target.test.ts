@@ -28,7 +28,7 @@ describe('what a plan is made with', () => {
       userAgent: 'trueup/test',
       token: async () => 'the-token',
     });
-    expect(Object.keys(connection).sort()).toEqual(['close', 'reader', 'requests']);
+    expect(Object.keys(connection).sort()).toEqual(['clockAhead', 'close', 'reader', 'requests']);
     expect(Object.keys(connection.reader).sort()).toEqual(['get', 'list']);
     await connection.reader.get('/workspaces/ws-1');
     expect(connection.requests()).toBe(1);

@@ -10,16 +10,19 @@ import {
   trailOverlap,
   trailRetention,
 } from '../../model/audit-trail.ts';
-import type { Archive, ArchiveHead, TrailGap } from './archive.ts';
+import { refuseForeign } from '../trail/one-organization.ts';
 import { readTrail } from '../trail/read-trail.ts';
+import type { Archive, ArchiveHead, TrailGap } from './archive.ts';
 
 interface ArchivedTrail {
   readonly channel: TrailChannel;
   readonly archive: Archive;
   /** the trail's name in the archive */
   readonly trail: string;
-  /** milliseconds since 1970 */
+  /** the time here, in milliseconds since 1970; what is kept is by the clock of the service, where it tells its time */
   readonly now: number;
+  /** the opaque id of the target's organization; undefined where it cannot be told. Asked for only while the archive does not know it */
+  readonly organization: () => Promise<string | undefined>;
   /** what is kept of an event: without the secrets that the run knows */
   readonly clean: (event: TrailEvent) => TrailEvent;
 }
@@ -32,17 +35,18 @@ export interface Look {
 }
 
 /** @throws TrailError when not all could be read, WireError, ArchiveError */
-export async function archiveTrail({ channel, archive, trail, now, clean }: ArchivedTrail): Promise<Look> {
+export async function archiveTrail(archived: ArchivedTrail): Promise<Look> {
+  const { channel, archive, trail, clean } = archived;
   const known = await archive.head(trail);
   const from = known && provenUntil(known);
   const reading = readTrail(channel, from === undefined ? {} : { since: from - trailOverlap - 1 });
-  const seen = new Sight(known);
+  const seen = new Sight(known, () => archived.organization());
   let added = 0;
   let held: readonly TrailEvent[] = [];
   for (;;) {
     const { done, value } = await reading.next();
     if (!done) {
-      seen.add(value);
+      await seen.add(value);
       if (held.length > 0) added += await archive.keep(trail, { events: held });
       held = value.map(clean);
       continue;
@@ -53,6 +57,8 @@ export async function archiveTrail({ channel, archive, trail, now, clean }: Arch
         passing: true,
       });
     }
+    if (!seen.sawCursor) await seen.checkArchive();
+    const now = archived.now + (channel.clockAhead() ?? 0);
     const head = seen.headAt(now);
     const gap = findGap(known, seen, now);
     added += await archive.keep(trail, { events: held, head, gap });
@@ -63,29 +69,44 @@ export async function archiveTrail({ channel, archive, trail, now, clean }: Arch
 /** What a look has met. */
 class Sight {
   readonly #known: ArchiveHead | undefined;
+  readonly #told: () => Promise<string | undefined>;
+  #organization: string | undefined;
   #newest: TrailEvent | undefined;
   #oldest: TrailEvent | undefined;
   /** whether the last event that the archive has is still there */
   sawCursor = false;
 
-  constructor(known: ArchiveHead | undefined) {
+  constructor(known: ArchiveHead | undefined, told: () => Promise<string | undefined>) {
     this.#known = known;
+    this.#told = told;
+    this.#organization = known?.organizationId;
   }
 
   /** @throws TrailError when an event is of another organization than the others */
-  add(events: readonly TrailEvent[]): void {
+  async add(events: readonly TrailEvent[]): Promise<void> {
+    this.#organization ??= await this.#told();
     for (const event of events) {
-      const organization =
-        this.#known?.organizationId ?? this.#newest?.organizationId ?? event.organizationId;
-      if (event.organizationId !== organization)
-        throw new TrailError(
-          `the trail was of organization "${organization}" so far, and an event of "${event.organizationId}" came: check the target's "auditToken"`,
-        );
+      this.#organization ??= event.organizationId;
+      if (event.organizationId !== this.#organization) await this.checkArchive();
+      refuseForeign(event, this.#organization);
       if (this.#newest === undefined || event.at > this.#newest.at) this.#newest = event;
       const isLater = this.#known === undefined || event.at > (provenUntil(this.#known) ?? 0);
       if (isLater && event.at < (this.#oldest?.at ?? Number.POSITIVE_INFINITY)) this.#oldest = event;
       if (event.id === this.#known?.cursor?.id) this.sawCursor = true;
     }
+  }
+
+  /**
+   * Where something does not fit, the archive may have been filled with a wrong token that nobody could tell.
+   * @throws TrailError when what it has is of another organization than the target's
+   */
+  async checkArchive(): Promise<void> {
+    const kept = this.#known?.organizationId;
+    const told = kept && (await this.#told());
+    if (told === undefined || told === kept) return;
+    throw new TrailError(
+      `the archive has the trail of organization "${kept}" under this target, whose organization has the id "${told}": name another archive`,
+    );
   }
 
   get newest(): number | undefined {
@@ -98,7 +119,8 @@ class Sight {
   }
 
   headAt(now: number): ArchiveHead {
-    const { organizationId = this.#newest?.organizationId, cursor = undefined } = this.#known ?? {};
+    const organizationId = this.#organization;
+    const { cursor } = this.#known ?? {};
     const newest = this.#newest && { at: this.#newest.at, id: this.#newest.id };
     const at = newest ?? cursor;
     const wholeFrom = Math.min(horizonOf(this, now), this.#oldest?.at ?? now);

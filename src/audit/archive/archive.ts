@@ -4,6 +4,7 @@
  */
 import type { TrailEvent } from '../../model/audit-trail.ts';
 import { type ArchiveDatabase, ArchiveError, type Column, type Query, type Row } from './archive-database.ts';
+import { refuseForeign } from '../trail/one-organization.ts';
 import { parseEvent } from '../trail/parse-event.ts';
 
 /** How far a trail was read. Times are milliseconds since 1970. */
@@ -55,10 +56,17 @@ export class Archive {
     return this.#database.place;
   }
 
-  /** Adds in one transaction. @returns how many of the events are new. @throws ArchiveError */
+  /**
+   * Adds in one transaction. @returns how many of the events are new
+   * @throws ArchiveError, TrailError when the trail has events of another organization
+   */
   keep(trail: string, { events, head, gap }: Addition): Promise<number> {
     const { prefix } = this.#database;
     return this.#database.write(async (query) => {
+      const [first] = events;
+      const kept = first && (await this.#anyEvent(query, trail));
+      // What a look that was killed has kept is under no head yet.
+      if (kept !== undefined) for (const event of events) refuseForeign(event, kept.organizationId);
       let added = 0;
       for (let from = 0; from < events.length; from += batch)
         added += await insertEvents(query, `${prefix}events`, {
@@ -124,6 +132,13 @@ export class Archive {
       if (last === undefined || rows.length < chunk) return;
       before = [Number(last['at']), String(last['id'])];
     }
+  }
+
+  async #anyEvent(query: Query, trail: string): Promise<TrailEvent | undefined> {
+    const statement = `select id, content from ${this.#database.prefix}events
+      where trail = $1 order by at limit 1`;
+    const [row] = await query(statement, [trail]);
+    return row && this.#eventIn(row);
   }
 
   #eventIn({ id, content }: Row): TrailEvent {

@@ -7,8 +7,8 @@ export interface ArchivedEvents {
   readonly events: readonly TrailEvent[];
   /** milliseconds since 1970: what happened later was not yet archived; undefined for a trail that was never read whole */
   readonly until?: number;
-  /** the time of the newest event, as the service's clock has it: what the trail told up to then is here */
-  readonly newest?: number;
+  /** the newest event, with its time by the service's clock: what the trail told up to then is here */
+  readonly newest?: { readonly at: number; readonly id: string };
   /** whether nothing is missing between the time that was asked for and `until` */
   readonly whole: boolean;
   /** the gaps in that time */
@@ -26,6 +26,6 @@ export async function eventsSince(archive: Archive, trail: string, since: number
   for await (const some of archive.newestFirst(trail, { since })) events.push(...some);
   const gaps = (await archive.gaps(trail)).filter(({ to }) => to > since);
   const whole = head !== undefined && head.wholeFrom <= since && gaps.length === 0;
-  const newest = head?.cursor && { newest: head.cursor.at };
+  const newest = head?.cursor && { newest: head.cursor };
   return { events: events.reverse(), ...(head && { until: head.lookedAt }), ...newest, whole, gaps };
 }

@@ -4,6 +4,7 @@
  */
 import { type TrailChannel, type TrailEvent, trailOverlap } from '../../model/audit-trail.ts';
 import { oldestFirst } from './filter-events.ts';
+import { readTrailPage } from './read-page.ts';
 import { readWholeTrail } from './read-trail.ts';
 
 /** How far a trail was followed. */
@@ -25,7 +26,23 @@ interface Followed {
 }
 
 /**
- * @param now milliseconds since 1970
+ * A cursor that begins now, by the clock of the service: that of this machine may be another one.
+ * @param now the time here, in milliseconds since 1970
+ * @throws WireError, TrailError
+ */
+export async function cursorFromNow(channel: TrailChannel, now: number): Promise<TrailCursor> {
+  await readTrailPage(channel, { since: now, page: 1, pageSize: 1 });
+  return cursorAfter(now + (channel.clockAhead() ?? 0));
+}
+
+/** A cursor stands at a time before which all was seen: what is new begins a millisecond later. */
+export function cursorAfter(since: number): TrailCursor {
+  const from = since + 1;
+  return { from, at: from, ids: [] };
+}
+
+/**
+ * @param now the time here, in milliseconds since 1970
  * @throws WireError, TrailError; then the same cursor goes for the next look
  */
 export async function followTrail(
@@ -37,7 +54,7 @@ export async function followTrail(
   const since = windowOf(cursor);
   const read = await readWholeTrail(channel, { since: since - 1 });
   const found = read.filter((event) => event.at >= since).sort(oldestFirst);
-  const at = Math.max(cursor.at, Math.min(found.at(-1)?.at ?? 0, now));
+  const at = Math.max(cursor.at, Math.min(found.at(-1)?.at ?? 0, now + (channel.clockAhead() ?? 0)));
   const next = windowOf({ from: cursor.from, at });
   const met = found.flatMap((event) => (event.at >= next ? [event.id] : []));
   return {

@@ -71,8 +71,8 @@ async function* readPass(reading: Reading): AsyncGenerator<readonly TrailEvent[]
     const page = await readPage(reading, number);
     first ??= page;
     for (const { id } of page.events) ids.add(id);
-    const fresh = page.events.filter(({ id }) => !reading.seen.has(id));
-    for (const { id } of fresh) reading.seen.add(id);
+    // Also within a page: a service may tell an event twice.
+    const fresh = page.events.filter(({ id }) => !reading.seen.has(id) && reading.seen.add(id));
     if (fresh.length > 0) yield fresh;
     if (page.nextPage === undefined) return { ids, first, last: page };
   }

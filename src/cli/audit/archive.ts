@@ -3,7 +3,6 @@ import type { Archive } from '../../audit/archive/archive.ts';
 import { archiveTrail, type Look } from '../../audit/archive/archive-trail.ts';
 import type { TrailEvent } from '../../model/audit-trail.ts';
 import { counted } from '../../model/counted.ts';
-import type { Target } from '../../model/stack/target.ts';
 import { renderArchivedJson, timeText } from '../../report/audit/events-json.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -11,11 +10,12 @@ import { connectToAudit } from '../run/connect-audit.ts';
 import type { ConnectionLimits } from '../run/connect.ts';
 import { openDeadline } from '../stop/deadline.ts';
 import { printError, printJson, printWarnings } from '../terminal/terminal.ts';
-import { chooseTrails, trailOf } from './choose-trails.ts';
+import { trailOf } from './choose-trails.ts';
 import { gapWarning } from './gap-warning.ts';
 import { namedArchive, openArchive } from './open-archive.ts';
+import { Organizations } from './organization-of.ts';
 import { poll, type PollOptions } from './poll.ts';
-import { type AuditContext, withStack } from './with-stack.ts';
+import { type AuditContext, withTrails } from './with-trails.ts';
 
 export interface AuditArchiveOptions extends PollOptions {
   readonly target?: string | undefined;
@@ -32,17 +32,11 @@ export async function auditArchive(
   options: AuditArchiveOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { timeout } = options;
-  return withStack(path, context, { timeout, work: (opened) => archive(options, opened) });
+  return withTrails(path, { ...options, live: true }, context, (opened) => archive(options, opened));
 }
 
 async function archive(options: AuditArchiveOptions, context: AuditContext): Promise<ExitCode> {
   const { stack, host, terminal, stops } = context;
-  const targets = chooseTrails(stack, options.target, { live: true });
-  if ('code' in targets) {
-    printError(terminal, targets.code, targets.message);
-    return exitCodes.error;
-  }
   const place = namedArchive(options.to, stack, host) ?? stack.audit?.archive;
   if (place === undefined) {
     printError(
@@ -54,7 +48,7 @@ async function archive(options: AuditArchiveOptions, context: AuditContext): Pro
   }
   const opened = await openArchive(place, { directory: stack.directory, host, run: stops });
   try {
-    const looking = { ...context, targets, archive: opened };
+    const looking = { ...context, archive: opened, organizations: new Organizations(context) };
     if (!options.follow) return await lookOnce(looking);
     return await poll(context, options, async (limits) => {
       for (const each of await lookAtAll(looking, limits)) tell(each, context, { quiet: true });
@@ -65,8 +59,8 @@ async function archive(options: AuditArchiveOptions, context: AuditContext): Pro
 }
 
 interface Looking extends AuditContext {
-  readonly targets: readonly Target[];
   readonly archive: Archive;
+  readonly organizations: Organizations;
 }
 
 interface Looked extends Look {
@@ -99,13 +93,17 @@ async function lookOnce(looking: Looking): Promise<ExitCode> {
 }
 
 /** One after the other: what one of them has kept stays, whatever becomes of the next. */
-async function lookAtAll({ stack, host, targets, archive: kept }: Looking, limits: ConnectionLimits) {
+async function lookAtAll(
+  { stack, host, targets, archive: kept, organizations }: Looking,
+  limits: ConnectionLimits,
+) {
   const { trails, close } = await connectToAudit(stack, targets, host, limits);
   try {
     const looked: Looked[] = [];
     for (const { target, channel } of trails) {
       const clean = (event: TrailEvent) => ({ ...event, raw: host.clean(event.raw) });
-      const look = { channel, archive: kept, trail: trailOf(target), now: host.now(), clean };
+      const organization = () => organizations.of(target, limits);
+      const look = { channel, archive: kept, trail: trailOf(target), now: host.now(), organization, clean };
       looked.push({ target: target.name, ...(await archiveTrail(look)) });
     }
     return looked;

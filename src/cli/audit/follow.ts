@@ -1,16 +1,18 @@
 /** `trueup audit follow [path]`: each event as it happens, once, until it is told to stop. */
 import { type EventFilter, matches, oldestFirst } from '../../audit/trail/filter-events.ts';
-import { followTrail } from '../../audit/trail/follow-trail.ts';
+import { cursorAfter, cursorFromNow, followTrail, type TrailCursor } from '../../audit/trail/follow-trail.ts';
+import type { TrailChannel } from '../../model/audit-trail.ts';
 import { renderEventLine } from '../../report/audit/events-json.ts';
 import { renderEvent } from '../../report/audit/events-text.ts';
+import type { CliHost } from '../cli-host.ts';
 import type { CommandContext } from '../command-context.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
 import { connectToAudit } from '../run/connect-audit.ts';
-import { printError } from '../terminal/terminal.ts';
-import { chooseTrails, trailOf } from './choose-trails.ts';
+import { trailOf } from './choose-trails.ts';
 import { openCursors } from './cursor-file.ts';
+import { Organizations } from './organization-of.ts';
 import { poll, type PollOptions } from './poll.ts';
-import { type AuditContext, withStack } from './with-stack.ts';
+import { type AuditContext, withTrails } from './with-trails.ts';
 
 export interface AuditFollowOptions extends Omit<EventFilter, 'until'>, PollOptions {
   readonly target?: string | undefined;
@@ -27,29 +29,23 @@ export async function auditFollow(
   options: AuditFollowOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { timeout } = options;
-  return withStack(path, context, { timeout, work: (opened) => follow(options, opened) });
+  return withTrails(path, { ...options, live: true }, context, (opened) => follow(options, opened));
 }
 
 async function follow(options: AuditFollowOptions, context: AuditContext): Promise<ExitCode> {
-  const { stack, host, terminal } = context;
-  const targets = chooseTrails(stack, options.target, { live: true });
-  if ('code' in targets) {
-    printError(terminal, targets.code, targets.message);
-    return exitCodes.error;
-  }
-  // A cursor stands at a time before which all was seen: what is new begins a millisecond after `since`.
-  const begin = (options.since ?? host.now()) + 1;
+  const { stack, host, targets } = context;
   const cursors = await openCursors(options.cursor, host.cwd);
   const { actor, resource, action } = options;
+  const organizations = new Organizations(context);
   const several = { targets: targets.length > 1 };
   return poll(context, options, async (limits) => {
     const { trails, close } = await connectToAudit(stack, targets, host, limits);
     try {
       const looks = trails.map(async ({ target, channel }) => {
         const trail = trailOf(target);
-        const known = cursors.of(trail) ?? { from: begin, at: begin, ids: [] };
+        const known = cursors.of(trail) ?? (await beginAt(options.since, channel, host));
         const { events, cursor } = await followTrail(channel, known, host.now());
+        await organizations.check(target, events, limits);
         return { trail, cursor, events: events.map((event) => ({ target: target.name, event })) };
       });
       const found = await Promise.all(looks);
@@ -63,4 +59,12 @@ async function follow(options: AuditFollowOptions, context: AuditContext): Promi
       await close();
     }
   });
+}
+
+async function beginAt(
+  since: number | undefined,
+  channel: TrailChannel,
+  { now }: Pick<CliHost, 'now'>,
+): Promise<TrailCursor> {
+  return since === undefined ? cursorFromNow(channel, now()) : cursorAfter(since);
 }

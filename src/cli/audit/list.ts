@@ -13,10 +13,11 @@ import { connectToAudit } from '../run/connect-audit.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
 import { raceStop } from '../stop/race-stop.ts';
 import { printError, printJson, printWarnings } from '../terminal/terminal.ts';
-import { chooseTrails, trailOf } from './choose-trails.ts';
+import { trailOf } from './choose-trails.ts';
 import { gapWarning } from './gap-warning.ts';
 import { namedArchive, openArchive } from './open-archive.ts';
-import { type AuditContext, withStack } from './with-stack.ts';
+import { Organizations } from './organization-of.ts';
+import { type AuditContext, withTrails } from './with-trails.ts';
 
 export interface AuditListOptions extends EventFilter {
   readonly target?: string | undefined;
@@ -36,8 +37,8 @@ export async function auditList(
   options: AuditListOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { timeout } = options;
-  return withStack(path, context, { timeout, work: (opened) => list(options, opened) });
+  const live = !options.archived && options.from === undefined;
+  return withTrails(path, { ...options, live }, context, (opened) => list(options, opened));
 }
 
 async function list(options: AuditListOptions, context: AuditContext): Promise<ExitCode> {
@@ -47,14 +48,9 @@ async function list(options: AuditListOptions, context: AuditContext): Promise<E
     printError(terminal, 'no-archive', `stack "${stack.name}" names no archive in "spec.audit.archive"`);
     return exitCodes.error;
   }
-  const targets = chooseTrails(stack, options.target, { live: place === undefined });
-  if ('code' in targets) {
-    printError(terminal, targets.code, targets.message);
-    return exitCodes.error;
-  }
   const time = beginRun({ stack, began }, stops, host);
   try {
-    const reading = { ...context, options, targets, time };
+    const reading = { ...context, options, time };
     const found = await raceStop(
       place === undefined
         ? listLive(reading)
@@ -69,7 +65,6 @@ async function list(options: AuditListOptions, context: AuditContext): Promise<E
 
 interface Reading extends AuditContext {
   readonly options: AuditListOptions;
-  readonly targets: readonly Target[];
   readonly time: RunTime;
 }
 
@@ -80,15 +75,19 @@ interface Listed {
 }
 
 async function listLive({ stack, host, options, targets, time }: Reading): Promise<Listed> {
-  const { trails, close } = await connectToAudit(stack, targets, host, { ...time, signal: time.over });
+  const limits = { ...time, signal: time.over };
+  const organizations = new Organizations({ stack, host });
+  const { trails, close } = await connectToAudit(stack, targets, host, limits);
   try {
     const read = trails.map(async ({ target, channel }) => {
       const newest = new NewestEvents(options, options.limit + 1);
       const reading = readTrail(channel, { since: options.since });
       for (;;) {
         const { done, value } = await reading.next();
-        if (!done) newest.add(value);
-        else if (value.sawAll) return ofTarget(target, newest);
+        if (!done) {
+          await organizations.check(target, value, limits);
+          newest.add(value);
+        } else if (value.sawAll) return ofTarget(target, newest);
         else throw new TrailError(`target "${target.name}": the audit trail kept changing while it was read`);
       }
     });

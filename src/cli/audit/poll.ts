@@ -10,7 +10,7 @@ import { WireError } from '../../model/wire.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { ConnectionLimits } from '../run/connect.ts';
 import { openDeadline } from '../stop/deadline.ts';
-import type { AuditContext } from './with-stack.ts';
+import type { AuditContext } from './with-trails.ts';
 
 export interface PollOptions {
   /** seconds between two looks */

@@ -214,12 +214,15 @@ async function headOf(plan: Plan, { ledger, from, request }: PreparedApply): Pro
 async function carryOut(planning: Planning, prepared: WritingRun, context: ApplyContext): Promise<ExitCode> {
   const { stop, run, terminal } = context;
   const { store, ledger, from, held } = prepared;
-  const history = await keepHistory(planning.plan, { from, run, store, ledger, held }, terminal);
+  const about = { from, run, store, ledger, held, clocks: clocksOf(prepared) };
+  const history = await keepHistory(planning.plan, about, terminal);
   const ended: Outcome[] = [];
   let [completed, unrecorded, isProved] = [false, true, false];
+  let written: Ledger | undefined;
   try {
     const applied = await applyWithProgress(planning, prepared, { ...context, ended });
     unrecorded = false;
+    written = applied.ledger;
     const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
     if (proved === 'stopped') {
       const ended = exitCodeOfApply(applied.outcomes, undefined) || exitCodes.partial;
@@ -233,7 +236,7 @@ async function carryOut(planning: Planning, prepared: WritingRun, context: Apply
     const { outcomes, proof } = proved;
     ended.splice(0, ended.length, ...outcomes);
     const code = exitCodeOfApply(outcomes, proof);
-    isProved = code === exitCodes.done && proof !== undefined && proof.selection === undefined;
+    isProved = code === exitCodes.done && (proof ?? planning.plan).selection === undefined;
     if (code === exitCodes.done) await forgetApproved(store, proved.ledger, held?.fence);
     completed = true;
     return finish({ ...proved, context, code });
@@ -242,8 +245,18 @@ async function carryOut(planning: Planning, prepared: WritingRun, context: Apply
     if (ended.length > 0) finish({ outcomes: ended, context, code: exitCodes.error });
     throw error;
   } finally {
-    await history.end(ended, { completed, unrecorded, proved: isProved });
+    await history.end(ended, { completed, unrecorded, proved: isProved, ledger: written });
   }
+}
+
+/** How far the clocks of the targets are from the one here, where they told. */
+function clocksOf({ connected }: PreparedApply): Record<string, number> {
+  return Object.fromEntries(
+    connected.targets.flatMap(({ target, connection }) => {
+      const ahead = connection.clockAhead();
+      return ahead === undefined ? [] : [[target.name, ahead]];
+    }),
+  );
 }
 
 /** @param context.ended each outcome is added to it as soon as it is known */

@@ -8,7 +8,8 @@ import { type AddressText, formatAddress } from '../../model/resource/address.ts
 import { type HistoryEntry, type HistoryStore, LedgerError } from '../../model/stack/ledger.ts';
 import type { Target } from '../../model/stack/target.ts';
 import { WireError } from '../../model/wire.ts';
-import { clockSkew, lastApplied, type TouchedResource, whoTouched } from '../../plan/drift/who-touched.ts';
+import { type RunsOfStack, runsOfStack } from '../../plan/drift/runs-of-stack.ts';
+import { type TouchedResource, whoTouched } from '../../plan/drift/who-touched.ts';
 import type { Touches } from '../../plan/drift/with-touches.ts';
 import { SecretError } from '../run/read-secret.ts';
 import { type EventsContext, readEvents, type TrailBound } from './read-events.ts';
@@ -71,12 +72,13 @@ async function askTrail(
   const unasked = (trail: string): AskedTrail => ({ touched: new Map(), trail });
   if (target.service === 'cluster-auth') return unasked(noTrail);
   try {
-    const { history } = context;
-    const reading = await readEvents(target, boundOf(drifted, context), context);
+    const runs = runsOfStack(target.name, context.history);
+    const clockAhead = clockAheadOf(target, context);
+    const bound = boundOf(drifted, { ...context, runs, clockAhead });
+    const reading = await readEvents(target, bound, { ...context, clockAhead });
     if (reading === undefined) return unasked(noToken);
-    const touched = drifted.map(
-      (one) => [formatAddress(one.address), whoTouched(one, reading, history)] as const,
-    );
+    const tell = whoTouched({ ...reading, clockAhead }, runs);
+    const touched = drifted.map((one) => [formatAddress(one.address), tell(one)] as const);
     return { touched: new Map(touched), trail: reading.how };
   } catch (error) {
     const isForeseen =
@@ -86,14 +88,21 @@ async function askTrail(
   }
 }
 
+/** The plan has just read the target, which told its time. */
+function clockAheadOf({ name }: Target, { connected }: TrailContext): number | undefined {
+  return connected.targets.find(({ target }) => target.name === name)?.connection.clockAhead();
+}
+
+interface BoundInput extends Pick<TrailContext, 'since'> {
+  readonly runs: RunsOfStack;
+  readonly clockAhead: number | undefined;
+}
+
 /** How far back events are wanted, and why no further. */
-function boundOf(
-  drifted: readonly TouchedResource[],
-  { since, history }: Pick<TrailContext, 'since'> & { readonly history: readonly HistoryEntry[] },
-): TrailBound {
-  const applied = drifted.map(({ address }) => lastApplied(formatAddress(address), history));
+function boundOf(drifted: readonly TouchedResource[], { since, runs, clockAhead }: BoundInput): TrailBound {
+  const applied = drifted.map(({ address }) => runs.appliedSince(formatAddress(address), clockAhead));
   const isKnown = applied.every((at) => at !== undefined);
-  const from = isKnown ? Math.min(...applied) - clockSkew : 0;
+  const from = isKnown ? Math.min(...applied) : 0;
   if (since !== undefined && since > from)
     return { from: since, why: 'the trail was read no further back than --since says' };
   return { from, why: 'nothing earlier was asked for' };

@@ -8,8 +8,10 @@ import { readTrail } from '../../audit/trail/read-trail.ts';
 import { type TrailChannel, TrailError, type TrailEvent, trailRetention } from '../../model/audit-trail.ts';
 import { counted } from '../../model/counted.ts';
 import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
+import { formatDuration } from '../../model/kind/duration.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
-import { clockSkew, type TrailReading } from '../../plan/drift/who-touched.ts';
+import { clockSkew } from '../../plan/drift/runs-of-stack.ts';
+import type { TrailReading } from '../../plan/drift/who-touched.ts';
 import { ArchiveAddressError, openArchive } from '../audit/open-archive.ts';
 import { auditedTargets, connectToAudit } from '../run/connect-audit.ts';
 import type { Connected } from '../run/connect.ts';
@@ -20,8 +22,11 @@ import type { CliHost } from '../cli-host.ts';
 /** A trail with more pages is one to be archived. */
 const mostPages = 20;
 
-/** How long a report waits for a trail, in milliseconds. */
-const patience = 60_000;
+/** How long a report waits for a trail and its archive, in milliseconds, and never longer than half of what the run has left. */
+const patience = 15_000;
+
+/** A report is as good without a trail: a second try, and no more. */
+const retryPolicy = { attempts: 2, attemptsUnanswered: 2, throttled: 2 };
 
 export type TrailBound = Pick<TrailReading, 'from' | 'why'>;
 
@@ -30,6 +35,21 @@ export interface EventsContext {
   readonly host: CliHost;
   readonly time: RunTime;
   readonly connected: Connected;
+  /** milliseconds by which the clock of the service is ahead of ours; undefined where it did not tell */
+  readonly clockAhead?: number | undefined;
+}
+
+/** What ends the reading before the run ends. */
+interface Impatience {
+  readonly signal: AbortSignal;
+  /** milliseconds since 1970 */
+  readonly until: number;
+  /** how long that was, in words */
+  readonly span: string;
+}
+
+interface ReadingContext extends EventsContext {
+  readonly impatience: Impatience;
 }
 
 /** What was read, and how, for the coverage. */
@@ -43,13 +63,33 @@ export async function readEvents(
   wanted: TrailBound,
   context: EventsContext,
 ): Promise<EventsReading | undefined> {
+  const { host, time } = context;
+  const now = host.now();
+  const span = Math.max(1, Math.min(patience, (time.deadline.until - now) / 2));
+  const ending = new AbortController();
+  const words = formatDuration(Math.max(1, Math.round(span / 1000)));
+  const why = new TrailError(`the audit trail of target "${target.name}" was not answered within ${words}`);
+  const timer = setTimeout(() => ending.abort(why), span);
+  const impatience = { signal: ending.signal, until: now + span, span: words };
+  try {
+    return await readAll(target, wanted, { ...context, impatience });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readAll(
+  target: Target,
+  wanted: TrailBound,
+  context: ReadingContext,
+): Promise<EventsReading | undefined> {
   const { found, failed } = await readArchive(target, wanted, context);
   const hasToken = auditedTargets({ targets: [target] }).includes(target);
   const live = async (from: number) =>
     hasToken ? readLive(target, withinRetention({ ...wanted, from }, context), context) : undefined;
   if (found !== undefined) {
     // The clock of the machine that looked may have been ahead of the service, whose own the event's is.
-    const looked = Math.min(found.until, found.newest ?? found.until);
+    const looked = Math.min(found.until, found.newest?.at ?? found.until);
     const later = await live(Math.max(looked - clockSkew, wanted.from));
     return joined(wanted, found, later);
   }
@@ -63,7 +103,11 @@ export async function readEvents(
 function joined(wanted: TrailBound, archived: KnownArchive, later: EventsReading | undefined): EventsReading {
   const known = new Set(archived.events.map(({ id }) => id));
   const isWhole = archived.whole && (later === undefined || later.from <= archived.until);
-  const cut = !isWhole ? lacking : later === undefined ? archiveEnd(archived.until) : later.cut;
+  const cut = !isWhole
+    ? lacking
+    : later === undefined
+      ? archiveEnd(archived.until)
+      : (later.cut ?? (hasForgotten(later, archived) ? forgotten : undefined));
   const how = 'archive of the audit trail';
   return {
     ...wanted,
@@ -72,6 +116,14 @@ function joined(wanted: TrailBound, archived: KnownArchive, later: EventsReading
     how: later === undefined ? how : `${how}, then ${later.how}`,
   };
 }
+
+/** A trail that lacks what it told before, within the time that it was asked for, may lack what nobody archived, too. */
+function hasForgotten({ events, from }: EventsReading, { newest }: KnownArchive): boolean {
+  return newest !== undefined && newest.at >= from && !events.some(({ id }) => id === newest.id);
+}
+
+const forgotten =
+  'the audit trail no longer has the last event of its archive, so that others since then may be gone from it, too';
 
 const lacking = 'the archive of the audit trail lacks events of that time';
 
@@ -92,12 +144,13 @@ interface ReadArchive {
 async function readArchive(
   target: Target,
   { from }: TrailBound,
-  { stack, host, time }: EventsContext,
+  { stack, host, time, impatience: { signal } }: ReadingContext,
 ): Promise<ReadArchive> {
   const place = stack.audit?.archive;
   if (place === undefined) return {};
   try {
-    const archive = await openArchive(place, { directory: stack.directory, host, run: time });
+    const run = { over: AbortSignal.any([time.over, signal]), leave: AbortSignal.any([time.leave, signal]) };
+    const archive = await openArchive(place, { directory: stack.directory, host, run });
     try {
       const { until, ...found } = await eventsSince(archive, formatIdentity(identityOf(target)), from - 1);
       return until === undefined ? {} : { found: { ...found, until } };
@@ -114,8 +167,8 @@ function isOfArchive(error: unknown): error is Error {
   return [ArchiveError, ArchiveAddressError, SecretError, TrailError].some((type) => error instanceof type);
 }
 
-function withinRetention(wanted: TrailBound, { host }: EventsContext): TrailBound {
-  const from = host.now() - trailRetention + clockSkew;
+function withinRetention(wanted: TrailBound, { host, clockAhead = 0 }: EventsContext): TrailBound {
+  const from = host.now() + clockAhead - trailRetention + clockSkew;
   if (wanted.from >= from) return wanted;
   return { from, why: `the service keeps its trail for ${trailRetention / 86_400_000} days` };
 }
@@ -123,36 +176,36 @@ function withinRetention(wanted: TrailBound, { host }: EventsContext): TrailBoun
 async function readLive(
   target: Target,
   bound: TrailBound,
-  { stack, host, time, connected: { embedded } }: EventsContext,
+  { stack, host, time, connected: { embedded }, impatience }: ReadingContext,
 ): Promise<EventsReading> {
-  const impatience = new AbortController();
-  const why = new TrailError(`the audit trail of target "${target.name}" was not answered within a minute`);
-  const timer = setTimeout(() => impatience.abort(why), patience);
-  const until = Math.min(time.deadline.until, host.now() + patience);
   const signal = AbortSignal.any([time.over, impatience.signal]);
+  const limits = { deadline: impatience, signal, leave: time.leave, embedded, retryPolicy };
+  const { trails, close } = await connectToAudit(stack, [target], host, limits);
   try {
-    const limits = { deadline: { until }, signal, leave: time.leave, embedded };
-    const { trails, close } = await connectToAudit(stack, [target], host, limits);
-    try {
-      const [channel] = trails.map((trail) => trail.channel);
-      if (channel === undefined) throw new Error(`no way to the audit trail of target ${target.name}`);
-      const read = await readPages(channel, bound.from);
-      const how = `audit trail since ${new Date(bound.from).toISOString()}: ${counted(channel.requests(), 'request')}`;
-      return { ...bound, ...read, how };
-    } finally {
-      await close();
-    }
+    const [channel] = trails.map((trail) => trail.channel);
+    if (channel === undefined) throw new Error(`no way to the audit trail of target ${target.name}`);
+    const read = await readPages(channel, bound.from, impatience);
+    const how = `audit trail since ${new Date(bound.from).toISOString()}: ${counted(channel.requests(), 'request')}`;
+    return { ...bound, ...read, how };
   } finally {
-    clearTimeout(timer);
+    await close();
   }
 }
 
 /** @param from the service leaves out an event of exactly the time that it is given (wire/audit-trails 1.1) */
-async function readPages(channel: TrailChannel, from: number): Promise<Pick<TrailReading, 'events' | 'cut'>> {
+async function readPages(
+  channel: TrailChannel,
+  from: number,
+  { signal, span }: Impatience,
+): Promise<Pick<TrailReading, 'events' | 'cut'>> {
   const events: TrailEvent[] = [];
   const pages = readTrail(channel, { since: from - 1, maxPages: mostPages });
   for (;;) {
-    const { done, value } = await pages.next();
+    const next = await pages.next().catch((error: unknown) => {
+      if (events.length === 0 || !signal.aborted) throw error;
+    });
+    if (next === undefined) return { events, cut: `the audit trail was not read to its end within ${span}` };
+    const { done, value } = next;
     if (!done) events.push(...value);
     else if (value.sawAll) return { events };
     else {

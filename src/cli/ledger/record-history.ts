@@ -3,7 +3,8 @@
  */
 import { beginEntry, endEntry } from '../../apply/history-entry.ts';
 import type { NoCommit, RepositoryCommit } from '../../ledger/git/repository-commit.ts';
-import type { HistoryStore, Ledger, RunIdentity } from '../../model/stack/ledger.ts';
+import { canonicalText } from '../../model/json/json.ts';
+import type { HistoryEntry, HistoryStore, Ledger, RunIdentity } from '../../model/stack/ledger.ts';
 import type { Outcome } from '../../model/plan/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { settleEntries } from './begun-creations.ts';
@@ -22,10 +23,13 @@ interface ApplyEnding {
   readonly unrecorded: boolean;
   /** the whole stack was found as declared afterwards */
   readonly proved: boolean;
+  /** as it was written; absent when the apply did not come so far */
+  readonly ledger: Ledger | undefined;
 }
 
 /**
- * An apply with nothing to do writes no entry, but settles the open entries of earlier ones at its end.
+ * An apply with nothing to do settles the open entries of earlier ones at its end. It has an entry of its own only where it proved what the
+ * ledger did not know, as after "trueup accept": from then on other people are asked about (rule 50).
  * @throws LedgerError when the entry cannot be written
  */
 export async function keepHistory(
@@ -37,32 +41,37 @@ export async function keepHistory(
     readonly store: HistoryStore;
     readonly ledger: Ledger;
     readonly held: Pick<HeldLock, 'fence'> | undefined;
+    readonly clocks: HistoryEntry['clocks'] & object;
   },
   terminal: Terminal,
 ): Promise<HistoryKeeper> {
-  const { from, run, store, ledger, held } = about;
+  const { from, run, store, ledger, held, clocks } = about;
   const { host } = terminal;
   const nowText = () => new Date(host.now()).toISOString();
   const reportError = (what: string) => (error: Error) =>
     printError(terminal, 'history-unwritten', `${what}: ${error.message}`);
-  if (plan.changes.length === 0)
-    return {
-      end: async (_, { completed }) => {
-        if (!completed) return;
-        const settled = nowText();
-        await settleEntries(store, { stack: plan.stack, settled, fence: held?.fence }).catch(
-          reportError('the history lacks what this apply settled'),
-        );
-      },
-    };
   const now = nowText();
   const head = {
     id: entryId(now, host.newId()),
     run,
     began: now,
     ...(from.commit === undefined ? {} : from),
+    ...(Object.keys(clocks).length === 0 ? {} : { clocks }),
   };
   const entry = beginEntry(plan, head, { ledger, kinds: host.kinds });
+  if (plan.changes.length === 0)
+    return {
+      end: async (_, { completed, proved, ledger: written }) => {
+        if (!completed) return;
+        const ended = nowText();
+        const settling = { stack: plan.stack, settled: ended, fence: held?.fence };
+        await settleEntries(store, settling).catch(reportError('the history lacks what this apply settled'));
+        if (!proved || written === undefined || hasSameRecords(ledger, written)) return;
+        await store
+          .keepEntries([{ ...entry, ended, proved }])
+          .catch(reportError('the history lacks what this apply proved'));
+      },
+    };
   await store.keepEntries([entry]);
   return {
     end: async (outcomes, { unrecorded, proved }) => {
@@ -72,6 +81,13 @@ export async function keepHistory(
         .catch(reportError('the history lacks the end of this apply'));
     },
   };
+}
+
+function hasSameRecords(one: Ledger, other: Ledger): boolean {
+  const [before, after] = [one, other].map(({ records }) =>
+    canonicalText(JSON.parse(JSON.stringify(Object.fromEntries(records)))),
+  );
+  return before === after;
 }
 
 /** `20261120T114200123Z-7f3a`: sorts by time in milliseconds, and is unique. */

@@ -1,5 +1,6 @@
 /** Opens the ways to the audit trails of a stack's organizations, each with the token for it and with no other. */
 import { type AuditConnection, openAuditTrail } from '../../http/open-audit-trail.ts';
+import type { RetryPolicy } from '../../http/transport/retry.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
 import type { CliHost } from '../cli-host.ts';
 import { type ConnectionLimits, placeOf } from './connect.ts';
@@ -29,6 +30,8 @@ export function auditedTargets({ targets }: Pick<Stack, 'targets'>): readonly Ta
 interface AuditLimits extends ConnectionLimits {
   /** the embedded service, where this run uses it already: whoever opened it closes it */
   readonly embedded?: Embedded | undefined;
+  /** how often it is tried; that of all connections when absent */
+  readonly retryPolicy?: Partial<RetryPolicy>;
 }
 
 /** @param targets of `auditedTargets`. @throws SecretError when a token cannot be read */
@@ -36,7 +39,7 @@ export async function connectToAudit(
   stack: Stack,
   targets: readonly Target[],
   host: CliHost,
-  { deadline, signal, leave, embedded: opened }: AuditLimits,
+  { deadline, signal, leave, embedded: opened, retryPolicy }: AuditLimits,
 ): Promise<ConnectedTrails> {
   const isNeeded = opened === undefined && targets.some(({ url }) => url === 'embedded');
   const own = isNeeded ? await openEmbedded(stack, host) : undefined;
@@ -50,7 +53,8 @@ export async function connectToAudit(
     for (const target of targets) {
       const token = await auditTokenOf(target, { stack, host, embedded });
       const { options } = await placeOf(target, { stack, host, embedded });
-      const limits = { until: deadline.until, signal, leave };
+      const policy = retryPolicy && { retryPolicy: { ...options.retryPolicy, ...retryPolicy } };
+      const limits = { until: deadline.until, signal, leave, ...policy };
       trails.push({ target, channel: openAuditTrail({ ...options, ...limits, token: async () => token }) });
     }
   } catch (error) {

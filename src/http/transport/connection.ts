@@ -6,6 +6,7 @@ import type { Dispatcher } from 'undici';
 import { KnownSecrets } from '../../model/known-secrets.ts';
 import type { Dialect, Target } from '../../model/stack/target.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { ClockDifference } from './clock-difference.ts';
 import type { Bounds } from './exchange.ts';
 import type { FailureContext } from './explain-failure.ts';
 import { type Environment, openDispatcher } from './open-dispatcher.ts';
@@ -83,6 +84,8 @@ export interface Connection {
   readonly bounds: Bounds;
   readonly waits: Waits;
   readonly secrets: KnownSecrets;
+  /** to the clock of the target */
+  readonly difference: ClockDifference;
   /** whether the target has sent any answer */
   hasAnswered: boolean;
   /** the number of 429 answers since the last other answer */
@@ -130,6 +133,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     bounds: { bytes: options.largest ?? maxAnswerSize, milliseconds: timeouts.answer },
     waits: new Waits(`target "${target.name}"`, { report: options.onWait ?? (() => {}), clock }),
     secrets,
+    difference: new ClockDifference(),
     hasAnswered: false,
     throttledInARow: 0,
     stop: () => closing.abort(new Error('the target was closed')),

@@ -143,14 +143,15 @@ export class Sender {
       });
       const began = clock.now();
       this.#sent += 1;
-      const answered = waits.begin(`the answer to ${attempt.request.method} ${this.#urlOf(attempt)}`);
+      const over = waits.begin(`the answer to ${attempt.request.method} ${this.#urlOf(attempt)}`);
       const result = await exchange(this.#dispatcher, this.#onTheWire(attempt), {
         signal: this.#signalOf(attempt),
         stop: attempt.request.stop,
         bounds: this.#connection.bounds,
-      }).finally(answered);
-      const milliseconds = clock.now() - began;
-      this.#recordAnswer(result);
+      }).finally(over);
+      const answered = clock.now();
+      const milliseconds = answered - began;
+      this.#recordAnswer(result, { sent: began, answered });
       return { result, ...this.#decide(attempt, result, milliseconds) };
     } finally {
       leave();
@@ -164,8 +165,9 @@ export class Sender {
   }
 
   /** Remembers what an answer says about the target itself. */
-  #recordAnswer(result: Exchange): void {
+  #recordAnswer(result: Exchange, times: { readonly sent: number; readonly answered: number }): void {
     if (result.kind !== 'answered') return;
+    this.#connection.difference.learn(headerOf(result, 'date'), times);
     this.#connection.hasAnswered = true;
     const { throttledInARow } = this.#connection;
     this.#connection.throttledInARow = result.status === 429 ? throttledInARow + 1 : 0;

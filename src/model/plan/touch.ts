@@ -22,4 +22,6 @@ export interface Touched {
   readonly touches: readonly Touch[];
   /** why somebody else may have touched it, too: the trail was not seen back to the last apply */
   readonly unknown?: string;
+  /** milliseconds by which the clock that the times are of is ahead of the one here; absent where they agree */
+  readonly clockAhead?: number;
 }

@@ -109,6 +109,11 @@ export interface HistoryEntry {
   readonly digest: string;
   /** the identity of each target (rule 37); absent in entries of older versions */
   readonly targets?: Readonly<Record<string, IdentityText>>;
+  /**
+   * By so many milliseconds the clock of each target was ahead of the run's, as its answers proved; below 0 when it was behind. Absent
+   * for targets that told no time (rule 50).
+   */
+  readonly clocks?: Readonly<Record<string, number>>;
   /** RFC 3339; for an apply with a creation of unknown outcome: when a later apply had ended, which settles the question */
   readonly settled?: string;
   /** the plan that was made afterwards, of the whole stack, was empty: all was live as recorded then */

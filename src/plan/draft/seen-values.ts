@@ -8,6 +8,7 @@ import type { FieldChange, FieldTable } from '../../model/kind/field.ts';
 import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
+import { maskPrivateKeys } from '../../model/private-key.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 
 /**
@@ -37,7 +38,7 @@ export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spe
     if (mentioned === undefined)
       return sameJson(value, canonicalDefault(field))
         ? []
-        : [[name, withoutPasswords(canonicalValue(field, value))]];
+        : [[name, withoutSecrets(canonicalValue(field, value))]];
     if (field.members === undefined || !isJsonObject(value) || !isJsonObject(mentioned)) return [];
     const members = undeclaredIn(field.members, value, mentioned);
     return Object.keys(members).length === 0 ? [] : [[name, members]];
@@ -45,13 +46,18 @@ export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spe
   return Object.fromEntries(found);
 }
 
-/** An address may hold a password that no manifest knows: a digest tells as well that somebody changed it. */
-function withoutPasswords(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutPasswords);
+/** An address may hold a password, and a text a private key, that no manifest knows: a digest tells as well that somebody changed it. */
+function withoutSecrets(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
   if (isJsonObject(value))
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, withoutPasswords(member)]),
+      Object.entries(value).map(([name, member]) => [masked(name), withoutSecrets(member)]),
     );
-  if (typeof value !== 'string' || maskAddresses(value) === value) return value;
-  return `${maskAddresses(value)} (sha256 ${createHash('sha256').update(value).digest('hex').slice(0, 16)})`;
+  return typeof value === 'string' ? masked(value) : value;
+}
+
+function masked(text: string): string {
+  const shown = maskPrivateKeys(maskAddresses(text));
+  if (shown === text) return text;
+  return `${shown} (sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 16)})`;
 }

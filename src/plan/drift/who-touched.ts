@@ -6,12 +6,13 @@ import type { TrailEvent } from '../../model/audit-trail.ts';
 import type { DriftedResource } from '../../model/plan/drift.ts';
 import type { Touch, Touched } from '../../model/plan/touch.ts';
 import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
-import type { HistoryChange, HistoryEntry } from '../../model/stack/ledger.ts';
+import type { HistoryEntry } from '../../model/stack/ledger.ts';
+import { type RunsOfStack, timeOfRun } from './runs-of-stack.ts';
 
 /** What is known of a resource that somebody touched. */
 export type TouchedResource = Pick<DriftedResource, 'address' | 'id' | 'newId'>;
 
-/** What was read of a trail. */
+/** What was read of the trail of one target. */
 export interface TrailReading {
   readonly events: readonly TrailEvent[];
   /** milliseconds since 1970: nothing earlier was asked for, or nothing earlier is kept */
@@ -20,70 +21,57 @@ export interface TrailReading {
   readonly why: string;
   /** why not all events since `from` were seen; absent when they were */
   readonly cut?: string;
+  /** milliseconds by which the clock of the service is ahead of ours now; absent where it did not tell */
+  readonly clockAhead?: number | undefined;
 }
 
-/** Our clock and that of the service may differ by so many milliseconds. */
-export const clockSkew = 60_000;
-
-/** How long an apply that was killed may have written: the default limit of a run. */
-const longestRun = 3_600_000;
+/** @returns tells of each drifted resource of the trail's target who touched it: a trail is long, so it is sorted once */
+export function whoTouched(trail: TrailReading, runs: RunsOfStack): (drifted: TouchedResource) => Touched {
+  const { clockAhead } = trail;
+  const byResource = Map.groupBy(trail.events, ({ resource }) => resource.id);
+  const isOwn = ({ requestId }: TrailEvent) => requestId !== undefined && runs.requests.has(requestId);
+  const own = trail.events.filter(isOwn);
+  const ourActors = new Set(own.map(({ actor }) => actor.id));
+  return (drifted) => {
+    const text = formatAddress(drifted.address);
+    const onIt = idsOf(drifted).flatMap((id) => byResource.get(id) ?? []);
+    const applied = runs.appliedSince(text, clockAhead);
+    const since = Math.max(ourLastWrite(onIt, text, runs), applied ?? Number.NEGATIVE_INFINITY);
+    const unnamed = runs.unnamed(text).map((run) => timeIn(run, text, clockAhead));
+    const mayBeOurs = ({ actor, at }: TrailEvent) =>
+      (ourActors.size === 0 || ourActors.has(actor.id)) &&
+      unnamed.some(({ from, to }) => at >= from && at <= to);
+    const touches = onIt
+      .filter((event) => event.at >= since && !isOwn(event))
+      .sort((one, other) => other.at - one.at)
+      .map((event) => touchOf(event, mayBeOurs(event)));
+    const unknown =
+      trail.cut ??
+      (since < trail.from ? whyUnknown(trail, applied) : undefined) ??
+      (onIt.length > 0 || own.length > 0 ? undefined : unproven);
+    return {
+      touches,
+      ...(unknown === undefined ? {} : { unknown }),
+      ...(clockAhead ? { clockAhead } : {}),
+    };
+  };
+}
 
 /** The ids that the trail may know the resource by: as it was applied, and as it is live. */
-function idsOf({ id, newId }: TouchedResource): ReadonlySet<string> {
-  return new Set([id, newId].filter((one) => one !== undefined));
+function idsOf({ id, newId }: TouchedResource): readonly string[] {
+  return [...new Set([id, newId])].filter((one) => one !== undefined);
 }
 
-/**
- * When the stack last applied this resource, or proved that it was as applied, in milliseconds since 1970 by the clock of its
- * runs; undefined when the history does not tell.
- * @param history newest first
- */
-export function lastApplied(address: AddressText, history: readonly HistoryEntry[]): number | undefined {
-  const last = history.find(
-    ({ proved, changes }) => proved || changes.some((change) => isOf(change, address)),
-  );
-  return last === undefined ? undefined : Date.parse(last.began);
+/** A part shares the id of its whole, so that only what wrote this very resource shows that it was as applied. */
+function ourLastWrite(onIt: readonly TrailEvent[], address: AddressText, runs: RunsOfStack): number {
+  const ours = runs.requestsOn(address);
+  return onIt
+    .filter(({ requestId = '' }) => ours.has(requestId))
+    .reduce((last, { at }) => Math.max(last, at), Number.NEGATIVE_INFINITY);
 }
 
-/** Whether the change wrote to this resource. Without an outcome, the apply was killed: then it may have. */
-function isOf({ address, outcome, done, foundTrue }: HistoryChange, wanted: AddressText): boolean {
-  if (address !== wanted) return false;
-  const isBroken = outcome === 'stale' || outcome === 'skipped' || outcome === 'failed';
-  return !isBroken || foundTrue === true || (done?.length ?? 0) > 0;
-}
-
-/** @param history newest first */
-export function whoTouched(
-  drifted: TouchedResource,
-  trail: TrailReading,
-  history: readonly HistoryEntry[],
-): Touched {
-  const text = formatAddress(drifted.address);
-  const ids = idsOf(drifted);
-  const onIt = trail.events.filter(({ resource }) => ids.has(resource.id));
-  // The trail of another organization has none of the requests to this target.
-  const own = ownRequests(history, ({ address }) => parseAddress(address).target === drifted.address.target);
-  const isOwn = ({ requestId }: TrailEvent) => requestId !== undefined && own.has(requestId);
-  // A part shares the id of its whole, so that only what wrote this very resource shows that it was as applied.
-  const ownHere = ownRequests(history, (change) => change.address === text);
-  const ourLast = Math.max(
-    ...onIt.filter(({ requestId = '' }) => ownHere.has(requestId)).map(({ at }) => at),
-  );
-  const applied = lastApplied(text, history);
-  const since = Math.max(ourLast, applied === undefined ? Number.NEGATIVE_INFINITY : applied - clockSkew);
-  const ourActors = new Set(trail.events.filter(isOwn).map(({ actor }) => actor.id));
-  const mayBeOurs = (event: TrailEvent) =>
-    (ourActors.size === 0 || ourActors.has(event.actor.id)) && isInUnnamedRun(event, text, history);
-  const touches = onIt
-    .filter((event) => event.at >= since && !isOwn(event))
-    .sort((one, other) => other.at - one.at)
-    .map((event) => touchOf(event, mayBeOurs(event)));
-  const isProven = onIt.length > 0 || trail.events.some(isOwn);
-  const unknown =
-    trail.cut ??
-    (since < trail.from ? whyUnknown(trail, applied) : undefined) ??
-    (isProven ? undefined : unproven);
-  return { touches, ...(unknown === undefined ? {} : { unknown }) };
+function timeIn(run: HistoryEntry, address: AddressText, clockAhead: number | undefined) {
+  return timeOfRun(run, parseAddress(address).target, clockAhead);
 }
 
 /** Neither a request of ours nor the resource is in what was read, so that it says nothing that nobody touched it. */
@@ -106,26 +94,4 @@ function touchOf({ id, timestamp, actor, resource, requestId }: TrailEvent, mayb
     ...(requestId === undefined ? {} : { requestId }),
     ...(maybeOurs && { maybeOurs }),
   };
-}
-
-function ownRequests(
-  history: readonly HistoryEntry[],
-  isWanted: (change: HistoryChange) => boolean = () => true,
-): ReadonlySet<string> {
-  const changes = history.flatMap((entry) => entry.changes.filter(isWanted));
-  return new Set(changes.flatMap(({ requests = [] }) => requests));
-}
-
-function isNamed({ outcome, requests, unnamed }: HistoryChange): boolean {
-  return outcome === 'applied' && requests !== undefined && !unnamed;
-}
-
-/** Whether an apply wrote to the resource at that time by requests whose ids are not all known. */
-function isInUnnamedRun({ at }: TrailEvent, address: AddressText, history: readonly HistoryEntry[]): boolean {
-  return history.some(({ began, ended, changes }) => {
-    const begin = Date.parse(began);
-    const end = ended === undefined ? begin + longestRun : Date.parse(ended);
-    if (at < begin - clockSkew || at > end + clockSkew) return false;
-    return changes.some((change) => change.address === address && !isNamed(change));
-  });
 }

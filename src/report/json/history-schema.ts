@@ -43,6 +43,12 @@ const entry = Type.Object({
   dirty: Type.Optional(Type.Boolean({ description: 'whether there were changes that were not committed' })),
   digest: Type.String(),
   targets: Type.Optional(Type.Record(Type.String(), Type.String())),
+  clocks: Type.Optional(
+    Type.Record(Type.String(), Type.Integer(), {
+      description:
+        "milliseconds by which the clock of each target was ahead of the run's, below 0 behind; without targets that did not tell",
+    }),
+  ),
   settled: Type.Optional(moment('when a later apply settled what this one left open')),
   proved: Type.Optional(
     Type.Literal(true, { description: 'the plan that was made afterwards, of the whole stack, was empty' }),

@@ -41,6 +41,7 @@ export function renderHistory(entries: readonly HistoryEntry[], { paint }: Histo
 /** `9 applied, 1 failed`, or that a killed apply did not end. */
 function entrySummary({ ended, changes }: HistoryEntry): string {
   if (ended === undefined) return `did not end (${counted(changes.length, 'change')} begun)`;
+  if (changes.length === 0) return 'nothing to do, recorded as found';
   const known = changes.flatMap(({ outcome }) => (outcome === undefined ? [] : [{ kind: outcome }]));
   const open = changes.length - known.length;
   const counts = known.length === 0 ? [] : [outcomeSummary(known)];

@@ -11,8 +11,9 @@ import { printable } from '../format/printable.ts';
 /** Several actors are each named, up to so many. */
 const mostActors = 5;
 
-/** The first line stands for itself; further ones belong below it. @param now milliseconds since 1970 */
-export function touchedLines({ touches, unknown }: Touched, now: number): string[] {
+/** The first line stands for itself; further ones belong below it. @param here the time here, in milliseconds since 1970 */
+export function touchedLines({ touches, unknown, clockAhead = 0 }: Touched, here: number): string[] {
+  const now = here + clockAhead;
   const caveat = unknown === undefined ? [] : [printable(unknown)];
   const actors = [...Map.groupBy(touches, ({ actor }) => formatActor(actor)).values()];
   const [only] = actors;
@@ -57,8 +58,12 @@ const units = [
   { unit: 's', length: 1000 },
 ] as const;
 
-/** `2 h ago`, rounded down; two clocks may differ, so a moment to come is now. */
+/** Two clocks may differ by so many milliseconds: what is to come sooner than that is now. */
+const soon = 60_000;
+
+/** `2 h ago`, rounded down; what is to come is told with its time. */
 export function formatAgo(at: number, now: number): string {
+  if (at > now + soon) return `at ${new Date(at).toISOString()}, a time to come`;
   const found = units.find(({ length }) => now - at >= length);
   return found === undefined ? 'just now' : `${Math.floor((now - at) / found.length)} ${found.unit} ago`;
 }

@@ -32,10 +32,17 @@ function channelTo(service: TrailService): TrailChannel {
   return channel;
 }
 
-/** One look at `now`, in milliseconds after noon. */
-function look(service: TrailService, archive: Archive, now = 10_000) {
+/** One look at `now`, in milliseconds after noon. @param told the id of the target's organization, where it can be told */
+function look(service: TrailService, archive: Archive, now = 10_000, told?: string) {
   const channel = channelTo(service);
-  return archiveTrail({ channel, archive, trail: 'acme', now: noon + now, clean: (event) => event });
+  return archiveTrail({
+    channel,
+    archive,
+    trail: 'acme',
+    now: noon + now,
+    organization: async () => told,
+    clean: (event) => event,
+  });
 }
 
 async function idsIn(archive: Archive): Promise<string[]> {
@@ -129,6 +136,41 @@ describe('an archive', () => {
     expect((await idsIn(archive)).length).toBeGreaterThan(2400);
   });
 
+  it('that was filled with the token of another organization is told so', async () => {
+    const service = await serveTrail(servedEvents(1));
+    const archive = open();
+    await look(service, archive);
+    const auth = { accessor_id: 'u', description: 'u', type: 'Client', organization_id: 'org-other' };
+    const wrong = 'the archive has the trail of organization "org-acme" under this target';
+    service.events = [];
+    await expect(look(service, archive, 10_000, 'org-other')).rejects.toThrow(wrong);
+    service.events = [servedEvent('x', { at: 9, more: { auth } })];
+    await expect(look(service, archive, 10_000, 'org-other')).rejects.toThrow(wrong);
+    expect(await archive.gaps('acme')).toEqual([]);
+  });
+
+  it('keeps its looks by the clock of the service', async () => {
+    const service = await serveTrail(servedEvents(1));
+    const archive = open();
+    service.dated = () => new Date(Date.now() + 40 * day);
+    const { head } = await look(service, archive);
+    expect(Math.round((head.lookedAt - noon) / day)).toBe(40);
+    expect(head.lookedAt).toBe(Math.floor(head.lookedAt));
+  });
+
+  it('does not mix them either where the first look did not come to its end', async () => {
+    const service = await serveTrail(servedEvents(2500));
+    const archive = open();
+    service.instead = (_, count) => (count > 2 ? 'drop' : undefined);
+    await expect(look(service, archive)).rejects.toThrow('failed');
+    expect(await idsIn(archive)).toHaveLength(1000);
+    const auth = { accessor_id: 'u', description: 'u', type: 'Client', organization_id: 'org-other' };
+    service.events = [servedEvent('x', { at: 9, more: { auth } })];
+    service.instead = () => undefined;
+    await expect(look(service, archive)).rejects.toThrow('another organization');
+    expect(await idsIn(archive)).toHaveLength(1000);
+  });
+
   it('does not mix two organizations under one name', async () => {
     const service = await serveTrail(servedEvents(1));
     const archive = open();
@@ -136,7 +178,7 @@ describe('an archive', () => {
     const auth = { accessor_id: 'u', description: 'u', type: 'Client', organization_id: 'org-other' };
     service.events = [servedEvent('x', { at: 9, more: { auth } })];
     await expect(look(service, archive)).rejects.toThrow(
-      'the trail was of organization "org-acme" so far, and an event of "org-other" came',
+      'another organization: the target\'s has the id "org-acme", and an event of "org-other" came',
     );
     expect(await idsIn(archive)).toEqual(['e1']);
   });

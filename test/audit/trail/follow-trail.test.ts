@@ -1,6 +1,6 @@
 // Who follows a trail meets each event once, in order, also where several share a millisecond.
 import { expect, it, onTestFinished } from 'vitest';
-import { followTrail, type TrailCursor } from '../../../src/audit/trail/follow-trail.ts';
+import { cursorFromNow, followTrail, type TrailCursor } from '../../../src/audit/trail/follow-trail.ts';
 import { findDialect } from '../../../src/http/dialects.ts';
 import { openAuditTrail } from '../../../src/http/open-audit-trail.ts';
 import {
@@ -13,7 +13,7 @@ import { workspacesTarget } from '../../support/http/open-for-test.ts';
 
 const noon = Date.parse('2026-11-20T12:00:00Z');
 
-function follower(service: TrailService) {
+function channelTo(service: TrailService) {
   const channel = openAuditTrail({
     target: workspacesTarget,
     url: service.url,
@@ -22,6 +22,11 @@ function follower(service: TrailService) {
     token: async () => 'audit-token',
   });
   onTestFinished(() => channel.close());
+  return channel;
+}
+
+function follower(service: TrailService) {
+  const channel = channelTo(service);
   let cursor: TrailCursor = { from: noon, at: noon, ids: [] };
   /** @param now milliseconds after noon */
   return async (now = 3_600_000) => {
@@ -94,4 +99,20 @@ it('an older event is not met where the service takes the time for less exact th
     return { body: { data: [...service.events, servedEvent('e4', { at: 4 })], pagination } };
   };
   expect(await next()).toEqual(['e4']);
+});
+
+it.each([
+  ['ahead', 7_200_000],
+  ['behind', -7_200_000],
+])('who begins now begins by the clock of a service that is %s', async (_, ahead) => {
+  const there = Date.now() + ahead;
+  const service = await serveTrail([
+    servedEvent('before', { at: there - 60_000 - noon }),
+    servedEvent('after', { at: there + 60_000 - noon }),
+  ]);
+  service.dated = () => new Date(there);
+  const channel = channelTo(service);
+  const cursor = await cursorFromNow(channel, Date.now());
+  const { events } = await followTrail(channel, cursor, Date.now());
+  expect(events.map(({ id }) => id)).toEqual(['after']);
 });

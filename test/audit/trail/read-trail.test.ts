@@ -63,6 +63,12 @@ describe('a trail', () => {
     expect(service.lines[0]).toContain('page%5Bnumber%5D=1');
   });
 
+  it('that tells an event twice on one page has it once', async () => {
+    const [event] = servedEvents(1);
+    const service = await serveTrail([event, event, event].filter((one) => one !== undefined));
+    expect((await readWholeTrail(channelTo(service))).map(({ id }) => id)).toEqual(['e1']);
+  });
+
   it('that is empty is read whole with one question, for pages of a thousand', async () => {
     const service = await serveTrail();
     expect(await readAll(service, {})).toEqual({ pages: [], end: { sawAll: true, pages: 1 } });

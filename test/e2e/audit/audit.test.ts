@@ -68,7 +68,8 @@ describe('trueup audit list', () => {
       ['2026-11-20T12:00:00.002Z', 'bob', 'workspace update', 'ws-1', 'request-of-b'],
       ['2026-11-20T12:00:00.001Z', 'ann', 'workspace create', 'ws-1', 'request-of-a'],
     ]);
-    expect(service.lines).toHaveLength(1);
+    const asked = service.requests.filter(({ path }) => path.includes('audit-trail'));
+    expect(asked.map(({ headers }) => headers['authorization'])).toEqual([`Bearer ${env.AUDIT_TOKEN}`]);
   });
 
   it.each<[string, string[], string[]]>([
@@ -211,6 +212,27 @@ describe('trueup audit follow', () => {
     await stack.write('cursor.json', '{"trails":{"x":{"at":"soon"}}}');
     expect((await stack.run([...once, '--cursor', 'cursor.json'], 1)).err).toContain('is damaged');
   });
+});
+
+it.each<[string, string[]]>([
+  ['list', ['list']],
+  ['follow', ['follow', '--for', '0s', '--since', '2026-11-20T12:00:00Z']],
+  ['archive', ['archive', '--to', 'kept.db']],
+])('trueup audit %s refuses the trail of another organization', async (_, args) => {
+  const service = await serveTrail(busyDay);
+  const organization = { type: 'organizations', id: 'acme', attributes: { 'external-id': 'org-of-target' } };
+  service.instead = ({ path, headers }) =>
+    path === '/api/v2/organizations/acme' && headers['authorization'] === `Bearer ${env.API_TOKEN}`
+      ? { body: { data: organization } }
+      : undefined;
+  const stack = stackAt(service);
+  const { out, err } = await stack.run(['audit', ...args], 1);
+  expect(out).toBe('');
+  expect(err.replaceAll(/\s+/g, ' ')).toContain(
+    'the audit trail of another organization: the target\'s has the id "org-of-target", and an event of "org-acme" came',
+  );
+  organization.attributes['external-id'] = 'org-acme';
+  expect((await stack.run(['audit', ...args], 0)).out).not.toBe('');
 });
 
 describe('trueup audit archive', () => {

@@ -66,6 +66,20 @@ it('A password in an undeclared address is kept by no ledger, and its change is 
   expect(JSON.stringify(unmanaged)).not.toContain('hunter');
 });
 
+it('A private key in an undeclared text is kept by no ledger either', async () => {
+  const { bench, stack, drift } = await openApp();
+  const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA1\n-----END RSA PRIVATE KEY-----';
+  const describe = async (text: string) =>
+    bench.byHand.update(await bench.idOf('app'), { description: text });
+  await describe(`the key: ${key}`);
+  await stack.run(['apply', '--yes'], 0);
+  expect(await readFile(stack.ledgerFile, 'utf8')).toMatch(/the key: \*\*\*/);
+  expect(await readFile(stack.ledgerFile, 'utf8')).not.toContain('MIIE');
+  await drift(0);
+  await describe(`the key: ${key.replace('A1', 'A2')}`);
+  expect(JSON.stringify((await drift(3)).unmanaged)).not.toContain('MIIE');
+});
+
 it('A ledger that has not seen such fields says so', async () => {
   const { stack, bench } = await openApp();
   await bench.byHand.update(await bench.idOf('app'), { description: 'by hand' });

@@ -189,6 +189,17 @@ it('The trail of another organization does not say that nobody touched it', asyn
   expect(out.replaceAll(/\s+/g, ' ')).toMatch(/touched by: unknown, .*token may be of another organization/);
 });
 
+it('A trail that never answers holds up no report', async () => {
+  const { bench, stack, change } = await openScene(three);
+  await change(undefined, 'app', { 'auto-apply': false });
+  const never = new Promise<never>(() => {});
+  bench.wire.add({ path: trail, times: 1000, fault: { first: () => never } });
+  const { out } = await stack.run(['drift', '--timeout', '6s'], 3);
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(
+    /who touched what drifted is not known: .* not answered within [23]s/,
+  );
+});
+
 it('A long trail is left after twenty pages, which is said', async () => {
   const { bench, stack, change } = await openScene(three);
   await change(undefined, 'app', { 'auto-apply': false });
@@ -239,7 +250,10 @@ it('The archive of the stack is asked first, and the trail for what came later',
   );
   // What the service has forgotten, the archive has not.
   bench.wire.add({ path: trail, times: 10, fault: { rewrite: emptied } });
-  expect(names(await drift())).toEqual({ 'Workspace/acme/app': ['bob'], 'Workspace/acme/base': [] });
+  const found = await drift();
+  expect(names(found)).toEqual({ 'Workspace/acme/app': ['bob'], 'Workspace/acme/base': [] });
+  // Nor is it said that nobody else touched it: what the trail has lost, it had not told the archive yet.
+  for (const { touched } of found.drifted) expect(touched?.unknown).toMatch(/no longer has the last event/);
 });
 
 function emptied(): object {

@@ -4,6 +4,7 @@ import type { TrailEvent } from '../../../src/model/audit-trail.ts';
 import type { DriftedResource } from '../../../src/model/plan/drift.ts';
 import { formatAddress } from '../../../src/model/resource/address.ts';
 import type { HistoryChange, HistoryEntry } from '../../../src/model/stack/ledger.ts';
+import { runsOfStack } from '../../../src/plan/drift/runs-of-stack.ts';
 import { type TrailReading, whoTouched } from '../../../src/plan/drift/who-touched.ts';
 import { at } from '../../support/toys/toy-plan.ts';
 
@@ -59,8 +60,13 @@ function trail(events: readonly TrailEvent[], about: Partial<TrailReading> = {})
   return { events, from: minutes(-60), why: 'the service keeps its trail for 14 days', ...about };
 }
 
+/** What the trail tells of one drifted resource. */
+function touchedIn(reading: TrailReading, history: readonly HistoryEntry[], one = drifted()) {
+  return whoTouched(reading, runsOfStack(app.target, history))(one);
+}
+
 function names(events: readonly TrailEvent[], history: readonly HistoryEntry[], one = drifted()): string[] {
-  return whoTouched(one, trail(events), history).touches.map(
+  return touchedIn(trail(events), history, one).touches.map(
     ({ actor, maybeOurs }) => `${actor.name}${maybeOurs ? ' (maybe ours)' : ''}`,
   );
 }
@@ -140,19 +146,19 @@ it('A change that was not carried out is no apply of the resource', () => {
 it('Who came before the trail begins is unknown, beside those that it knows', () => {
   const events = [event('ann', minutes(200))];
   const late = trail(events, { from: minutes(100) });
-  const { touches, unknown } = whoTouched(drifted(), late, [apply()]);
+  const { touches, unknown } = touchedIn(late, [apply()]);
   expect(touches.map(({ actor }) => actor.name)).toEqual(['ann']);
   expect(unknown).toMatch(/applied last before that: the service keeps its trail for 14 days/);
-  expect(whoTouched(drifted(), trail(events), [apply()]).unknown).toBeUndefined();
+  expect(touchedIn(trail(events), [apply()]).unknown).toBeUndefined();
 });
 
 it('Without an apply of it in the history, who came first is unknown', () => {
-  expect(whoTouched(drifted(), trail([]), []).unknown).toMatch(/history of this stack does not tell/);
+  expect(touchedIn(trail([]), []).unknown).toMatch(/history of this stack does not tell/);
 });
 
 it('A trail with nothing of ours and nothing on it does not say that nobody touched it', () => {
   const history = [apply({}, { requests: ['r-1'] })];
-  const unknownIn = (events: TrailEvent[]) => whoTouched(drifted(), trail(events), history).unknown;
+  const unknownIn = (events: TrailEvent[]) => touchedIn(trail(events), history).unknown;
   expect(unknownIn([event('eve', minutes(5), { resource: 'ws-b' })])).toMatch(/another organization/);
   expect(unknownIn([event('ci', minutes(1), { resource: 'ws-b', request: 'r-1' })])).toBeUndefined();
 });
@@ -165,5 +171,5 @@ it('A write of ours whose try told no id is maybe ours', () => {
 });
 
 it('A trail that was not read to its end says so', () => {
-  expect(whoTouched(drifted(), trail([], { cut: 'too long' }), [apply()]).unknown).toBe('too long');
+  expect(touchedIn(trail([], { cut: 'too long' }), [apply()]).unknown).toBe('too long');
 });

@@ -62,3 +62,8 @@ it('How long ago it was is told in its largest whole unit', () => {
     ...['just now', 'just now', '1 s ago', '1 min ago', '1 d ago', '3 d ago'],
   ]);
 });
+
+it('What is to come is told with its time, and what the clock of the service is ahead is taken into account', () => {
+  expect(formatAgo(now + 5 * hour, now)).toBe('at 2026-11-20T17:00:00.000Z, a time to come');
+  expect(touchedLines({ touches: [touch('ann', -5)], clockAhead: 7 * hour }, now)[0]).toMatch(/^2 h ago/);
+});

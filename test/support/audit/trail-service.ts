@@ -11,6 +11,8 @@ export interface TrailService extends Loopback {
   events: ServedEvent[];
   /** what is answered instead, or undefined; asked with each request before the trail is */
   instead: (request: Recorded, count: number) => Reply | undefined | Promise<Reply | undefined>;
+  /** the time that each page tells; none when absent */
+  dated?: () => Date;
   /** the queries so far, decoded */
   queries(): string[];
 }
@@ -26,20 +28,24 @@ export async function serveTrail(
   events: readonly ServedEvent[] = [],
   { newestFirst = false, token }: TrailServiceOptions = {},
 ): Promise<TrailService> {
-  const held: Pick<TrailService, 'events' | 'instead'> = { events: [...events], instead: () => undefined };
+  const held: Pick<TrailService, 'events' | 'instead' | 'dated'> = {
+    events: [...events],
+    instead: () => undefined,
+  };
   const loopback = await listen(async (request, count) => {
     const other = await held.instead(request, count);
     if (other !== undefined) return other;
     if (token !== undefined && request.headers['authorization'] !== `Bearer ${token}`)
       return { status: 401, body: { errors: [{ status: '401', title: 'unauthorized' }] } };
-    return pageOf(newestFirst ? held.events.toReversed() : held.events, request.path);
+    const page = pageOf(newestFirst ? held.events.toReversed() : held.events, request.path);
+    return held.dated === undefined ? page : { ...page, headers: { date: held.dated().toUTCString() } };
   });
   const queries = () =>
     loopback.requests.map(({ path }) => decodeURIComponent(path.slice(path.indexOf('?') + 1)));
   return Object.assign(held, loopback, { queries });
 }
 
-function pageOf(events: readonly ServedEvent[], path: string): Reply {
+function pageOf(events: readonly ServedEvent[], path: string): Exclude<Reply, string> {
   const { pathname, searchParams } = new URL(path, 'http://any');
   if (!pathname.endsWith('/api/v2/organization/audit-trail')) return { status: 404, body: { errors: [] } };
   const since = Date.parse(searchParams.get('since') ?? '1970-01-01T00:00:00Z');

@@ -72,6 +72,8 @@ export interface BenchOptions {
   readonly dialects?: readonly string[];
   /** the dialect's own default where none is named */
   readonly edition?: string;
+  /** the clock of the service */
+  readonly now?: () => Date;
   /** rules of the policy that the read-only service token has */
   readonly readOnly?: readonly {
     readonly path: string;
@@ -109,8 +111,8 @@ export interface StackOptions {
 }
 
 export async function openBench(options: BenchOptions = {}): Promise<Bench> {
-  const { dialects = [], edition } = options;
-  const more = edition === undefined ? {} : { edition };
+  const { dialects = [], edition, now } = options;
+  const more = { ...(edition === undefined ? {} : { edition }), ...(now === undefined ? {} : { now }) };
   const server = await startService({ seed: seedOf(options), dialects, ...more });
   onTestFinished(() => server.close());
   const wire = await openFaultyProxy(server.url);

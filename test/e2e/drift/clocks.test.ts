@@ -1,0 +1,74 @@
+// The clock of the service is not the one here: who touched what drifted goes by the service's, which it tells with each answer.
+import { expect, it } from 'vitest';
+import type { DriftJson } from '../../../src/report/drift/drift-schema.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+
+const organizationToken = 'the-token-of-acme-itself';
+const bobs = 'the-token-of-bob';
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** A service whose clock can be moved, with the workspace `app` applied. @param ahead how far its clock is ahead at first */
+async function openScene(ahead = 0) {
+  const clock = { ahead };
+  const now = () => new Date(Date.now() + clock.ahead);
+  const bench = await openBench({ people: { bob: bobs }, organization: { token: organizationToken }, now });
+  const stack = await bench.checkout({ workspaces: { auditToken: { file: 'audit-token' } } });
+  await stack.write('audit-token', organizationToken);
+  await stack.begin(workspace('app', { autoApply: true }));
+  const change = async (token: string | undefined, attributes: object) => {
+    const client = token === undefined ? bench.byHand : bench.byHand.as(token);
+    const body = { data: { type: 'workspaces', attributes } };
+    expect((await client.patch(`/workspaces/${await bench.idOf('app')}`, body)).status).toBe(200);
+  };
+  const touched = async () => {
+    const { drifted } = JSON.parse((await stack.run(['drift', '--format', 'json'], 3)).out) as DriftJson;
+    const { touches = [], unknown } = drifted[0]?.touched ?? {};
+    return { names: touches.map(({ actor }) => actor.name), unknown };
+  };
+  return { clock, bench, stack, change, touched };
+}
+
+it.each([
+  ['two hours behind', -2 * hour],
+  ['two hours ahead', 2 * hour],
+  ['twenty days ahead', 20 * day],
+])('A clock that is %s hides nobody, and tells how long ago it was', async (_, ahead) => {
+  const { stack, change, touched, clock } = await openScene(ahead);
+  await change(bobs, { 'auto-apply': false });
+  expect(await touched()).toEqual({ names: ['bob'], unknown: undefined });
+  clock.ahead += 3.5 * hour;
+  expect((await stack.run(['drift'], 3)).out).toMatch(/ · 3 h ago · touched by user-\w+ \(bob\)/);
+});
+
+it('What the service has forgotten by its own clock is unknown', async () => {
+  const { change, touched, clock } = await openScene();
+  await change(bobs, { description: 'not managed' });
+  clock.ahead = 20 * day;
+  await change(undefined, { 'auto-apply': false });
+  const { names, unknown } = await touched();
+  expect(names).toEqual(['ann']);
+  expect(unknown).toMatch(/applied last before that: the service keeps its trail for 14 days/);
+});
+
+it('Who made a drift that was taken in is not asked about any more', async () => {
+  const { stack, change, touched, clock } = await openScene();
+  await change(bobs, { 'auto-apply': false });
+  await stack.declare(workspace('app', { autoApply: false }));
+  clock.ahead += minute;
+  expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(/No changes/);
+  await change(undefined, { 'auto-apply': true });
+  expect(await touched()).toEqual({ names: ['ann'], unknown: undefined });
+  expect((await stack.run(['history'], 0)).out).toContain('nothing to do, recorded as found');
+});
+
+it('An apply of another machine, whose clock was right, is not taken for a later one', async () => {
+  const { bench, change, touched, clock } = await openScene();
+  await change(bobs, { description: 'not managed' });
+  clock.ahead = 2 * hour;
+  await change(undefined, { 'auto-apply': false });
+  expect((await touched()).names).toEqual(['ann', 'bob']);
+  expect(bench.wire.writes()).toEqual([]);
+});
