@@ -1,0 +1,422 @@
+/** One comment a stack in a pull request of GitHub, through the real command line and a server that behaves as GitHub documents. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
+import { startTrueup } from '../../support/cli/process.ts';
+import { type GithubDouble, githubJob, githubTokens, openGithub } from '../../support/code-host/github.ts';
+import { writePlan, writePlanOf } from '../../support/code-host/plan-files.ts';
+import { change } from '../../support/report/small-plan.ts';
+import { activeIn } from '../../support/report/rendered-markdown.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+const commit = (digit: string) => digit.repeat(40);
+
+interface Job {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly token?: string;
+  readonly commit?: string;
+}
+
+async function openScene() {
+  const github = await openGithub();
+  const folder = temporaryFolder();
+  const envOf = async ({ env, token, commit: sha = commit('a') }: Job) => {
+    const event = { number: 7, pull_request: { number: 7, head: { sha } } };
+    await writeFile(join(folder, `event-${sha[0]}.json`), JSON.stringify(event));
+    return { ...githubJob(github, token), GITHUB_EVENT_PATH: join(folder, `event-${sha[0]}.json`), ...env };
+  };
+  const comment = async (args: readonly string[], job: Job = {}) =>
+    trueup(['comment', ...args], { cwd: folder, env: await envOf(job) });
+  const post = async (names: readonly string[], job: Job = {}) => {
+    const ran = await comment(['--plan', await writePlanOf(folder, names)], job);
+    expect(ran.err).toBe('');
+    expect(ran.code).toBe(0);
+    return ran;
+  };
+  const writes = () => github.asked.filter(({ method, path }) => method !== 'GET' && path !== '/graphql');
+  return { github, folder, envOf, comment, post, writes };
+}
+
+/** The first two lines of a comment are hidden. */
+function bodyOf({ comments }: GithubDouble, at = 0): string {
+  return comments[at]?.body ?? '';
+}
+
+describe('the comment of a stack', () => {
+  it('is created once, and then updated in place', async () => {
+    const { github, post, writes } = await openScene();
+    const first = await post(['kite']);
+    expect(first.out).toMatch(
+      /^created the comment for stack "nursery" in acme\/infra #7: https:\/\/github\.test\//,
+    );
+    expect(bodyOf(github)).toContain('## Plan of `nursery`');
+    expect(bodyOf(github)).toContain(`Made for commit \`${commit('a')}\`.`);
+    const second = await post(['kite', 'ball']);
+    expect(second.out).toContain('updated the comment');
+    expect(github.comments).toHaveLength(1);
+    expect(bodyOf(github)).toContain('**2 to create, 3 unchanged**');
+    expect(writes().map(({ method }) => method)).toEqual(['POST', 'PATCH']);
+    expect(activeIn(bodyOf(github).split('\n').slice(2).join('\n'))).toEqual([]);
+  });
+
+  it('keeps earlier plans folded, the newest first, and the same plan only once', async () => {
+    const { github, post } = await openScene();
+    for (const names of [['one'], ['one', 'two'], ['one', 'two'], ['one', 'two', 'three']]) await post(names);
+    const [, folded = ''] = bodyOf(github).split('<details><summary>Earlier plans (2)</summary>');
+    expect([...folded.matchAll(/\| (\d) to create/g)].map(([, count]) => count)).toEqual(['2', '1']);
+  });
+
+  it('keeps what has room, however many plans there were', async () => {
+    const { github, folder, post, comment } = await openScene();
+    for (const index of Array.from({ length: 14 }).keys()) await post([`toy-${index}`]);
+    expect(bodyOf(github)).toContain('Earlier plans (10)');
+    const changes = Array.from({ length: 300 }, (_, index) =>
+      change({
+        address: { kind: 'Toy', target: 'acme', name: `toy-${index}` },
+        fields: [{ path: ['colour'], before: 'red', after: `${index} ${'x'.repeat(300)}`, shape: 'scalar' }],
+      }),
+    );
+    expect((await comment(['--plan', await writePlan(folder, { changes })])).code).toBe(0);
+    expect(bodyOf(github).length).toBeGreaterThan(55_000);
+    expect(Buffer.byteLength(bodyOf(github))).toBeLessThanOrEqual(65_000);
+  });
+
+  it('is one for each stack of a pull request', async () => {
+    const { github, folder, comment } = await openScene();
+    for (const stack of ['a/b', 'a-b', 'payments'])
+      await comment(['--plan', await writePlanOf(folder, ['kite'], { stack })]);
+    await comment(['--plan', await writePlanOf(folder, ['kite', 'ball'], { stack: 'a-b' })]);
+    expect(github.comments).toHaveLength(3);
+    expect(bodyOf(github, 1)).toContain('## Plan of `a-b`\n\n**2 to create');
+    expect(bodyOf(github, 0)).toContain('## Plan of `a/b`\n\n**1 to create');
+  });
+
+  it('is found on the last of many pages, whose links lead to another path', async () => {
+    const { github, post } = await openScene();
+    const talk = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ id: index + 1, body: 'looks good', author: 'ann' }));
+    github.comments.push(...talk(250));
+    await post(['kite']);
+    await post(['ball']);
+    expect(github.comments).toHaveLength(251);
+    const pages = github.asked
+      .filter(({ path }) => path.endsWith('/comments'))
+      .map(({ query }) => query.get('page'));
+    expect(pages).toContain('3');
+    expect(github.asked.every(({ path }) => !path.startsWith('/repositories/'))).toBe(true);
+  });
+
+  it('of somebody else is never touched, also when it begins like ours', async () => {
+    const { github, post } = await openScene();
+    await post(['kite']);
+    const stolen = { ...github.comments[0], id: 1, body: bodyOf(github), author: 'mallory' };
+    github.comments.splice(0, 1, stolen);
+    await post(['ball']);
+    expect(github.comments.map(({ author }) => author)).toEqual(['mallory', 'github-actions[bot]']);
+    expect(bodyOf(github, 0)).toBe(stolen.body);
+    expect(bodyOf(github, 1)).toContain('Toy/acme/ball');
+  });
+
+  it('is not that which only quotes it', async () => {
+    const { github, post } = await openScene();
+    await post(['kite']);
+    const quoted = { id: 2, body: `> ${bodyOf(github)}`, author: 'github-actions[bot]' };
+    github.comments.unshift(quoted, {
+      id: 3,
+      body: `look:\n${bodyOf(github)}`,
+      author: 'github-actions[bot]',
+    });
+    await post(['ball']);
+    expect(bodyOf(github, 0)).toBe(quoted.body);
+    expect(github.comments).toHaveLength(3);
+  });
+
+  it('that was edited by hand, hidden lines and all, is still ours', async () => {
+    const { github, post } = await openScene();
+    await post(['kite']);
+    const [own] = github.comments;
+    const [marker = ''] = bodyOf(github).split('\n');
+    for (const second of [
+      '<!-- bm9uc2Vuc2U= -->',
+      'no comment',
+      `<!-- ${Buffer.from('{"shown":{"post":1}}').toString('base64')} -->`,
+    ]) {
+      if (own !== undefined) own.body = `${marker}\r\n${second}\r\nedited`;
+      await post(['ball']);
+      expect(github.comments).toHaveLength(1);
+      expect(bodyOf(github)).toContain('Toy/acme/ball');
+    }
+  });
+
+  it('of a person’s token is that of the person', async () => {
+    const { github, post } = await openScene();
+    await post(['kite'], { token: githubTokens.person });
+    await post(['ball'], { token: githubTokens.person });
+    expect(github.comments.map(({ author }) => author)).toEqual(['ann']);
+    expect(github.asked.some(({ path }) => path === '/graphql')).toBe(false);
+  });
+
+  it('needs its author to be named where the service does not tell it', async () => {
+    const { github, folder, post, comment } = await openScene();
+    await post(['kite']);
+    github.always(({ path }) => (path === '/graphql' ? { status: 403, body: { message: 'no' } } : undefined));
+    const plan = await writePlanOf(folder, ['ball']);
+    const unknown = await comment(['--plan', plan]);
+    expect(unknown.code).toBe(1);
+    expect(unknown.err).toContain('name its author with --author');
+    expect((await comment(['--plan', plan, '--author', 'github-actions[bot]'])).out).toContain('updated');
+    expect(github.comments).toHaveLength(1);
+  });
+});
+
+describe('a plan without changes', () => {
+  it('gets no comment, unless one is asked for', async () => {
+    const { github, folder, comment, writes } = await openScene();
+    const plan = await writePlanOf(folder, []);
+    expect((await comment(['--plan', plan])).out).toBe(
+      'no comment for stack "nursery" in acme/infra #7, and nothing to say in one\n',
+    );
+    expect(writes()).toEqual([]);
+    expect((await comment(['--plan', plan, '--always'])).out).toContain('created');
+    expect(bodyOf(github)).toContain('**No changes, 3 unchanged**');
+  });
+
+  it('is said in the comment that is there', async () => {
+    const { github, folder, post, comment } = await openScene();
+    await post(['kite']);
+    await comment(['--plan', await writePlanOf(folder, [])]);
+    expect(bodyOf(github)).toContain('**No changes, 3 unchanged**');
+    expect(bodyOf(github)).toContain('| 1 to create, 3 unchanged |');
+  });
+
+  it('is no plan without changes when the look was incomplete', async () => {
+    const { github, folder, comment } = await openScene();
+    const coverage = {
+      complete: false,
+      files: 1,
+      documents: 1,
+      ledger: 'none',
+      ledgerNotes: [],
+      targets: [],
+    } as const;
+    await comment(['--plan', await writePlan(folder, { coverage })]);
+    expect(bodyOf(github)).toContain('the look was incomplete');
+  });
+});
+
+describe('a plan that is out of date', () => {
+  it('never replaces the plan of the newest commit', async () => {
+    const { github, folder, post, comment } = await openScene();
+    await post(['old']);
+    github.pull.head = commit('b');
+    await post(['new'], { commit: commit('b') });
+    const late = await comment(['--plan', await writePlanOf(folder, ['late'])]);
+    expect(late.code).toBe(0);
+    expect(late.out).toMatch(/is left as it is: it shows the plan of commit b{40}, which is the newest one/);
+    expect(bodyOf(github)).toContain('Toy/acme/new');
+    expect(bodyOf(github)).not.toContain('Toy/acme/late');
+  });
+
+  it('is posted where there is none, and marked', async () => {
+    const { github, post } = await openScene();
+    github.pull.head = commit('b');
+    await post(['old']);
+    expect(bodyOf(github)).toContain(
+      `**Out of date**: this plan was made for commit \`${commit('a')}\`, and the newest one is`,
+    );
+    await post(['new'], { commit: commit('b') });
+    expect(bodyOf(github)).not.toContain('Out of date');
+  });
+
+  it('is that of an earlier run for the same commit', async () => {
+    const { github, folder, post, comment } = await openScene();
+    await post(['again'], { env: { GITHUB_RUN_ATTEMPT: '2' } });
+    const late = await comment(['--plan', await writePlanOf(folder, ['late'])]);
+    expect(late.out).toContain('it shows the plan of a later run (12, attempt 2)');
+    await post(['next'], { env: { GITHUB_RUN_NUMBER: '13' } });
+    expect(bodyOf(github)).toContain('Toy/acme/next');
+  });
+
+  it('is marked on demand, and once', async () => {
+    const { github, post, comment } = await openScene();
+    const none = await comment(['--outdated', '--stack', 'nursery']);
+    expect(none.code).toBe(0);
+    await post(['kite']);
+    for (const sha of ['b', 'c'])
+      await comment(['--outdated', '--stack', 'nursery', '--commit', commit(sha)]);
+    expect(bodyOf(github).match(/Out of date/g)).toHaveLength(1);
+    expect(bodyOf(github)).toContain(`**Out of date**: commit \`${commit('c')}\` is planned now`);
+    expect(bodyOf(github)).toContain('Toy/acme/kite');
+    await post(['ball']);
+    expect(bodyOf(github)).not.toContain('Out of date');
+    expect(bodyOf(github)).toContain('Earlier plans (1)');
+  });
+});
+
+describe('where the token may not write', () => {
+  it('prints the comment instead, says why, and goes well', async () => {
+    const { github, folder, comment } = await openScene();
+    const plan = await writePlanOf(folder, ['kite']);
+    const { code, out, err } = await comment(['--plan', plan], { token: githubTokens.fork });
+    expect(code).toBe(0);
+    expect(out).toContain('## Plan of `nursery`');
+    expect(err).toMatch(
+      /^the comment was not posted, because the token has no rights for it here, as in a fork: POST .* answered 403: Resource not accessible by integration; it is on standard output instead\n$/,
+    );
+    expect(github.comments).toEqual([]);
+    const must = await comment(['--plan', plan, '--must-post'], { token: githubTokens.fork });
+    expect(must.code).toBe(1);
+    expect(must.out).toBe('');
+    expect(must.err).toContain('error: POST');
+  });
+
+  it('does so where it may not even see the pull request', async () => {
+    const { folder, comment } = await openScene();
+    const plan = await writePlanOf(folder, ['kite']);
+    const { code, out, err } = await comment(['--plan', plan, '--repository', 'acme/secret']);
+    expect(code).toBe(0);
+    expect(out).toContain('## Plan of');
+    expect(err).toContain('answered 404: Not Found');
+  });
+
+  it('says that a token is wrong, or missing', async () => {
+    const { folder, comment } = await openScene();
+    const plan = await writePlanOf(folder, ['kite']);
+    const wrong = await comment(['--plan', plan], { token: 'ghp_wrongwrongwrongwrongwrongwrongwrong00' });
+    expect(wrong.code).toBe(1);
+    expect(wrong.err).toContain('answered 401: Bad credentials');
+    expect(`${wrong.out}${wrong.err}`).not.toContain('ghp_wrong');
+    const missing = await comment(['--plan', plan, '--token-env', 'BOT_TOKEN']);
+    expect(missing.code).toBe(1);
+    expect(missing.err).toContain('the environment variable "BOT_TOKEN" is not set');
+  });
+});
+
+describe('limits of the rate', () => {
+  const soon = () => String(Math.floor(Date.now() / 1000));
+
+  it.each([
+    [
+      'the primary limit',
+      403,
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': soon() },
+      'API rate limit exceeded for installation.',
+    ],
+    [
+      'the primary limit',
+      429,
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': soon() },
+      'API rate limit exceeded for installation.',
+    ],
+    ['a secondary limit', 403, { 'retry-after': '0' }, 'You have exceeded a secondary rate limit.'],
+    [
+      'a secondary limit',
+      429,
+      { 'retry-after': '0', 'x-ratelimit-remaining': '10' },
+      'You have exceeded a secondary rate limit.',
+    ],
+  ])('are waited for: %s with %i', async (_, status, headers, message) => {
+    const { github, post } = await openScene();
+    for (const method of ['GET', 'POST'])
+      github.once((asked) => (asked.method === method ? { status, headers, body: { message } } : undefined));
+    await post(['kite']);
+    expect(github.comments).toHaveLength(1);
+  });
+
+  it('are an error where the wait does not fit into the run', async () => {
+    const { github, folder, comment } = await openScene();
+    const headers = {
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 3_000),
+    };
+    github.always(() => ({ status: 403, headers, body: { message: 'API rate limit exceeded' } }));
+    const { code, err } = await comment(['--plan', await writePlanOf(folder, ['kite'])]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/asks to wait for (2999|3000) s, and this run has \d+ s left; .* --timeout/);
+    expect(github.asked).toHaveLength(1);
+  });
+});
+
+describe('what happens meanwhile', () => {
+  it('two jobs at once leave one comment', async () => {
+    const { github, folder, envOf } = await openScene();
+    // Both have seen that there is none before either creates one.
+    const waiting: (() => void)[] = [];
+    const bothCreate = () =>
+      new Promise<void>((go) => {
+        waiting.push(go);
+        if (waiting.length >= 2) for (const each of waiting) each();
+      });
+    github.gate(({ method, path }) => method === 'POST' && path.endsWith('/comments'), bothCreate);
+    const env = await envOf({});
+    const files = [await writePlanOf(folder, ['one']), await writePlanOf(folder, ['two'])];
+    const ends = await Promise.all(
+      files.map((plan) => startTrueup(['comment', '--plan', plan], { cwd: folder, env }).ended),
+    );
+    expect(ends.map(({ code, err }) => [code, err])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    expect(github.comments).toHaveLength(1);
+    expect(
+      github.asked.filter(({ method, path }) => path.endsWith('/7/comments') && method === 'POST').length,
+    ).toBe(2);
+    expect(bodyOf(github)).toMatch(/Toy\/acme\/(one|two)/);
+  });
+
+  it('a comment that is deleted between the look and the update is created anew', async () => {
+    const { github, post } = await openScene();
+    await post(['kite']);
+    github.once(({ method }) => {
+      if (method !== 'PATCH') return undefined;
+      github.comments.splice(0);
+      return { status: 404, body: { message: 'Not Found' } };
+    });
+    expect((await post(['ball'])).out).toContain('created');
+    expect(github.comments).toHaveLength(1);
+  });
+
+  it('a create whose answer is lost makes no second comment', async () => {
+    const { github, post } = await openScene();
+    github.once(({ method }) => (method === 'POST' ? { status: 0, cut: true } : undefined));
+    await post(['kite']);
+    expect(github.comments).toHaveLength(1);
+  });
+
+  it('duplicates of a job that was killed are removed, and the oldest stays', async () => {
+    const { github, post } = await openScene();
+    await post(['kite']);
+    const [kept] = github.comments;
+    github.comments.push({ id: 5000, body: bodyOf(github), author: 'github-actions[bot]' });
+    await post(['ball']);
+    expect(github.comments.map(({ id }) => id)).toEqual([kept?.id]);
+    expect(bodyOf(github)).toContain('Toy/acme/ball');
+  });
+
+  it('a redirect is not followed', async () => {
+    const { github, folder, comment } = await openScene();
+    const elsewhere = await openGithub();
+    github.always(({ path }) => ({
+      status: 301,
+      headers: { location: `${elsewhere.url}${path}` },
+      body: '',
+    }));
+    const { code, err } = await comment(['--plan', await writePlanOf(folder, ['kite'])]);
+    expect(code).toBe(1);
+    expect(err).toContain('it redirects to');
+    expect(err).toContain('--url');
+    expect(elsewhere.asked).toEqual([]);
+  });
+
+  it('a list without an end is not read for ever', async () => {
+    const { github, folder, comment } = await openScene();
+    const headers = { link: `<${github.url}/x?page=2>; rel="next"` };
+    github.always(({ path }) =>
+      path.endsWith('/comments') ? { status: 200, headers, body: [] } : undefined,
+    );
+    const { code, err } = await comment(['--plan', await writePlanOf(folder, ['kite'])]);
+    expect(code).toBe(1);
+    expect(err).toContain('a list without an end');
+  });
+});
