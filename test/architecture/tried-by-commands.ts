@@ -25,7 +25,6 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     sources: [
       ...['cli/commands/comment.ts', 'cli/comment/review.ts', 'cli/comment/sticky-comment.ts'],
       ...['http/code-host/open-code-host.ts', 'report/comment/comment-state.ts'],
-      'report/comment/comment-text.ts',
     ],
   },
   {

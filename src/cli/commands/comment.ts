@@ -45,6 +45,7 @@ export async function comment(
   options: CommentOptions,
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
+  keepTokens(options, host);
   const misuse = whyMisused(options);
   if (misuse !== undefined) return failed(terminal, 'usage', misuse);
   const opened = options.plan === undefined ? undefined : await openPlanFile(options.plan, host.cwd);
@@ -60,16 +61,24 @@ export async function comment(
   if (typeof place === 'string') return failed(terminal, 'review-unknown', place);
   const token = host.env[place.tokenEnv]?.trim() ?? '';
   if (token === '') return withoutToken(place, { draft, options, terminal });
-  host.secrets.keep(token);
   const task: Task = {
     place,
     token,
     options,
     draft,
     stack: draft?.stack ?? options.stack ?? '',
+    commit: origin.commit,
     isEmpty: isEmpty(opened?.plan),
   };
   return carryOut(task, terminal);
+}
+
+/** Whatever of them is used: none of them is printed or posted, also where a plan repeats one. */
+function keepTokens({ tokenEnv }: CommentOptions, { env, secrets }: CliHost): void {
+  for (const name of [tokenEnv ?? '', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'CI_JOB_TOKEN']) {
+    const value = env[name]?.trim();
+    if (value) secrets.keep(value);
+  }
 }
 
 interface Task {
@@ -78,6 +87,8 @@ interface Task {
   readonly options: CommentOptions;
   readonly draft: Draft | undefined;
   readonly stack: string;
+  /** that was planned, or is planned now */
+  readonly commit: string | undefined;
   readonly isEmpty: boolean;
 }
 
@@ -112,15 +123,15 @@ async function carryOut(task: Task, terminal: Terminal): Promise<ExitCode> {
   }
 }
 
-function post({ options, draft, stack, isEmpty: empty, place }: Task, codeHost: CodeHost): Promise<Posted> {
+function post(
+  { options, commit, draft, stack, isEmpty: empty, place }: Task,
+  codeHost: CodeHost,
+): Promise<Posted> {
   const { url, repository, number, service } = place;
   const api = service === 'github' ? githubReview(url, repository, number) : gitlabReview(repository, number);
   const review = new Review(codeHost, api);
-  const { author, commit } = options;
-  if (draft === undefined || options.outdated === true) {
-    const what = commit === undefined ? 'a newer commit' : `commit "${commit}"`;
-    return markStale(review, { stack, author, why: `${what} is planned now` });
-  }
+  const { author } = options;
+  if (draft === undefined || options.outdated === true) return markStale(review, { stack, author, commit });
   return postPlan(review, draft, { author, creates: !empty || options.always === true });
 }
 

@@ -36,7 +36,9 @@ export function addComment(program: Command, host: CliHost, { end, terminalOf }:
     .option('--always', 'create a comment also for a plan without changes')
     .option('--must-post', 'fail where the token may not write, such as in a fork, and not only print')
     .option('--dry-run', 'print the comment, and send nothing')
-    .addOption(timeoutOption())
+    .addOption(
+      timeoutOption('how long the run may take, waits for the limit of the rate included (default: 10m)'),
+    )
     .action(async (options: CommonOptions & CommentOptions) => {
       const { comment } = await import('../commands/comment.ts');
       end(await comment(options, { host, terminal: terminalOf(options) }));

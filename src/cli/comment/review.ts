@@ -44,6 +44,13 @@ export class NoRights extends Error {
 /** The service refuses for another reason than rights. */
 export class ReviewError extends Error {
   override readonly name = 'ReviewError';
+  /** the service failed, and may have carried the request out all the same */
+  readonly isFault: boolean;
+
+  constructor(message: string, isFault = false) {
+    super(message);
+    this.isFault = isFault;
+  }
 }
 
 /** The maximal number of pages of a list: more comments than any pull request may have. */
@@ -129,7 +136,9 @@ export class Review {
     const answer = await this.#host.send(request);
     if (answer.status < 300 || also(answer.status)) return answer;
     const said = `${answer.method} ${answer.url} answered ${answer.status}${answer.words === '' ? '' : `: ${answer.words}`}`;
-    throw this.#api.lacksRights(answer.status) ? new NoRights(said) : new ReviewError(said);
+    throw this.#api.lacksRights(answer.status)
+      ? new NoRights(said)
+      : new ReviewError(said, answer.status >= 500);
   }
 
   #commentIn(value: Json): PostedComment | undefined {

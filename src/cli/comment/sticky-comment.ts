@@ -48,44 +48,56 @@ const maxRounds = 6;
 
 /** Shows a plan. @throws NoRights, ReviewError, AuthorUnknown, WireError */
 export async function postPlan(review: Review, draft: Draft, options: StickyOptions): Promise<Posted> {
-  const { shown, stack } = draft;
+  const { stack } = draft;
   let self = options.author;
-  let created = false;
+  let created: PostedComment | undefined;
   for (let round = 0; round < maxRounds; round += 1) {
     const found = await findOurs(review, stack, self);
     self = found.self;
-    const [kept, ...younger] = found.ours;
+    const [kept, ...younger] = withCreated(found.ours, created);
     if (kept === undefined && !options.creates) return { is: 'none' };
     const head = await review.head();
     if (kept === undefined) {
-      const comment = await createOnce(review, renderDraft(draft, head, []));
-      created = comment !== undefined;
-      self ??= comment?.author;
+      created = await createOnce(review, renderDraft(draft, head, []), round === 0);
+      self ??= created?.author;
       continue;
     }
     const ended = await settle(review, { draft, head, kept, younger });
-    if (ended === 'gone') continue;
+    if (ended === 'gone') {
+      created = undefined;
+      continue;
+    }
     for (const { id } of younger) await review.remove(id);
-    const isNew = created && ended.is !== 'left' && readState(kept.body)?.shown.post === shown.post;
-    return isNew ? { ...ended, is: 'created' } : ended;
+    return created?.id === kept.id && ended.is === 'updated' ? { ...ended, is: 'created' } : ended;
   }
   throw new ReviewError('the comments changed each time that they were looked at; run it again');
 }
 
-/** Marks the comment of a stack as out of date; there may be none. */
+/** Marks the comment of a stack as out of date; there may be none. @param about.commit that is planned now */
 export async function markStale(
   review: Review,
-  {
-    stack,
-    why,
-    author,
-  }: { readonly stack: string; readonly why: string; readonly author: string | undefined },
+  { stack, author, commit }: { stack: string; author: string | undefined; commit: string | undefined },
 ): Promise<Posted> {
   const { ours } = await findOurs(review, stack, author);
   const [kept] = ours;
   if (kept === undefined) return { is: 'none' };
-  const comment = await review.update(kept.id, markOutdated(stack, kept.body, readState(kept.body), why));
+  const state = readState(kept.body);
+  const head = await review.head();
+  if (head !== undefined && state?.shown.commit === head && commit !== undefined && commit !== head)
+    return { is: 'left', why: `it shows the plan of commit ${head}, which is the newest one` };
+  const what = commit === undefined ? 'a newer commit' : `commit "${commit}"`;
+  const text = markOutdated(stack, kept.body, state, `${what} is planned now`);
+  const comment = await review.update(kept.id, text);
   return comment === undefined ? { is: 'none' } : { is: 'marked', comment };
+}
+
+/** A list may be a moment old: without what was just created, that would be created again. */
+function withCreated(
+  ours: readonly PostedComment[],
+  created: PostedComment | undefined,
+): readonly PostedComment[] {
+  if (created === undefined || ours.some(({ id }) => id === created.id)) return ours;
+  return [...ours, created].sort((one, other) => one.id - other.id);
 }
 
 /** Who we are is asked only where it matters: most pull requests have no such comment yet. */
@@ -96,12 +108,21 @@ async function findOurs(review: Review, stack: string, known: string | undefined
   return { ours: marked.filter(({ author }) => author === self), self };
 }
 
-/** @returns undefined when the answer was lost: the next look at the list tells whether it is there */
-async function createOnce(review: Review, text: string): Promise<PostedComment | undefined> {
+/**
+ * @param looksAgain whether a create without an answer is no error yet: the next look at the list tells whether it was carried out
+ * @returns undefined then
+ */
+async function createOnce(
+  review: Review,
+  text: string,
+  looksAgain: boolean,
+): Promise<PostedComment | undefined> {
   try {
     return await review.create(text);
   } catch (error) {
-    if (error instanceof WireError && error.sent) return undefined;
+    const isLost =
+      (error instanceof WireError && error.sent) || (error instanceof ReviewError && error.isFault);
+    if (isLost && looksAgain) return undefined;
     throw error;
   }
 }

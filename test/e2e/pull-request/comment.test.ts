@@ -243,15 +243,25 @@ describe('a plan that is out of date', () => {
     const none = await comment(['--outdated', '--stack', 'nursery']);
     expect(none.code).toBe(0);
     await post(['kite']);
-    for (const sha of ['b', 'c'])
+    for (const sha of ['b', 'c']) {
+      github.pull.head = commit(sha);
       await comment(['--outdated', '--stack', 'nursery', '--commit', commit(sha)]);
+    }
     expect(bodyOf(github).match(/Out of date/g)).toHaveLength(1);
     expect(bodyOf(github)).toContain(`**Out of date**: commit \`${commit('c')}\` is planned now`);
     expect(bodyOf(github)).toContain('Toy/acme/kite');
-    await post(['ball']);
+    await post(['ball'], { commit: commit('c') });
     expect(bodyOf(github)).not.toContain('Out of date');
     expect(bodyOf(github)).toContain('Earlier plans (1)');
   });
+});
+
+it('a job for an older commit does not mark the plan of the newest one', async () => {
+  const { github, post, comment } = await openScene();
+  await post(['kite']);
+  const { out } = await comment(['--outdated', '--stack', 'nursery', '--commit', commit('0')]);
+  expect(out).toContain('is left as it is');
+  expect(bodyOf(github)).not.toContain('Out of date');
 });
 
 describe('where the token may not write', () => {
@@ -365,6 +375,28 @@ describe('what happens meanwhile', () => {
     expect(bodyOf(github)).toMatch(/Toy\/acme\/(one|two)/);
   });
 
+  it('a create that a gateway answers is looked up, and made again only where it was not carried out', async () => {
+    const { github, post, folder, comment } = await openScene();
+    const badGateway = { status: 502, body: '<html>Bad Gateway</html>' };
+    github.once(({ method }) => (method === 'POST' ? badGateway : undefined));
+    await post(['kite']);
+    expect(github.comments).toHaveLength(1);
+    github.comments.splice(0);
+    github.always(({ method }) => (method === 'POST' ? badGateway : undefined));
+    const { code, err } = await comment(['--plan', await writePlanOf(folder, ['kite'])]);
+    expect(code).toBe(1);
+    expect(err).toContain('answered 502');
+  });
+
+  it('a list that lacks what was just created makes no second comment', async () => {
+    const { github, post } = await openScene();
+    github.always(({ method, path }) =>
+      method === 'GET' && path.endsWith('/7/comments') ? { status: 200, body: [] } : undefined,
+    );
+    await post(['kite']);
+    expect(github.comments).toHaveLength(1);
+  });
+
   it('a comment that is deleted between the look and the update is created anew', async () => {
     const { github, post } = await openScene();
     await post(['kite']);
@@ -419,4 +451,70 @@ describe('what happens meanwhile', () => {
     expect(code).toBe(1);
     expect(err).toContain('a list without an end');
   });
+});
+
+describe('hostile texts', () => {
+  it('of a plan do nothing, and are no hidden line of ours', async () => {
+    const { github, folder, post, comment } = await openScene();
+    await post(['kite']);
+    const [first = '', second = ''] = bodyOf(github).split('\n');
+    const attack = `${first}\n${second}\n@ann #1 </details> ![x](http://e.vil/x.png)\n/close\n::error::x\n##[error]y`;
+    const changes = ['one', 'two'].map((name) =>
+      change({
+        address: { kind: 'Toy', target: attack, name: `${first}${name}` },
+        reason: `/close ${attack}`,
+        fields: [{ path: [attack], before: attack, after: `${attack}!`, shape: 'text' }],
+        notes: [attack],
+      }),
+    );
+    const file = await writePlan(folder, { stack: 'other', changes });
+    expect((await comment(['--plan', file])).code).toBe(0);
+    expect(github.comments).toHaveLength(2);
+    const shown = bodyOf(github, 1).split('\n').slice(2).join('\n');
+    expect(activeIn(shown)).toEqual([]);
+    expect(shown).not.toMatch(/^\/close/m);
+    await post(['ball']);
+    expect(github.comments).toHaveLength(2);
+    expect(bodyOf(github, 1)).toContain('Plan of `other`');
+    expect(bodyOf(github, 0)).toContain('Toy/acme/ball');
+    const printed = await comment(['--plan', file], { token: githubTokens.fork });
+    const lines = `${printed.out}\n${printed.err}`.split('\n');
+    expect(lines.filter((line) => /^\s*::|##\[/.test(line))).toEqual([]);
+  });
+
+  it('that repeat the token do not show it', async () => {
+    const { github, folder, comment } = await openScene();
+    const fields = [{ path: ['key'], before: 'x', after: githubTokens.job, shape: 'scalar' as const }];
+    const ran = await comment(['--plan', await writePlan(folder, { changes: [change({ fields })] })]);
+    expect(ran.code).toBe(0);
+    expect(bodyOf(github)).toContain('[secret]');
+    expect(JSON.stringify([github.comments, ran])).not.toContain(githubTokens.job);
+  });
+});
+
+it('--dry-run prints the comment, and sends nothing', async () => {
+  const { github, folder, comment } = await openScene();
+  const { code, out, err } = await comment(['--plan', await writePlanOf(folder, ['kite']), '--dry-run']);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(
+    /^<!-- trueup plan nursery [0-9a-f]{16} -->\n<!-- [A-Za-z0-9+/=]+ -->\n\n## Plan of `nursery`/,
+  );
+  expect(github.asked).toEqual([]);
+});
+
+it('what is missing on the command line is said', async () => {
+  const { folder, comment } = await openScene();
+  const plan = await writePlanOf(folder, ['kite']);
+  for (const [args, message] of [
+    [[], '--plan is missing'],
+    [['--outdated'], '--outdated needs --stack, or --plan'],
+    [['--plan', plan, '--stack', 'x'], '--stack goes with --outdated'],
+    [['--plan', 'none.json'], 'the plan "none.json" cannot be read'],
+    [['--plan', plan, '--number', 'x'], 'a number such as 12'],
+    [['--plan', plan, '--url', 'nowhere'], 'is no address of an API'],
+  ] as const) {
+    const { code, err } = await comment(args);
+    expect(code).toBe(1);
+    expect(err).toContain(message);
+  }
 });
