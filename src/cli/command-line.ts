@@ -3,6 +3,7 @@ import { systemErrorMessage } from '../model/system-error-message.ts';
 import { Command, CommanderError } from 'commander';
 import { LedgerAddressError } from '../model/stack/ledger.ts';
 import { ArchiveAddressError } from './audit/open-archive.ts';
+import { addComment } from './comment/comment-flags.ts';
 import type { CommandEnd, CommonOptions } from './command-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { addAccept } from './flags/accept.ts';
@@ -124,6 +125,7 @@ function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEn
   addDrift(program, host, ends);
   addPlanFiles(program, host, ends);
   addGraph(program, host, ends);
+  addComment(program, host, ends);
   addExport(program, host, ends);
   addAccept(program, host, ends);
   addRecover(program, host, ends);
@@ -151,6 +153,7 @@ Examples:
   trueup plan --out plan.json     in a pull request: keep what is to be approved
   trueup show plan.json --format markdown
                                   that plan for the reviewer, as a comment
+  trueup comment --plan plan.json in the pull request's CI job: shows it there, in one comment
   trueup apply plan.json          in CI, after the merge: that, and nothing else
   trueup export --out manifests   manifests for what is live and not managed yet
   trueup accept Workspace/acme/app

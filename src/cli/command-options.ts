@@ -45,11 +45,10 @@ export function command(program: Command, name: string, description: string): Co
 }
 
 /** For commands that use a service or a ledger. */
-export function timeoutOption(): Option {
-  return new Option(
-    '--timeout <duration>',
-    'how long the run may take, its ledger included (default: what the stack says, or 1h)',
-  ).argParser((text) => {
+export function timeoutOption(
+  help = 'how long the run may take, its ledger included (default: what the stack says, or 1h)',
+): Option {
+  return new Option('--timeout <duration>', help).argParser((text) => {
     const seconds = parseTimeout(text);
     if (seconds === 0) throw new InvalidArgumentError('a run needs some time, such as 30m');
     return seconds;

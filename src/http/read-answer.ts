@@ -7,26 +7,32 @@ import type { KnownSecrets } from '../model/known-secrets.ts';
 import type { Dialect } from '../model/stack/target.ts';
 import { type Answer, WireError } from '../model/wire.ts';
 import { headerOf, type RawAnswer } from './transport/exchange.ts';
+import { targetAddress } from './transport/explain-failure.ts';
 import { errorMessage, foreignMessage, serviceWarnings } from './error-message.ts';
 import { renameMembers } from '../model/json/rename-members.ts';
 
 interface AnsweredRequest {
   readonly method: string;
   readonly url: string;
-  readonly dialect: Dialect;
+  readonly dialect: Pick<Dialect, 'rename'>;
   /** removed from all messages */
   readonly secrets: KnownSecrets;
+  /** what the user calls the address of the service */
+  readonly address?: string;
 }
 
 /** @throws WireError when the status means success and the body is no JSON */
-export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: AnsweredRequest): Answer {
+export function readAnswer(
+  raw: RawAnswer,
+  { method, url, dialect, secrets, address = targetAddress }: AnsweredRequest,
+): Answer {
   const { status, text } = raw;
   const parsed = parse(text);
   const failed = status >= 300;
   if (parsed === undefined && !failed) {
     const found = foreignMessage(secrets.redact(text));
     throw new WireError(
-      `${method} ${url} answered ${status} with no JSON but ${found}; check that the target's "url" leads to the service itself`,
+      `${method} ${url} answered ${status} with no JSON but ${found}; check that ${address} leads to the service itself`,
       { method, url, sent: true },
     );
   }
@@ -38,7 +44,7 @@ export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: An
     url,
     status,
     body: toNeutral(shown ?? null, dialect),
-    words: failed ? failureMessage(raw, shown, secrets) : '',
+    words: failed ? failureMessage(raw, shown, { secrets, address }) : '',
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(requestId === '' ? {} : { requestId }),
   };
@@ -50,10 +56,14 @@ function warningsOf(body: Json | undefined, secrets: KnownSecrets): string[] {
   return warnings === undefined ? [] : serviceWarnings({ warnings: secrets.redactBody(warnings) });
 }
 
-function failureMessage(raw: RawAnswer, body: Json | undefined, secrets: KnownSecrets): string {
+function failureMessage(
+  raw: RawAnswer,
+  body: Json | undefined,
+  { secrets, address }: Required<Pick<AnsweredRequest, 'secrets' | 'address'>>,
+): string {
   const location = headerOf(raw, 'location');
   if (raw.status < 400 && location !== undefined) {
-    return `it redirects to "${secrets.redact(location)}"; set the target's "url" to where the service answers`;
+    return `it redirects to "${secrets.redact(location)}"; set ${address} to where the service answers`;
   }
   return body === undefined ? foreignMessage(secrets.redact(raw.text)) : errorMessage(body);
 }
@@ -89,7 +99,7 @@ function membersOf(body: Json): readonly Json[] {
  * translation in the other direction: calls use the dialect's names already (`plan/calls/plan-calls.ts`), so that the plan shows
  * what is sent.
  */
-export function toNeutral(body: Json, { rename }: Dialect): Json {
+export function toNeutral(body: Json, { rename }: Pick<Dialect, 'rename'>): Json {
   const pairs = Object.entries(rename);
   if (pairs.length === 0) return body;
   return renameMembers(body, Object.fromEntries(pairs.map(([neutral, wire]) => [wire, neutral])));

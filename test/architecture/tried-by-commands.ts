@@ -19,6 +19,15 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     ],
   },
   {
+    by: 'test/e2e/pull-request/comment.test.ts',
+    because:
+      'a comment is right when it is the only one of its stack in the thread, and shows the newest plan: the service tells',
+    sources: [
+      ...['cli/commands/comment.ts', 'cli/comment/review.ts', 'cli/comment/sticky-comment.ts'],
+      ...['http/code-host/open-code-host.ts', 'report/comment/comment-state.ts'],
+    ],
+  },
+  {
     by: 'test/e2e/drift/drift.test.ts',
     because: command,
     sources: [

@@ -8,6 +8,7 @@ import type { Drift } from '../../model/plan/drift.ts';
 import { buildPlan } from '../../plan/build-plan.ts';
 import { findDrift } from '../../plan/drift/find-drift.ts';
 import { driftWithTouches } from '../../plan/drift/with-touches.ts';
+import { renderDriftMarkdown } from '../../report/drift/drift-markdown.ts';
 import { renderDriftJson } from '../../report/drift/drift-json.ts';
 import { renderDrift } from '../../report/drift/drift-text.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
@@ -15,7 +16,7 @@ import { readPlanInput } from '../run/make-plan.ts';
 import { askTrails } from '../drift/ask-trails.ts';
 import { type PreparedRun, runToRead } from '../run/prepare-run.ts';
 import { raceStop } from '../stop/race-stop.ts';
-import { printJson, type Terminal } from '../terminal/terminal.ts';
+import { printDocument, type Terminal } from '../terminal/terminal.ts';
 
 export interface DriftOptions {
   /** the manifests on standard input are the whole stack */
@@ -73,7 +74,10 @@ function printDrift(terminal: Terminal, found: Drift): void {
     host.stdout.write(
       `${renderDrift(found, { paint, now: host.now(), ...(width === undefined ? {} : { width }) })}\n`,
     );
-  else printJson(terminal, (told) => renderDriftJson(found, { told, clean: host.clean }));
+  printDocument(terminal, {
+    json: (told) => renderDriftJson(found, { told, clean: host.clean }),
+    markdown: (told) => renderDriftMarkdown(host.clean(found), { told, now: host.now() }),
+  });
 }
 
 /** Problems come first, then an incomplete look, then drift. */

@@ -148,15 +148,15 @@ export function printPlan(
   output?.write(`${renderPlan(made, { ...options, paint, ...(width === undefined ? {} : { width }) })}\n`);
   printDocument(terminal, {
     json: (told) => renderPlanJson(made, { told, clean: host.clean }),
-    markdown: (told) => renderPlanMarkdown(withoutSecrets(made, host), { ...options, told }),
-    mermaid: () => renderMermaid(withoutSecrets(made, host)),
+    markdown: (told) => renderPlanMarkdown(planWithoutSecrets(made, host), { ...options, told }),
+    mermaid: () => renderMermaid(planWithoutSecrets(made, host)),
   });
   pending.found = made.problems;
   pending.outputs = planOutputs(made);
 }
 
 /** Calls hold references, which are no JSON, and are printed as they are: secrets in them are found in what is printed. */
-function withoutSecrets({ changes, ...rest }: Plan, { clean }: CliHost): Plan {
+export function planWithoutSecrets({ changes, ...rest }: Plan, { clean }: CliHost): Plan {
   return {
     ...clean(rest),
     changes: changes.map(({ calls, ...change }) => ({ ...clean(change), calls })),

@@ -20,7 +20,7 @@ export function addDrift(program: Command, host: CliHost, { end, terminalOf }: C
     'Tells what somebody changed in the targets since the last apply; exits with 3 when there is something',
   )
     .argument('[path]', pathHelp)
-    .addOption(formatOption())
+    .addOption(formatOption('markdown'))
     .addOption(completeOption())
     .addOption(timeoutOption())
     .option(

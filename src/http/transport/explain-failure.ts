@@ -7,6 +7,8 @@ export interface FailureContext {
   readonly host: string;
   /** the proxy that the environment asks for, without credentials */
   readonly proxy?: string;
+  /** what the user calls its address, where it is not the "url" of a target */
+  readonly address?: string;
   readonly seconds: {
     readonly connect: number;
     readonly headers: number;
@@ -21,10 +23,14 @@ interface Failure {
 }
 
 interface ExplainInput extends FailureContext {
+  readonly address: string;
   readonly detail: string;
   /** the name that could not be resolved, if that was the error */
   readonly name?: string | undefined;
 }
+
+/** What the user calls the address of a target. */
+export const targetAddress = 'the target\'s "url"';
 
 type Explanation = (input: ExplainInput) => string;
 
@@ -32,15 +38,19 @@ type Explanation = (input: ExplainInput) => string;
 const isOfProxy = ({ proxy, name }: ExplainInput): boolean =>
   proxy !== undefined && name !== undefined && new URL(proxy).hostname === name;
 
-const unknownAuthority: Explanation = ({ host }) =>
-  `the certificate of "${host}" is signed by an authority that is not known here; give the authority's certificate as "caCert" of the target`;
+const unknownAuthority: Explanation = ({ host, address }) =>
+  `the certificate of "${host}" is signed by an authority that is not known here; ${
+    address === targetAddress
+      ? 'give the authority\'s certificate as "caCert" of the target'
+      : "name a file with the authority's certificate in NODE_EXTRA_CA_CERTS"
+  }`;
 const unreachable: Explanation = ({ host, proxy, seconds }) =>
   `no connection to "${host}" within ${seconds.connect} s; check the network, the firewall and ${
     proxy === undefined ? 'whether a proxy is needed (HTTPS_PROXY)' : `the proxy "${proxy}"`
   }`;
 const broke: Explanation = ({ host }) => `the connection to "${host}" broke before the answer was complete`;
-const noTls: Explanation = ({ host }) =>
-  `"${host}" does not speak TLS; check whether the target's "url" should begin with "http://"`;
+const noTls: Explanation = ({ host, address }) =>
+  `"${host}" does not speak TLS; check whether ${address} should begin with "http://"`;
 const badCaCert: Explanation = () =>
   'the file given as "caCert" holds no PEM certificate; give one in PEM format';
 const proxyFailed: Explanation = ({ proxy, detail }) =>
@@ -48,9 +58,9 @@ const proxyFailed: Explanation = ({ proxy, detail }) =>
 
 /** Temporary failures, by the code of the error. */
 const temporary: Readonly<Record<string, Explanation>> = {
-  ECONNREFUSED: ({ host, proxy }) =>
+  ECONNREFUSED: ({ host, proxy, address }) =>
     proxy === undefined
-      ? `nothing listens at "${host}"; check the target's "url" and that the service is up`
+      ? `nothing listens at "${host}"; check ${address} and that the service is up`
       : `nothing listens at "${host}", or the proxy "${proxy}" is down; check both, and NO_PROXY`,
   EAI_AGAIN: (input) =>
     isOfProxy(input)
@@ -75,7 +85,7 @@ const permanent: Readonly<Record<string, Explanation>> = {
   ENOTFOUND: (input) =>
     isOfProxy(input)
       ? `there is no host of the name of the proxy "${input.proxy}"; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY`
-      : `there is no host of the name in "${input.host}"; check the target's "url"`,
+      : `there is no host of the name in "${input.host}"; check ${input.address}`,
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
@@ -86,17 +96,17 @@ const permanent: Readonly<Record<string, Explanation>> = {
     `the certificate of "${host}" has expired; renew it, and check this machine's clock`,
   CERT_NOT_YET_VALID: ({ host }) =>
     `the certificate of "${host}" is not valid yet; check this machine's clock`,
-  ERR_TLS_CERT_ALTNAME_INVALID: ({ host }) =>
-    `the certificate of "${host}" is for other names; use one of them in the target's "url"`,
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ host, address }) =>
+    `the certificate of "${host}" is for other names; use one of them in ${address}`,
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
   EPROTO: noTls,
   ERR_OSSL_PEM_NO_START_LINE: badCaCert,
   ERR_OSSL_PEM_BAD_BASE64_DECODE: badCaCert,
-  ANSWER_TOO_LARGE: ({ host }) =>
-    `the answer of "${host}" is larger than any that a service of this kind gives; check that the target's "url" leads to the service itself`,
-  UND_ERR_HEADERS_OVERFLOW: ({ host }) =>
-    `the headers of the answer of "${host}" are larger than any service sends; check that the target's "url" leads to the service itself`,
+  ANSWER_TOO_LARGE: ({ host, address }) =>
+    `the answer of "${host}" is larger than any that a service of this kind gives; check that ${address} leads to the service itself`,
+  UND_ERR_HEADERS_OVERFLOW: ({ host, address }) =>
+    `the headers of the answer of "${host}" are larger than any service sends; check that ${address} leads to the service itself`,
   UND_ERR_PRX_CONN: proxyFailed,
   UND_ERR_PRX_TLS: proxyFailed,
   UND_ERR_ABORTED: proxyFailed,
@@ -106,13 +116,13 @@ const permanent: Readonly<Record<string, Explanation>> = {
     `it cannot be put into HTTP (${detail}); check the token for stray characters`,
 };
 
-const otherProtocol: Explanation = ({ host }) =>
-  `what "${host}" answered is no HTTP; check whether the target's "url" should begin with "https://"`;
+const otherProtocol: Explanation = ({ host, address }) =>
+  `what "${host}" answered is no HTTP; check whether ${address} should begin with "https://"`;
 
 /** Explains an error by the first known code in it or in its causes. */
 export function explainFailure(error: Error, context: FailureContext): Failure {
   const codes = codesOf(error);
-  const input = { ...context, detail: error.message, name: nameIn(error) };
+  const input = { address: targetAddress, ...context, detail: error.message, name: nameIn(error) };
   if (error.name === 'HTTPParserError') return { message: otherProtocol(input), isPermanent: true };
   for (const code of codes) {
     if (permanent[code] !== undefined) return { message: permanent[code](input), isPermanent: true };

@@ -1,7 +1,7 @@
 /**
  * Dispatchers that refuse other requests than those for their purpose. That of a plan can only read, that of a login
- * can only log in, that of a question about rights can only ask it, and that of an audit trail can only read the trail: any other request
- * is refused at the lowest level, whatever code sends it (rule 31).
+ * can only log in, that of a question about rights can only ask it, that of an audit trail can only read the trail, and that of a code
+ * host stays below its API: any other request is refused at the lowest level, whatever code sends it (rule 31).
  */
 import type { Dispatcher } from 'undici';
 
@@ -48,4 +48,12 @@ export function auditsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
     'a reader of audit trails',
     (request) => request.method === 'GET' && request.path.split('?', 1)[0] === path,
   );
+}
+
+/** For the API of a code host: paths below its address, and some besides. All are complete, as above. */
+export function pathsOnly(
+  dispatcher: Dispatcher,
+  { below, besides }: { readonly below: string; readonly besides: readonly string[] },
+): Dispatcher {
+  return restrict(dispatcher, 'a code host', ({ path }) => path.startsWith(below) || besides.includes(path));
 }

@@ -304,6 +304,22 @@ export const runCodes = {
     warning: true,
     fix: 'archive more often than every 14 days, best with --follow',
   },
+  // the comment of a pull request
+  'review-unknown': {
+    title: 'It is not known which pull request a plan belongs to',
+    class: 'failure',
+    fix: 'run it in a job of a pull request, or name service, repository and number with flags',
+  },
+  'comment-refused': {
+    title: 'The service of the pull request did not take the comment',
+    class: 'failure',
+    fix: 'follow the message: it has the answer of the service; in a fork, leave out --must-post',
+  },
+  'comment-author': {
+    title: 'The service does not tell whom the token belongs to',
+    class: 'failure',
+    fix: 'name the author of our comments with --author',
+  },
   // how a run ends
   deadline: {
     title: 'The time of the run is over',

@@ -158,19 +158,20 @@ function movedLines(fields: readonly MovedField[], mark: string, { paint, width 
 function closingLines(drift: Drift, { paint, width }: PlanLayout): string[] {
   const reasons = drift.complete
     ? []
-    : reasonsOf(drift).flatMap((why) => labelled('because ', why, width - 2));
+    : driftReasons(drift).flatMap((why) => labelled('because ', why, width - 2));
   const warning = drift.complete
     ? []
     : ['The look was incomplete: more may have drifted than was found', ...indent(reasons, 2)];
   return [
     ...warning.map(paint.warning),
-    ...wrap(summaryOf(drift), width).map(paint.bold),
+    ...wrap(driftSummary(drift), width).map(paint.bold),
     ...selectionLines(drift, paint),
     `${paint.dim('stack')} ${printable(drift.stack)}`,
   ];
 }
 
-function reasonsOf(drift: Drift): string[] {
+/** Why the look was incomplete, as clauses. */
+export function driftReasons(drift: Drift): string[] {
   const { untold, unrecorded } = drift;
   const reasons = incompleteReasons(drift);
   if (reasons.length > 0) return reasons;
@@ -181,7 +182,8 @@ function reasonsOf(drift: Drift): string[] {
       : [];
 }
 
-function summaryOf({ drifted, pending, unmanaged, unchanged, complete }: Drift): string {
+/** `2 drifted, nothing pending, 5 as last applied` */
+export function driftSummary({ drifted, pending, unmanaged, unchanged, complete }: Drift): string {
   const found =
     drifted.length > 0
       ? `${drifted.length} drifted`

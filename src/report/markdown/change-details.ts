@@ -67,7 +67,7 @@ function requestLines(change: Change, { targets }: Plan): string[] {
 }
 
 /** The first lines that fit, between fences, and how many there are besides. */
-function block(lines: readonly string[], language: string): string[] {
+export function block(lines: readonly string[], language: string): string[] {
   if (lines.length === 0) return [];
   let used = 0;
   const fitting = lines.findIndex((line) => {

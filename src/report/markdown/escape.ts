@@ -57,6 +57,8 @@ function plainText(text: string): string {
       // What would begin a heading, a list or an underline, were it the first of a line.
       .replace(/^[#+=-]/, '\\$&')
       .replace(/^(\d+)(?=[.)])/, `$1${gap}`)
+      // A line that begins so is a command in a comment of GitLab.
+      .replace(/^\//, '&#47;')
       .replaceAll(gap, '&#8203;')
   );
 }

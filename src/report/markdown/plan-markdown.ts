@@ -4,11 +4,10 @@
  */
 import { counted } from '../../model/counted.ts';
 import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
-import type { Change, Mention } from '../../model/plan/change.ts';
+import type { Change } from '../../model/plan/change.ts';
 import { blockingIds } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { formatAddress } from '../../model/resource/address.ts';
-import { coverageRows } from '../format/format-coverage.ts';
 import { formatPath } from '../format/format-field.ts';
 import { blockedLine, incompleteReasons, summaryLine } from '../format/plan-summary.ts';
 import { byRisk } from '../format/risk-order.ts';
@@ -18,6 +17,7 @@ import { changeDetails } from './change-details.ts';
 import { diagnosticsSection } from './diagnostics-markdown.ts';
 import { code, sentence, tableRow } from './escape.ts';
 import { bytesOf, fitted, maxMarkdownBytes, type Section } from './fit.ts';
+import { coverageSection, limitsSection, mentionsSection, reasonsSection } from './look-sections.ts';
 import { riskSections } from './risk-sections.ts';
 
 interface PlanMarkdownOptions {
@@ -50,14 +50,14 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}
   const risks = riskSections(plan, stack).map((section) => fitted(section, shares.risk));
   const before = [
     ...headParts(plan),
-    fitted(reasonsSection(plan), shares.reasons),
+    fitted(reasonsSection(incompleteReasons(plan), 'so nothing undeclared is removed'), shares.reasons),
     fitted(limitsSection(plan), shares.limits),
     ...(risks.some(Boolean) ? ['### Risks', ...risks] : []),
     fitted(diagnosticsSection([...plan.problems, ...told], '### Problems'), shares.problems),
     fitted(tableSection(changes), shares.table),
   ].filter(Boolean);
   const after = [
-    fitted(mentionsSection(plan.mentions), shares.mentions),
+    fitted(mentionsSection('Left alone', plan.mentions, 'that are left alone'), shares.mentions),
     fitted(coverageSection(plan), shares.coverage),
     `### How to go on\n\n${nextSteps(plan)}`,
   ].filter(Boolean);
@@ -82,22 +82,6 @@ function headParts(plan: Plan): string[] {
     `digest ${code(digest)}`,
   ];
   return [`## Plan of ${code(stack)}`, lines.join('\\\n')];
-}
-
-function reasonsSection(plan: Plan): Section {
-  return {
-    before: '**The look was incomplete**, so nothing undeclared is removed:\n',
-    blocks: incompleteReasons(plan).map((reason) => `- ${sentence(reason)}`),
-    between: '\n',
-    left: (count) => `**and for ${count} more reasons**`,
-  };
-}
-
-function limitsSection({ coverage }: Plan): Section {
-  const blocks = coverage.targets.flatMap(({ target, limits }) =>
-    limits.map((limit) => `- ${code(target)} lacks: ${sentence(limit)}`),
-  );
-  return { blocks, between: '\n', left: (count) => `**and ${count} more of what a service lacks**` };
 }
 
 function tableSection(changes: readonly Change[]): Section {
@@ -143,32 +127,6 @@ function detailsSection(blocks: readonly string[]): Section {
     between: '\n\n',
     left: (count) =>
       `**and ${count} more**, for which there is no room here: \`trueup show\` prints all of a plan file`,
-  };
-}
-
-function mentionsSection(mentions: readonly Mention[]): Section {
-  return {
-    heading: '### Left alone',
-    blocks: mentions.map(
-      ({ address, message, fix }) =>
-        `- ${code(formatAddress(address))}: ${sentence(message)}${fix === undefined ? '' : `; fix: ${sentence(fix)}`}`,
-    ),
-    between: '\n',
-    left: (count) => `**and ${count} more that are left alone**`,
-  };
-}
-
-function coverageSection({ coverage }: Plan): Section {
-  const rows = coverageRows(coverage).flatMap(({ label, details, incomplete }) => [
-    tableRow([sentence(label), details.map((text) => sentence(text, 300)).join('<br>')]),
-    ...incomplete.map((text) => tableRow(['', `**incomplete**: ${sentence(text, 300)}`])),
-  ]);
-  return {
-    heading: '### Looked at',
-    before: [tableRow(['', '']), tableRow(['---', '---'])].join('\n'),
-    blocks: rows,
-    between: '\n',
-    left: (count) => `**and ${count} more rows**`,
   };
 }
 

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { DriftJson } from '../../../src/report/drift/drift-schema.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
+import { activeIn } from '../../support/report/rendered-markdown.ts';
 import { role, tagBindings, workspace } from '../../support/cli/documents.ts';
 
 async function driftOf(stack: Checkout, code: number): Promise<DriftJson> {
@@ -49,6 +50,21 @@ it('What somebody changed in the target is drift, what somebody changed in the f
       ],
     },
   ]);
+});
+
+it('As Markdown it tells the same, and nothing else is on stdout', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app', { autoApply: true }));
+  const id = await bench.idOf('app');
+  await bench.byHand.patch(`/workspaces/${id}`, {
+    data: { type: 'workspaces', attributes: { 'auto-apply': false, description: '@ann <b>' } },
+  });
+  const { out } = await stack.run(['drift', '--format', 'markdown', '--unmanaged'], 3);
+  expect(out).toMatch(/^## Drift of `payments`\n\n\*\*1 drifted, 1 with unmanaged changes, nothing pending/);
+  expect(out).toContain('| changed | `Workspace/acme/app` | `autoApply` |');
+  expect(out).toContain('@@ autoApply @@\n- true\n+ false');
+  expect(activeIn(out)).toEqual([]);
 });
 
 it('A tag that is left to others is no drift', async () => {

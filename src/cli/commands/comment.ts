@@ -1,0 +1,231 @@
+/**
+ * `trueup comment --plan plan.json`: shows a plan file in its pull request, in the one comment that its stack has there. Where the
+ * token may not write, as in a fork, the comment is printed, and the run goes well.
+ */
+import type { CommandContext } from '../command-context.ts';
+import type { CodeHost } from '../../http/code-host/code-host.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import { openCodeHost } from '../../http/code-host/open-code-host.ts';
+import { blockedLine, summaryLine } from '../../report/format/plan-summary.ts';
+import { renderPlanMarkdown } from '../../report/markdown/plan-markdown.ts';
+import { renderComment } from '../../report/comment/comment-text.ts';
+import { standardInput } from '../../manifest/files/find-stack.ts';
+import { isRefusal, openPlanFile } from '../approval/plan-file.ts';
+import type { CliHost } from '../cli-host.ts';
+import { githubHeaders, githubReview, graphqlPath } from '../comment/github-review.ts';
+import { gitlabHeaders, gitlabReview } from '../comment/gitlab-review.ts';
+import { readEvent } from '../comment/read-event.ts';
+import { findReview, originOf, type PlaceFlags, type ReviewPlace } from '../comment/review-place.ts';
+import { AuthorUnknown, type Draft, markStale, type Posted, postPlan } from '../comment/sticky-comment.ts';
+import { NoRights, Review, ReviewError } from '../comment/review.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { openDeadline } from '../stop/deadline.ts';
+import { raceStop } from '../stop/race-stop.ts';
+import { listenForEnd } from '../stop/stop-signals.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
+import { planWithoutSecrets } from './plan.ts';
+
+export interface CommentOptions extends PlaceFlags {
+  /** a plan file */
+  readonly plan?: string;
+  readonly author?: string;
+  readonly outdated?: boolean;
+  readonly stack?: string;
+  readonly always?: boolean;
+  readonly mustPost?: boolean;
+  readonly dryRun?: boolean;
+  /** seconds */
+  readonly timeout?: number;
+}
+
+/** In seconds; the rate of a service may have to be waited for. */
+const defaultTimeout = 600;
+
+export async function comment(
+  options: CommentOptions,
+  { host, terminal }: CommandContext,
+): Promise<ExitCode> {
+  keepTokens(options, host);
+  const misuse = whyMisused(options);
+  if (misuse !== undefined) return failed(terminal, 'usage', misuse);
+  const opened = options.plan === undefined ? undefined : await openPlanFile(options.plan, host.cwd);
+  if (opened !== undefined && isRefusal(opened)) return failed(terminal, opened.code, opened.message);
+  const event = await readEvent(host);
+  const origin = originOf(options, host.env, event);
+  const draft = opened && draftOf(opened.plan, host, origin);
+  if (options.dryRun === true && draft !== undefined) {
+    host.stdout.write(`${renderComment({ ...draft, earlier: [] })}\n`);
+    return exitCodes.done;
+  }
+  const place = findReview(options, host.env, event);
+  if (typeof place === 'string') return failed(terminal, 'review-unknown', place);
+  const token = host.env[place.tokenEnv]?.trim() ?? '';
+  if (token === '') return withoutToken(place, { draft, options, terminal });
+  const task: Task = {
+    place,
+    token,
+    options,
+    draft,
+    stack: draft?.stack ?? options.stack ?? '',
+    commit: origin.commit,
+    isEmpty: isEmpty(opened?.plan),
+  };
+  return carryOut(task, terminal);
+}
+
+/** Whatever of them is used: none of them is printed or posted, also where a plan repeats one. */
+function keepTokens({ tokenEnv }: CommentOptions, { env, secrets }: CliHost): void {
+  for (const name of [tokenEnv ?? '', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'CI_JOB_TOKEN']) {
+    const value = env[name]?.trim();
+    if (value) secrets.keep(value);
+  }
+}
+
+interface Task {
+  readonly place: ReviewPlace;
+  readonly token: string;
+  readonly options: CommentOptions;
+  readonly draft: Draft | undefined;
+  readonly stack: string;
+  /** that was planned, or is planned now */
+  readonly commit: string | undefined;
+  readonly isEmpty: boolean;
+}
+
+function whyMisused({ plan, outdated = false, stack, dryRun }: CommentOptions): string | undefined {
+  if (outdated && dryRun) return '--outdated and --dry-run do not go together: it writes no plan';
+  if (outdated)
+    return plan === undefined && stack === undefined ? '--outdated needs --stack, or --plan' : undefined;
+  if (plan === undefined) return '--plan is missing: name the file that "trueup plan --out" wrote';
+  return stack === undefined ? undefined : '--stack goes with --outdated: a plan says which stack it is of';
+}
+
+async function carryOut(task: Task, terminal: Terminal): Promise<ExitCode> {
+  const { host } = terminal;
+  const stops = listenForEnd(host);
+  const deadline = openDeadline(task.options.timeout ?? defaultTimeout, { now: host.now });
+  stops.endWith(deadline);
+  const codeHost = openPlace(task, { host, signal: stops.over, until: deadline.until });
+  try {
+    const posted = await raceStop(post(task, codeHost), stops.stop);
+    if (posted === 'stopped') return exitCodes.interrupted;
+    host.stdout.write(`${told(posted, task)}\n`);
+    return exitCodes.done;
+  } catch (error) {
+    if (error instanceof NoRights) return printInstead(error.message, task, terminal);
+    if (error instanceof ReviewError) return failed(terminal, 'comment-refused', error.message);
+    if (error instanceof AuthorUnknown) return failed(terminal, 'comment-author', error.message);
+    throw error;
+  } finally {
+    deadline.clear();
+    stops.dispose();
+    await codeHost.close();
+  }
+}
+
+function post(
+  { options, commit, draft, stack, isEmpty: empty, place }: Task,
+  codeHost: CodeHost,
+): Promise<Posted> {
+  const { url, repository, number, service } = place;
+  const api = service === 'github' ? githubReview(url, repository, number) : gitlabReview(repository, number);
+  const review = new Review(codeHost, api);
+  const { author } = options;
+  if (draft === undefined || options.outdated === true) return markStale(review, { stack, author, commit });
+  return postPlan(review, draft, { author, creates: !empty || options.always === true });
+}
+
+function openPlace(
+  { place, token }: Task,
+  { host, signal, until }: { readonly host: CliHost; readonly signal: AbortSignal; readonly until: number },
+): CodeHost {
+  const { url, service } = place;
+  return openCodeHost({
+    url,
+    besides: service === 'github' ? [graphqlPath(url)] : [],
+    headers: service === 'github' ? githubHeaders : gitlabHeaders,
+    token,
+    userAgent: `trueup/${host.version}`,
+    env: host.env,
+    signal,
+    until,
+    onWait: (message) => host.stderr.write(`${message}\n`),
+    secrets: host.secrets,
+    ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
+  });
+}
+
+function draftOf(plan: Plan, host: CliHost, origin: Pick<Draft['shown'], 'commit' | 'run'>): Draft {
+  const clean = planWithoutSecrets(plan, host);
+  const stack = plan.selection === undefined ? undefined : standardInput;
+  const blocked = blockedLine(plan);
+  return {
+    stack: plan.stack,
+    plan: renderPlanMarkdown(clean, stack === undefined ? {} : { stack }),
+    shown: {
+      ...origin,
+      post: host.newId(),
+      at: new Date(host.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+      digest: plan.digest,
+      summary: [summaryLine(plan), ...(blocked === undefined ? [] : [blocked])].join('; '),
+    },
+  };
+}
+
+/** A plan that says "No changes" without any problem is news only where a comment says something else. */
+function isEmpty(plan: Plan | undefined): boolean {
+  return (
+    plan !== undefined && plan.changes.length === 0 && plan.problems.length === 0 && plan.coverage.complete
+  );
+}
+
+function told(posted: Posted, { stack, place }: Task): string {
+  const where = `in ${place.repository} ${place.service === 'github' ? '#' : '!'}${place.number}`;
+  switch (posted.is) {
+    case 'none':
+      return `no comment for stack "${stack}" ${where}, and nothing to say in one`;
+    case 'left':
+      return `the comment for stack "${stack}" ${where} is left as it is: ${posted.why}`;
+    case 'marked':
+      return `marked the comment for stack "${stack}" ${where} as out of date${spot(posted.comment)}`;
+    default:
+      return `${posted.is} the comment for stack "${stack}" ${where}${spot(posted.comment)}`;
+  }
+}
+
+function spot({ url, id }: { readonly url?: string; readonly id: number }): string {
+  return `: ${url ?? id}`;
+}
+
+/** In a pipeline of a fork, GitLab gives no variable that is protected: nobody has to correct anything. */
+function withoutToken(
+  { tokenEnv, tokenMayLack }: ReviewPlace,
+  about: Pick<Task, 'draft' | 'options'> & { readonly terminal: Terminal },
+): ExitCode {
+  const why = `the environment variable "${tokenEnv}" is not set`;
+  if (tokenMayLack) return printInstead(why, about, about.terminal);
+  return failed(
+    about.terminal,
+    'secret-unreadable',
+    `${why}: it has to hold a token that may write comments`,
+  );
+}
+
+function printInstead(
+  why: string,
+  { draft, options }: Pick<Task, 'draft' | 'options'>,
+  terminal: Terminal,
+): ExitCode {
+  const { host } = terminal;
+  if (options.mustPost === true) return failed(terminal, 'comment-refused', why);
+  host.stderr.write(
+    `the comment was not posted, because the token has no rights for it here, as in a fork: ${why}${draft === undefined ? '' : '; it is on standard output instead'}\n`,
+  );
+  if (draft !== undefined) host.stdout.write(`${renderComment({ ...draft, earlier: [] })}\n`);
+  return exitCodes.done;
+}
+
+function failed(terminal: Terminal, code: Parameters<typeof printError>[1], message: string): ExitCode {
+  printError(terminal, code, message);
+  return exitCodes.error;
+}

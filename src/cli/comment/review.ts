@@ -1,0 +1,161 @@
+/**
+ * One pull request or merge request on its service: where its comments are listed, written and removed, and who writes them. What
+ * differs between services is in a table for each; this file sends and reads.
+ */
+import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../../http/code-host/code-host.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+
+/** What is different from service to service. All paths are below the API's address, unless the table says otherwise. */
+export interface ReviewApi {
+  /** as a person would say it */
+  readonly named: string;
+  /** a page of comments, oldest first, a hundred each */
+  listPath(page: number): string;
+  readonly createPath: string;
+  commentPath(id: number): string;
+  readonly updateMethod: 'PATCH' | 'PUT';
+  /** the review itself, with the commit that it is about */
+  readonly reviewPath: string;
+  headOf(review: JsonObject): Json | undefined;
+  /** the name of who wrote a comment; undefined for what nobody wrote, such as notes of the system */
+  authorOf(comment: JsonObject): Json | undefined;
+  /** questions whom the token belongs to, in the order in which they are asked */
+  readonly whoAmI: readonly {
+    readonly request: CodeHostRequest;
+    nameIn(answer: JsonObject): Json | undefined;
+  }[];
+  /** whether this answer to a write, or to the list, only says that the token has no rights here */
+  lacksRights(status: number): boolean;
+}
+
+export interface PostedComment {
+  readonly id: number;
+  readonly body: string;
+  readonly author: string;
+  /** where people see it */
+  readonly url?: string;
+}
+
+/** The token may not see or write the comments: that is how it is in a fork. */
+export class NoRights extends Error {
+  override readonly name = 'NoRights';
+}
+
+/** The service refuses for another reason than rights. */
+export class ReviewError extends Error {
+  override readonly name = 'ReviewError';
+  /** the service failed, and may have carried the request out all the same */
+  readonly isFault: boolean;
+
+  constructor(message: string, isFault = false) {
+    super(message);
+    this.isFault = isFault;
+  }
+}
+
+/** The maximal number of pages of a list: more comments than any pull request may have. */
+const maxPages = 500;
+
+export class Review {
+  readonly #host: CodeHost;
+  readonly #api: ReviewApi;
+
+  constructor(host: CodeHost, api: ReviewApi) {
+    this.#host = host;
+    this.#api = api;
+  }
+
+  /** All comments, oldest first. @throws NoRights, ReviewError */
+  async list(): Promise<readonly PostedComment[]> {
+    const found = new Map<number, PostedComment>();
+    for (let page: number | undefined = 1, read = 0; page !== undefined; read += 1) {
+      const answer = await this.#send({ method: 'GET', path: this.#api.listPath(page), repeatable: true });
+      if (!Array.isArray(answer.body)) throw this.#unexpected(answer);
+      for (const one of answer.body.flatMap((item: Json) => this.#commentIn(item) ?? []))
+        found.set(one.id, one);
+      const { nextPage } = answer;
+      if (nextPage !== undefined && (nextPage <= page || read >= maxPages))
+        throw new ReviewError(`${answer.method} ${answer.url} tells of a list without an end`);
+      page = nextPage;
+    }
+    return [...found.values()].sort((one, other) => one.id - other.id);
+  }
+
+  /** Not sent again when its answer was lost: whether it was carried out, the list tells. */
+  async create(body: string): Promise<PostedComment> {
+    const request = {
+      method: 'POST',
+      path: this.#api.createPath,
+      body: { body },
+      repeatable: false,
+    } as const;
+    const answer = await this.#send(request);
+    const created = this.#commentIn(answer.body);
+    if (created === undefined) throw this.#unexpected(answer);
+    return created;
+  }
+
+  /** @returns undefined when the comment is there no more */
+  async update(id: number, body: string): Promise<PostedComment | undefined> {
+    const path = this.#api.commentPath(id);
+    const request = { method: this.#api.updateMethod, path, body: { body }, repeatable: true };
+    const answer = await this.#send(request, isGone);
+    if (isGone(answer.status)) return undefined;
+    const updated = this.#commentIn(answer.body);
+    if (updated === undefined) throw this.#unexpected(answer);
+    return updated;
+  }
+
+  /** One that cannot be removed stays: it is a comment too many, and no reason to fail. */
+  async remove(id: number): Promise<void> {
+    await this.#host.send({ method: 'DELETE', path: this.#api.commentPath(id), repeatable: true });
+  }
+
+  /** The commit that the review is about now; undefined where the token may not see it. */
+  async head(): Promise<string | undefined> {
+    const request = { method: 'GET', path: this.#api.reviewPath, repeatable: true } as const;
+    const { body } = await this.#host.send(request);
+    const head = isJsonObject(body) ? this.#api.headOf(body) : undefined;
+    return typeof head === 'string' && head !== '' ? head : undefined;
+  }
+
+  /** Whom the token belongs to; undefined where nobody tells it. */
+  async self(): Promise<string | undefined> {
+    for (const { request, nameIn } of this.#api.whoAmI) {
+      const { status, body } = await this.#host.send(request);
+      const name = status === 200 && isJsonObject(body) ? nameIn(body) : undefined;
+      if (typeof name === 'string' && name !== '') return name;
+    }
+    return undefined;
+  }
+
+  async #send(
+    request: CodeHostRequest,
+    also: (status: number) => boolean = () => false,
+  ): Promise<CodeHostAnswer> {
+    const answer = await this.#host.send(request);
+    if (answer.status < 300 || also(answer.status)) return answer;
+    const said = `${answer.method} ${answer.url} answered ${answer.status}${answer.words === '' ? '' : `: ${answer.words}`}`;
+    throw this.#api.lacksRights(answer.status)
+      ? new NoRights(said)
+      : new ReviewError(said, answer.status >= 500);
+  }
+
+  #commentIn(value: Json): PostedComment | undefined {
+    if (!isJsonObject(value)) return undefined;
+    const { id, body, html_url: url } = value;
+    const author = this.#api.authorOf(value);
+    if (typeof id !== 'number' || typeof body !== 'string' || typeof author !== 'string') return undefined;
+    return { id, body, author, ...(typeof url === 'string' ? { url } : {}) };
+  }
+
+  #unexpected({ method, url }: CodeHostAnswer): ReviewError {
+    return new ReviewError(
+      `${method} ${url} gave another answer than ${this.#api.named} gives; check that "--url" leads to its API`,
+    );
+  }
+}
+
+function isGone(status: number): boolean {
+  return status === 404 || status === 410;
+}

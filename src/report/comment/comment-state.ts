@@ -1,0 +1,104 @@
+/**
+ * What a comment remembers, in two hidden lines at its very beginning: which stack it is about, and which plans it has shown. Only
+ * the first two lines count, and trueup writes both: no text of a plan can come to stand there. Whoever may edit the comment may
+ * change them, so that nothing is believed of them but their form, and they are rendered like all text from outside.
+ */
+import { createHash } from 'node:crypto';
+import { isJsonObject, type Json } from '../../model/json/json.ts';
+
+/** One plan that a comment has shown. */
+export interface ShownPlan {
+  /** unique to each post */
+  readonly post: string;
+  /** when it was posted: `2026-11-22T21:36:28Z` */
+  readonly at: string;
+  /** the commit that it was made for */
+  readonly commit?: string;
+  readonly run?: RunOrder;
+  readonly digest: string;
+  readonly summary: string;
+}
+
+/** Which of two runs of one series came later: by its number, then by its attempt. */
+export interface RunOrder {
+  readonly series: string;
+  readonly number: number;
+  readonly attempt: number;
+}
+
+export interface CommentState {
+  readonly shown: ShownPlan;
+  /** newest first */
+  readonly earlier: readonly ShownPlan[];
+}
+
+const maxReadable = 40;
+
+/** The first line of the comment of a stack. It has the beginning of the name for people, and is unique by a hash. */
+export function markerOf(stack: string): string {
+  const readable = stack.replace(/[^A-Za-z0-9]+/g, '_').slice(0, maxReadable);
+  const hash = createHash('sha256').update(stack).digest('hex').slice(0, 16);
+  return `<!-- trueup plan ${readable} ${hash} -->`;
+}
+
+/** Its second line. Base64 has no character that could end an HTML comment. */
+export function stateLine(state: CommentState): string {
+  return `<!-- ${Buffer.from(JSON.stringify(state)).toString('base64')} -->`;
+}
+
+/** Whether a comment begins as that of this stack does. Who wrote it is another question. */
+export function isMarked(body: string, stack: string): boolean {
+  return firstLines(body)[0] === markerOf(stack);
+}
+
+/** @returns undefined where the second line is missing or was edited */
+export function readState(body: string): CommentState | undefined {
+  const [, encoded = ''] = /^<!-- ([A-Za-z0-9+/=]+) -->$/.exec(firstLines(body)[1] ?? '') ?? [];
+  try {
+    return stateIn(JSON.parse(Buffer.from(encoded, 'base64').toString('utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The comment without the hidden lines. */
+export function shownText(body: string): string {
+  return body.replaceAll('\r\n', '\n').split('\n').slice(2).join('\n');
+}
+
+/** A comment that was edited on a web page may have other line ends. */
+function firstLines(body: string): string[] {
+  return body.split('\n', 2).map((line) => line.replace(/\r$/, ''));
+}
+
+function stateIn(value: Json): CommentState | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const shown = shownPlan(value['shown'] ?? null);
+  const earlier = Array.isArray(value['earlier']) ? value['earlier'] : [];
+  return shown && { shown, earlier: earlier.flatMap((one: Json) => shownPlan(one) ?? []) };
+}
+
+function shownPlan(value: Json): ShownPlan | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { post, at, commit, digest, summary } = value;
+  const texts = [post, at, digest, summary];
+  if (!texts.every((text) => typeof text === 'string')) return undefined;
+  const [aPost = '', anAt = '', aDigest = '', aSummary = ''] = texts as string[];
+  const run = runOrder(value['run'] ?? null);
+  return {
+    post: aPost,
+    at: anAt,
+    ...(typeof commit === 'string' ? { commit } : {}),
+    ...(run === undefined ? {} : { run }),
+    digest: aDigest,
+    summary: aSummary,
+  };
+}
+
+function runOrder(value: Json): RunOrder | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { series, number, attempt } = value;
+  if (typeof series !== 'string' || typeof number !== 'number' || typeof attempt !== 'number')
+    return undefined;
+  return { series, number, attempt };
+}

@@ -1,0 +1,111 @@
+/**
+ * The text of the comment: hidden lines, whether it is out of date, the plan, and the plans before it, folded. It stays below what
+ * GitHub takes, however many plans there were: the oldest are left out first.
+ */
+import { clip } from '../format/clip.ts';
+import { code, sentence, tableRow } from '../markdown/escape.ts';
+import { bytesOf } from '../markdown/fit.ts';
+import { type CommentState, markerOf, type ShownPlan, shownText, stateLine } from './comment-state.ts';
+
+/** GitHub takes 65,536 characters, GitLab 1,000,000; the plan has at most 60,000 bytes of them. */
+const maxCommentBytes = 65_000;
+
+const maxEarlier = 10;
+/** Of what an edited comment may hold in their place. */
+const maxText = 120;
+
+interface CommentParts {
+  readonly stack: string;
+  readonly shown: ShownPlan;
+  /** the Markdown of the plan */
+  readonly plan: string;
+  /** what was shown before, newest first */
+  readonly earlier: readonly ShownPlan[];
+  /** why it is out of date, as a sentence */
+  readonly outdated?: string | undefined;
+}
+
+/** Without a final line end. */
+export function renderComment(parts: CommentParts): string {
+  const shown = clipped(parts.shown);
+  let earlier = parts.earlier.slice(0, maxEarlier).map(clipped);
+  for (;;) {
+    const text = [
+      ...hiddenLines(parts.stack, { shown, earlier }),
+      '',
+      ...outdatedLines(parts.outdated),
+      parts.plan,
+      ...madeFor(shown),
+      ...earlierLines(earlier),
+    ].join('\n');
+    if (earlier.length === 0 || bytesOf(text) <= maxCommentBytes) return text;
+    earlier = earlier.slice(0, -1);
+  }
+}
+
+/** The same comment, marked as out of date; what it shows stays. */
+export function markOutdated(
+  stack: string,
+  body: string,
+  state: CommentState | undefined,
+  why: string,
+): string {
+  const text = shownText(body)
+    .replace(/^\n/, '')
+    .replace(/^\*\*Out of date\*\*: .*\n\n/, '');
+  const hidden = state === undefined ? [markerOf(stack), '<!-- -->'] : hiddenLines(stack, state);
+  return [...hidden, '', ...outdatedLines(why), text].join('\n');
+}
+
+/** The plans before a new one: what the comment shows now, unless the new one says the same, and what it showed before. */
+export function earlierPlans(state: CommentState | undefined, next: ShownPlan): readonly ShownPlan[] {
+  if (state === undefined) return [];
+  const { shown, earlier } = state;
+  const isSame =
+    shown.digest === next.digest && shown.commit === next.commit && shown.summary === next.summary;
+  return isSame ? earlier : [shown, ...earlier];
+}
+
+function hiddenLines(stack: string, state: CommentState): string[] {
+  return [markerOf(stack), stateLine(state)];
+}
+
+function outdatedLines(why: string | undefined): string[] {
+  return why === undefined ? [] : [`**Out of date**: ${sentence(why)}`, ''];
+}
+
+function madeFor({ commit }: ShownPlan): string[] {
+  return commit === undefined ? [] : ['', `Made for commit ${code(commit)}.`];
+}
+
+function earlierLines(earlier: readonly ShownPlan[]): string[] {
+  if (earlier.length === 0) return [];
+  return [
+    '',
+    `<details><summary>Earlier plans (${earlier.length})</summary>`,
+    '',
+    tableRow(['posted', 'commit', 'digest', 'summary']),
+    tableRow(['---', '---', '---', '---']),
+    ...earlier.map(({ at, commit, digest, summary }) =>
+      tableRow([
+        code(at),
+        commit === undefined ? '' : code(commit.slice(0, 12)),
+        code(digest),
+        sentence(summary),
+      ]),
+    ),
+    '',
+    '</details>',
+  ];
+}
+
+function clipped({ post, at, commit, run, digest, summary }: ShownPlan): ShownPlan {
+  return {
+    post: clip(post, maxText),
+    at: clip(at, maxText),
+    ...(commit === undefined ? {} : { commit: clip(commit, maxText) }),
+    ...(run === undefined ? {} : { run: { ...run, series: clip(run.series, maxText) } }),
+    digest: clip(digest, maxText),
+    summary: clip(summary, maxText),
+  };
+}

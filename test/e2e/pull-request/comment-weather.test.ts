@@ -1,0 +1,156 @@
+/** The comment of a stack while the service limits, fails and redirects, and while others write, too. */
+import { describe, expect, it } from 'vitest';
+import { bodyOf, openScene } from '../../support/code-host/comment-scene.ts';
+import { openGithub } from '../../support/code-host/github.ts';
+import { startTrueup } from '../../support/cli/process.ts';
+import { writePlanOf } from '../../support/code-host/plan-files.ts';
+
+describe('limits of the rate', () => {
+  const soon = () => String(Math.floor(Date.now() / 1000));
+
+  it.each([
+    [
+      'the primary limit',
+      403,
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': soon() },
+      'API rate limit exceeded for installation.',
+    ],
+    [
+      'the primary limit',
+      429,
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': soon() },
+      'API rate limit exceeded for installation.',
+    ],
+    ['a secondary limit', 403, { 'retry-after': '0' }, 'You have exceeded a secondary rate limit.'],
+    [
+      'a secondary limit',
+      429,
+      { 'retry-after': '0', 'x-ratelimit-remaining': '10' },
+      'You have exceeded a secondary rate limit.',
+    ],
+  ])('are waited for: %s with %i', async (_, status, headers, message) => {
+    const { github, post } = await openScene();
+    for (const method of ['GET', 'POST'])
+      github.once((asked) => (asked.method === method ? { status, headers, body: { message } } : undefined));
+    await post(['kite']);
+    expect(github.comments).toHaveLength(1);
+  });
+
+  it('are an error where the wait does not fit into the run', async () => {
+    const { github, folder, comment } = await openScene();
+    const headers = {
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 3_000),
+    };
+    github.always(() => ({ status: 403, headers, body: { message: 'API rate limit exceeded' } }));
+    const { code, err } = await comment(['--plan', await writePlanOf(folder, ['kite'])]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/asks to wait for (2999|3000) s, and this run has \d+ s left; .* --timeout/);
+    expect(github.asked).toHaveLength(1);
+  });
+});
+
+describe('what happens meanwhile', () => {
+  it('two jobs at once leave one comment', async () => {
+    const { github, folder, envOf } = await openScene();
+    // Both have seen that there is none before either creates one.
+    const waiting: (() => void)[] = [];
+    const bothCreate = () =>
+      new Promise<void>((go) => {
+        waiting.push(go);
+        if (waiting.length >= 2) for (const each of waiting) each();
+      });
+    github.gate(({ method, path }) => method === 'POST' && path.endsWith('/comments'), bothCreate);
+    const env = await envOf({});
+    const files = [await writePlanOf(folder, ['one']), await writePlanOf(folder, ['two'])];
+    const ends = await Promise.all(
+      files.map((plan) => startTrueup(['comment', '--plan', plan], { cwd: folder, env }).ended),
+    );
+    expect(ends.map(({ code, err }) => [code, err])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    expect(github.comments).toHaveLength(1);
+    expect(
+      github.asked.filter(({ method, path }) => path.endsWith('/7/comments') && method === 'POST').length,
+    ).toBe(2);
+    expect(bodyOf(github)).toMatch(/Toy\/acme\/(one|two)/);
+  });
+
+  it('a create that a gateway answers is looked up, and made again only where it was not carried out', async () => {
+    const { github, post, folder, comment } = await openScene();
+    const badGateway = { status: 502, body: '<html>Bad Gateway</html>' };
+    github.once(({ method }) => (method === 'POST' ? badGateway : undefined));
+    await post(['kite']);
+    expect(github.comments).toHaveLength(1);
+    github.comments.splice(0);
+    github.always(({ method }) => (method === 'POST' ? badGateway : undefined));
+    const { code, err } = await comment(['--plan', await writePlanOf(folder, ['kite'])]);
+    expect(code).toBe(1);
+    expect(err).toContain('answered 502');
+  });
+
+  it('a list that lacks what was just created makes no second comment', async () => {
+    const { github, post } = await openScene();
+    github.always(({ method, path }) =>
+      method === 'GET' && path.endsWith('/7/comments') ? { status: 200, body: [] } : undefined,
+    );
+    await post(['kite']);
+    expect(github.comments).toHaveLength(1);
+  });
+
+  it('a comment that is deleted between the look and the update is created anew', async () => {
+    const { github, post } = await openScene();
+    await post(['kite']);
+    github.once(({ method }) => {
+      if (method !== 'PATCH') return undefined;
+      github.comments.splice(0);
+      return { status: 404, body: { message: 'Not Found' } };
+    });
+    expect((await post(['ball'])).out).toContain('created');
+    expect(github.comments).toHaveLength(1);
+  });
+
+  it('a create whose answer is lost makes no second comment', async () => {
+    const { github, post } = await openScene();
+    github.once(({ method }) => (method === 'POST' ? { status: 0, cut: true } : undefined));
+    await post(['kite']);
+    expect(github.comments).toHaveLength(1);
+  });
+
+  it('duplicates of a job that was killed are removed, and the oldest stays', async () => {
+    const { github, post } = await openScene();
+    await post(['kite']);
+    const [kept] = github.comments;
+    github.comments.push({ id: 5000, body: bodyOf(github), author: 'github-actions[bot]' });
+    await post(['ball']);
+    expect(github.comments.map(({ id }) => id)).toEqual([kept?.id]);
+    expect(bodyOf(github)).toContain('Toy/acme/ball');
+  });
+
+  it('a redirect is not followed', async () => {
+    const { github, folder, comment } = await openScene();
+    const elsewhere = await openGithub();
+    github.always(({ path }) => ({
+      status: 301,
+      headers: { location: `${elsewhere.url}${path}` },
+      body: '',
+    }));
+    const { code, err } = await comment(['--plan', await writePlanOf(folder, ['kite'])]);
+    expect(code).toBe(1);
+    expect(err).toContain('it redirects to');
+    expect(err).toContain('--url');
+    expect(elsewhere.asked).toEqual([]);
+  });
+
+  it('a list without an end is not read for ever', async () => {
+    const { github, folder, comment } = await openScene();
+    const headers = { link: `<${github.url}/x?page=2>; rel="next"` };
+    github.always(({ path }) =>
+      path.endsWith('/comments') ? { status: 200, headers, body: [] } : undefined,
+    );
+    const { code, err } = await comment(['--plan', await writePlanOf(folder, ['kite'])]);
+    expect(code).toBe(1);
+    expect(err).toContain('a list without an end');
+  });
+});

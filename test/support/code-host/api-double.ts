@@ -1,0 +1,111 @@
+/** The ground of the doubles of code hosts: a JSON API on a free port that keeps what it was asked, and can be told to answer otherwise. */
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { listenForTest } from '../rig/listen.ts';
+
+export interface AskedRequest {
+  readonly method: string;
+  /** without query */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: { readonly body?: string; readonly query?: string };
+}
+
+export interface GivenAnswer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** carries the request out all the same, and cuts the line instead of answering */
+  readonly cut?: true;
+}
+
+/** What happens instead of, or before, the usual answer; undefined lets it pass. */
+type Fault = (asked: AskedRequest) => GivenAnswer | undefined;
+
+export interface ApiDouble {
+  readonly url: string;
+  readonly asked: AskedRequest[];
+  /** the next request that it concerns, once */
+  once(fault: Fault): void;
+  always(fault: Fault): void;
+  /** holds the requests that it concerns until `open` resolves */
+  gate(concerns: (asked: AskedRequest) => boolean, open: () => Promise<void>): void;
+}
+
+/** @param usual the answer of the service itself */
+export async function openApi(usual: (asked: AskedRequest, url: string) => GivenAnswer): Promise<ApiDouble> {
+  const asked: AskedRequest[] = [];
+  const faults: { readonly fault: Fault; readonly once: boolean }[] = [];
+  let gate = async (_: AskedRequest): Promise<void> => {};
+  const faultFor = (request: AskedRequest): GivenAnswer | undefined => {
+    for (const [at, { fault, once }] of faults.entries()) {
+      const answer = fault(request);
+      if (answer === undefined) continue;
+      if (once) faults.splice(at, 1);
+      return answer;
+    }
+    return undefined;
+  };
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+    const hasBody = request.headers['content-type'] === 'application/json';
+    const one: AskedRequest = {
+      method: request.method ?? '',
+      path: pathname,
+      query: searchParams,
+      headers: request.headers,
+      body: hasBody ? ((await json(request)) as AskedRequest['body']) : {},
+    };
+    asked.push(one);
+    await gate(one);
+    const fault = faultFor(one);
+    if (fault?.cut) {
+      usual(one, listening.url);
+      response.destroy();
+      return;
+    }
+    const { status, body, headers } = fault ?? usual(one, listening.url);
+    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
+    response.end(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  const listening = await listenForTest(server);
+  return {
+    url: listening.url,
+    asked,
+    once: (fault) => void faults.push({ fault, once: true }),
+    always: (fault) => void faults.push({ fault, once: false }),
+    gate: (concerns, open) => {
+      gate = async (one) => (concerns(one) ? open() : undefined);
+    },
+  };
+}
+
+export interface KeptComment {
+  readonly id: number;
+  body: string;
+  readonly author: string;
+  readonly system?: true;
+}
+
+/** One page of a list, and whether there is another one. */
+export function pageOf<T>(
+  all: readonly T[],
+  query: URLSearchParams,
+  usualSize: number,
+): {
+  readonly items: readonly T[];
+  readonly page: number;
+  readonly next: number | undefined;
+  readonly last: number;
+} {
+  const size = Math.min(100, Number(query.get('per_page') ?? usualSize));
+  const page = Number(query.get('page') ?? 1);
+  const last = Math.max(1, Math.ceil(all.length / size));
+  return {
+    items: all.slice((page - 1) * size, page * size),
+    page,
+    next: page < last ? page + 1 : undefined,
+    last,
+  };
+}

@@ -1,0 +1,33 @@
+/** Plan files as `plan --out` writes them, of plans that a test makes up. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Plan } from '../../../src/model/plan/plan.ts';
+import { digestOf } from '../../../src/plan/approval/digest.ts';
+import { renderPlanJson } from '../../../src/report/json/plan-json.ts';
+import { change, plan } from '../report/small-plan.ts';
+
+/** A plan that creates the Toys of these names. @returns the name of the file */
+export function writePlanOf(
+  folder: string,
+  names: readonly string[],
+  about: Partial<Plan> = {},
+): Promise<string> {
+  const changes = names.map((name) =>
+    change({
+      action: 'create',
+      reason: 'declared, not live',
+      address: { kind: 'Toy', target: 'acme', name },
+    }),
+  );
+  return writePlan(folder, { changes, ...about });
+}
+
+let written = 0;
+
+export async function writePlan(folder: string, about: Partial<Plan>): Promise<string> {
+  const made = plan(about);
+  written += 1;
+  const file = `plan-${written}.json`;
+  await writeFile(join(folder, file), `${renderPlanJson({ ...made, digest: digestOf(made) })}\n`);
+  return file;
+}
