@@ -149,6 +149,10 @@ export function printPlan(
   printDocument(terminal, {
     json: (told) => renderPlanJson(made, { told, clean: host.clean }),
     markdown: (told) => renderPlanMarkdown(withoutSecrets(made, host), { ...options, told }),
+    html: async (told) => {
+      const { renderPlanHtml } = await import('../../report/html/plan-html.ts');
+      return renderPlanHtml(withoutSecrets(made, host), { ...options, told, clean: host.clean });
+    },
     mermaid: () => renderMermaid(withoutSecrets(made, host)),
   });
   pending.found = made.problems;

@@ -1,0 +1,128 @@
+/**
+ * Lays the graph of a plan out when the report is written, so that the page has to draw it only. What hangs together is laid out by
+ * itself, and these islands are packed into rows: one layout of all would be as tall as the plan is long.
+ */
+import { Graph, layout } from '@dagrejs/dagre';
+import { clip } from '../format/clip.ts';
+import type { PlanGraph } from '../graph/plan-graph.ts';
+import { actionSymbols } from '../terminal/change-text.ts';
+import { type GraphEdgeView, type GraphNodeView, type GraphView, nodeSize } from './report-view.ts';
+
+const gap = 28;
+/** width to height of the whole, as of a screen */
+const aspect = 1.7;
+const maxLabel = 34;
+
+type Drawing = Pick<GraphView, 'nodes' | 'edges' | 'width' | 'height'>;
+
+/** Positions in the graph, and what stands there. */
+interface Island {
+  readonly width: number;
+  readonly height: number;
+  readonly nodes: readonly { readonly at: number; readonly x: number; readonly y: number }[];
+  readonly edges: readonly GraphEdgeView[];
+}
+
+/** @param standsFor what a node leads to in the table, by its position */
+export function layOut(
+  graph: PlanGraph,
+  standsFor: (at: number) => Pick<GraphNodeView, 'change' | 'group'>,
+): Drawing {
+  const islands = islandsOf(graph).map((members) => layIsland(graph, members));
+  const places = packed(islands);
+  const nodes: GraphNodeView[] = [];
+  const edges: GraphEdgeView[] = [];
+  islands.forEach((island, index) => {
+    const { left = 0, top = 0 } = places[index] ?? {};
+    for (const { at, x, y } of island.nodes)
+      nodes[at] = { x: x + left, y: y + top, ...words(graph.nodes[at]), ...standsFor(at) };
+    for (const edge of island.edges)
+      edges.push({ ...edge, points: edge.points.map((value, i) => value + (i % 2 === 0 ? left : top)) });
+  });
+  const right = islands.map(({ width }, index) => width + (places[index]?.left ?? 0));
+  const bottom = islands.map(({ height }, index) => height + (places[index]?.top ?? 0));
+  return { nodes, edges, width: Math.max(0, ...right), height: Math.max(0, ...bottom) };
+}
+
+function words(node: PlanGraph['nodes'][number] | undefined) {
+  const { action = 'none', kind = '', target = '', label = '' } = node ?? {};
+  return {
+    action,
+    symbol: actionSymbols[action],
+    label: clipped(label),
+    detail: clipped([kind, target].filter(Boolean).join(' · ')),
+  };
+}
+
+function clipped(text: string): string {
+  const shown = clip(text, maxLabel);
+  return shown.length > maxLabel + 1 ? `${shown.slice(0, maxLabel)}…`.replace(/[\ud800-\udbff]…$/, '…') : shown;
+}
+
+/** The positions that hang together, each island in the order of the graph; larger islands first. */
+function islandsOf({ nodes, edges }: PlanGraph): number[][] {
+  const root = nodes.map((_, index) => index);
+  const find = (start: number): number => {
+    let at = start;
+    while (root[at] !== at) at = root[at] = root[root[at] ?? at] ?? at;
+    return at;
+  };
+  for (const { earlier, later } of edges) root[find(later)] = find(earlier);
+  const islands = [...Map.groupBy(nodes.keys(), find).values()];
+  return islands.sort((one, other) => other.length - one.length);
+}
+
+function layIsland({ edges }: PlanGraph, members: readonly number[]): Island {
+  const { width, height } = nodeSize;
+  const [only] = members;
+  if (members.length === 1 && only !== undefined)
+    return { width, height, nodes: [{ at: only, x: width / 2, y: height / 2 }], edges: [] };
+  const inside = new Set(members);
+  const own = edges.filter(({ earlier }) => inside.has(earlier));
+  const drawing = new Graph({ directed: true });
+  drawing.setGraph({ rankdir: 'LR', nodesep: 18, ranksep: 64, marginx: 0, marginy: 0 });
+  drawing.setDefaultEdgeLabel(() => ({}));
+  for (const at of members) drawing.setNode(String(at), { width, height });
+  for (const { earlier, later } of own) drawing.setEdge(String(earlier), String(later));
+  layout(drawing);
+  const placed = members.map((at) => {
+    const { x, y } = drawing.node(String(at));
+    return { at, x: Math.round(x), y: Math.round(y) };
+  });
+  const size = drawing.graph();
+  return {
+    width: Math.ceil(size.width ?? 0),
+    height: Math.ceil(size.height ?? 0),
+    nodes: placed,
+    edges: own.map(({ earlier, later }) => ({
+      from: earlier,
+      to: later,
+      points: (drawing.edge(String(earlier), String(later)).points ?? []).flatMap(({ x, y }) => [
+        Math.round(x),
+        Math.round(y),
+      ]),
+    })),
+  };
+}
+
+/** Rows from left to right, tallest islands first. */
+function packed(islands: readonly Island[]): { readonly left: number; readonly top: number }[] {
+  const area = islands.reduce((sum, { width, height }) => sum + (width + gap) * (height + gap), 0);
+  const limit = Math.max(Math.sqrt(area * aspect), ...islands.map(({ width }) => width));
+  const places: { left: number; top: number }[] = [];
+  let [left, top, row] = [0, 0, 0];
+  const byHeight = [...islands.keys()].sort(
+    (one, other) => (islands[other]?.height ?? 0) - (islands[one]?.height ?? 0),
+  );
+  for (const index of byHeight) {
+    const { width = 0, height = 0 } = islands[index] ?? {};
+    if (left > 0 && left + width > limit) {
+      top += row + gap;
+      [left, row] = [0, 0];
+    }
+    places[index] = { left, top };
+    left += width + gap;
+    row = Math.max(row, height);
+  }
+  return places;
+}

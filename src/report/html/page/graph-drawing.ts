@@ -1,0 +1,70 @@
+/** The graph as SVG: every node is clipped to its box, whatever its words are. */
+import { type GraphNodeView, type GraphView, nodeSize } from '../report-view.ts';
+import { svg } from './elements.ts';
+
+interface GraphDrawing {
+  readonly svg: SVGSVGElement;
+  /** marks one node, and the arrows from and to it; none with `undefined` */
+  select(node: number | undefined): void;
+}
+
+export function drawGraph(graph: GraphView): GraphDrawing {
+  const edges = graph.edges.map((edge) =>
+    svg('path', { class: 'edge', d: curve(edge.points), 'marker-end': 'url(#arrow)' }),
+  );
+  const nodes = graph.nodes.map(drawNode);
+  const arrow = svg(
+    'marker',
+    { id: 'arrow', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: 'auto' },
+    svg('path', { d: 'M0 0 8 4 0 8z', class: 'arrow-head' }),
+  );
+  const drawing = svg(
+    'svg',
+    { class: 'graph', 'aria-hidden': 'true', focusable: 'false' },
+    svg('defs', {}, arrow),
+    svg('g', {}, edges),
+    svg('g', {}, nodes),
+  );
+  let selected: number | undefined;
+  const mark = (node: number, isOn: boolean) => {
+    nodes[node]?.classList.toggle('selected', isOn);
+    graph.edges.forEach(({ from, to }, index) => {
+      if (from === node || to === node) edges[index]?.classList.toggle('selected', isOn);
+    });
+  };
+  return {
+    svg: drawing,
+    select: (node) => {
+      if (selected !== undefined) mark(selected, false);
+      selected = node;
+      if (node !== undefined) mark(node, true);
+    },
+  };
+}
+
+function drawNode(node: GraphNodeView, index: number): SVGElement {
+  const { width, height } = nodeSize;
+  const { x, y, action, symbol, label, detail } = node;
+  return svg(
+    'svg',
+    { class: `node ${action}`, x: x - width / 2, y: y - height / 2, width, height, 'data-node': index },
+    svg('rect', { x: 1, y: 1, width: width - 2, height: height - 2, rx: 6 }),
+    svg('rect', { class: 'stripe', x: 1, y: 1, width: 5, height: height - 2, rx: 2 }),
+    svg('text', { class: 'node-label', x: 16, y: 20 }, label),
+    svg('text', { class: 'node-detail', x: 16, y: 38 }, `${symbol} ${action} ${detail}`),
+  );
+}
+
+/** Through the middles between the points, so that no corner is left. */
+function curve(points: readonly number[]): string {
+  const at = (index: number) => [points[2 * index] ?? 0, points[2 * index + 1] ?? 0] as const;
+  const last = points.length / 2 - 1;
+  const bends = Array.from({ length: Math.max(0, last - 1) }, (_, index) => {
+    const [[x, y], [nextX, nextY]] = [at(index + 1), at(index + 2)];
+    const isEnd = index + 2 === last;
+    return `Q${x} ${y} ${isEnd ? nextX : (x + nextX) / 2} ${isEnd ? nextY : (y + nextY) / 2}`;
+  });
+  const [startX, startY] = at(0);
+  const [endX, endY] = at(Math.max(0, last));
+  return `M${startX} ${startY}${bends.length === 0 ? `L${endX} ${endY}` : bends.join('')}`;
+}
