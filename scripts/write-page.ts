@@ -11,7 +11,10 @@ const written = `${folder}page.json`;
 
 /** The text that `page.json` must hold. */
 export async function pageFile(): Promise<string> {
-  const [style, script] = await Promise.all([styleOf(`${folder}page/page.css`), scriptOf(`${folder}page/main.ts`)]);
+  const [style, script] = await Promise.all([
+    styleOf(`${folder}page/page.css`),
+    scriptOf(`${folder}page/main.ts`),
+  ]);
   return `${JSON.stringify({ style, script }, null, 2)}\n`;
 }
 

@@ -6,7 +6,7 @@ import type { Plan } from '../../model/plan/plan.ts';
 export function nextSteps({ digest, problems, guards, changes, coverage }: Plan): string {
   if (hasErrors(problems)) return 'Nothing can be applied before the problems are solved. Then plan again.';
   if (blockingIds(guards).length > 0)
-    return 'Review this digest: whoever approves it acknowledges its guards by name, with the command that stands above. Any other plan is refused.';
+    return 'Review this digest: whoever approves it acknowledges its guards by name, with the command that stands beside them. Any other plan is refused.';
   if (changes.length === 0)
     return coverage.complete
       ? 'There is nothing to apply.'

@@ -44,8 +44,7 @@ export function groupedGraph(
   { acrossTargets = false }: { readonly acrossTargets?: boolean } = {},
 ): PlanGraph {
   const targetOf = ({ address }: Change) => (acrossTargets ? '' : address.target);
-  const groupOf = (change: Change) =>
-    JSON.stringify([targetOf(change), change.address.kind, change.action]);
+  const groupOf = (change: Change) => JSON.stringify([targetOf(change), change.address.kind, change.action]);
   const groups = [...Map.groupBy(changes, groupOf)];
   const position = new Map(groups.map(([key], index) => [key, index]));
   const nodes = groups.flatMap(([, some]) => {

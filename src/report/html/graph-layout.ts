@@ -3,15 +3,14 @@
  * itself, and these islands are packed into rows: one layout of all would be as tall as the plan is long.
  */
 import { Graph, layout } from '@dagrejs/dagre';
-import { clip } from '../format/clip.ts';
+import { printable } from '../format/printable.ts';
 import type { PlanGraph } from '../graph/plan-graph.ts';
-import { actionSymbols } from '../terminal/change-text.ts';
 import { type GraphEdgeView, type GraphNodeView, type GraphView, nodeSize } from './report-view.ts';
 
 const gap = 28;
 /** width to height of the whole, as of a screen */
 const aspect = 1.7;
-const maxLabel = 34;
+const maxLabel = 38;
 
 type Drawing = Pick<GraphView, 'nodes' | 'edges' | 'width' | 'height'>;
 
@@ -30,12 +29,13 @@ export function layOut(
 ): Drawing {
   const islands = islandsOf(graph).map((members) => layIsland(graph, members));
   const places = packed(islands);
+  const isAlone = new Set(graph.nodes.map(({ target }) => target)).size === 1;
   const nodes: GraphNodeView[] = [];
   const edges: GraphEdgeView[] = [];
   islands.forEach((island, index) => {
     const { left = 0, top = 0 } = places[index] ?? {};
     for (const { at, x, y } of island.nodes)
-      nodes[at] = { x: x + left, y: y + top, ...words(graph.nodes[at]), ...standsFor(at) };
+      nodes[at] = { x: x + left, y: y + top, ...words(graph.nodes[at], isAlone), ...standsFor(at) };
     for (const edge of island.edges)
       edges.push({ ...edge, points: edge.points.map((value, i) => value + (i % 2 === 0 ? left : top)) });
   });
@@ -44,19 +44,19 @@ export function layOut(
   return { nodes, edges, width: Math.max(0, ...right), height: Math.max(0, ...bottom) };
 }
 
-function words(node: PlanGraph['nodes'][number] | undefined) {
+/** @param isAlone there is one target only, which goes without saying */
+function words(node: PlanGraph['nodes'][number] | undefined, isAlone: boolean) {
   const { action = 'none', kind = '', target = '', label = '' } = node ?? {};
   return {
     action,
-    symbol: actionSymbols[action],
     label: clipped(label),
-    detail: clipped([kind, target].filter(Boolean).join(' · ')),
+    detail: clipped([kind, isAlone ? '' : target].filter(Boolean).join(' · ')),
   };
 }
 
 function clipped(text: string): string {
-  const shown = clip(text, maxLabel);
-  return shown.length > maxLabel + 1 ? `${shown.slice(0, maxLabel)}…`.replace(/[\ud800-\udbff]…$/, '…') : shown;
+  const shown = printable(text.slice(0, maxLabel + 1));
+  return shown.length <= maxLabel ? shown : `${shown.slice(0, maxLabel)}…`.replace(/[\ud800-\udbff]…$/, '…');
 }
 
 /** The positions that hang together, each island in the order of the graph; larger islands first. */
@@ -105,24 +105,26 @@ function layIsland({ edges }: PlanGraph, members: readonly number[]): Island {
   };
 }
 
-/** Rows from left to right, tallest islands first. */
+/** Rows of columns: beside a tall island smaller ones stand below each other. Tallest islands first. */
 function packed(islands: readonly Island[]): { readonly left: number; readonly top: number }[] {
   const area = islands.reduce((sum, { width, height }) => sum + (width + gap) * (height + gap), 0);
   const limit = Math.max(Math.sqrt(area * aspect), ...islands.map(({ width }) => width));
   const places: { left: number; top: number }[] = [];
-  let [left, top, row] = [0, 0, 0];
-  const byHeight = [...islands.keys()].sort(
-    (one, other) => (islands[other]?.height ?? 0) - (islands[one]?.height ?? 0),
-  );
-  for (const index of byHeight) {
-    const { width = 0, height = 0 } = islands[index] ?? {};
-    if (left > 0 && left + width > limit) {
-      top += row + gap;
-      [left, row] = [0, 0];
+  const row = { top: 0, height: 0 };
+  const column = { left: 0, width: 0, bottom: 0 };
+  const byHeight = [...islands.entries()].sort(([, one], [, other]) => other.height - one.height);
+  for (const [index, { width, height }] of byHeight) {
+    const isBelow = column.bottom > 0 && column.bottom + height <= row.height && width <= column.width;
+    if (!isBelow && column.width > 0)
+      Object.assign(column, { left: column.left + column.width + gap, width: 0, bottom: 0 });
+    if (!isBelow && column.left > 0 && column.left + width > limit) {
+      Object.assign(row, { top: row.top + row.height + gap, height: 0 });
+      column.left = 0;
     }
-    places[index] = { left, top };
-    left += width + gap;
-    row = Math.max(row, height);
+    places[index] = { left: column.left, top: row.top + column.bottom };
+    column.width = Math.max(column.width, width);
+    column.bottom += height + gap;
+    row.height = Math.max(row.height, height);
   }
   return places;
 }

@@ -134,7 +134,19 @@ interface ChangeContext {
 }
 
 function changeView(change: Change, { now, roots }: ChangeContext): ChangeView {
-  const { action, address, reason, place, id, fields, risks = [], notes, touched, calls, sharedCall } = change;
+  const {
+    action,
+    address,
+    reason,
+    place,
+    id,
+    fields,
+    risks = [],
+    notes,
+    touched,
+    calls,
+    sharedCall,
+  } = change;
   return {
     action,
     kind: printable(address.kind),

@@ -7,10 +7,9 @@ import type { ProblemView } from './report-view.ts';
 
 export function problemViews(diagnostics: readonly ShownDiagnostic[]): ProblemView[] {
   const isError = ({ severity }: ShownDiagnostic) => severity === 'error';
-  return [
-    ...diagnostics.filter(isError),
-    ...diagnostics.filter((diagnostic) => !isError(diagnostic)),
-  ].map(problemView);
+  return [...diagnostics.filter(isError), ...diagnostics.filter((diagnostic) => !isError(diagnostic))].map(
+    problemView,
+  );
 }
 
 function problemView({ severity, code, message, place, found, allowed, fix, related = [] }: ShownDiagnostic) {

@@ -71,6 +71,8 @@ export interface GuardView {
 export interface RiskList {
   readonly title: string;
   readonly tone: Tone;
+  /** the filter that finds all of them in the table */
+  readonly filter?: { readonly action: Action } | { readonly words: string };
   readonly items: readonly (NamedText & { readonly change?: number })[];
 }
 
@@ -126,7 +128,6 @@ export interface GraphNodeView {
   readonly x: number;
   readonly y: number;
   readonly action: Action;
-  readonly symbol: string;
   readonly label: string;
   readonly detail: string;
   /** what it stands for in the table: a change, or a filter of changes */
@@ -141,4 +142,4 @@ export interface GraphEdgeView {
   readonly points: readonly number[];
 }
 
-export const nodeSize = { width: 236, height: 50 };
+export const nodeSize = { width: 272, height: 50 };

@@ -15,10 +15,20 @@ export function riskLists(plan: Plan, changes: readonly Change[]): RiskList[] {
     changes.flatMap((change, index) => (change.action === action ? [removal(change, index)] : []));
   const position = new Map(changes.map(({ address }, index) => [formatAddress(address), index]));
   const lists: readonly RiskList[] = [
-    { title: 'Deletes', tone: 'danger', items: taken('delete') },
-    { title: 'Releases', tone: 'danger', items: taken('release') },
-    { title: 'Access gained', tone: 'warning', items: changes.flatMap(withRisk('widens')) },
-    { title: 'Access lost', tone: 'plain', items: changes.flatMap(withRisk('narrows')) },
+    { title: 'Deletes', tone: 'danger', filter: { action: 'delete' }, items: taken('delete') },
+    { title: 'Releases', tone: 'danger', filter: { action: 'release' }, items: taken('release') },
+    {
+      title: 'Access gained',
+      tone: 'warning',
+      filter: { words: 'widens' },
+      items: changes.flatMap(withRisk('widens')),
+    },
+    {
+      title: 'Access lost',
+      tone: 'plain',
+      filter: { words: 'narrows' },
+      items: changes.flatMap(withRisk('narrows')),
+    },
     {
       title: 'What else trips a guard',
       tone: 'warning',

@@ -23,11 +23,21 @@ export function fit(drawing: Size, screen: Size): Camera {
   return centred(drawing, screen, Math.min(1, fitting(drawing, screen)));
 }
 
-/** All of it, if it can be read then; else its beginning. */
+/** All of its width, as far as it can be read then, from the top; in the middle where there is room. */
 export function begin(drawing: Size, screen: Size): Camera {
-  const scale = fitting(drawing, screen);
-  if (scale >= legible) return fit(drawing, screen);
-  return clamp({ x: -margin / legible, y: -margin / legible, scale: legible }, drawing, screen);
+  const scale = beginScale(drawing, screen);
+  const middle = centred(drawing, screen, scale);
+  const spare = -margin / scale;
+  return { scale, x: Math.min(spare, middle.x), y: Math.min(spare, middle.y) };
+}
+
+/** The height on a screen that has room for all that `begin` would show. */
+export function wantedHeight(drawing: Size, width: number): number {
+  return Math.ceil(drawing.height * beginScale(drawing, { width }) + 2 * margin);
+}
+
+function beginScale(drawing: Size, { width }: Pick<Size, 'width'>): number {
+  return Math.min(1, Math.max(legible, (width - 2 * margin) / Math.max(1, drawing.width)));
 }
 
 function fitting(drawing: Size, screen: Size): number {

@@ -18,7 +18,12 @@ export function changeDetails(change: ChangeView, neighbours: Neighbours): HTMLE
     place === undefined ? undefined : fact('where', code(place)),
     risks.map(({ effect, text }) => fact(effect, sentence(text), effect === 'widens' ? 'warning' : '')),
     notes.map((text) => fact('note', sentence(text))),
-    touched.length === 0 ? undefined : fact('touched', touched.map((line) => element('div', {}, line))),
+    touched.length === 0
+      ? undefined
+      : fact(
+          'touched',
+          touched.map((line) => element('div', {}, line)),
+        ),
     waiting('waits for', neighbours.earlier, neighbours),
     waiting('comes before', neighbours.later, neighbours),
     sharedCall === undefined ? undefined : fact('carried out by', code(sharedCall)),
@@ -27,7 +32,13 @@ export function changeDetails(change: ChangeView, neighbours: Neighbours): HTMLE
     'div',
     { class: 'details' },
     element('dl', { class: 'facts' }, facts),
-    fields.length === 0 ? undefined : element('dl', { class: 'fields' }, fields.map((field) => fieldRow(field, change))),
+    fields.length === 0
+      ? undefined
+      : element(
+          'dl',
+          { class: 'fields' },
+          fields.map((field) => fieldRow(field, change)),
+        ),
     calls.length === 0 ? undefined : requests(calls),
   );
 }
@@ -42,11 +53,13 @@ function waiting(label: string, changes: readonly number[], { addressOf, show }:
   if (changes.length === 0) return undefined;
   const left = changes.length - maxNeighbours;
   return fact(label, [
-    ...changes
-      .slice(0, maxNeighbours)
-      .map((change) =>
-        element('div', {}, button(addressOf(change), () => show(change), { class: 'link code' })),
+    ...changes.slice(0, maxNeighbours).map((change) =>
+      element(
+        'div',
+        {},
+        button(addressOf(change), () => show(change), { class: 'link code' }),
       ),
+    ),
     ...(left > 0 ? [`and ${left} more`] : []),
   ]);
 }

@@ -16,7 +16,12 @@ export function changeRow(plan: PlanView, index: number, state: RowState): HTMLE
   if (change === undefined) return element('div');
   const { action, kind, target, name, place } = change;
   const symbol = plan.counts.find((count) => count.action === action)?.symbol ?? '';
-  const details = element('div', { role: 'cell', class: 'cell-details', id: `change-${index}`, hidden: !state.isOpen });
+  const details = element('div', {
+    role: 'cell',
+    class: 'cell-details',
+    id: `change-${index}`,
+    hidden: !state.isOpen,
+  });
   const fill = () => {
     if (details.childElementCount === 0) details.append(changeDetails(change, state.neighbours()));
   };
@@ -61,8 +66,11 @@ function whatChanges({ action, fields, reason, risks = [] }: ChangeView): Child 
     ? [element('strong', { class: 'badge warning' }, 'widens access'), ' ']
     : [];
   const names = [...new Set(fields.map(({ name }) => name))];
-  if ((action !== 'update' && action !== 'adopt') || names.length === 0) return [...widens, ...sentence(reason)];
-  const shown = names.slice(0, maxFieldNames).flatMap((name, at) => (at === 0 ? [code(name)] : [', ', code(name)]));
+  if ((action !== 'update' && action !== 'adopt') || names.length === 0)
+    return [...widens, ...sentence(reason)];
+  const shown = names
+    .slice(0, maxFieldNames)
+    .flatMap((name, at) => (at === 0 ? [code(name)] : [', ', code(name)]));
   const left = names.length - maxFieldNames;
   return [...widens, ...shown, ...(left > 0 ? [` and ${left} more`] : [])];
 }

@@ -68,7 +68,8 @@ export function changesSection(plan: PlanView): Changes {
   function tell(): void {
     const of = plan.changes.length;
     const count = found.length === of ? grouped(of) : `${grouped(found.length)} of ${grouped(of)}`;
-    said.textContent = found.length === 0 ? 'No change passes these filters' : `${count} ${of === 1 ? 'change' : 'changes'}`;
+    said.textContent =
+      found.length === 0 ? 'No change passes these filters' : `${count} ${of === 1 ? 'change' : 'changes'}`;
     all.hidden = found.length === 0;
     all.textContent = found.every((index) => open.has(index)) ? 'Close all' : 'Open all';
   }

@@ -16,11 +16,23 @@ export function filterBar(plan: PlanView, onChange: (filter: Filter) => void): F
     show({ ...filter, ...change });
     onChange(filter);
   };
-  const words = element('input', { type: 'search', id: 'filter-words', placeholder: 'Name, field, value, reason' });
+  const words = element('input', {
+    type: 'search',
+    id: 'filter-words',
+    placeholder: 'Name, field, value, reason',
+  });
   words.addEventListener('input', () => choose({ words: words.value }));
-  const kind = picker('kind', 'kinds', countBy(plan, (change) => change.kind), (value) => choose({ kind: value }));
-  const target = picker('target', 'targets', countBy(plan, (change) => change.target), (value) =>
-    choose({ target: value }),
+  const kind = picker(
+    'kind',
+    'kinds',
+    countBy(plan, (change) => change.kind),
+    (value) => choose({ kind: value }),
+  );
+  const target = picker(
+    'target',
+    'targets',
+    countBy(plan, (change) => change.target),
+    (value) => choose({ target: value }),
   );
   const chips = plan.counts
     .filter(({ count }) => count > 0)
@@ -30,7 +42,10 @@ export function filterBar(plan: PlanView, onChange: (filter: Filter) => void): F
         if (!actions.delete(action)) actions.add(action);
         choose({ actions });
       };
-      return { action, button: button(`${symbol} ${action} ${grouped(count)}`, toggle, { class: `chip ${action}` }) };
+      return {
+        action,
+        button: button(`${symbol} ${action} ${grouped(count)}`, toggle, { class: `chip ${action}` }),
+      };
     });
   const clear = button('Clear filters', () => choose(everything), { class: 'small' });
   const show = (now: Filter) => {

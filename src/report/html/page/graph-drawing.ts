@@ -44,14 +44,14 @@ export function drawGraph(graph: GraphView): GraphDrawing {
 
 function drawNode(node: GraphNodeView, index: number): SVGElement {
   const { width, height } = nodeSize;
-  const { x, y, action, symbol, label, detail } = node;
+  const { x, y, action, label, detail } = node;
   return svg(
     'svg',
     { class: `node ${action}`, x: x - width / 2, y: y - height / 2, width, height, 'data-node': index },
     svg('rect', { x: 1, y: 1, width: width - 2, height: height - 2, rx: 6 }),
     svg('rect', { class: 'stripe', x: 1, y: 1, width: 5, height: height - 2, rx: 2 }),
     svg('text', { class: 'node-label', x: 16, y: 20 }, label),
-    svg('text', { class: 'node-detail', x: 16, y: 38 }, `${symbol} ${action} ${detail}`),
+    svg('text', { class: 'node-detail', x: 16, y: 38 }, `${action} ${detail}`),
   );
 }
 

@@ -51,7 +51,8 @@ export function listenToFingers(frame: HTMLElement, { onPan, onZoom, onTap }: Ge
   });
   const end = (event: PointerEvent) => {
     if (!down.delete(event.pointerId)) return;
-    if (event.type === 'pointerup' && down.size === 0 && moved <= stillness && tapped !== undefined) onTap(tapped);
+    if (event.type === 'pointerup' && down.size === 0 && moved <= stillness && tapped !== undefined)
+      onTap(tapped);
   };
   frame.addEventListener('pointerup', end);
   frame.addEventListener('pointercancel', end);

@@ -1,7 +1,7 @@
 /** The graph of what waits for what: moved and zoomed with the mouse, fingers and keys; a node leads to its change in the table. */
 import { counted } from '../../../model/counted.ts';
 import type { GraphNodeView, PlanView } from '../report-view.ts';
-import { begin, type Camera, centre, clamp, fit, pan, zoom } from './camera.ts';
+import { begin, type Camera, centre, clamp, fit, pan, wantedHeight, zoom } from './camera.ts';
 import type { Changes } from './changes-section.ts';
 import { button, code, element, replace } from './elements.ts';
 import { drawGraph } from './graph-drawing.ts';
@@ -22,7 +22,13 @@ export function graphSection(plan: PlanView, changes: Changes): HTMLElement | un
   const drawing = drawGraph(graph);
   const frame = element(
     'div',
-    { class: 'graph-frame', tabindex: 0, role: 'application', 'aria-label': nameOf(plan), 'aria-describedby': 'graph-hint' },
+    {
+      class: 'graph-frame',
+      tabindex: 0,
+      role: 'application',
+      'aria-label': nameOf(plan),
+      'aria-describedby': 'graph-hint',
+    },
     drawing.svg,
   );
   const selection = element('p', { class: 'selection', role: 'status' });
@@ -38,7 +44,9 @@ export function graphSection(plan: PlanView, changes: Changes): HTMLElement | un
     const { width, height } = screen();
     drawing.svg.setAttribute(
       'viewBox',
-      [camera.x, camera.y, width / camera.scale, height / camera.scale].map((value) => value.toFixed(1)).join(' '),
+      [camera.x, camera.y, width / camera.scale, height / camera.scale]
+        .map((value) => value.toFixed(1))
+        .join(' '),
     );
   };
   const seeAll = () => see(fit(graph, screen()));
@@ -48,12 +56,18 @@ export function graphSection(plan: PlanView, changes: Changes): HTMLElement | un
     selected = index;
     drawing.select(index);
     const node = index === undefined ? undefined : graph.nodes[index];
-    replace(selection, ...(node === undefined ? [] : [selectionText(plan, node), ' ', button('Show in the table', () => go(node), { class: 'small' })]));
+    replace(
+      selection,
+      ...(node === undefined
+        ? []
+        : [selectionText(plan, node), ' ', button('Show in the table', () => go(node), { class: 'small' })]),
+    );
   }
 
   function go({ change, group, action }: GraphNodeView): void {
     if (change !== undefined) changes.show(change);
-    else if (group !== undefined) changes.filter({ actions: new Set([action]), kind: group.kind, target: group.target ?? '' });
+    else if (group !== undefined)
+      changes.filter({ actions: new Set([action]), kind: group.kind, target: group.target ?? '' });
   }
 
   function walk(by: number): void {
@@ -95,13 +109,15 @@ export function graphSection(plan: PlanView, changes: Changes): HTMLElement | un
       select(node === null || node === undefined ? undefined : Number(node));
     },
   });
-  new ResizeObserver(() => see(isTouched ? camera : begin(graph, screen()), false)).observe(frame);
+  new ResizeObserver(() => {
+    frame.style.setProperty('--graph-height', `${wantedHeight(graph, frame.clientWidth)}px`);
+    see(isTouched ? camera : begin(graph, screen()), false);
+  }).observe(frame);
   // On paper all of it is seen.
   onPrint(
     () => drawing.svg.setAttribute('viewBox', `0 0 ${graph.width} ${graph.height}`),
     () => see(camera, false),
   );
-  frame.style.setProperty('--graph-height', `${graph.height + 48}px`);
   return section(
     'Graph',
     element('p', {}, introduction(plan)),
@@ -119,9 +135,14 @@ export function graphSection(plan: PlanView, changes: Changes): HTMLElement | un
 }
 
 function introduction({ graph, changes, waits }: PlanView): string {
-  const arrows = waits.length === 0 ? 'No change waits for another one.' : 'An arrow leads from a change to one that waits for it.';
+  const arrows =
+    waits.length === 0
+      ? 'No change waits for another one.'
+      : 'An arrow leads from a change to one that waits for it.';
   if (!graph.grouped) return arrows;
-  const by = graph.nodes.some(({ group }) => group?.target !== undefined) ? 'action, kind and target' : 'action and kind';
+  const by = graph.nodes.some(({ group }) => group?.target !== undefined)
+    ? 'action, kind and target'
+    : 'action and kind';
   return `${counted(changes.length, 'change')} are too many to draw: those of one ${by} are one box. ${arrows}`;
 }
 

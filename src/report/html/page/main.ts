@@ -13,7 +13,7 @@ function draw(view: ReportView): void {
   document.title = [view.title, view.name].filter(Boolean).join(' ');
   const changes = plan === undefined ? undefined : changesSection(plan);
   const sections = [
-    ...(plan === undefined || changes === undefined ? [] : [risksSection(plan, changes.show)]),
+    ...(plan === undefined || changes === undefined ? [] : [risksSection(plan, changes)]),
     problemsSection(view.problems),
     changes?.section,
     ...(plan === undefined || changes === undefined ? [] : [graphSection(plan, changes)]),

@@ -15,9 +15,15 @@ export function pageHead(view: ReportView, sections: readonly HTMLElement[]): HT
     element(
       'div',
       { class: 'head-inner' },
-      element('h1', {}, `${title}${name === undefined ? '' : ' '}`, name === undefined ? undefined : code(name)),
-      element('p', { class: 'summary' }, sentence(view.summary)),
-      plan === undefined ? undefined : tiles(plan),
+      element(
+        'h1',
+        {},
+        `${title}${name === undefined ? '' : ' '}`,
+        name === undefined ? undefined : code(name),
+      ),
+      plan !== undefined && plan.changes.length > 0
+        ? tiles(plan)
+        : element('p', { class: 'summary' }, sentence(view.summary)),
       view.statements.map(banner),
       plan === undefined ? undefined : [...incomplete(plan), goingOn(plan)],
       parts.length < 2
@@ -50,7 +56,12 @@ function banner({ tone, text }: Statement): HTMLElement {
 
 /** Why the look was incomplete, and what services lack. */
 function incomplete({ reasons, limits }: PlanView): HTMLElement[] {
-  const list = (items: readonly Child[]) => element('ul', {}, items.map((item) => element('li', {}, item)));
+  const list = (items: readonly Child[]) =>
+    element(
+      'ul',
+      {},
+      items.map((item) => element('li', {}, item)),
+    );
   return [
     ...(reasons.length === 0
       ? []
@@ -58,7 +69,12 @@ function incomplete({ reasons, limits }: PlanView): HTMLElement[] {
           element(
             'div',
             { class: 'banner warning' },
-            element('p', {}, element('strong', {}, 'The look was incomplete'), ', so nothing undeclared is removed:'),
+            element(
+              'p',
+              {},
+              element('strong', {}, 'The look was incomplete'),
+              ', so nothing undeclared is removed:',
+            ),
             list(reasons.map(sentence)),
           ),
         ]),

@@ -1,12 +1,16 @@
 /** Guards and how to let them pass, what goes, and who gains or loses access. */
 import type { GuardView, PlanView, RiskList } from '../report-view.ts';
 import { copyButton } from './copy-button.ts';
-import { button, code, element, grouped, sentence } from './elements.ts';
+import type { Changes } from './changes-section.ts';
+import type { Filter } from './filters.ts';
+import { button, type Child, code, element, grouped, sentence } from './elements.ts';
 import { growingList } from './growing-list.ts';
 import { section } from './section.ts';
 
-/** @param show leads to a change in the table */
-export function risksSection(plan: PlanView, show: (change: number) => void): HTMLElement | undefined {
+type Leads = Pick<Changes, 'show' | 'filter'>;
+
+/** @param changes the table, to which names lead */
+export function risksSection(plan: PlanView, changes: Leads): HTMLElement | undefined {
   const { guards, risks, acknowledge } = plan;
   if (guards.length === 0 && risks.length === 0) return undefined;
   return section(
@@ -16,7 +20,7 @@ export function risksSection(plan: PlanView, show: (change: number) => void): HT
     element(
       'div',
       { class: 'risk-lists' },
-      risks.map((list) => riskList(list, show)),
+      risks.map((list) => riskList(list, changes)),
     ),
   );
 }
@@ -33,7 +37,11 @@ function guardItem({ id, blocks, message, names }: GuardView): HTMLElement {
           'details',
           {},
           element('summary', {}, 'which resources'),
-          element('ul', { class: 'names' }, names.map((name) => element('li', {}, code(name)))),
+          element(
+            'ul',
+            { class: 'names' },
+            names.map((name) => element('li', {}, code(name))),
+          ),
         ),
   );
 }
@@ -47,16 +55,24 @@ function acknowledgement(command: string): HTMLElement {
   );
 }
 
-function riskList({ title, tone, items }: RiskList, show: (change: number) => void): HTMLElement {
+function riskList({ title, tone, items, filter }: RiskList, changes: Leads): HTMLElement {
+  const showAll = filter && (() => changes.filter(asFilter(filter)));
   return element(
     'div',
     { class: `risk-list ${tone}` },
     element('h3', {}, `${title} `, element('span', { class: 'count' }, grouped(items.length))),
-    growingList(items, ({ name, text, change }) => [
-      change === undefined
-        ? code(name)
-        : button(name, () => show(change), { class: 'link code', title: 'Show it in the table' }),
-      element('span', { class: 'text' }, sentence(text)),
-    ]),
+    growingList(items, (item) => riskItem(item, changes), showAll),
   );
+}
+
+function asFilter(filter: NonNullable<RiskList['filter']>): Partial<Filter> {
+  return 'action' in filter ? { actions: new Set([filter.action]) } : filter;
+}
+
+function riskItem({ name, text, change }: RiskList['items'][number], { show }: Leads): Child {
+  const lead =
+    change === undefined
+      ? code(name)
+      : button(name, () => show(change), { class: 'link code', title: 'Show it in the table' });
+  return [lead, element('span', { class: 'text' }, sentence(text))];
 }
