@@ -6,15 +6,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-const folder = fileURLToPath(new URL('../src/report/html/', import.meta.url));
-const written = `${folder}page.json`;
+const folder = fileURLToPath(new URL('../src/report/html/page', import.meta.url));
+const written = `${folder}.json`;
 
-/** The text that `page.json` must hold. */
-export async function pageFile(): Promise<string> {
-  const [style, script] = await Promise.all([
-    styleOf(`${folder}page/page.css`),
-    scriptOf(`${folder}page/main.ts`),
-  ]);
+/** The text that `page.json` must hold. @param sources the folder of the page's sources */
+export async function pageFile(sources: string): Promise<string> {
+  const [style, script] = await Promise.all([styleOf(`${sources}/page.css`), scriptOf(`${sources}/main.ts`)]);
   return `${JSON.stringify({ style, script }, null, 2)}\n`;
 }
 
@@ -46,7 +43,7 @@ async function scriptOf(input: string): Promise<string> {
 }
 
 async function main(): Promise<void> {
-  const wanted = await pageFile();
+  const wanted = await pageFile(folder);
   const isFresh = (await readFile(written, 'utf8').catch(() => '')) === wanted;
   if (process.argv.includes('--check')) {
     if (!isFresh) console.error('src/report/html/page.json is not fresh: run "npm run page"');

@@ -3,14 +3,18 @@
  * itself, and these islands are packed into rows: one layout of all would be as tall as the plan is long.
  */
 import { Graph, layout } from '@dagrejs/dagre';
-import { printable } from '../format/printable.ts';
 import type { PlanGraph } from '../graph/plan-graph.ts';
-import { type GraphEdgeView, type GraphNodeView, type GraphView, nodeSize } from './report-view.ts';
+import {
+  type GraphBox,
+  type GraphEdgeView,
+  type GraphNodeView,
+  type GraphView,
+  nodeSize,
+} from './report-view.ts';
 
 const gap = 28;
 /** width to height of the whole, as of a screen */
 const aspect = 1.7;
-const maxLabel = 38;
 
 type Drawing = Pick<GraphView, 'nodes' | 'edges' | 'width' | 'height'>;
 
@@ -22,44 +26,24 @@ interface Island {
   readonly edges: readonly GraphEdgeView[];
 }
 
-/** @param standsFor what a node leads to in the table, by its position */
-export function layOut(
-  graph: PlanGraph,
-  standsFor: (at: number) => Pick<GraphNodeView, 'change' | 'group'>,
-): Drawing {
+/** @param boxOf what stands in the box of a node, by its position */
+export function layOut(graph: PlanGraph, boxOf: (at: number) => GraphBox): Drawing {
   const islands = islandsOf(graph).map((members) => layIsland(graph, members));
   const places = packed(islands);
-  const isAlone = new Set(graph.nodes.map(({ target }) => target)).size === 1;
   const nodes: GraphNodeView[] = [];
   const edges: GraphEdgeView[] = [];
   islands.forEach((island, index) => {
     const { left = 0, top = 0 } = places[index] ?? {};
-    for (const { at, x, y } of island.nodes)
-      nodes[at] = { x: x + left, y: y + top, ...words(graph.nodes[at], isAlone), ...standsFor(at) };
+    for (const { at, x, y } of island.nodes) nodes[at] = { x: x + left, y: y + top, ...boxOf(at) };
     for (const edge of island.edges)
-      edges.push({ ...edge, points: edge.points.map((value, i) => value + (i % 2 === 0 ? left : top)) });
+      edges.push({ ...edge, through: edge.through.map((value, i) => value + (i % 2 === 0 ? left : top)) });
   });
   const right = islands.map(({ width }, index) => width + (places[index]?.left ?? 0));
   const bottom = islands.map(({ height }, index) => height + (places[index]?.top ?? 0));
   return { nodes, edges, width: Math.max(0, ...right), height: Math.max(0, ...bottom) };
 }
 
-/** @param isAlone there is one target only, which goes without saying */
-function words(node: PlanGraph['nodes'][number] | undefined, isAlone: boolean) {
-  const { action = 'none', kind = '', target = '', label = '' } = node ?? {};
-  return {
-    action,
-    label: clipped(label),
-    detail: clipped([kind, isAlone ? '' : target].filter(Boolean).join(' · ')),
-  };
-}
-
-function clipped(text: string): string {
-  const shown = printable(text.slice(0, maxLabel + 1));
-  return shown.length <= maxLabel ? shown : `${shown.slice(0, maxLabel)}…`.replace(/[\ud800-\udbff]…$/, '…');
-}
-
-/** The positions that hang together, each island in the order of the graph; larger islands first. */
+/** The positions that hang together, each island in the order of the graph. */
 function islandsOf({ nodes, edges }: PlanGraph): number[][] {
   const root = nodes.map((_, index) => index);
   const find = (start: number): number => {
@@ -68,8 +52,7 @@ function islandsOf({ nodes, edges }: PlanGraph): number[][] {
     return at;
   };
   for (const { earlier, later } of edges) root[find(later)] = find(earlier);
-  const islands = [...Map.groupBy(nodes.keys(), find).values()];
-  return islands.sort((one, other) => other.length - one.length);
+  return [...Map.groupBy(nodes.keys(), find).values()];
 }
 
 function layIsland({ edges }: PlanGraph, members: readonly number[]): Island {
@@ -94,14 +77,16 @@ function layIsland({ edges }: PlanGraph, members: readonly number[]): Island {
     width: Math.ceil(size.width ?? 0),
     height: Math.ceil(size.height ?? 0),
     nodes: placed,
-    edges: own.map(({ earlier, later }) => ({
-      from: earlier,
-      to: later,
-      points: (drawing.edge(String(earlier), String(later)).points ?? []).flatMap(({ x, y }) => [
-        Math.round(x),
-        Math.round(y),
-      ]),
-    })),
+    edges: own.map(({ earlier, later }) => {
+      const points = drawing.edge(String(earlier), String(later)).points ?? [];
+      // The first and the last stand at the edges of the boxes, where the page knows better; one between them says nothing.
+      const between = points.length > 3 ? points.slice(1, -1) : [];
+      return {
+        from: earlier,
+        to: later,
+        through: between.flatMap(({ x, y }) => [Math.round(x), Math.round(y)]),
+      };
+    }),
   };
 }
 

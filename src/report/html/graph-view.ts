@@ -3,7 +3,7 @@ import type { Change } from '../../model/plan/change.ts';
 import { printable } from '../format/printable.ts';
 import { groupedGraph, type PlanGraph, planGraph } from '../graph/plan-graph.ts';
 import { layOut } from './graph-layout.ts';
-import type { GraphView } from './report-view.ts';
+import type { GraphBox, GraphView } from './report-view.ts';
 
 const maxNodes = 500;
 /** Nobody follows more lines, and a layout of more takes minutes. */
@@ -11,26 +11,43 @@ const maxEdges = 1_500;
 
 export function graphView(changes: readonly Change[]): GraphView {
   const single = planGraph({ changes });
-  if (canBeSeen(single)) {
-    const named = single.nodes.map((node, at) => ({ ...node, label: changes[at]?.address.name ?? '' }));
-    return {
-      ...layOut({ nodes: named, edges: single.edges }, (at) => ({ change: at })),
-      grouped: false,
-    };
-  }
+  if (canBeSeen(single)) return { ...layOut(single, (at) => changeBox(single, changes, at)), grouped: false };
   const perTarget = groupedGraph({ changes });
   const groups = canBeSeen(perTarget) ? perTarget : groupedGraph({ changes }, { acrossTargets: true });
-  const groupOf = ({ kind, target }: Pick<PlanGraph['nodes'][number], 'kind' | 'target'>) => ({
-    kind: printable(kind),
-    ...(target === '' ? {} : { target: printable(target) }),
-  });
+  return { ...layOut(groups, (at) => groupBox(groups, at)), grouped: true };
+}
+
+function changeBox(graph: PlanGraph, changes: readonly Change[], at: number): GraphBox {
+  const { action = 'none', kind = '', target = '' } = graph.nodes[at] ?? {};
   return {
-    ...layOut(groups, (at) => {
-      const node = groups.nodes[at];
-      return node === undefined ? {} : { group: groupOf(node) };
-    }),
-    grouped: true,
+    action,
+    label: clipped(changes[at]?.address.name ?? ''),
+    detail: clipped([kind, ...named(graph, target)].join(' · ')),
+    change: at,
   };
+}
+
+function groupBox(graph: PlanGraph, at: number): GraphBox {
+  const { action = 'none', kind = '', target = '', label = '' } = graph.nodes[at] ?? {};
+  return {
+    action,
+    label: clipped(label),
+    detail: clipped(named(graph, target).join('')),
+    group: { kind: printable(kind), ...(target === '' ? {} : { target: printable(target) }) },
+  };
+}
+
+/** Where all have the same target, it goes without saying. */
+function named({ nodes }: PlanGraph, target: string): string[] {
+  return nodes.every((node) => node.target === target) ? [] : [target];
+}
+
+const maxLabel = 38;
+
+/** A box has room for so much; the table has all of it. */
+function clipped(text: string): string {
+  const shown = printable(text.slice(0, maxLabel + 1));
+  return shown.length <= maxLabel ? shown : `${shown.slice(0, maxLabel)}…`.replace(/[\ud800-\udbff]…$/, '…');
 }
 
 function canBeSeen({ nodes, edges }: PlanGraph): boolean {

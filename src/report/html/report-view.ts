@@ -123,10 +123,8 @@ export interface GraphView {
   readonly edges: readonly GraphEdgeView[];
 }
 
-export interface GraphNodeView {
-  /** the middle */
-  readonly x: number;
-  readonly y: number;
+/** What stands in a box of the graph. */
+export interface GraphBox {
   readonly action: Action;
   readonly label: string;
   readonly detail: string;
@@ -135,11 +133,17 @@ export interface GraphNodeView {
   readonly group?: { readonly kind: string; readonly target?: string };
 }
 
+export interface GraphNodeView extends GraphBox {
+  /** the middle */
+  readonly x: number;
+  readonly y: number;
+}
+
 export interface GraphEdgeView {
   readonly from: number;
   readonly to: number;
-  /** x, y, x, y */
-  readonly points: readonly number[];
+  /** x, y, x, y of the points that it goes through between its nodes */
+  readonly through: readonly number[];
 }
 
 export const nodeSize = { width: 272, height: 50 };

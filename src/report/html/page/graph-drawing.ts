@@ -1,5 +1,5 @@
 /** The graph as SVG: every node is clipped to its box, whatever its words are. */
-import { type GraphNodeView, type GraphView, nodeSize } from '../report-view.ts';
+import { type GraphEdgeView, type GraphNodeView, type GraphView, nodeSize } from '../report-view.ts';
 import { svg } from './elements.ts';
 
 interface GraphDrawing {
@@ -10,7 +10,7 @@ interface GraphDrawing {
 
 export function drawGraph(graph: GraphView): GraphDrawing {
   const edges = graph.edges.map((edge) =>
-    svg('path', { class: 'edge', d: curve(edge.points), 'marker-end': 'url(#arrow)' }),
+    svg('path', { class: 'edge', d: curve(graph, edge), 'marker-end': 'url(#arrow)' }),
   );
   const nodes = graph.nodes.map(drawNode);
   const arrow = svg(
@@ -55,16 +55,16 @@ function drawNode(node: GraphNodeView, index: number): SVGElement {
   );
 }
 
-/** Through the middles between the points, so that no corner is left. */
-function curve(points: readonly number[]): string {
-  const at = (index: number) => [points[2 * index] ?? 0, points[2 * index + 1] ?? 0] as const;
-  const last = points.length / 2 - 1;
-  const bends = Array.from({ length: Math.max(0, last - 1) }, (_, index) => {
-    const [[x, y], [nextX, nextY]] = [at(index + 1), at(index + 2)];
-    const isEnd = index + 2 === last;
-    return `Q${x} ${y} ${isEnd ? nextX : (x + nextX) / 2} ${isEnd ? nextY : (y + nextY) / 2}`;
-  });
-  const [startX, startY] = at(0);
-  const [endX, endY] = at(Math.max(0, last));
-  return `M${startX} ${startY}${bends.length === 0 ? `L${endX} ${endY}` : bends.join('')}`;
+/** From the right of one box to the left of another, level at every point, so that no corner is left. */
+function curve({ nodes }: GraphView, { from, to, through }: GraphEdgeView): string {
+  const [start, end] = [nodes[from], nodes[to]];
+  if (start === undefined || end === undefined) return '';
+  const points = [start.x + nodeSize.width / 2, start.y, ...through, end.x - nodeSize.width / 2 - 1, end.y];
+  let path = `M${points[0]} ${points[1]}`;
+  for (let at = 2; at + 1 < points.length; at += 2) {
+    const [x = 0, y = 0, nextX = 0, nextY = 0] = points.slice(at - 2, at + 2);
+    const middle = (x + nextX) / 2;
+    path += `C${middle} ${y} ${middle} ${nextY} ${nextX} ${nextY}`;
+  }
+  return path;
 }

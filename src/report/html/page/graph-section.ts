@@ -3,7 +3,7 @@ import { counted } from '../../../model/counted.ts';
 import type { GraphNodeView, PlanView } from '../report-view.ts';
 import { begin, type Camera, centre, clamp, fit, pan, wantedHeight, zoom } from './camera.ts';
 import type { Changes } from './changes-section.ts';
-import { button, code, element, replace } from './elements.ts';
+import { button, code, element, grouped, replace } from './elements.ts';
 import { drawGraph } from './graph-drawing.ts';
 import { listenToFingers } from './graph-pointers.ts';
 import { addressOf } from './filters.ts';
@@ -109,14 +109,22 @@ export function graphSection(plan: PlanView, changes: Changes): HTMLElement | un
       select(node === null || node === undefined ? undefined : Number(node));
     },
   });
+  let isPrinted = false;
   new ResizeObserver(() => {
+    if (isPrinted) return;
     frame.style.setProperty('--graph-height', `${wantedHeight(graph, frame.clientWidth)}px`);
     see(isTouched ? camera : begin(graph, screen()), false);
   }).observe(frame);
   // On paper all of it is seen.
   onPrint(
-    () => drawing.svg.setAttribute('viewBox', `0 0 ${graph.width} ${graph.height}`),
-    () => see(camera, false),
+    () => {
+      isPrinted = true;
+      drawing.svg.setAttribute('viewBox', `0 0 ${graph.width} ${graph.height}`);
+    },
+    () => {
+      isPrinted = false;
+      see(camera, false);
+    },
   );
   return section(
     'Graph',
@@ -143,7 +151,7 @@ function introduction({ graph, changes, waits }: PlanView): string {
   const by = graph.nodes.some(({ group }) => group?.target !== undefined)
     ? 'action, kind and target'
     : 'action and kind';
-  return `${counted(changes.length, 'change')} are too many to draw: those of one ${by} are one box. ${arrows}`;
+  return `${grouped(changes.length)} changes are too many to draw: those of one ${by} are one box. ${arrows}`;
 }
 
 function nameOf({ graph }: PlanView): string {
@@ -153,6 +161,6 @@ function nameOf({ graph }: PlanView): string {
 
 function selectionText({ changes }: PlanView, { action, label, detail, change }: GraphNodeView): HTMLElement {
   const found = change === undefined ? undefined : changes[change];
-  const name = found === undefined ? `${label} ${detail}` : addressOf(found);
+  const name = found === undefined ? [label, detail].filter(Boolean).join(' · ') : addressOf(found);
   return element('span', {}, `${action} `, code(name));
 }
