@@ -24,6 +24,8 @@ const slow = [
 const crash = ['test/crash/**/*.test.ts'];
 /** They replace a module for everybody who loads it, so no other test may have loaded it before. */
 const mocking = ['test/manifest/yaml/parse-documents.test.ts', 'test/manifest/read-manifests.test.ts'];
+/** They need Chromium on this machine. */
+const browser = ['test/browser/**/*.test.ts'];
 /** They need programs of others on this machine. */
 const realClients = ['test/real-clients/**/*.test.ts'];
 
@@ -44,7 +46,15 @@ export default defineConfig({
         test: {
           name: 'wire',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...pure, ...slow, ...crash, ...realClients, ...mocking],
+          exclude: [
+            ...configDefaults.exclude,
+            ...pure,
+            ...slow,
+            ...crash,
+            ...browser,
+            ...realClients,
+            ...mocking,
+          ],
           // Loading all of the product once a file took a third of the time.
           isolate: false,
         },
@@ -52,6 +62,7 @@ export default defineConfig({
       { extends: true, test: { name: 'mocking', include: mocking } },
       { extends: true, test: { name: 'slow', include: slow } },
       { extends: true, test: { name: 'crash', include: crash } },
+      { extends: true, test: { name: 'browser', include: browser } },
       { extends: true, test: { name: 'real-clients', include: realClients } },
     ],
   },

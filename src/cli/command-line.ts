@@ -56,7 +56,7 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
   } finally {
     if (terminal.format !== 'text') {
       const { answerAtEnd } = await import('./terminal/answer.ts');
-      answerAtEnd(terminal, code);
+      await answerAtEnd(terminal, code);
     }
   }
   return code;

@@ -149,6 +149,10 @@ export function printPlan(
   printDocument(terminal, {
     json: (told) => renderPlanJson(made, { told, clean: host.clean }),
     markdown: (told) => renderPlanMarkdown(planWithoutSecrets(made, host), { ...options, told }),
+    html: async (told) => {
+      const { renderPlanHtml } = await import('../../report/html/plan-html.ts');
+      return renderPlanHtml(planWithoutSecrets(made, host), { ...options, told, clean: host.clean });
+    },
     mermaid: () => renderMermaid(planWithoutSecrets(made, host)),
   });
   pending.found = made.problems;

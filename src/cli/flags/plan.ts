@@ -19,7 +19,7 @@ export function addPlan(program: Command, host: CliHost, { end, terminalOf }: Co
     'Compares manifests with what is live and shows what apply would do; writes nothing',
   )
     .argument('[path]', pathHelp)
-    .addOption(formatOption('markdown', 'github'))
+    .addOption(formatOption('markdown', 'html', 'github'))
     .addOption(completeOption())
     .option('--calls', 'show the exact requests that apply would send')
     .addOption(timeoutOption())

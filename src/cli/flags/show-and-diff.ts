@@ -6,7 +6,7 @@ import { type CommonOptions, command, type CommandEnd, formatOption } from '../c
 export function addPlanFiles(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command(program, 'show', 'Prints a plan that "plan --out" kept')
     .argument('<plan>', 'a plan file')
-    .addOption(formatOption('markdown'))
+    .addOption(formatOption('markdown', 'html'))
     .option('--calls', 'show the exact requests in the plan')
     .action(async (file: string, options: CommonOptions & { calls?: boolean }) => {
       const { show } = await import('../commands/show.ts');

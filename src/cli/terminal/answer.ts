@@ -10,15 +10,15 @@ import { repositoryPath } from '../github/repository-path.ts';
 import { reportToGithub } from '../github/report-to-github.ts';
 import { type Terminal, tellEnd } from './terminal.ts';
 
-export function answerAtEnd(terminal: Terminal, code: ExitCode): void {
+export async function answerAtEnd(terminal: Terminal, code: ExitCode): Promise<void> {
   const { format, host, pending, events } = terminal;
   tellEnd(terminal, code);
   const { answer, said, outcomes } = pending;
   if (format === 'jsonl') events?.write({ type: 'ended', exitCode: code, ...(outcomes && { outcomes }) });
-  else if (format === 'github') reportToGithub(terminal, code, answerText(terminal));
+  else if (format === 'github') reportToGithub(terminal, code, await answerText(terminal));
   // A diagram has no room for problems: stderr has them.
   else if (answer !== undefined || (hasSomethingToTell(terminal, said) && format !== 'mermaid'))
-    host.stdout.write(`${answerText(terminal)}\n`);
+    host.stdout.write(`${await answerText(terminal)}\n`);
 }
 
 /** Nothing after a help text or a version, which are printed as text. */
@@ -26,13 +26,17 @@ function hasSomethingToTell({ reported }: Terminal, said: string | undefined): b
   return said !== undefined || reported.length > 0;
 }
 
-function answerText({ format, host, reported, pending }: Terminal): string {
+async function answerText({ format, host, reported, pending }: Terminal): Promise<string> {
   const told = host.clean(reported);
   if (pending.answer !== undefined) return pending.answer(format === 'json' ? reported : told);
   switch (format) {
     case 'markdown':
     case 'github':
       return renderDiagnosticsMarkdown(told, pending.said ?? 'Nothing was found');
+    case 'html': {
+      const { renderDiagnosticsHtml } = await import('../../report/html/diagnostics-html.ts');
+      return renderDiagnosticsHtml(told, pending.said ?? 'Nothing was found');
+    }
     case 'sarif':
       return renderSarif(told, {
         version: host.version,

@@ -14,7 +14,7 @@ import type { Output, CliHost } from '../cli-host.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 
 /** In the order of help texts; a command takes some of them. */
-export const formats = ['text', 'json', 'jsonl', 'markdown', 'github', 'sarif', 'mermaid'] as const;
+export const formats = ['text', 'json', 'jsonl', 'markdown', 'html', 'github', 'sarif', 'mermaid'] as const;
 export type Format = (typeof formats)[number];
 export type ColorChoice = 'auto' | 'always' | 'never';
 
@@ -47,8 +47,8 @@ interface Pending {
   stackFile?: string;
 }
 
-/** Renders the result of a command. @param reported the problems to include */
-type Answer = (reported: readonly ShownDiagnostic[]) => string;
+/** Renders the result of a command; late, where that needs what no other format loads. @param reported the problems to include */
+type Answer = (reported: readonly ShownDiagnostic[]) => string | Promise<string>;
 
 export function openTerminal(host: CliHost, options: { format?: Format; color?: ColorChoice }): Terminal {
   const paintFor = (output: Output) =>

@@ -7,6 +7,8 @@ import { formatAddress } from '../../model/resource/address.ts';
 interface GraphNode {
   /** shown, not unique */
   readonly label: string;
+  readonly kind: string;
+  /** empty where it stands for changes of several targets */
   readonly target: string;
   readonly action: Action;
 }
@@ -26,22 +28,31 @@ export interface PlanGraph {
 export function planGraph({ changes }: Pick<Plan, 'changes'>): PlanGraph {
   const nodes = changes.map(({ address, action }) => ({
     label: formatAddress(address),
+    kind: address.kind,
     target: address.target,
     action,
   }));
   return { nodes, edges: edgesOf(changes, [...changes.keys()]) };
 }
 
-/** One node for all changes of the same kind, target and action: for plans whose single changes nobody could see. */
-export function groupedGraph({ changes }: Pick<Plan, 'changes'>): PlanGraph {
-  const groupOf = ({ address, action }: Change) => JSON.stringify([address.target, address.kind, action]);
+/**
+ * One node for all changes of the same kind, target and action: for plans whose single changes nobody could see.
+ * @param acrossTargets the target makes no difference
+ */
+export function groupedGraph(
+  { changes }: Pick<Plan, 'changes'>,
+  { acrossTargets = false }: { readonly acrossTargets?: boolean } = {},
+): PlanGraph {
+  const targetOf = ({ address }: Change) => (acrossTargets ? '' : address.target);
+  const groupOf = (change: Change) => JSON.stringify([targetOf(change), change.address.kind, change.action]);
   const groups = [...Map.groupBy(changes, groupOf)];
   const position = new Map(groups.map(([key], index) => [key, index]));
   const nodes = groups.flatMap(([, some]) => {
     const [first] = some;
     if (first === undefined) return [];
     const { address, action } = first;
-    return [{ label: `${some.length} ${address.kind}`, target: address.target, action }];
+    const { kind } = address;
+    return [{ label: `${some.length} ${kind}`, kind, target: targetOf(first), action }];
   });
   return {
     nodes,

@@ -1,8 +1,8 @@
 /** The fields of a change as lines of a `diff` block: what a platform paints red stands after `-`, green after `+`. */
 import type { Action, Change } from '../../model/plan/change.ts';
 import { clip } from '../format/clip.ts';
-import { type FieldView, fieldViews, type SequencePart } from '../format/format-field.ts';
-import type { ShownValue } from '../format/format-value.ts';
+import { differenceLines, valueLines } from '../format/difference-lines.ts';
+import { type FieldView, fieldViews } from '../format/format-field.ts';
 
 const maxLine = 400;
 
@@ -25,46 +25,9 @@ function wholeLines(views: readonly FieldView[], action: Action): string[] {
 }
 
 function viewLines(view: FieldView): string[] {
-  return [`@@ ${view.name} @@${remarkText(view)}`, ...differenceLines(view)];
+  return [`@@ ${view.name} @@${remarkText(view)}`, ...differenceLines(view.difference)];
 }
 
 function remarkText({ remarks }: FieldView): string {
   return remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
-}
-
-function differenceLines({ difference }: FieldView): string[] {
-  switch (difference.as) {
-    case 'added':
-      return marked('+', valueLines(difference.value));
-    case 'removed':
-      return marked('-', valueLines(difference.value));
-    case 'pair':
-      return [
-        ...marked('-', valueLines(difference.before.value)),
-        ...marked('+', valueLines(difference.after.value)),
-      ];
-    case 'elements': {
-      const { added, removed, same } = difference;
-      const rest = same === 0 ? [] : [`  ${same} the same`];
-      return [...marked('-', removed.flat()), ...marked('+', added.flat()), ...rest];
-    }
-    case 'sequence':
-      return difference.parts.flatMap(partLines);
-  }
-}
-
-const marks: Readonly<Record<SequencePart['mark'], string>> = { added: '+', removed: '-', same: ' ' };
-
-function partLines({ mark, lines, omitted }: SequencePart): string[] {
-  const left = omitted === 0 ? [] : [`  ... ${omitted} the same`];
-  return [...marked(marks[mark], lines), ...left];
-}
-
-function marked(mark: string, lines: readonly string[]): string[] {
-  return lines.map((line) => `${mark} ${line}`);
-}
-
-function valueLines(value: ShownValue): readonly string[] {
-  if (value.as === 'word') return [value.text];
-  return value.as === 'items' ? value.items : value.lines;
 }

@@ -3,12 +3,12 @@
  * how to go on. Each part has its share of the bytes; what does not fit is counted.
  */
 import { counted } from '../../model/counted.ts';
-import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Change } from '../../model/plan/change.ts';
-import { blockingIds } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { formatAddress } from '../../model/resource/address.ts';
 import { formatPath } from '../format/format-field.ts';
+import { nextSteps } from '../format/next-steps.ts';
 import { blockedLine, incompleteReasons, summaryLine } from '../format/plan-summary.ts';
 import { byRisk } from '../format/risk-order.ts';
 import { actionSymbols, formatPlace } from '../terminal/change-text.ts';
@@ -59,7 +59,7 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}
   const after = [
     fitted(mentionsSection('Left alone', plan.mentions, 'that are left alone'), shares.mentions),
     fitted(coverageSection(plan), shares.coverage),
-    `### How to go on\n\n${nextSteps(plan)}`,
+    `### How to go on\n\n${sentence(nextSteps(plan))}`,
   ].filter(Boolean);
   const used = [...before, ...after].reduce((sum, part) => sum + bytesOf(part) + gapBytes, 0);
   const details = fitted(
@@ -128,16 +128,4 @@ function detailsSection(blocks: readonly string[]): Section {
     left: (count) =>
       `**and ${count} more**, for which there is no room here: \`trueup show\` prints all of a plan file`,
   };
-}
-
-function nextSteps(plan: Plan): string {
-  const { digest, problems, guards, changes, coverage } = plan;
-  if (hasErrors(problems)) return 'Nothing can be applied before the problems are solved. Then plan again.';
-  if (blockingIds(guards).length > 0)
-    return `Review this digest: whoever approves it acknowledges its guards by name, with the command that stands above. Any other plan is refused.`;
-  if (changes.length === 0)
-    return coverage.complete
-      ? 'There is nothing to apply.'
-      : 'Plan again when everything can be looked at: whether there is something to do is not known.';
-  return `Review this digest. After the merge, \`trueup apply\` with the plan file, or \`trueup apply --approve\` ${code(digest)}, applies this and nothing else; any other plan is refused.`;
 }

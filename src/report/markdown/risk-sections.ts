@@ -1,10 +1,10 @@
 /** What a reviewer must see first: guards and how to acknowledge them, what is deleted, and who gains or loses access. */
-import { blockingIds, type Guard } from '../../model/plan/guard.ts';
+import type { Guard } from '../../model/plan/guard.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import { formatAddress } from '../../model/resource/address.ts';
-import { acknowledgement } from '../terminal/guard-text.ts';
+import { untoldConcerns, usableAcknowledgement } from '../format/plan-risks.ts';
 import { code, sentence } from './escape.ts';
 import type { Section } from './fit.ts';
 
@@ -36,26 +36,18 @@ function guardLine({ id, effect, message }: Guard): string {
   return `- ${does} ${code(id)}: ${sentence(message)}`;
 }
 
-/** What guards say of single resources, but for the access that is told already. */
-function concernLines({ guards, changes }: Plan): string[] {
-  const told = new Set(changes.flatMap(({ risks = [] }) => risks.map(({ message }) => message)));
-  return guards.flatMap(({ id, concerns }) =>
-    concerns.flatMap(({ address, messages }) => {
-      const news = messages.filter((message) => !told.has(message));
-      if (news.length === 0) return [];
-      const said = news.slice(0, 5).map((message) => sentence(message, 300));
-      return [`- ${code(id)} ${code(formatAddress(address))}: ${said.join('; ')}`];
-    }),
-  );
+function concernLines(plan: Plan): string[] {
+  return untoldConcerns(plan).map(({ id, address, messages }) => {
+    const said = messages.slice(0, 5).map((message) => sentence(message, 300));
+    return `- ${code(id)} ${code(formatAddress(address))}: ${said.join('; ')}`;
+  });
 }
 
 const maxCommand = 1_000;
 
-/** The command for this very plan. With problems there is none: they have to be solved first. */
 function acknowledgeLines(plan: Plan, stack: string | undefined): string[] {
-  if (blockingIds(plan.guards).length === 0) return [];
-  if (plan.problems.some(({ severity }) => severity === 'error')) return [];
-  return [`- to let them pass: ${code(acknowledgement(plan, stack) ?? '', maxCommand)}`];
+  const command = usableAcknowledgement(plan, stack);
+  return command === undefined ? [] : [`- to let them pass: ${code(command, maxCommand)}`];
 }
 
 /** With the first notes: what else goes with it stands there. */

@@ -28,7 +28,7 @@ function oneCall(call: Call, { paint, width, rootOf }: CallLayout): string[] {
 }
 
 /** What a reader must know about a call besides its request. */
-function callTerms(call: Call): string[] {
+export function callTerms(call: Call): string[] {
   const { id, description, needs, success, already = [], repeatable, createsId, order, permission } = call;
   return [
     `call ${printable(id)}`,

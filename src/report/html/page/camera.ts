@@ -1,0 +1,93 @@
+/** What part of a drawing is seen: pure arithmetic. Lengths of the drawing and of the screen are told apart by the scale between them. */
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Camera {
+  /** what of the drawing stands at the left and upper edge */
+  readonly x: number;
+  readonly y: number;
+  /** length on the screen for one of the drawing */
+  readonly scale: number;
+}
+
+const margin = 20;
+const largest = 3;
+/** Below it no word can be read. */
+const legible = 0.55;
+
+/** All of the drawing, in the middle, and not larger than life. */
+export function fit(drawing: Size, screen: Size): Camera {
+  return centred(drawing, screen, Math.min(1, fitting(drawing, screen)));
+}
+
+/** All of its width, as far as it can be read then, from the top; in the middle where there is room. */
+export function begin(drawing: Size, screen: Size): Camera {
+  const scale = beginScale(drawing, screen);
+  const middle = centred(drawing, screen, scale);
+  const spare = -margin / scale;
+  return { scale, x: Math.min(spare, middle.x), y: Math.min(spare, middle.y) };
+}
+
+/** The height on a screen that has room for all that `begin` would show. */
+export function wantedHeight(drawing: Size, width: number): number {
+  return Math.ceil(drawing.height * beginScale(drawing, { width }) + 2 * margin);
+}
+
+function beginScale(drawing: Size, { width }: Pick<Size, 'width'>): number {
+  return Math.min(1, Math.max(legible, (width - 2 * margin) / Math.max(1, drawing.width)));
+}
+
+function fitting(drawing: Size, screen: Size): number {
+  const across = (screen.width - 2 * margin) / Math.max(1, drawing.width);
+  const down = (screen.height - 2 * margin) / Math.max(1, drawing.height);
+  return Math.max(0.01, Math.min(across, down));
+}
+
+function centred(drawing: Size, screen: Size, scale: number): Camera {
+  return {
+    x: drawing.width / 2 - screen.width / scale / 2,
+    y: drawing.height / 2 - screen.height / scale / 2,
+    scale,
+  };
+}
+
+/** @param by lengths on the screen */
+export function pan(camera: Camera, by: { readonly x: number; readonly y: number }): Camera {
+  return { ...camera, x: camera.x - by.x / camera.scale, y: camera.y - by.y / camera.scale };
+}
+
+/** @param at the point of the screen that stays where it is */
+export function zoom(camera: Camera, factor: number, at: { readonly x: number; readonly y: number }): Camera {
+  const scale = Math.min(largest, Math.max(0.02, camera.scale * factor));
+  return {
+    scale,
+    x: camera.x + at.x / camera.scale - at.x / scale,
+    y: camera.y + at.y / camera.scale - at.y / scale,
+  };
+}
+
+/** With a point of the drawing in the middle of the screen. */
+export function centre(camera: Camera, at: { readonly x: number; readonly y: number }, screen: Size): Camera {
+  const { scale } = camera;
+  return { scale, x: at.x - screen.width / scale / 2, y: at.y - screen.height / scale / 2 };
+}
+
+/** Not so far away that the drawing is out of sight, nor smaller than all of it. */
+export function clamp(camera: Camera, drawing: Size, screen: Size): Camera {
+  const scale = Math.max(Math.min(1, fitting(drawing, screen)), camera.scale);
+  const within = (at: number, length: number, seen: number) => {
+    const room = seen / scale;
+    const spare = margin / scale;
+    if (length + 2 * spare <= room) return Math.min(-spare, Math.max(length + spare - room, at));
+    return Math.min(length + spare - room, Math.max(-spare, at));
+  };
+  if (scale !== camera.scale) return centred(drawing, screen, scale);
+  return {
+    scale,
+    x: within(camera.x, drawing.width, screen.width),
+    y: within(camera.y, drawing.height, screen.height),
+  };
+}

@@ -1,0 +1,94 @@
+/** The controls above the table of changes. */
+import type { PlanView } from '../report-view.ts';
+import { button, element, grouped } from './elements.ts';
+import { countBy, everything, type Filter, isEverything } from './filters.ts';
+
+interface FilterBar {
+  readonly element: HTMLElement;
+  /** shows a filter that something else has set */
+  show(filter: Filter): void;
+}
+
+/** @param onChange called with each filter that somebody chooses */
+export function filterBar(plan: PlanView, onChange: (filter: Filter) => void): FilterBar {
+  let filter = everything;
+  const choose = (change: Partial<Filter>) => {
+    show({ ...filter, ...change });
+    onChange(filter);
+  };
+  const words = element('input', {
+    type: 'search',
+    id: 'filter-words',
+    placeholder: 'Name, field, value, reason',
+  });
+  words.addEventListener('input', () => choose({ words: words.value }));
+  const kind = picker(
+    'kind',
+    'kinds',
+    countBy(plan, (change) => change.kind),
+    (value) => choose({ kind: value }),
+  );
+  const target = picker(
+    'target',
+    'targets',
+    countBy(plan, (change) => change.target),
+    (value) => choose({ target: value }),
+  );
+  const chips = plan.counts
+    .filter(({ count }) => count > 0)
+    .map(({ action, symbol, count }) => {
+      const toggle = () => {
+        const actions = new Set(filter.actions);
+        if (!actions.delete(action)) actions.add(action);
+        choose({ actions });
+      };
+      return {
+        action,
+        button: button(`${symbol} ${action} ${grouped(count)}`, toggle, { class: `chip ${action}` }),
+      };
+    });
+  const clear = button('Clear filters', () => choose(everything), { class: 'small' });
+  const show = (now: Filter) => {
+    filter = now;
+    if (words.value !== now.words) words.value = now.words;
+    kind.value = now.kind;
+    target.value = now.target;
+    for (const chip of chips) chip.button.setAttribute('aria-pressed', String(now.actions.has(chip.action)));
+    clear.disabled = isEverything(now);
+  };
+  show(everything);
+  const bar = element(
+    'div',
+    { class: 'filters', role: 'search', 'aria-label': 'Filter the changes' },
+    labelled('Text', words, 'words'),
+    labelled('Kind', kind, 'pick'),
+    labelled('Target', target, 'pick'),
+    element(
+      'div',
+      { class: 'chips', role: 'group', 'aria-label': 'Actions' },
+      chips.map((chip) => chip.button),
+      clear,
+    ),
+  );
+  return { element: bar, show };
+}
+
+function picker(
+  name: string,
+  all: string,
+  values: readonly (readonly [value: string, count: number])[],
+  onPick: (value: string) => void,
+): HTMLSelectElement {
+  const made = element(
+    'select',
+    { id: `filter-${name}` },
+    element('option', { value: '' }, `All ${all}`),
+    values.map(([value, count]) => element('option', { value }, `${value} (${grouped(count)})`)),
+  );
+  made.addEventListener('change', () => onPick(made.value));
+  return made;
+}
+
+function labelled(text: string, control: HTMLElement, kind: string): HTMLElement {
+  return element('div', { class: `control ${kind}` }, element('label', { for: control.id }, text), control);
+}

@@ -1,0 +1,191 @@
+/** What the page of a plan shows: the same facts as its Markdown, all changes, and their calls. */
+import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { Call } from '../../model/plan/call.ts';
+import type { Change, Mention } from '../../model/plan/change.ts';
+import { type Guard, isBlocking } from '../../model/plan/guard.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import { formatAddress } from '../../model/resource/address.ts';
+import { apiRoots } from '../../model/stack/target.ts';
+import { counted } from '../../model/counted.ts';
+import { clip } from '../format/clip.ts';
+import { differenceLines } from '../format/difference-lines.ts';
+import { formatCallPath } from '../format/format-call.ts';
+import { coverageRows } from '../format/format-coverage.ts';
+import { type FieldView, fieldViews } from '../format/format-field.ts';
+import { nextSteps } from '../format/next-steps.ts';
+import { usableAcknowledgement } from '../format/plan-risks.ts';
+import { blockedLine, countActions, incompleteReasons, summaryLine } from '../format/plan-summary.ts';
+import { printable } from '../format/printable.ts';
+import { byRisk } from '../format/risk-order.ts';
+import { bodyJson } from '../json/call-body-json.ts';
+import { sortedKeys } from '../json/canonical-json.ts';
+import { callTerms } from '../terminal/call-text.ts';
+import { actionSymbols, formatPlace } from '../terminal/change-text.ts';
+import { guardSummary } from '../terminal/guard-text.ts';
+import { touchedLines } from '../touched/format-touch.ts';
+import { graphView, waitsOf } from './graph-view.ts';
+import { problemViews } from './problem-view.ts';
+import type {
+  CallView,
+  ChangeView,
+  FieldLines,
+  GuardView,
+  NamedText,
+  PlanView,
+  ReportView,
+  Statement,
+} from './report-view.ts';
+import { riskLists } from './risk-lists.ts';
+
+export interface PlanHtmlOptions {
+  /** problems of the command that are no part of the plan */
+  readonly told?: readonly ShownDiagnostic[];
+  /** the stack's argument on the command line, for proposed commands */
+  readonly stack?: string;
+  /** milliseconds since 1970, for how long ago something was touched */
+  readonly now?: number;
+}
+
+export function planReport(plan: Plan, options: PlanHtmlOptions): ReportView {
+  const { told = [] } = options;
+  return {
+    title: 'Plan of',
+    name: printable(plan.stack),
+    summary: summaryLine(plan),
+    statements: statementsOf(plan),
+    problems: problemViews([...plan.problems, ...told]),
+    plan: planView(plan, options),
+  };
+}
+
+function statementsOf(plan: Plan): Statement[] {
+  const { problems, guards, selection } = plan;
+  const [blocked, guarded] = [blockedLine(plan), guardSummary(plan)];
+  return [
+    ...(blocked === undefined || !hasErrors(problems) ? [] : [{ tone: 'danger' as const, text: blocked }]),
+    ...(guarded === undefined
+      ? []
+      : [{ tone: guards.some(isBlocking) ? ('danger' as const) : ('warning' as const), text: guarded }]),
+    ...(selection === undefined
+      ? []
+      : [
+          {
+            tone: 'plain' as const,
+            text: `a selection of ${counted(selection.length, 'resource')}: the rest of the stack is left as it is`,
+          },
+        ]),
+  ];
+}
+
+function planView(plan: Plan, { stack, now = 0 }: PlanHtmlOptions): PlanView {
+  const changes = byRisk(plan.changes);
+  const command = usableAcknowledgement(plan, stack);
+  const roots = new Map(plan.targets.map(({ name, service }) => [name, apiRoots[service]]));
+  return {
+    digest: plan.digest,
+    counts: Object.entries(countActions(changes)).map(([name, count]) => {
+      const action = name as Exclude<Change['action'], 'none'>;
+      return { action, symbol: actionSymbols[action], count };
+    }),
+    unchanged: plan.unchanged,
+    next: nextSteps(plan),
+    reasons: incompleteReasons(plan),
+    limits: plan.coverage.targets.flatMap(({ target, limits }) =>
+      limits.map((limit) => ({ name: printable(target), text: printable(limit) })),
+    ),
+    ...(command === undefined ? {} : { acknowledge: printable(command) }),
+    guards: plan.guards.map(guardView),
+    risks: riskLists(plan, changes),
+    changes: changes.map((change) => changeView(change, { now, roots })),
+    waits: waitsOf(changes),
+    graph: graphView(changes),
+    mentions: plan.mentions.map(mentionView),
+    coverage: coverageRows(plan.coverage),
+  };
+}
+
+const maxNames = 100;
+
+function guardView({ id, effect, message, concerns }: Guard): GuardView {
+  const names = concerns.filter(({ messages }) => messages.length === 0).map(nameOf);
+  const left = names.length - maxNames;
+  return {
+    id,
+    blocks: effect === 'blocks',
+    message: printable(message),
+    names: left > 0 ? [...names.slice(0, maxNames), `and ${left} more`] : names,
+  };
+}
+
+function nameOf({ address }: Pick<Change, 'address'>): string {
+  return printable(formatAddress(address));
+}
+
+function mentionView({ address, message, fix }: Mention): NamedText {
+  const text = fix === undefined ? message : `${message}; fix: ${fix}`;
+  return { name: nameOf({ address }), text: printable(text) };
+}
+
+interface ChangeContext {
+  readonly now: number;
+  /** the API root of each target, which precedes the paths */
+  readonly roots: ReadonlyMap<string, string>;
+}
+
+function changeView(change: Change, { now, roots }: ChangeContext): ChangeView {
+  const {
+    action,
+    address,
+    reason,
+    place,
+    id,
+    fields,
+    risks = [],
+    notes,
+    touched,
+    calls,
+    sharedCall,
+  } = change;
+  return {
+    action,
+    kind: printable(address.kind),
+    target: printable(address.target),
+    name: printable(address.name),
+    reason: printable(reason),
+    ...(place === undefined ? {} : { place: formatPlace(place) }),
+    ...(id === undefined ? {} : { id: printable(id) }),
+    fields: fields.flatMap(fieldViews).map(fieldLines),
+    ...(risks.length === 0
+      ? {}
+      : { risks: risks.map(({ effect, message }) => ({ effect, text: printable(message) })) }),
+    ...(notes.length === 0 ? {} : { notes: notes.map(printable) }),
+    ...(touched === undefined ? {} : { touched: touchedLines(touched, now) }),
+    ...(calls.length === 0 ? {} : { calls: calls.map((call) => callView(call, roots)) }),
+    ...(sharedCall === undefined ? {} : { sharedCall: printable(sharedCall) }),
+  };
+}
+
+/** A field may hold a file: so much of it is shown, as much as anybody reads in a report. */
+const maxLines = 1_000;
+const maxLine = 4_000;
+
+function fieldLines({ name, difference, remarks }: FieldView): FieldLines {
+  const all = differenceLines(difference);
+  const left = all.length - maxLines;
+  const shown = all.slice(0, maxLines).map((line) => clip(line, maxLine));
+  return {
+    name,
+    lines: left > 0 ? [...shown, `  and ${left} more lines`] : shown,
+    ...(remarks.length === 0 ? {} : { remarks: remarks.join('; ') }),
+  };
+}
+
+function callView(call: Call, roots: ChangeContext['roots']): CallView {
+  return {
+    method: call.method,
+    path: `${roots.get(call.target) ?? ''}${formatCallPath(call.path)}`,
+    ...(call.body === undefined ? {} : { body: sortedKeys(bodyJson(call.body)) as Json }),
+    terms: callTerms(call).join('; '),
+  };
+}

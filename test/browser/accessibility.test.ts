@@ -1,0 +1,61 @@
+// Reports for everybody: axe finds nothing wrong, in the light and in the dark.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect, it } from 'vitest';
+import { describeInBrowser, openPage } from '../support/browser/chromium.ts';
+import { openReport, showHtml } from '../support/browser/open-report.ts';
+import { renderDiagnosticsHtml } from '../../src/report/html/diagnostics-html.ts';
+import { place, problem } from '../support/report/small-plan.ts';
+import { fullPlan, manyToys } from '../support/report/toy-plans.ts';
+import type { Page } from 'playwright-core';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Finding {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** What axe finds wrong, with the rules of good practice, and with the element that it is about. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate<readonly Finding[]>('axe.run().then(({ violations }) => violations)');
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+  );
+}
+
+describeInBrowser('everybody can use a report', () => {
+  it.each(['light', 'dark'] as const)('in the %s, with everything opened', async (colorScheme) => {
+    const { page } = await openReport(
+      {
+        ...fullPlan,
+        problems: [problem({ place: place(), fix: 'write it' })],
+        coverage: { ...fullPlan.coverage, complete: false },
+      },
+      { colorScheme },
+    );
+    await page.getByRole('button', { name: 'Open all' }).click();
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    await page.locator('.chip').first().click();
+    await page.locator('.node').first().click();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'in the %s, on a phone, with more changes than fit a page',
+    async (colorScheme) => {
+      const { page } = await openReport(manyToys(600), {
+        colorScheme,
+        viewport: { width: 390, height: 844 },
+      });
+      expect(await violations(page)).toEqual([]);
+    },
+  );
+
+  it('when there is no plan', async () => {
+    const { page } = await openPage();
+    await showHtml(page, renderDiagnosticsHtml([problem({ place: place() })], 'Nothing was found'));
+    expect(await violations(page)).toEqual([]);
+  });
+});

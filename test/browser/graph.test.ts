@@ -1,0 +1,173 @@
+// The graph of a report: moved and zoomed with mouse, fingers and keys, and a way into the table.
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { describeInBrowser } from '../support/browser/chromium.ts';
+import { openReport } from '../support/browser/open-report.ts';
+import { change, plan } from '../support/report/small-plan.ts';
+import { fullPlan, manyToys } from '../support/report/toy-plans.ts';
+
+/** What is seen of the drawing: left, top, width, height. */
+async function seen(page: Page): Promise<[number, number, number, number]> {
+  const [x = 0, y = 0, width = 0, height = 0] =
+    (await page.locator('svg.graph').getAttribute('viewBox'))?.split(' ').map(Number) ?? [];
+  return [x, y, width, height];
+}
+
+async function frameOf(page: Page) {
+  const frame = page.locator('.graph-frame');
+  await frame.scrollIntoViewIfNeeded();
+  const box = await frame.boundingBox();
+  if (box === null) throw new Error('the graph is not to be seen');
+  return { frame, middle: { x: box.x + box.width / 2, y: box.y + box.height / 2 } };
+}
+
+const selection = (page: Page) => page.locator('.selection').innerText();
+const zoomIn = (page: Page) => page.getByRole('button', { name: 'Zoom in' });
+
+describeInBrowser('the graph of a plan', () => {
+  it('has a box for each change, and an arrow to each that waits', async () => {
+    const { page } = await openReport(fullPlan);
+    expect(await page.locator('.node-label').allTextContents()).toEqual(['old', 'ball', 'kite', 'tail']);
+    expect(await page.locator('.node-detail').allTextContents()).toContain('create Toy · acme');
+    expect(await page.locator('path.edge').count()).toBe(1);
+    expect(await page.getByRole('application').getAttribute('aria-label')).toBe(
+      'Graph of 4 changes and 1 arrow',
+    );
+  });
+
+  it('is moved by the mouse, and zoomed by the wheel with Ctrl alone', async () => {
+    const { page } = await openReport(manyToys(300));
+    const { middle } = await frameOf(page);
+    const before = await seen(page);
+    await page.mouse.move(middle.x, middle.y);
+    await page.mouse.down();
+    await page.mouse.move(middle.x - 120, middle.y - 80, { steps: 4 });
+    await page.mouse.up();
+    const moved = await seen(page);
+    expect(moved[0]).toBeGreaterThan(before[0]);
+    expect(moved[1]).toBeGreaterThan(before[1]);
+    expect(moved[2]).toBe(before[2]);
+    expect(await selection(page)).toBe('');
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -200);
+    await page.keyboard.up('Control');
+    await expect.poll(async () => (await seen(page))[2]).toBeLessThan(moved[2]);
+    const zoomed = await seen(page);
+    const scrolled = () => page.evaluate<number>('scrollY');
+    const top = await scrolled();
+    await page.mouse.wheel(0, -200);
+    await expect.poll(scrolled).toBeLessThan(top);
+    expect(await seen(page)).toEqual(zoomed);
+  });
+
+  it('is moved by a finger, and zoomed by two', async () => {
+    const { page } = await openReport(manyToys(300), {
+      hasTouch: true,
+      viewport: { width: 390, height: 844 },
+    });
+    const { middle } = await frameOf(page);
+    const session = await page.context().newCDPSession(page);
+    const touch = (
+      type: 'touchStart' | 'touchMove' | 'touchEnd',
+      ...points: readonly (readonly [number, number])[]
+    ) =>
+      session.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: points.map(([x, y], id) => ({ x: middle.x + x, y: middle.y + y, id })),
+      });
+    const before = await seen(page);
+    await touch('touchStart', [0, 0]);
+    await touch('touchMove', [-30, -40]);
+    await touch('touchMove', [-60, -80]);
+    await touch('touchEnd');
+    await expect.poll(async () => (await seen(page))[1]).toBeGreaterThan(before[1]);
+    const moved = await seen(page);
+    await touch('touchStart', [-30, 0], [30, 0]);
+    await touch('touchMove', [-60, 0], [60, 0]);
+    await touch('touchMove', [-90, 0], [90, 0]);
+    await touch('touchEnd');
+    await expect.poll(async () => (await seen(page))[2]).toBeLessThan(moved[2] / 2);
+  });
+
+  it('is moved, zoomed and walked through with keys, to the change in the table', async () => {
+    const { page } = await openReport(manyToys(300));
+    const { frame } = await frameOf(page);
+    await frame.focus();
+    const before = await seen(page);
+    for (const key of ['+', 'ArrowRight', 'ArrowDown']) await page.keyboard.press(key);
+    const after = await seen(page);
+    expect(after[2]).toBeLessThan(before[2]);
+    expect(after[0]).toBeGreaterThan(before[0]);
+    await page.keyboard.press('0');
+    const all = await seen(page);
+    expect(all[0]).toBeLessThanOrEqual(0);
+    expect(all[2]).toBeGreaterThan(after[2]);
+    for (const key of ['n', 'n', 'p', 'n']) await page.keyboard.press(key);
+    const chosen = /Toy\/box-\d\/(?<name>toy-\d+)/.exec(await selection(page))?.groups?.['name'] ?? '';
+    await page.keyboard.press('Enter');
+    const opener = page.getByRole('button', { name: chosen, exact: true });
+    expect(await opener.getAttribute('aria-expanded')).toBe('true');
+  });
+
+  it('never moves out of sight', async () => {
+    const { page } = await openReport(fullPlan);
+    const { frame } = await frameOf(page);
+    await frame.focus();
+    for (let left = 40; left > 0; left -= 1) await page.keyboard.press('ArrowRight');
+    for (let left = 40; left > 0; left -= 1) await page.keyboard.press('-');
+    expect(await page.locator('.node').first().isVisible()).toBe(true);
+    const [x, , width] = await seen(page);
+    const middle = await page.locator('.node').first().getAttribute('x');
+    expect(Number(middle)).toBeGreaterThan(x);
+    expect(Number(middle)).toBeLessThan(x + width);
+  });
+
+  it('a chosen box says what it is, and marks its arrows', async () => {
+    const { page } = await openReport(fullPlan);
+    await frameOf(page);
+    await page.locator('.node', { hasText: 'tail' }).click();
+    expect(await selection(page)).toContain('update Part/attic/tail');
+    expect(await page.locator('path.edge.selected').count()).toBe(1);
+    await page.getByRole('button', { name: 'Show in the table' }).click();
+    expect(await page.getByRole('button', { name: 'tail', exact: true }).getAttribute('aria-expanded')).toBe(
+      'true',
+    );
+  });
+
+  it('of more than 500 changes has groups, each a way to its changes', async () => {
+    const { page } = await openReport(manyToys(600));
+    const boxes = await page.locator('.node-label').allTextContents();
+    expect(boxes.length).toBeLessThanOrEqual(24);
+    await frameOf(page);
+    await page.locator('.node').first().click();
+    await page.getByRole('button', { name: 'Show in the table' }).click();
+    const [count] = (await page.locator('.said').innerText()).split(' ');
+    expect(boxes[0]).toMatch(new RegExp(`^${count} (?:Toy|Part)$`));
+  });
+
+  it('of 500 changes still has all of them', async () => {
+    const { page } = await openReport(manyToys(500));
+    expect(await page.locator('.node').count()).toBe(500);
+  });
+
+  it('of more groups than anybody sees has one for all targets', async () => {
+    const spread = Array.from({ length: 700 }, (_, index) =>
+      change({ address: { kind: 'Toy', target: `box-${index}`, name: 'kite' } }),
+    );
+    const { page } = await openReport(plan({ changes: spread }));
+    expect(await page.locator('.node-label').allTextContents()).toEqual(['700 Toy']);
+  });
+
+  it('is printed whole, however it was zoomed', async () => {
+    const { page } = await openReport(manyToys(300));
+    await zoomIn(page).click();
+    const [, , width] = await seen(page);
+    await page.emulateMedia({ media: 'print' });
+    await expect.poll(async () => (await seen(page))[2]).toBeGreaterThan(width);
+    const right = await page
+      .locator('.node')
+      .evaluateAll((nodes) => Math.max(...nodes.map((node) => Number(node.getAttribute('x')))));
+    const [x, , whole] = await seen(page);
+    expect(x + whole).toBeGreaterThan(right);
+  });
+});

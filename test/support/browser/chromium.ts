@@ -1,0 +1,63 @@
+/**
+ * The browser that reports are tried in: the Chromium of the machine, driven by playwright-core. Where there is none the tests are skipped
+ * and say so; with TRUEUP_REQUIRE_CHROMIUM=1 they fail instead.
+ */
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, describe, expect, onTestFinished } from 'vitest';
+
+const program = '/usr/bin/chromium';
+const isRequired = process.env['TRUEUP_REQUIRE_CHROMIUM'] === '1';
+const isMissing = !existsSync(program);
+
+/** Without a sandbox, as tests may run as root; and without anything that a browser asks the network for by itself. */
+const flags = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+  ...['--disable-background-networking', '--disable-component-update'],
+];
+
+let browser: Promise<Browser> | undefined;
+
+/** Like `describe`, with a browser: skipped where there is none and none is required. */
+export function describeInBrowser(title: string, tests: () => void): void {
+  const isSkipped = isMissing && !isRequired;
+  const why = isSkipped ? ` (skipped: there is no ${program})` : '';
+  describe.skipIf(isSkipped)(`${title}${why}`, () => {
+    afterAll(async () => {
+      await (await browser)?.close();
+      browser = undefined;
+    });
+    tests();
+  });
+}
+
+export interface OpenedPage {
+  readonly page: Page;
+  /** what no report may cause: dialogs, errors, warnings of the console, further requests; in the order of time */
+  readonly incidents: readonly string[];
+}
+
+/** A page of its own; at the end of the test it is closed, and must have had no incident. @param options the screen, and the theme */
+export async function openPage(options: BrowserContextOptions = {}): Promise<OpenedPage> {
+  if (isMissing) throw new Error(`TRUEUP_REQUIRE_CHROMIUM=1, but there is no ${program}`);
+  browser ??= chromium.launch({ executablePath: program, headless: true, args: flags });
+  const context = await (await browser).newContext(options);
+  const page = await context.newPage();
+  const incidents: string[] = [];
+  page.on('dialog', (dialog) => {
+    incidents.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss().catch(() => {});
+  });
+  page.on('console', (message) => incidents.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => incidents.push(`error: ${error.message}`));
+  page.on('popup', () => incidents.push('popup'));
+  page.on('request', (request) => {
+    const isItself = request.isNavigationRequest() && request.url().startsWith('file:');
+    if (!isItself && !request.url().startsWith('data:')) incidents.push(`request: ${request.url()}`);
+  });
+  onTestFinished(async () => {
+    await context.close();
+    expect(incidents).toEqual([]);
+  });
+  return { page, incidents };
+}
