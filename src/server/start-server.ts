@@ -149,10 +149,12 @@ async function buildApp(
     rewriteUrl: (request) => originForm(listVerb.rewriteUrl(request)),
     ...(options.tls === undefined ? {} : { https: options.tls }),
   });
-  app.addHook('onSend', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+  app.addHook('onRequest', async (_request, reply) => {
     // Clients that compare clocks must meet the one that its times are of.
     reply.header('date', services.now().toUTCString());
+  });
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('x-request-id', request.id);
     options.onRequest?.({
       method: verbOf(request.raw),
       route: request.routeOptions.url ?? request.url,

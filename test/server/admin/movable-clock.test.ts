@@ -36,6 +36,13 @@ describe('the clock of the service', () => {
     expect(attributes['created-at']).toBe('2026-01-02T12:00:00.000Z');
   });
 
+  it('shows in the date of every answer', async () => {
+    const { api, admin } = await serveWithAdmin({ now: noon });
+    await admin('POST', '/clock', { 'advance-seconds': 86_400 });
+    for (const path of ['/organizations/acme/workspaces', '/workspaces/ws-none', '/nothing/of/this'])
+      expect((await api.get(path)).headers.get('date')).toBe('Fri, 02 Jan 2026 12:00:00 GMT');
+  });
+
   it('goes on from where it was moved to', async () => {
     let seconds = 0;
     const { admin } = await serveWithAdmin({ now: () => new Date(noon().getTime() + seconds * 1000) });
