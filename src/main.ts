@@ -37,11 +37,16 @@ const terminal: QuestionStreams = {
   hangUp: () => process.emit('SIGHUP', 'SIGHUP'),
 };
 
+/** For what is said past the command, which guards its own output. */
+function writeError(text: string): void {
+  (isUnderActions(process.env) ? withoutCommands(host.stderr) : host.stderr).write(text);
+}
+
 /** Reports that stdout failed. A closed pipe (such as by `head`) or a closed terminal is not an error. */
 function reportLost(): boolean {
   const error = lost.get(process.stdout);
   if (error === undefined || error.code === 'EPIPE' || error.code === 'EIO') return false;
-  host.stderr.write(`error: what this command had to say could not be written: ${error.message}\n`);
+  writeError(`error: what this command had to say could not be written: ${error.message}\n`);
   return true;
 }
 
@@ -51,8 +56,7 @@ let hasFailed = false;
 // A bug is printed with its stack, and the run is stopped like by a signal, so that requests in flight end and the lock is released.
 process.on('uncaughtException', (error) => {
   hasFailed = true;
-  const said = `${error instanceof Error ? error.stack : error}\n`;
-  (isUnderActions(process.env) ? withoutCommands(host.stderr) : host.stderr).write(said);
+  writeError(`${error instanceof Error ? error.stack : error}\n`);
   if (stops.size === 0) process.exit(exitCodes.error);
   for (const stop of stops) stop();
 });

@@ -101,7 +101,7 @@ export const triedByCommands: readonly TriedElsewhere[] = [
   {
     by: 'test/e2e/pull-request/formats.test.ts',
     because: 'each event is right when the stream of a real apply tells what happened, and fits the schema',
-    sources: ['report/json/apply-event-schema.ts', 'report/json/apply-events.ts'],
+    sources: ['report/json/apply-event-schema.ts'],
   },
   {
     by: 'test/e2e/pull-request/formats.test.ts',

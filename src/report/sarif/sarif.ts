@@ -3,6 +3,7 @@
  * wants a place for every result: what has none is put at the beginning of the stack file.
  */
 import { diagnosticCodes } from '../../model/diagnostic-codes.ts';
+import { counted } from '../../model/counted.ts';
 import type { Place, ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { CodeTable } from '../../model/codes/code-entry.ts';
 import { renderJson } from '../json/canonical-json.ts';
@@ -19,8 +20,14 @@ interface SarifOptions {
 
 const catalogue: CodeTable = diagnosticCodes;
 
+/** Code scanning refuses a log with more results. */
+const maxResults = 25_000;
+/** Further places of a result are not shown there, and a result with more than 1,000 is refused. */
+const maxRelated = 100;
+
 export function renderSarif(diagnostics: readonly ShownDiagnostic[], options: SarifOptions): string {
-  const codes = [...new Set(diagnostics.map(({ code }) => code))].sort();
+  const shown = diagnostics.length <= maxResults ? diagnostics : worstOf(diagnostics);
+  const codes = [...new Set(shown.map(({ code }) => code))].sort();
   return renderJson({
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -28,10 +35,23 @@ export function renderSarif(diagnostics: readonly ShownDiagnostic[], options: Sa
       {
         tool: { driver: { name: 'trueup', version: options.version, rules: codes.map(ruleOf) } },
         columnKind: 'utf16CodeUnits',
-        results: diagnostics.map((diagnostic) => resultOf(diagnostic, codes, options)),
+        ...(shown === diagnostics ? {} : { invocations: [cutNotice(diagnostics.length - shown.length)] }),
+        results: shown.map((diagnostic) => resultOf(diagnostic, codes, options)),
       },
     ],
   });
+}
+
+/** As many as may be, errors first. */
+function worstOf(diagnostics: readonly ShownDiagnostic[]): readonly ShownDiagnostic[] {
+  const isError = ({ severity }: ShownDiagnostic) => severity === 'error';
+  const sorted = [...diagnostics.filter(isError), ...diagnostics.filter((one) => !isError(one))];
+  return sorted.slice(0, maxResults);
+}
+
+function cutNotice(left: number): object {
+  const text = `${counted(left, 'more problem')} without a result: a log has room for ${maxResults}`;
+  return { executionSuccessful: true, toolExecutionNotifications: [{ level: 'warning', message: { text } }] };
 }
 
 function ruleOf(code: string): object {
@@ -53,7 +73,7 @@ function resultOf(diagnostic: ShownDiagnostic, codes: readonly string[], options
     ...(allowed === undefined ? [] : [`allowed: ${allowed}`]),
     ...(fix === undefined ? [] : [`fix: ${fix}`]),
   ];
-  const seen = related.flatMap((other) => {
+  const seen = related.slice(0, maxRelated).flatMap((other) => {
     const location = other.place && physicalLocation(other.place, options);
     return location === undefined ? [] : [{ ...location, message: messageOf([other.message]) }];
   });

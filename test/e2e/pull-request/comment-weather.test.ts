@@ -154,3 +154,36 @@ describe('what happens meanwhile', () => {
     expect(err).toContain('a list without an end');
   });
 });
+
+it('an address or a token that cannot be used is said, and the token never', async () => {
+  const { github, folder, comment } = await openScene();
+  const plan = await writePlanOf(folder, ['kite']);
+  github.always(() => ({ status: 200, body: '<html><title>Sign in</title></html>' }));
+  const stray = 'ghp_stray\ncharacters';
+  for (const [args, env, message] of [
+    [[], {}, 'with no JSON but a page "Sign in"; check that the address of the API ("--url") leads'],
+    [
+      ['--url', github.url.replace('http:', 'https:')],
+      {},
+      'does not speak TLS; check whether the address of the API',
+    ],
+    [['--url', 'http://127.0.0.1:1'], {}, 'nothing listens at "127.0.0.1:1"; check the address of the API'],
+    [['--token-env', 'BOT'], { BOT: stray }, 'check the token for stray characters'],
+  ] as const) {
+    const { code, out, err } = await comment(['--plan', plan, ...args], { env });
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain(message);
+    expect(err).not.toContain('stray\n');
+  }
+});
+
+it('the end of the time of a run ends it', async () => {
+  const { github, folder, comment } = await openScene();
+  github.gate(
+    () => true,
+    () => new Promise(() => {}),
+  );
+  const { code, err } = await comment(['--plan', await writePlanOf(folder, ['kite']), '--timeout', '1s']);
+  expect(code).toBe(1);
+  expect(err).toContain('this run has had its 1s; --timeout gives it more');
+});

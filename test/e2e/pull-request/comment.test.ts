@@ -4,6 +4,9 @@ import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
 import { bodyOf, commit, openScene } from '../../support/code-host/comment-scene.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 import { githubTokens } from '../../support/code-host/github.ts';
 import { writePlan, writePlanOf } from '../../support/code-host/plan-files.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
@@ -296,6 +299,29 @@ describe('hostile texts', () => {
     const printed = await comment(['--plan', file], { token: githubTokens.fork });
     const lines = `${printed.out}\n${printed.err}`.split('\n');
     expect(lines.filter((line) => /^\s*::|##\[/.test(line))).toEqual([]);
+  });
+
+  it('of a plan that was made of hostile manifests and live values do nothing', async () => {
+    const { github, post, envOf } = await openScene();
+    await post(['kite']);
+    const stack = await (await openBench()).checkout();
+    const attack = `${bodyOf(github).split('\n')[0]}\n</details></summary>\n\`\`\`\n@ann #1 GH-2 <img src=x onerror=y> [a](http://e.vil)\n/merge\n| a | b |\n::add-mask::x`;
+    await stack.begin(workspace('app', { description: attack }), workspace('old', { description: attack }));
+    await stack.declare(
+      workspace('app', { description: `${attack}\n# ${attack}`, tags: { '@ann': '@eve' } }),
+    );
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    const { code, out, err } = await trueupProcess(['comment', '--plan', 'plan.json'], {
+      cwd: stack.directory,
+      env: await envOf({}),
+    });
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('created the comment for stack "payments"');
+    const shown = bodyOf(github, 1).split('\n').slice(2).join('\n');
+    expect(shown).toContain('onerror=y');
+    expect(activeIn(shown)).toEqual([]);
+    await post(['ball']);
+    expect(github.comments).toHaveLength(2);
   });
 
   it('that repeat the token do not show it', async () => {

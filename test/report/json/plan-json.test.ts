@@ -8,7 +8,7 @@ import { planSchema, type PlanJson } from '../../../src/report/json/plan-schema.
 import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
 import { renderUnconverged } from '../../../src/report/terminal/unconverged-text.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
-import { call, change, plan } from '../../support/report/small-plan.ts';
+import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
 import { IdReference, SecretReference } from '../../../src/model/plan/call.ts';
 import { readAddress } from '../../../src/model/resource/address.ts';
 
@@ -23,6 +23,33 @@ describe('a plan as JSON', () => {
         expect(validate.errors).toBeNull();
       }),
     );
+  });
+
+  it('is as ever, member by member', async () => {
+    const text = renderPlanJson(
+      plan({
+        changes: [
+          change({
+            fields: [{ path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' }],
+            risks: [{ path: ['colour'], effect: 'widens', message: 'more may see it' }],
+            notes: ['the colour fades'],
+            calls: [call({ body: { colour: 'blue' } })],
+          }),
+        ],
+        mentions: [
+          {
+            address: { kind: 'Toy', target: 'acme', name: 'stray' },
+            message: 'is claimed by nobody',
+            fix: 'declare it',
+          },
+        ],
+        problems: [problem({ place: place(), fix: 'write "adopt: true"' })],
+        guards: [{ id: 'deletes', effect: 'blocks', counted: 1, message: 'a delete', concerns: [] }],
+      }),
+    );
+    validate(JSON.parse(text));
+    expect(validate.errors).toBeNull();
+    await expect(`${text}\n`).toMatchFileSnapshot('plan-json.golden.txt');
   });
 
   it('tells what each change does: parts of the address, fields with pointers, operations, requests', () => {

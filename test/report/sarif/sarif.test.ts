@@ -96,3 +96,42 @@ it('whatever texts there are, the log fits the schema, and no message has a link
     { numRuns: 60 },
   );
 });
+
+it('the log of two problems is as ever', async () => {
+  const text = renderSarif(
+    [
+      problem({
+        code: 'unknown-field',
+        message: 'there is no field "colr"',
+        place: place(),
+        fix: 'write "colour"',
+        related: [{ message: 'the first one', place: place({ line: 2 }) }],
+      }),
+      problem({ code: 'empty-file', severity: 'warning', message: 'nothing in it' }),
+    ],
+    { version: '1.2.3', stackFile: 'trueup.yaml', pathOf: (file) => file },
+  );
+  check(JSON.parse(text));
+  expect(check.errors ?? []).toEqual([]);
+  await expect(`${text}\n`).toMatchFileSnapshot('sarif.golden.json');
+});
+
+it('of more problems than code scanning takes the errors are there, and the others are counted', () => {
+  const many = Array.from({ length: 25_010 }, (_, index) =>
+    problem({ severity: index < 20 ? 'warning' : 'error', message: `problem ${index}` }),
+  );
+  const { results, invocations } = sarif(...many);
+  expect(results).toHaveLength(25_000);
+  expect(results.filter(({ level }: { level: string }) => level === 'error')).toHaveLength(24_990);
+  expect(invocations[0].toolExecutionNotifications[0].message.text).toMatch(
+    /^10 more problems without a result/,
+  );
+});
+
+it('a problem that is related to very many places shows a hundred', () => {
+  const related = Array.from({ length: 1_500 }, (_, line) => ({
+    message: 'here, too',
+    place: place({ line: line + 1 }),
+  }));
+  expect(sarif(problem({ related })).results[0].relatedLocations).toHaveLength(100);
+});
