@@ -26,7 +26,7 @@ export function changeRow(plan: PlanView, index: number, state: RowState): HTMLE
     if (details.childElementCount === 0) details.append(changeDetails(change, state.neighbours()));
   };
   if (state.isOpen) fill();
-  const opener = button(name, toggle, {
+  const opener = button(name || '(empty)', toggle, {
     class: 'opener',
     'aria-expanded': String(state.isOpen),
     'aria-controls': details.id,

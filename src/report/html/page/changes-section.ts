@@ -33,7 +33,7 @@ export function changesSection(plan: PlanView): Changes {
     rows,
   );
   const said = element('p', { role: 'status', class: 'said' });
-  const pagers = [pager(), pager()];
+  const pagers = [pager('above'), pager('below')];
   const all = button('', toggleAll, { class: 'small' });
   const bar = filterBar(plan, refilter);
 
@@ -83,18 +83,25 @@ export function changesSection(plan: PlanView): Changes {
     draw();
   }
 
-  function pager() {
+  /** @param where it stands, as seen from the table */
+  function pager(where: string) {
     const back = button('Previous', () => turn(-1), { class: 'small' });
-    const where = element('span');
+    const range = element('span');
     const next = button('Next', () => turn(1), { class: 'small' });
-    const nav = element('nav', { class: 'pager', 'aria-label': 'Pages of changes' }, back, where, next);
+    const nav = element(
+      'nav',
+      { class: 'pager', 'aria-label': `Pages of changes, ${where} them` },
+      back,
+      range,
+      next,
+    );
     const drawPager = () => {
       const first = page * rowsPerPage;
       const last = Math.min(found.length, first + rowsPerPage);
       nav.hidden = found.length <= rowsPerPage;
       back.disabled = page === 0;
       next.disabled = last === found.length;
-      where.textContent = `${grouped(first + 1)}–${grouped(last)} of ${grouped(found.length)}`;
+      range.textContent = `${grouped(first + 1)}–${grouped(last)} of ${grouped(found.length)}`;
     };
     return { nav, draw: drawPager };
   }
