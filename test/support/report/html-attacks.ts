@@ -44,7 +44,7 @@ const pieces = [
   ...[
     '" onmouseover="alert(1)',
     "' autofocus onfocus='alert(1)",
-    '${alert(1)}',
+    '$' + '{alert(1)}',
     '{{alert(1)}}',
     '__proto__',
     'constructor',

@@ -1,7 +1,7 @@
 /** A row of the table: what is done to one resource, and its details when they are open. */
-import type { ChangeView, PlanView } from '../report-view.ts';
+import type { ChangeView, PlanView } from '../../report-view.ts';
 import { changeDetails, type Neighbours } from './change-details.ts';
-import { button, type Child, code, element, sentence } from './elements.ts';
+import { button, type Child, code, element, sentence } from '../elements.ts';
 
 interface RowState {
   /** counted with the head, from 1 */
