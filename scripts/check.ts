@@ -49,6 +49,7 @@ const related = ['related', '--run', '--project=pure', '--reporter=dot', '--pass
 
 const passed = [
   run('types', bin('tsc'), ['-p', '.']),
+  run('types of reports in a browser', bin('tsc'), ['-p', 'src/report/html/page']),
   run('lint', bin('biome'), ['lint', '--error-on-warnings']),
   run('format', bin('biome'), ['format']),
   run('architecture', process.execPath, [vitest, ...tests], longest),

@@ -11,14 +11,18 @@ const written = `${folder}.json`;
 
 /** The text that `page.json` must hold. @param sources the folder of the page's sources */
 export async function pageFile(sources: string): Promise<string> {
-  const [style, script] = await Promise.all([styleOf(`${sources}/page.css`), scriptOf(`${sources}/main.ts`)]);
+  const [style, script] = await Promise.all([styleOf(`${sources}/style`), scriptOf(`${sources}/main.ts`)]);
   return `${JSON.stringify({ style, script }, null, 2)}\n`;
 }
 
-/** Without comments and layout. The style sheet has no text in which white space counts. */
-async function styleOf(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8');
-  return text
+/** Later files have the last word: what is narrow or on paper is so whatever it is. */
+const sheets = ['theme', 'base', 'head', 'risks', 'table', 'details', 'graph', 'narrow', 'print'];
+
+/** Without comments and layout. The style sheets have no text in which white space counts. */
+async function styleOf(folder: string): Promise<string> {
+  const texts = await Promise.all(sheets.map((name) => readFile(`${folder}/${name}.css`, 'utf8')));
+  return texts
+    .join('\n')
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/\s+/g, ' ')
     .replace(/ ?([{};,]) ?/g, '$1')

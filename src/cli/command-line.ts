@@ -153,6 +153,8 @@ Examples:
   trueup plan --out plan.json     in a pull request: keep what is to be approved
   trueup show plan.json --format markdown
                                   that plan for the reviewer, as a comment
+  trueup show plan.json --format html > plan.html
+                                  all of it in one page, with a table to filter and a graph
   trueup comment --plan plan.json in the pull request's CI job: shows it there, in one comment
   trueup apply plan.json          in CI, after the merge: that, and nothing else
   trueup export --out manifests   manifests for what is live and not managed yet

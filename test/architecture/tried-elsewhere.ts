@@ -15,6 +15,7 @@ const ofApproval =
 const ofCalls =
   'calls are tried on the plans that hold them, so that order and preconditions are tried with them';
 const ofErrors = 'it words a part of a message, and users read the message';
+const ofPage = 'it is right when somebody can use it, and only a browser shows that';
 const ofPlan = 'a step of planning: it is right when the plan is';
 const ofText = 'a part of a text, which is compared as a whole';
 const ofWire = 'it is seen by what goes over the wire, and by what comes of an answer';
@@ -68,6 +69,35 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     by: 'test/report/graph/mermaid.test.ts',
     because: 'a graph is right when what is drawn of it is',
     sources: ['report/graph/plan-graph.ts'],
+  },
+  {
+    by: 'test/report/html/plan-html.test.ts',
+    because: 'the page has to carry all of it together',
+    sources: ['report/html/plan-view.ts'],
+  },
+  {
+    by: 'test/browser/report-page.test.ts',
+    because: ofPage,
+    sources: [
+      'report/html/page/table/change-details.ts',
+      'report/html/page/table/change-row.ts',
+      'report/html/page/table/changes-section.ts',
+      'report/html/page/elements.ts',
+      'report/html/page/table/filter-bar.ts',
+      'report/html/page/table/filters.ts',
+      'report/html/page/page-head.ts',
+      'report/html/page/risks-section.ts',
+    ],
+  },
+  {
+    by: 'test/browser/graph.test.ts',
+    because: ofPage,
+    sources: [
+      'report/html/page/graph/camera.ts',
+      'report/html/page/graph/graph-drawing.ts',
+      'report/html/page/graph/graph-pointers.ts',
+      'report/html/page/graph/graph-section.ts',
+    ],
   },
 
   // Files, the wire and services.

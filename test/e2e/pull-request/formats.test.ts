@@ -1,4 +1,4 @@
-/** What a pull request and its CI job get to see: Markdown, annotations, SARIF, events and a graph, through the real command line. */
+/** What a pull request and its CI job get to see: Markdown, HTML, annotations, SARIF, events and a graph, through the real command line. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -79,6 +79,43 @@ describe('--format markdown', () => {
       expect(out).toContain('is [secret]');
       expect(out).not.toContain(secrets.API_TOKEN);
     }
+  });
+});
+
+describe('--format html', () => {
+  const dataOf = (html: string) =>
+    JSON.parse(/<script type="application\/json" id="report">([^<]*)<\/script>/.exec(html)?.[1] ?? '{}');
+
+  it('of plan and show is one and the same document, with the requests in it', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app', { description: '<b>' }));
+    const planned = await stack.run(['plan', '--format', 'html', '--out', 'plan.json'], 0);
+    expect(planned.out).toMatch(/^<!doctype html>\n.*<\/html>\n$/s);
+    const { name, plan } = dataOf(planned.out);
+    expect(name).toBe('payments');
+    expect(plan.changes).toMatchObject([
+      { action: 'create', kind: 'Workspace', name: 'app', calls: [{ method: 'POST' }] },
+      ...plan.changes.slice(1),
+    ]);
+    const shown = await stack.run(['show', 'plan.json', '--format', 'html'], 0);
+    expect(shown.out).toBe(planned.out);
+  });
+
+  it('of a plan that could not be made is a document that says why', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(misspelt);
+    const { out } = await stack.run(['plan', '--format', 'html'], 7);
+    expect(dataOf(out).problems).toMatchObject([{ severity: 'error', code: 'unknown-field' }]);
+    const usage = await stack.run(['plan', '--format', 'html', '--nonsense'], 1);
+    expect(dataOf(usage.out).problems).toMatchObject([{ code: 'usage' }]);
+  });
+
+  it('holds no secret, not even where a value repeats one, in a request neither', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app', { description: `is ${secrets.API_TOKEN}` }));
+    const { out } = await stack.run(['plan', '--format', 'html'], 0);
+    expect(JSON.stringify(dataOf(out).plan.changes[0].calls)).toContain('is [secret]');
+    expect(out).not.toContain(secrets.API_TOKEN);
   });
 });
 

@@ -42,6 +42,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<Ope
   if (isMissing) throw new Error(`TRUEUP_REQUIRE_CHROMIUM=1, but there is no ${program}`);
   browser ??= chromium.launch({ executablePath: program, headless: true, args: flags });
   const context = await (await browser).newContext(options);
+  context.setDefaultTimeout(15_000);
   const page = await context.newPage();
   const incidents: string[] = [];
   page.on('dialog', (dialog) => {

@@ -85,9 +85,11 @@ export const markdownAttack: fc.Arbitrary<string> = fc
   .map((parts) => parts.join(''));
 
 /** A plan with an attack in every place where a text from outside can stand. */
-export const attackingPlan: fc.Arbitrary<Plan> = fc
-  .array(markdownAttack, { minLength: 30, maxLength: 30 })
-  .map((texts) => {
+export const attackingPlan: fc.Arbitrary<Plan> = planOf(markdownAttack);
+
+/** The same of any texts. */
+export function planOf(attack: fc.Arbitrary<string>): fc.Arbitrary<Plan> {
+  return fc.array(attack, { minLength: 30, maxLength: 30 }).map((texts) => {
     let next = 0;
     const any = () => texts[next++ % texts.length] ?? '';
     const address = () => ({ kind: 'Toy', target: any(), name: any() });
@@ -151,3 +153,4 @@ export const attackingPlan: fc.Arbitrary<Plan> = fc
       },
     });
   });
+}

@@ -1,8 +1,8 @@
 /** The script of a report: reads the data that stands in the page, and draws it. It asks no network for anything. */
 import type { ReportView } from '../report-view.ts';
-import { changesSection } from './changes-section.ts';
+import { changesSection } from './table/changes-section.ts';
 import { element } from './elements.ts';
-import { graphSection } from './graph-section.ts';
+import { graphSection } from './graph/graph-section.ts';
 import { coverageSection, mentionsSection } from './looked-at.ts';
 import { pageHead } from './page-head.ts';
 import { problemsSection } from './problems-section.ts';

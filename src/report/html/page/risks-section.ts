@@ -1,8 +1,8 @@
 /** Guards and how to let them pass, what goes, and who gains or loses access. */
 import type { GuardView, PlanView, RiskList } from '../report-view.ts';
 import { copyButton } from './copy-button.ts';
-import type { Changes } from './changes-section.ts';
-import type { Filter } from './filters.ts';
+import type { Changes } from './table/changes-section.ts';
+import type { Filter } from './table/filters.ts';
 import { button, type Child, code, element, grouped, sentence } from './elements.ts';
 import { growingList } from './growing-list.ts';
 import { section } from './section.ts';

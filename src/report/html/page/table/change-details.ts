@@ -1,7 +1,7 @@
 /** What is folded below a change: why, each field, what it means, which changes it waits for, and its requests. */
-import { printableJson } from '../../format/printable.ts';
-import type { CallView, ChangeView, FieldLines } from '../report-view.ts';
-import { button, type Child, code, element, sentence } from './elements.ts';
+import { printableJson } from '../../../format/printable.ts';
+import type { CallView, ChangeView, FieldLines } from '../../report-view.ts';
+import { button, type Child, code, element, sentence } from '../elements.ts';
 
 export interface Neighbours {
   readonly earlier: readonly number[];

@@ -1,7 +1,7 @@
 /** A row of the table: what is done to one resource, and its details when they are open. */
-import type { ChangeView, PlanView } from '../report-view.ts';
+import type { ChangeView, PlanView } from '../../report-view.ts';
 import { changeDetails, type Neighbours } from './change-details.ts';
-import { button, type Child, code, element, sentence } from './elements.ts';
+import { button, type Child, code, element, sentence } from '../elements.ts';
 
 interface RowState {
   /** counted with the head, from 1 */
@@ -26,7 +26,7 @@ export function changeRow(plan: PlanView, index: number, state: RowState): HTMLE
     if (details.childElementCount === 0) details.append(changeDetails(change, state.neighbours()));
   };
   if (state.isOpen) fill();
-  const opener = button(name, toggle, {
+  const opener = button(name || '(empty)', toggle, {
     class: 'opener',
     'aria-expanded': String(state.isOpen),
     'aria-controls': details.id,

@@ -1,6 +1,6 @@
 /** The controls above the table of changes. */
-import type { PlanView } from '../report-view.ts';
-import { button, element, grouped } from './elements.ts';
+import type { PlanView } from '../../report-view.ts';
+import { button, element, grouped } from '../elements.ts';
 import { countBy, everything, type Filter, isEverything } from './filters.ts';
 
 interface FilterBar {

@@ -1,5 +1,5 @@
 /** Which changes are shown: by action, kind, target and words. */
-import type { ChangeView, PlanView } from '../report-view.ts';
+import type { ChangeView, PlanView } from '../../report-view.ts';
 
 export interface Filter {
   /** empty for all of them */
@@ -57,9 +57,9 @@ export function addressOf({ kind, target, name }: ChangeView): string {
 /** Each value once, with how many changes have it; the most first. */
 export function countBy(
   { changes }: PlanView,
-  valueOf: (change: ChangeView) => string,
+  memberOf: (change: ChangeView) => string,
 ): readonly (readonly [value: string, count: number])[] {
   const counts = new Map<string, number>();
-  for (const change of changes) counts.set(valueOf(change), (counts.get(valueOf(change)) ?? 0) + 1);
+  for (const change of changes) counts.set(memberOf(change), (counts.get(memberOf(change)) ?? 0) + 1);
   return [...counts].sort(([, one], [, other]) => other - one);
 }

@@ -19,7 +19,7 @@ const largest = 3;
 const legible = 0.55;
 
 /** All of the drawing, in the middle, and not larger than life. */
-export function fit(drawing: Size, screen: Size): Camera {
+export function whole(drawing: Size, screen: Size): Camera {
   return centred(drawing, screen, Math.min(1, fitting(drawing, screen)));
 }
 

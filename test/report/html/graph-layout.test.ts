@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { layOut } from '../../../src/report/html/graph-layout.ts';
+import { nodeSize } from '../../../src/report/html/report-view.ts';
+
+const { width, height } = nodeSize;
+
+/** Lays out so many nodes, of which the later one of each pair waits for the earlier one. */
+function drawn(count: number, pairs: readonly (readonly [number, number])[]) {
+  const node = { label: '', kind: 'Toy', target: 'acme', action: 'update' as const };
+  const edges = pairs.map(([earlier, later]) => ({ earlier, later }));
+  return layOut({ nodes: Array.from({ length: count }, () => node), edges }, (at) => ({
+    action: 'update',
+    label: String(at),
+    detail: '',
+    change: at,
+  }));
+}
+
+/** Pairs without a circle: who waits stands later. */
+const graphs = fc.integer({ min: 1, max: 40 }).chain((count) =>
+  fc.tuple(
+    fc.constant(count),
+    fc.uniqueArray(
+      fc.tuple(fc.nat(count - 1), fc.nat(count - 1)).filter(([one, other]) => one < other),
+      { maxLength: 40, selector: ([one, other]) => `${one} ${other}` },
+    ),
+  ),
+);
+
+describe('the graph of a report', () => {
+  it('has every box in its place, within the drawing, and none on another', () => {
+    fc.assert(
+      fc.property(graphs, ([count, pairs]) => {
+        const drawing = drawn(count, pairs);
+        expect(drawing.nodes.map(({ label }) => label)).toEqual([...Array(count).keys()].map(String));
+        for (const { x, y } of drawing.nodes) {
+          expect(x - width / 2).toBeGreaterThanOrEqual(0);
+          expect(y - height / 2).toBeGreaterThanOrEqual(0);
+          expect(x + width / 2).toBeLessThanOrEqual(drawing.width);
+          expect(y + height / 2).toBeLessThanOrEqual(drawing.height);
+        }
+        const overlaps = drawing.nodes.flatMap((one, index) =>
+          drawing.nodes
+            .slice(index + 1)
+            .filter((other) => Math.abs(one.x - other.x) < width && Math.abs(one.y - other.y) < height),
+        );
+        expect(overlaps).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('leads every arrow from the left to the right', () => {
+    fc.assert(
+      fc.property(graphs, ([count, pairs]) => {
+        const { nodes, edges } = drawn(count, pairs);
+        expect(edges.map(({ from, to }) => `${from} ${to}`).sort()).toEqual(
+          pairs.map(([from, to]) => `${from} ${to}`).sort(),
+        );
+        for (const { from, to } of edges) expect(nodes[from]?.x).toBeLessThan(nodes[to]?.x ?? 0);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is no tower and no ribbon, even where nothing waits for anything', () => {
+    const { width: across, height: down } = drawn(400, []);
+    expect(across / down).toBeGreaterThan(1);
+    expect(across / down).toBeLessThan(3);
+  });
+});

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { secretPlaceholder } from '../../../src/model/known-secrets.ts';
+import { renderDiagnosticsHtml } from '../../../src/report/html/diagnostics-html.ts';
+import { renderPlanHtml } from '../../../src/report/html/plan-html.ts';
+import { anyPlan } from '../../support/report/arbitrary-plan.ts';
+import { htmlAttack } from '../../support/report/html-attacks.ts';
+import { planOf } from '../../support/report/markdown-attacks.ts';
+import { place, problem } from '../../support/report/small-plan.ts';
+import { fullPlan, manyToys } from '../../support/report/toy-plans.ts';
+
+const form =
+  /^(?<head><!doctype html>.*)<style>(?<style>[^<]*)<\/style>(?<middle>.*)<script type="application\/json" id="report">(?<data>[^<]*)<\/script>\n<script>(?<script>.*)<\/script>\n<\/body>\n<\/html>$/s;
+
+/** The parts of a report that is written as reports are. */
+function partsOf(html: string) {
+  const { head = '', style = '', middle = '', data = '', script = '' } = form.exec(html)?.groups ?? {};
+  return { head, style, middle, data, script };
+}
+
+const now = Date.parse('2026-11-22T12:00:00Z');
+const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+describe('the page of a plan', () => {
+  it('carries everything that a reviewer has to know, as data', async () => {
+    const { data } = partsOf(renderPlanHtml(fullPlan, { now, stack: 'stacks/toys' }));
+    const text = `${JSON.stringify(JSON.parse(data), null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot('plan-html.golden.json');
+  });
+
+  it('lets nothing run or be painted but its own script and style', () => {
+    const { head, style, script } = partsOf(renderPlanHtml(fullPlan));
+    expect(head).toContain(
+      `content="default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"`,
+    );
+  });
+
+  it('is the same markup whatever the plan is, and no text of it stands outside of the data', () => {
+    const { data: _, ...known } = partsOf(renderPlanHtml(fullPlan));
+    fc.assert(
+      fc.property(fc.oneof(planOf(htmlAttack), anyPlan), (any) => {
+        const { data, ...parts } = partsOf(renderPlanHtml(any));
+        expect(parts).toEqual(known);
+        expect(data).not.toMatch(/[<>&\u2028\u2029]/);
+        expect(JSON.parse(data).name).toBeDefined();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is on no line a workflow command', () => {
+    const { script, style } = partsOf(renderPlanHtml(fullPlan));
+    expect(`${script}\n${style}`).not.toMatch(/^\s*::|##\[/m);
+  });
+
+  it('has no secret where one is known, in calls neither', () => {
+    const clean = <T extends object>(value: T): T =>
+      JSON.parse(JSON.stringify(value).replaceAll('kite', secretPlaceholder)) as T;
+    expect(renderPlanHtml(fullPlan, { clean })).not.toContain('kite');
+  });
+
+  it('of 5,000 changes is no larger than a picture', () => {
+    expect(Buffer.byteLength(renderPlanHtml(manyToys(5_000)))).toBeLessThan(4_000_000);
+  });
+});
+
+it('the page of a command that made no plan tells its problems, or what is to be said without any', () => {
+  const problems = [
+    problem({ severity: 'warning', message: 'later' }),
+    problem({ place: place(), fix: 'write it' }),
+  ];
+  const {
+    title,
+    summary,
+    problems: told,
+  } = JSON.parse(partsOf(renderDiagnosticsHtml(problems, 'Nothing')).data);
+  expect({ title, summary }).toEqual({ title: 'No plan could be made', summary: '1 error, 1 warning' });
+  expect(told).toEqual([
+    expect.objectContaining({ severity: 'error', spot: 'toys.yaml:4:9', members: [['fix', 'write it']] }),
+    expect.objectContaining({ severity: 'warning', message: 'later' }),
+  ]);
+  expect(JSON.parse(partsOf(renderDiagnosticsHtml([], 'Nothing')).data).summary).toBe('Nothing');
+});
