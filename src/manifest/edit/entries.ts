@@ -34,7 +34,7 @@ interface NewEntry {
 /** How a value is written that begins at a place in the text of a collection. */
 export function mannerAt({ text, node, habits }: Collection, at: number, style: Style | undefined): Manner {
   const line = lineStart(text, at);
-  const indent = /^[ ]*/.exec(text.slice(line, at))?.[0].length ?? 0;
+  const indent = /^[ \t]*/.exec(text.slice(line, at))?.[0] ?? '';
   return {
     style,
     habits: { ...habits, ...gapsOf(text, [node], habits) },
@@ -50,9 +50,9 @@ export function insertEntry(collection: Collection, entry: NewEntry, before: num
   const neighbour = node.entries[before - 1] ?? node.entries[0];
   const style = neighbour === undefined ? undefined : quotesOf(neighbour.value.style);
   if (node.style === 'flow') {
-    const isOnly = neighbour === undefined && collection.habits.spread;
     const manner = mannerAt(collection, neighbour?.start ?? node.start, style);
-    const inside = isOnly ? { ...manner, indent: manner.indent + collection.habits.step } : manner;
+    const deeper = neighbour === undefined ? (collection.habits.spread ?? '') : '';
+    const inside = { ...manner, indent: manner.indent + deeper };
     return insertBetweenBrackets(collection, inlineEntry(collection, entry, inside), before);
   }
   const first = node.entries[0];
@@ -132,13 +132,13 @@ function insertOnly({ text, node, habits }: Collection, written: string): Splice
   const at = node.start + 1;
   const isCommented = text.slice(at, node.end - 1).includes('#');
   if (isCommented) return [{ start: at, end: at, text: written }];
-  if (!habits.spread) {
+  if (habits.spread === undefined) {
     const padding = habits.padding[node.is === 'list' ? 'list' : 'map'];
     return [{ start: at, end: node.end - 1, text: `${padding}${written}${padding}` }];
   }
   const [lineBreak, line] = [lineBreakAt(text, at), text.slice(lineStart(text, at), at)];
-  const pad = /^ */.exec(line)?.[0] ?? '';
-  const within = `${lineBreak}${pad}${' '.repeat(habits.step)}${written}${lineBreak}${pad}`;
+  const pad = /^[ \t]*/.exec(line)?.[0] ?? '';
+  const within = `${lineBreak}${pad}${habits.spread}${written}${lineBreak}${pad}`;
   return [{ start: at, end: node.end - 1, text: within }];
 }
 

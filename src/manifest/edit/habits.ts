@@ -1,6 +1,6 @@
 /** How a document is written: what is new in it is written in the same way, as far as the document shows one. */
 import type { SourceEntry, SourceNode } from './source-tree.ts';
-import { beginsLine, columnOf } from './splice.ts';
+import { beginsLine, columnOf, lineStart } from './splice.ts';
 import { type Gaps, type Habits, isCautious } from './value-text.ts';
 
 export function habitsOf(text: string, root: SourceNode): Habits {
@@ -9,11 +9,11 @@ export function habitsOf(text: string, root: SourceNode): Habits {
   const json = root.style === 'flow' && root.entries.every(({ start }) => text[start] === '"');
   const spread = json && full.every(({ entries }) => entries.every(({ start }) => beginsLine(text, start)));
   const [first] = root.entries;
-  const spreadStep = first === undefined ? 2 : columnOf(text, first.start) || 2;
+  const unit = first === undefined ? '' : text.slice(lineStart(text, first.start), first.start);
   return {
     json,
-    spread,
-    step: spread ? spreadStep : stepOf(text, root),
+    ...(spread ? { spread: unit } : {}),
+    step: stepOf(text, root),
     flush: isFlush(text, all),
     padding: { map: paddingOf(text, full, 'map'), list: paddingOf(text, full, 'list') },
     bare: all.some(({ style, start, end }) => style === 'plain' && isCautious(text.slice(start, end))),

@@ -20,8 +20,8 @@ export interface Habits extends Gaps {
   readonly flush: boolean;
   /** written as JSON */
   readonly json: boolean;
-  /** JSON in which each member and item has a line of its own */
-  readonly spread: boolean;
+  /** one level of JSON in which each member and item has a line of its own; absent where they have not */
+  readonly spread?: string;
   /** inside of the brackets */
   readonly padding: { readonly map: '' | ' '; readonly list: '' | ' ' };
   /** texts such as `2026-01-01` stand without quotes, as the reader allows */
@@ -35,8 +35,8 @@ export interface Manner {
   readonly habits: Habits;
   /** stands between brackets */
   readonly flow: boolean;
-  /** spaces before the line on which it begins */
-  readonly indent: number;
+  /** what the line on which it begins is indented by */
+  readonly indent: string;
   readonly lineBreak: string;
 }
 
@@ -45,11 +45,16 @@ export function inlineText(value: Json, manner: Manner): string {
   const { habits, indent, lineBreak } = manner;
   if (typeof value === 'string') return wordText(value, manner);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const parts = partsOf(value, { ...manner, style: undefined, flow: true, indent: indent + habits.step });
+  const parts = partsOf(value, {
+    ...manner,
+    style: undefined,
+    flow: true,
+    indent: indent + (habits.spread ?? ''),
+  });
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
   if (parts.length === 0) return open + close;
-  if (habits.spread) {
-    const [pad, end] = [indent + habits.step, indent].map((width) => lineBreak + ' '.repeat(width));
+  if (habits.spread !== undefined) {
+    const [pad, end] = [indent + habits.spread, indent].map((lead) => lineBreak + lead);
     return `${open}${parts.map((part) => pad + part).join(',')}${end}${close}`;
   }
   const padding = Array.isArray(value) ? habits.padding.list : habits.padding.map;
@@ -66,7 +71,7 @@ function partsOf(value: Json, manner: Manner): string[] {
 
 /** A key, in its quotes if some are given. */
 export function keyText(key: string, manner: Omit<Manner, 'flow' | 'indent' | 'lineBreak'>): string {
-  return wordText(key, { ...manner, flow: true, indent: 0, lineBreak: '\n' });
+  return wordText(key, { ...manner, flow: true, indent: '', lineBreak: '\n' });
 }
 
 function wordText(value: string, { style, habits, flow }: Manner): string {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { otherCaCert } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 
 const manifests = `# yaml-language-server: $schema=../schemas/manifest.schema.json
@@ -201,5 +202,17 @@ it('takes in a config and a role', async () => {
       '  tokenTtl: 1h30m # an hour',
     ],
   });
+  await nothingLeft(stack);
+});
+
+it('takes in a moment as people write it, and the others where one service cannot be read', async () => {
+  const document = (rest: string) =>
+    `apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: app }\nspec:\n${rest}`;
+  const { bench, stack, text } = await begun(document('  autoDestroyAt: 2090-01-01T00:00:00Z # then\n'));
+  await bench.byHand.update(await bench.idOf('app'), { 'auto-destroy-at': '2091-02-03T04:05:00Z' });
+  const env = { ...stack.env, SERVICE_TOKEN: 'of-nobody' };
+  const ran = await trueup(['accept', '--all', '--yes'], { cwd: stack.directory, env });
+  expect(ran).toMatchObject({ code: 6, err: expect.stringContaining('target-unread') });
+  expect(text()).toBe(document('  autoDestroyAt: 2091-02-03T04:05:00Z # then\n'));
   await nothingLeft(stack);
 });

@@ -29,7 +29,7 @@ it('writes JSON of one line without spaces where it has none', () => {
 it('writes JSON of many lines as it is indented', () => {
   const before = { kind: 'Thing', spec: { names: ['a'], none: {}, empty: [] } };
   const spec = { names: ['b', 'a'], none: { k: 1 }, empty: ['x'], more: { k: { l: [1] } } };
-  for (const indent of [2, 4])
+  for (const indent of [2, 4, '\t'])
     expect(edited(`${JSON.stringify(before, null, indent)}\n`, spec)).toBe(
       `${JSON.stringify({ kind: 'Thing', spec }, null, indent)}\n`,
     );
