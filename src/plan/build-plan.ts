@@ -22,7 +22,7 @@ import { ledgerNotes } from './context/ledger-notes.ts';
 import { type RemainingWork, remainingWork } from './approval/remaining-work.ts';
 import { findLosses } from './ownership/losses.ts';
 import { withCalls } from './calls/plan-calls.ts';
-import { type Unproven, unprovenBy } from './calls/unproven.ts';
+import { behindClaims, type Unproven, unprovenBy } from './calls/unproven.ts';
 import { judgeUndeclared } from './ownership/judge-undeclared.ts';
 import { isCarriedOut, type Recheck, recheckDraft } from './approval/recheck.ts';
 import { findDanglingReferences } from './draft/dangling-references.ts';
@@ -88,7 +88,7 @@ export function buildPlan(input: PlanInput): Planning {
   const drafted = pending.map((draft) =>
     withLosses(withPredictedRefusals(context, withCalls(context, draft, drafts), drafts), losses),
   );
-  const { changes, cycle } = orderChanges(drafted);
+  const { changes, cycle } = orderChanges(behindClaims(context, drafted));
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
   const selection = selectionOf(input);

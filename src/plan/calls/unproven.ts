@@ -4,6 +4,7 @@
  */
 import type { Call, CallId } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
+import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
 export interface Unproven {
@@ -29,6 +30,36 @@ export function unprovenBy(
     ...(creating === undefined ? [] : unprovenParts(context, change, changes)),
   ];
   return kinds.length === 0 ? undefined : { call: call.id, kinds: [...new Set(kinds)].toSorted() };
+}
+
+/**
+ * Where nothing shows whether claims are kept, what takes over a resource that exists needs its claim first, and so do its parts:
+ * what is not claimed may be another stack's, and is not written.
+ */
+export function behindClaims(context: PlanContext, changes: readonly Change[]): readonly Change[] {
+  const claiming = new Map<AddressText, Call>();
+  for (const change of changes) {
+    const { address, calls } = change;
+    if (context.kind(address.kind).ownership.by !== 'claim' || !writesUnprovenClaim(context, change))
+      continue;
+    const call = calls.some(({ createsId }) => createsId !== undefined) ? undefined : claimingCall(calls);
+    if (call !== undefined) claiming.set(formatAddress(address), call);
+  }
+  return claiming.size === 0 ? changes : changes.map((change) => behindClaim(context, change, claiming));
+}
+
+function behindClaim(context: PlanContext, change: Change, claiming: ReadonlyMap<AddressText, Call>): Change {
+  const { ownership } = context.kind(change.address.kind);
+  const whole = ownership.by === 'part' ? ownership.of(change.address) : change.address;
+  const claim = claiming.get(formatAddress(whole));
+  if (claim === undefined) return change;
+  // What comes before the claim, such as taking off our own lock, cannot wait for it.
+  const isBehind = ({ id, order }: Call) =>
+    id !== claim.id && order >= claim.order && !claim.needs.includes(id);
+  const calls = change.calls.map((call) =>
+    isBehind(call) ? { ...call, needs: [...new Set([...call.needs, claim.id])] } : call,
+  );
+  return { ...change, calls };
 }
 
 function claimingCall(calls: readonly Call[]): Call | undefined {

@@ -64,11 +64,16 @@ function unlessIncomplete(context: PlanContext, address: Address, verdict: Remov
     : kept(address, `kept: ${blind}, and after an incomplete look nothing is removed`);
 }
 
-/** Where a target keeps no claims, only what this stack created is removed, and only while its birth mark says so, too (rule 48). */
+/**
+ * Where a target keeps no claims, only what this stack created is removed, and only while its birth mark says so, too, and no claim
+ * that the service shows all the same is another stack's (rule 48).
+ */
 function isOursToRemove(context: PlanContext, { address, witness }: LiveResource): boolean {
-  if (context.isLedgerOwned(address))
-    return context.record(address)?.origin === 'created' && context.isOurs(witness.bornOf);
-  if (context.kind(address.kind).ownership.by === 'claim') return context.bearsOurClaim(witness);
+  if (context.kind(address.kind).ownership.by === 'claim') {
+    if (!context.bearsOurClaim(witness)) return false;
+    const isCreated = context.record(address)?.origin === 'created' && context.isOurs(witness.bornOf);
+    return isCreated || !context.isLedgerOwned(address);
+  }
   if (context.record(address) !== undefined) return true;
   const { owns, exclusive } = context.target(address.target).target;
   return isNameOwned(context, address) && (exclusive === true || owns !== undefined);

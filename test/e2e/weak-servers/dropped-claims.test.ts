@@ -46,6 +46,25 @@ describe('A service that drops claims without a word', () => {
     },
   );
 
+  it.each([
+    ['neutral', { tags: { env: 'prod' } }],
+    ['hcp-terraform', {}],
+    ['hcp-terraform', { remoteStateConsumers: ['base'] }],
+  ])(
+    'in %s is found out by the first adoption, and what is not claimed is not written: %j',
+    async (dialect, more) => {
+      const bench = await openBench({ dialects: [dialect] });
+      bench.wire.guardBy(droppingTags);
+      for (const name of ['app', 'web', 'base']) await bench.byHand.create({ name, description: 'theirs' });
+      const stack = await bench.checkout({ workspaces: { dialect } });
+      const taken = { description: 'ours', ...more };
+      await stack.declare(...['app', 'web'].map((name) => workspace(name, taken, { adopt: true })));
+      const { out } = await stack.run(['apply', '--yes'], 6);
+      expect(out.replace(/\s+/g, ' ')).toContain('the service did not keep its claim');
+      expect(bench.written()).toHaveLength(1);
+    },
+  );
+
   it('is not what a refused create shows: the others go on', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

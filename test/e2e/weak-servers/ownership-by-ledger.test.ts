@@ -53,6 +53,20 @@ describe('A claim that the service still shows', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
+  it.each(['safe', 'force'] as const)(
+    'keeps what another stack has taken over from a %s tombstone',
+    async (remove) => {
+      const { bench, stack } = await withShownClaims(workspace('web'));
+      await bench.byHand.patch(`/workspaces/${await bench.idOf('web')}/tag-bindings`, {
+        data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'other' } }],
+      });
+      await stack.declare(workspace('app'), tombstone('Workspace', 'web', remove));
+      expect((await stack.run(['plan'], 9)).out).toContain("is not this stack's to remove");
+      await stack.run(['apply', '--yes'], 9);
+      expect(await bench.idsOf('web')).toHaveLength(1);
+    },
+  );
+
   it('goes with a release', async () => {
     const { bench, stack } = await withShownClaims(workspace('web', {}, { onRemove: 'release' }));
     await stack.declare(workspace('app'));

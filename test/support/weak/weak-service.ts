@@ -176,9 +176,10 @@ function bodyOf({ text }: SeenRequest, all: readonly Filter[]): string {
   return JSON.stringify(body);
 }
 
-/** A service that answers for tag bindings, and drops those that come with a workspace. */
+/** A service that answers for tag bindings, and drops all that are written. */
 export const droppingTags: Warden = (request, pass) => {
   if (request.text === '') return pass();
+  if (request.path.endsWith('/tag-bindings')) return pass(request.path, '{"data":[]}');
   const body = JSON.parse(request.text) as { data?: { relationships?: Record<string, unknown> } };
   delete body.data?.relationships?.['tag-bindings'];
   return pass(request.path, JSON.stringify(body));
