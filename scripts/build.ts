@@ -34,6 +34,8 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     cwd: root,
     input: { trueup: 'src/main.ts' },
     platform: 'node',
+    // It says where types stand that are not those of the package; here the package itself is wanted.
+    tsconfig: false,
     external: Object.keys(about.dependencies),
     preserveEntrySignatures: false,
     plugins: [leanUndici, readySchemas, plainSchemas],
