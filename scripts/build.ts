@@ -34,6 +34,8 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     cwd: root,
     input: { trueup: 'src/main.ts' },
     platform: 'node',
+    // Its paths are for the types alone.
+    tsconfig: false,
     external: Object.keys(about.dependencies),
     preserveEntrySignatures: false,
     plugins: [leanUndici, readySchemas, plainSchemas],
