@@ -69,10 +69,10 @@ function asFilter(filter: NonNullable<RiskList['filter']>): Partial<Filter> {
   return 'action' in filter ? { actions: new Set([filter.action]) } : filter;
 }
 
-function riskItem({ name, text, change }: RiskList['items'][number], { show }: Leads): Child {
+function riskItem({ name, text, change }: RiskList['items'][number], changes: Leads): Child {
   const lead =
     change === undefined
       ? code(name)
-      : button(name, () => show(change), { class: 'link code', title: 'Show it in the table' });
+      : button(name, () => changes.show(change), { class: 'link code', title: 'Show it in the table' });
   return [lead, element('span', { class: 'text' }, sentence(text))];
 }
