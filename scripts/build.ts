@@ -34,7 +34,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     cwd: root,
     input: { trueup: 'src/main.ts' },
     platform: 'node',
-    // It says where types stand that are not those of the package; here the package itself is wanted.
+    // Its paths are for the types alone.
     tsconfig: false,
     external: Object.keys(about.dependencies),
     preserveEntrySignatures: false,

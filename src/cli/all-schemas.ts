@@ -10,6 +10,7 @@ import { historySchema } from '../report/json/history-schema.ts';
 import { acceptSchema } from '../report/accept/accept-schema.ts';
 import { loginSchema } from '../report/login/login-schema.ts';
 import { planSchema } from '../report/json/plan-schema.ts';
+import { differenceSchema, outcomesSchema, problemsSchema } from '../report/results/result-schemas.ts';
 
 export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
   const named = [...kinds.values()].map((kind) => [kind.name, manifestSchema(kind)] as const);
@@ -18,6 +19,9 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Stack', stackDocumentSchema(kinds)],
     ['Manifest', anyManifestSchema(kinds)],
     ['Plan', asJson(planSchema)],
+    ['Problems', asJson(problemsSchema)],
+    ['Difference', asJson(differenceSchema)],
+    ['Outcomes', asJson(outcomesSchema)],
     ['ApplyEvent', asJson(applyEventSchema)],
     ['Drift', asJson(driftSchema)],
     ['History', asJson(historySchema)],

@@ -60,10 +60,7 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
   {
     by: 'test/report/markdown/plan-markdown.test.ts',
     because: ofText,
-    sources: [
-      ...['report/markdown/change-details.ts', 'report/markdown/field-diff.ts'],
-      'report/markdown/risk-sections.ts',
-    ],
+    sources: [...['report/markdown/change-details.ts', 'report/markdown/risk-sections.ts']],
   },
   {
     by: 'test/report/graph/mermaid.test.ts',
@@ -73,7 +70,7 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
   {
     by: 'test/report/html/plan-html.test.ts',
     because: 'the page has to carry all of it together',
-    sources: ['report/html/plan-view.ts'],
+    sources: ['report/html/plan-view.ts', 'report/html/risk-lists.ts'],
   },
   {
     by: 'test/browser/report-page.test.ts',

@@ -4,13 +4,8 @@
  */
 import { Graph, layout } from '@dagrejs/dagre';
 import type { PlanGraph } from '../graph/plan-graph.ts';
-import {
-  type GraphBox,
-  type GraphEdgeView,
-  type GraphNodeView,
-  type GraphView,
-  nodeSize,
-} from './report-view.ts';
+import { nodeSize } from './node-size.ts';
+import type { GraphBox, GraphEdgeView, GraphNodeView, GraphView } from './report-view.ts';
 
 const gap = 28;
 /** width to height of the whole, as of a screen */

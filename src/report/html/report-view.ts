@@ -21,7 +21,7 @@ export interface Statement {
   readonly text: string;
 }
 
-export type Tone = 'danger' | 'warning' | 'plain';
+type Tone = 'danger' | 'warning' | 'plain';
 
 export interface ProblemView {
   readonly severity: string;
@@ -107,7 +107,7 @@ export interface CallView {
   readonly terms: string;
 }
 
-export interface CoverageView {
+interface CoverageView {
   readonly label: string;
   readonly details: readonly string[];
   readonly incomplete: readonly string[];
@@ -145,5 +145,3 @@ export interface GraphEdgeView {
   /** x, y, x, y of the points that it goes through between its nodes */
   readonly through: readonly number[];
 }
-
-export const nodeSize = { width: 272, height: 50 };

@@ -15,7 +15,7 @@ const everyLine = {
   time: Type.String({ format: 'date-time' }),
 };
 
-const resource = {
+export const resourceMembers = {
   address: text('kind/target/name'),
   kind: Type.String(),
   target: Type.String(),
@@ -23,7 +23,7 @@ const resource = {
   action: Type.Enum(['create', 'update', 'delete', 'release', 'adopt', 'none']),
 };
 
-const outcome = {
+export const outcomeMembers = {
   outcome: Type.Enum(['applied', 'unchanged', 'stale', 'skipped', 'unknown', 'failed']),
   detail: Type.Optional(text('the reason, in the words of the service where there are any')),
   place: Type.Optional(placeSchema),
@@ -57,10 +57,10 @@ export const applyEventSchema = Type.Union(
       }),
     }),
     event('applying', 'it has consent, and begins to write', { changes: count, calls: count }),
-    event('change-started', 'the first call of a change is about to be sent', resource),
+    event('change-started', 'the first call of a change is about to be sent', resourceMembers),
     event('change-ended', 'what came of a change; after the plan that proves it, the last one holds', {
-      ...resource,
-      ...outcome,
+      ...resourceMembers,
+      ...outcomeMembers,
       finished: count,
       changes: count,
     }),

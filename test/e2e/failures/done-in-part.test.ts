@@ -84,7 +84,9 @@ describe('a change of which only the second call was carried out', () => {
   it('of an adoption goes on with the plan that was approved, and knows its lock', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
-    await stack.declare(workspace('app', { autoApply: true, lock }, { adopt: true }));
+    // Where no claim is seen, nothing is written to an adopted workspace before its claim was read back.
+    await stack.begin(workspace('keep'));
+    await stack.declare(workspace('keep'), workspace('app', { autoApply: true, lock }, { adopt: true }));
     await stack.run(['plan', '--out', 'plan.json'], 0);
     const claim = { ...refusedPatch, path: /\/tag-bindings$/ };
     bench.wire.add(refusedPatch, claim);
@@ -92,7 +94,7 @@ describe('a change of which only the second call was carried out', () => {
     expect(await recordOf(stack)).toMatchObject({ origin: 'adopted', fields: { lock } });
     await stack.run(['apply', 'plan.json'], 0);
     expect(await recordOf(stack)).toMatchObject({ origin: 'adopted', fields: { autoApply: true, lock } });
-    await stack.declare(workspace('app', {}, { adopt: true }));
+    await stack.declare(workspace('keep'), workspace('app', {}, { adopt: true }));
     await stack.run(['apply', '--yes'], 0);
     expect(await attributesOf(bench)).toMatchObject({ locked: false, 'auto-apply': false });
   });

@@ -73,6 +73,7 @@ describe('in JSON, stderr repeats nothing of', () => {
     expect(messages(difference)).toEqual([
       expect.stringMatching(/^nothing was written: the plan is not the one/),
     ]);
+    await fits(difference, 'difference');
   });
 
   it('a secret that is missing', async () => {
@@ -89,13 +90,17 @@ describe('in JSON, stderr repeats nothing of', () => {
     );
     const told = await answer(stack, ['apply', '--yes'], 1);
     expect(codes(told)).toEqual(['no-ca-cert', 'secret-missing', 'plan-lacks-secrets']);
+    await fits(told, 'problems');
   });
 
   it('manifests that are wrong, a command line that is, and a plan file that is none', async () => {
     const stack = await (await openBench()).checkout();
     await stack.write('manifests/all.yaml', 'kind: [\n');
-    for (const command of ['validate', 'plan', 'apply'])
-      expect(codes(await answer(stack, [command], 7))).toEqual(['yaml-syntax']);
+    for (const command of ['validate', 'plan', 'apply']) {
+      const told = await answer(stack, [command], 7);
+      expect(codes(told)).toEqual(['yaml-syntax']);
+      await fits(told, 'problems');
+    }
     expect(messages(await answer(stack, ['plan', '--nonsense'], 1))).toEqual(["unknown option '--nonsense'"]);
     for (const args of [
       ['show', 'none.json'],
@@ -112,8 +117,25 @@ describe('in JSON, stderr repeats nothing of', () => {
     bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { answer: 422, body: { errors: [] } } });
     const { out, err } = await stack.tryRun(['apply', '--yes', '--format', 'json']);
     expect(JSON.parse(out)).toMatchObject({ summary: { failed: 1 } });
+    await fits(JSON.parse(out), 'outcomes');
     expect(err).toBe('Applying 1 change with 1 call\nfailed    + Workspace/acme/app  (1/1)\n');
   });
+});
+
+it('in JSON, the difference of two plans fits its schema, whatever differs', async () => {
+  const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
+  const stack = await bench.checkout();
+  await stack.declare(
+    workspace('app', { description: 'a', autoApply: true }, { adopt: true }),
+    workspace('new'),
+  );
+  await stack.run(['plan', '--out', 'one.json'], 0);
+  await stack.declare(workspace('app', { description: 'b' }, { adopt: true }), workspace('other', {}));
+  await stack.run(['plan', '--out', 'other.json'], 0);
+  const two = await answer(stack, ['diff', 'one.json', 'other.json'], 2);
+  expect(two).toMatchObject({ same: false, changes: { length: 3 } });
+  await fits(two, 'difference');
+  await fits(await answer(stack, ['diff', 'one.json', 'one.json'], 0), 'difference');
 });
 
 it('in JSON, a history fits its schema, also one with a part that cannot be read', async () => {

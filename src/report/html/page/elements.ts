@@ -3,7 +3,7 @@
 export type Child = Node | string | undefined | readonly Child[];
 
 /** Attributes by name; `false` and `undefined` leave one out. Texts from outside go into `title` and `aria-label` only. */
-export interface Attributes {
+interface Attributes {
   readonly [name: string]: string | number | boolean | undefined;
 }
 

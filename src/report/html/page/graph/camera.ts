@@ -1,6 +1,6 @@
 /** What part of a drawing is seen: pure arithmetic. Lengths of the drawing and of the screen are told apart by the scale between them. */
 
-export interface Size {
+interface Size {
   readonly width: number;
   readonly height: number;
 }

@@ -1,5 +1,6 @@
 /** The graph as SVG: every node is clipped to its box, whatever its words are. */
-import { type GraphEdgeView, type GraphNodeView, type GraphView, nodeSize } from '../../report-view.ts';
+import { nodeSize } from '../../node-size.ts';
+import type { GraphEdgeView, GraphNodeView, GraphView } from '../../report-view.ts';
 import { svg } from '../elements.ts';
 
 interface GraphDrawing {
