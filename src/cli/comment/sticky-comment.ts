@@ -11,7 +11,7 @@ import {
   type ShownPlan,
 } from '../../report/comment/comment-state.ts';
 import { earlierPlans, markOutdated, renderComment } from '../../report/comment/comment-text.ts';
-import { type PostedComment, type Review, ReviewError } from './review.ts';
+import { NoRights, type PostedComment, type Review, ReviewError } from './review.ts';
 
 export interface Draft {
   readonly stack: string;
@@ -46,11 +46,15 @@ export class AuthorUnknown extends Error {
 /** How often all is looked at again, because something was created or removed meanwhile. */
 const maxRounds = 6;
 
+/** So often a comment may be listed and be gone when it is updated: a list may be a moment old. Then the token may only read. */
+const maxGone = 3;
+
 /** Shows a plan. @throws NoRights, ReviewError, AuthorUnknown, WireError */
 export async function postPlan(review: Review, draft: Draft, options: StickyOptions): Promise<Posted> {
   const { stack } = draft;
   let self = options.author;
   let created: PostedComment | undefined;
+  const gone: number[] = [];
   for (let round = 0; round < maxRounds; round += 1) {
     const found = await findOurs(review, stack, self);
     self = found.self;
@@ -65,6 +69,7 @@ export async function postPlan(review: Review, draft: Draft, options: StickyOpti
     const ended = await settle(review, { draft, head, kept, younger });
     if (ended === 'gone') {
       created = undefined;
+      noteGone(gone, kept);
       continue;
     }
     for (const { id } of younger) await review.remove(id);
@@ -88,7 +93,21 @@ export async function markStale(
   const what = commit === undefined ? 'a newer commit' : `commit "${commit}"`;
   const text = markOutdated(stack, kept.body, state, `${what} is planned now`);
   const comment = await review.update(kept.id, text);
-  return comment === undefined ? { is: 'none' } : { is: 'marked', comment };
+  if (comment !== undefined) return { is: 'marked', comment };
+  const again = await findOurs(review, stack, author);
+  if (again.ours.some(({ id }) => id === kept.id)) throw readOnly(kept);
+  return { is: 'none' };
+}
+
+/** @throws NoRights when it was so too often */
+function noteGone(gone: number[], kept: PostedComment): void {
+  gone.push(kept.id);
+  if (gone.filter((id) => id === kept.id).length >= maxGone) throw readOnly(kept);
+}
+
+/** A write is answered with 404, too, where the token may only read. */
+function readOnly({ id, url }: PostedComment): NoRights {
+  return new NoRights(`the comment ${url ?? id} is there, and not found when it is to be updated`);
 }
 
 /** A list may be a moment old: without what was just created, that would be created again. */
@@ -105,7 +124,9 @@ async function findOurs(review: Review, stack: string, known: string | undefined
   const marked = (await review.list()).filter(({ body }) => isMarked(body, stack));
   const self = known ?? (marked.length === 0 ? undefined : await review.self());
   if (self === undefined && marked.length > 0) throw new AuthorUnknown();
-  return { ours: marked.filter(({ author }) => author === self), self };
+  // Both services tell users apart without regard to case.
+  const name = self?.toLowerCase();
+  return { ours: marked.filter(({ author }) => author.toLowerCase() === name), self };
 }
 
 /**
@@ -149,8 +170,10 @@ async function settle(
   });
   const [newer] = others;
   if (newer !== undefined) {
-    if (newer.comment !== kept) await review.update(kept.id, newer.comment.body);
-    return { is: 'left', why: newer.why };
+    const isThere =
+      newer.comment === kept || (await review.update(kept.id, newer.comment.body)) !== undefined;
+    // Else the others would be removed, and the newer plan with them.
+    return isThere ? { is: 'left', why: newer.why } : 'gone';
   }
   const comment = await review.update(kept.id, renderDraft(draft, head, earlierPlans(state, shown)));
   return comment === undefined ? 'gone' : { is: 'updated', comment };

@@ -111,6 +111,41 @@ describe('what happens meanwhile', () => {
     expect(github.comments).toHaveLength(1);
   });
 
+  it('a comment that is listed and cannot be found to update is one that the token may only read', async () => {
+    const { github, post, folder, comment } = await openScene();
+    await post(['kite']);
+    const before = bodyOf(github);
+    github.always(({ method }) =>
+      method === 'PATCH' ? { status: 404, body: { message: 'Not Found' } } : undefined,
+    );
+    const plan = await writePlanOf(folder, ['ball']);
+    const { code, out, err } = await comment(['--plan', plan]);
+    expect(code).toBe(0);
+    expect(out).toContain('Toy/acme/ball');
+    expect(err).toContain('the comment was not posted, because the token has no rights');
+    expect((await comment(['--plan', plan, '--must-post'])).code).toBe(1);
+    const outdated = await comment(['--outdated', '--plan', plan, '--must-post']);
+    expect(outdated.code).toBe(1);
+    expect(outdated.err).toContain('not found when it is to be updated');
+    expect(github.comments.map(({ body }) => body)).toEqual([before]);
+  });
+
+  it('a newer plan outlives the older comment, into which it was to be moved', async () => {
+    const { github, post } = await openScene();
+    await post(['old'], { env: { GITHUB_RUN_NUMBER: '1' } });
+    const [old] = github.comments.splice(0);
+    await post(['newest'], { env: { GITHUB_RUN_NUMBER: '30' } });
+    github.comments.unshift(...(old === undefined ? [] : [old]));
+    github.once(({ method }) => {
+      if (method !== 'PATCH') return undefined;
+      github.comments.shift();
+      return { status: 404, body: { message: 'Not Found' } };
+    });
+    await post(['late'], { env: { GITHUB_RUN_NUMBER: '2' } });
+    expect(github.comments).toHaveLength(1);
+    expect(bodyOf(github)).toContain('Toy/acme/newest');
+  });
+
   it('a create whose answer is lost makes no second comment', async () => {
     const { github, post } = await openScene();
     github.once(({ method }) => (method === 'POST' ? { status: 0, cut: true } : undefined));

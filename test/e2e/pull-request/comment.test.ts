@@ -135,6 +135,7 @@ describe('the comment of a stack', () => {
     expect(unknown.code).toBe(1);
     expect(unknown.err).toContain('name its author with --author');
     expect((await comment(['--plan', plan, '--author', 'github-actions[bot]'])).out).toContain('updated');
+    expect((await comment(['--plan', plan, '--author', 'GitHub-Actions[bot]'])).out).toContain('updated');
     expect(github.comments).toHaveLength(1);
   });
 });
