@@ -77,7 +77,7 @@ function repositoryProblem(service: CodeHostName, repository: string | undefined
     return repository === undefined
       ? 'the project is not known; name it with --project, by its id or its path'
       : undefined;
-  return repository !== undefined && /^[^/]+\/[^/]+$/.test(repository)
+  return repository !== undefined && /^(?!\.{1,2}\/)[^/]+\/(?!\.{1,2}$)[^/]+$/.test(repository)
     ? undefined
     : 'the repository is not known; name it with --repository owner/name';
 }

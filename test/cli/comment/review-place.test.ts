@@ -58,6 +58,8 @@ describe('the pull request of a job', () => {
     [{ service: 'gitlab' as const, url: 'https://g.test/api/v4', number: 1 }, {}, /--project/],
     [{ service: 'github' as const, number: 1 }, {}, /--repository owner\/name/],
     [{ repository: 'infra' }, github, /--repository owner\/name/],
+    [{ repository: '../..' }, github, /--repository owner\/name/],
+    [{ repository: 'acme/..' }, github, /--repository owner\/name/],
     [{ url: 'ftp://g.test' }, github, /"ftp:\/\/g.test" is no address/],
   ])('that is not known is an error that says what to name: %j', (flags, env, message) => {
     expect(findReview(flags, env, {})).toMatch(message);
