@@ -11,10 +11,16 @@ import { code, fenced, htmlCode, sentence } from './escape.ts';
 import { fieldDiff } from './field-diff.ts';
 import { bytesOf } from './fit.ts';
 
+interface DetailsBlock {
+  readonly text: string;
+  /** how many changes it tells of */
+  readonly changes: number;
+}
+
 /** A block for each group of equal changes. @param calls with the exact requests, which are never equal */
-export function changeDetails(changes: readonly Change[], plan: Plan, calls: boolean): string[] {
+export function changeDetails(changes: readonly Change[], plan: Plan, calls: boolean): DetailsBlock[] {
   const groups = calls ? changes.map((change) => [change]) : groupEqual(changes);
-  return groups.map((group) => detailsOf(group, plan, calls));
+  return groups.map((group) => ({ text: detailsOf(group, plan, calls), changes: group.length }));
 }
 
 /** One resource may take so many bytes for its fields, and as many for its calls: the others are to be seen, too. */

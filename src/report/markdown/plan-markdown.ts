@@ -120,12 +120,15 @@ function whatChanges({ action, fields, reason, risks = [] }: Change): string {
   return [...widens, list || sentence(reason, 120)].join('; ');
 }
 
-function detailsSection(blocks: readonly string[]): Section {
+/** What has no room is counted in changes, as the table counts it: a block may tell of many. */
+function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
+  const changesIn = (count: number) =>
+    blocks.slice(blocks.length - count).reduce((sum, { changes }) => sum + changes, 0);
   return {
     heading: '### Details',
-    blocks,
+    blocks: blocks.map(({ text }) => text),
     between: '\n\n',
     left: (count) =>
-      `**and ${count} more**, for which there is no room here: \`trueup show\` prints all of a plan file`,
+      `**and ${changesIn(count)} more changes**, for which there is no room here: \`trueup show\` prints all of a plan file`,
   };
 }

@@ -1,4 +1,5 @@
 /** What a reviewer must see first: guards and how to acknowledge them, what is deleted, and who gains or loses access. */
+import { counted } from '../../model/counted.ts';
 import type { Guard } from '../../model/plan/guard.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { Plan } from '../../model/plan/plan.ts';
@@ -36,9 +37,15 @@ function guardLine({ id, effect, message }: Guard): string {
   return `- ${does} ${code(id)}: ${sentence(message)}`;
 }
 
+const maxMessages = 5;
+
 function concernLines(plan: Plan): string[] {
   return untoldConcerns(plan).map(({ id, address, messages }) => {
-    const said = messages.slice(0, 5).map((message) => sentence(message, 300));
+    const left = messages.length - maxMessages;
+    const said = [
+      ...messages.slice(0, maxMessages).map((message) => sentence(message, 300)),
+      ...(left > 0 ? [`and ${left} more`] : []),
+    ];
     return `- ${code(id)} ${code(formatAddress(address))}: ${said.join('; ')}`;
   });
 }
@@ -50,10 +57,16 @@ function acknowledgeLines(plan: Plan, stack: string | undefined): string[] {
   return command === undefined ? [] : [`- to let them pass: ${code(command, maxCommand)}`];
 }
 
+const maxNotes = 3;
+
 /** With the first notes: what else goes with it stands there. */
 function reasonLine({ address, reason, id, notes }: Change): string {
   const which = id === undefined ? '' : ` (${code(id)})`;
-  const said = [reason, ...notes.slice(0, 3)].map((text) => sentence(text, 300));
+  const left = notes.length - maxNotes;
+  const said = [
+    ...[reason, ...notes.slice(0, maxNotes)].map((text) => sentence(text, 300)),
+    ...(left > 0 ? [`and ${counted(left, 'more note')}`] : []),
+  ];
   return `- ${code(formatAddress(address))}${which}: ${said.join('; ')}`;
 }
 

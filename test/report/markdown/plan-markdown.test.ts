@@ -128,6 +128,29 @@ describe('a plan that is too long for a comment', () => {
     expect(sizeOf({ ...small, changes })).toBeLessThanOrEqual(60_000);
   });
 
+  it('counts what it leaves out in changes, also where one block would tell of many', () => {
+    const single = (index: number) =>
+      change({ address: toy(`a-${index}`), action: 'delete', notes: ['x'.repeat(500), `${index}`] });
+    const equal = (index: number) => change({ address: toy(`z-${index}`), reason: 'equal' });
+    const text = renderPlanMarkdown(plan({ changes: [...many(300, single), ...many(100, equal)] }));
+    const told = text.match(/<details>/g)?.length ?? 0;
+    const [, left = '0'] = /\*\*and (\d+) more changes\*\*, for which there is no room here/.exec(text) ?? [];
+    expect(told + Number(left)).toBe(400);
+  });
+
+  it('counts the notes and the messages that one line has no room for', () => {
+    const gone = change({
+      address: toy('old'),
+      action: 'delete',
+      notes: many(5, (index) => `note ${index}`),
+    });
+    const concerns = [{ address: toy('old'), messages: many(9, (index) => `message ${index}`) }];
+    const guard = { id: 'rename', effect: 'blocks', counted: 1, message: 'looks so', concerns } as const;
+    const text = renderPlanMarkdown(plan({ changes: [gone], guards: [guard] }));
+    expect(text).toContain('note 2; and 2 more notes');
+    expect(text).toContain('message 4; and 4 more');
+  });
+
   it.each(['@', '😀', '`', '"', '|', '\\', '<', 'x', '\u0000', '" "'])(
     'has at most 60,000 bytes when every text is %j, repeated',
     (character) => {
