@@ -3,6 +3,7 @@
  * is escaped; the page's script puts them in as text. The policy lets nothing run or paint but what this file carries.
  */
 import { createHash } from 'node:crypto';
+import { printableJson } from '../format/printable.ts';
 import page from './page.json' with { type: 'json' };
 import type { ReportView } from './report-view.ts';
 
@@ -41,10 +42,10 @@ function policy(): string {
   ].join('; ');
 }
 
-/** Nothing in it ends a script, opens a comment or ends a line of a script. */
+/** Nothing in it ends a script, opens a comment or reorders what somebody reads who looks at the file itself. */
 function safeJson(value: object): string {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
+  return printableJson(JSON.stringify(value)).replace(
+    /[<>&]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
