@@ -14,6 +14,7 @@ import { countActions } from '../../report/format/plan-summary.ts';
 import { renderMermaid } from '../../report/graph/mermaid.ts';
 import { renderPlanJson } from '../../report/json/plan-json.ts';
 import { renderPlanMarkdown } from '../../report/markdown/plan-markdown.ts';
+import { renderDiagnostics } from '../../report/terminal/diagnostics-text.ts';
 import { renderPlan } from '../../report/terminal/plan-text.ts';
 import { printable } from '../../report/format/printable.ts';
 import { shellWord } from '../../report/format/shell-word.ts';
@@ -155,8 +156,15 @@ export function printPlan(
     },
     mermaid: () => renderMermaid(planWithoutSecrets(made, host)),
   });
+  if (terminal.format === 'mermaid') tellWhatNoPictureShows(terminal, made);
   pending.found = made.problems;
   pending.outputs = planOutputs(made);
+}
+
+/** A picture of a part of the changes looks like one of all. */
+function tellWhatNoPictureShows({ host, errorPaint }: Terminal, { problems, coverage }: Plan): void {
+  if (problems.length > 0) host.stderr.write(`${renderDiagnostics(problems, { paint: errorPaint })}\n`);
+  if (!coverage.complete) host.stderr.write('the look was incomplete, so changes may be missing here\n');
 }
 
 /** Calls hold references, which are no JSON, and are printed as they are: secrets in them are found in what is printed. */

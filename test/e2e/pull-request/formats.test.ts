@@ -258,6 +258,21 @@ describe('trueup graph', () => {
     expect((await stack.run(['graph', 'plan.json'], 0)).out).toBe(out);
   });
 
+  it('says on stderr what is missing in the picture', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), role('web'));
+    bench.wire.add({
+      path: /^\/v1\//,
+      times: 1000,
+      fault: { answer: 503, body: { errors: ['Vault is sealed'] } },
+    });
+    const { out, err } = await stack.run(['graph'], 1);
+    expect(out).toContain('Workspace/acme/app');
+    expect(err).toContain('error[target-unread]');
+    expect(err).toContain('the look was incomplete, so changes may be missing here');
+  });
+
   it('of manifests that are wrong prints no diagram, and why on stderr', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(misspelt);
