@@ -36,7 +36,9 @@ interface RunOnResource {
 
 /** @param history newest first, with an error in the place of an entry that cannot be read: what it did is not known */
 export function runsOfStack(target: string, history: readonly (HistoryEntry | LedgerError)[]): RunsOfStack {
-  const entries = history.flatMap((entry, at) => (entry instanceof LedgerError ? [] : [{ entry, at }]));
+  const entries = history.flatMap((entry, at) =>
+    entry instanceof LedgerError ? [] : [{ entry: endedBy(entry, history[at - 1]), at }],
+  );
   const unread = history.findIndex((entry) => entry instanceof LedgerError);
   const proved = entries.find(({ entry }) => entry.proved);
   const all = entries.flatMap((one) => one.entry.changes.map((change) => ({ change, ...one })));
@@ -66,6 +68,13 @@ export function runsOfStack(target: string, history: readonly (HistoryEntry | Le
         ? Number.POSITIVE_INFINITY
         : timeOfRun(oldestKnown.entry, target, clockAhead).from,
   };
+}
+
+/** An apply that was killed was over when the next one could begin: two never hold the lock of a stack. */
+function endedBy(entry: HistoryEntry, next: HistoryEntry | LedgerError | undefined): HistoryEntry {
+  if (entry.ended !== undefined || next === undefined || next instanceof LedgerError) return entry;
+  const latest = Date.parse(entry.began) + longestRun;
+  return { ...entry, ended: new Date(Math.min(latest, Date.parse(next.began))).toISOString() };
 }
 
 function requestsOf(all: readonly { readonly change: HistoryChange }[]): ReadonlySet<string> {

@@ -123,6 +123,24 @@ it('An apply that was killed may have written until a run has to end', () => {
   ).toEqual(['bob', 'ci (maybe ours)']);
 });
 
+it('An apply that was killed was over when the next one began', () => {
+  const { ended: _, ...killed } = apply();
+  const { outcome: __, ...change } = killed.changes[0] as HistoryChange;
+  const next = apply({ began: text(minutes(20)), ended: text(minutes(21)) }, { requests: ['r-2'] });
+  const events = [event('ci', minutes(10)), event('bob', minutes(30))];
+  const base = apply({ began: text(minutes(-30)), ended: text(minutes(-29)) }, { requests: ['r-1'] });
+  expect(names(events, [next, { ...killed, changes: [change] }, base])).toEqual(['bob']);
+  const other = {
+    ...next,
+    changes: [{ ...change, address: formatAddress(at('Whole', 'b')), outcome: 'applied' }],
+  };
+  const told = event('ci', minutes(20), { resource: 'ws-b', request: 'r-2' });
+  expect(names([...events, told], [other as HistoryEntry, { ...killed, changes: [change] }, base])).toEqual([
+    'bob',
+    'ci (maybe ours)',
+  ]);
+});
+
 it('What is gone is known by its id in the ledger, what took its name by its own, too', () => {
   const events = [event('ann', minutes(5)), event('bob', minutes(6), { resource: 'ws-new' })];
   const history = [apply({}, { requests: ['r-1'] })];
