@@ -133,7 +133,7 @@ function isOfNoCommandAboutKinds(line: string): boolean {
 /** The sources without a kind's folder and its lines in the registry; the path of the copy. */
 function copyWithout(kind: string): string {
   const copy = mkdtempSync(join(elsewhere, `without-${kind}-`));
-  for (const path of ['src', 'tsconfig.json', 'package.json']) {
+  for (const path of ['src', 'types', 'tsconfig.json', 'package.json']) {
     cpSync(join(root, path), join(copy, path), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));

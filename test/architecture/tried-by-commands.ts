@@ -11,6 +11,11 @@ const ofRun = 'what it prepares is seen by what the command then does, and by it
 
 export const triedByCommands: readonly TriedElsewhere[] = [
   {
+    by: 'test/e2e/manifests/json-answers.test.ts',
+    because: 'a schema is right when what commands print fits it',
+    sources: ['report/results/result-schemas.ts'],
+  },
+  {
     by: 'test/e2e/logins/role-check.test.ts',
     because: command,
     sources: [

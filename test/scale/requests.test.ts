@@ -60,13 +60,14 @@ describe('Planning a thousand workspaces', () => {
     expect(requests).toEqual({ [list]: 10, [`GET ${consumersOf}`]: 3 + 1 + 1 });
   });
 
-  it('asks nothing about consumers of a workspace that shares its state with everyone', async () => {
+  it('lists no consumers of workspaces that share their state with everyone, and asks two whether there are any', async () => {
+    const all = names('ws', 30);
     const { declare, run } = await open({
-      organization: { workspaces: [{ ...owned('app'), 'global-remote-state': true }] },
+      organization: { workspaces: all.map((name) => ({ ...owned(name), 'global-remote-state': true })) },
     });
-    await declare([workspace('app', { globalRemoteState: false, remoteStateConsumers: [] })]);
+    await declare(all.map((name) => workspace(name, { globalRemoteState: false, remoteStateConsumers: [] })));
 
-    expect((await run('plan')).requests).toEqual({ [list]: 1 });
+    expect((await run('plan')).requests).toEqual({ [list]: 1, [`GET ${consumersOf}`]: 2 });
   });
 });
 

@@ -5,7 +5,7 @@ import type { Archive, TrailGap } from './archive.ts';
 export interface ArchivedEvents {
   /** oldest first */
   readonly events: readonly TrailEvent[];
-  /** milliseconds since 1970: what happened later was not yet archived; undefined for a trail that was never read whole */
+  /** milliseconds since 1970: what happened later was not yet archived; undefined for a trail that was never read whole, or never had an event */
   readonly until?: number;
   /** the newest event, with its time by the service's clock: what the trail told up to then is here */
   readonly newest?: { readonly at: number; readonly id: string };
@@ -27,5 +27,7 @@ export async function eventsSince(archive: Archive, trail: string, since: number
   const gaps = (await archive.gaps(trail)).filter(({ to }) => to > since);
   const whole = head !== undefined && head.wholeFrom <= since && gaps.length === 0;
   const newest = head?.cursor && { newest: head.cursor };
-  return { events: events.reverse(), ...(head && { until: head.lookedAt }), ...newest, whole, gaps };
+  // A trail in which nothing was may have been that of another organization.
+  const until = head?.organizationId === undefined ? undefined : { until: head.lookedAt };
+  return { events: events.reverse(), ...until, ...newest, whole, gaps };
 }

@@ -43,11 +43,12 @@ export async function askTrails(
   };
 }
 
-/** Newest first. Entries that cannot be read tell nothing; "trueup history" names them. */
-async function readHistory(store: HistoryStore): Promise<readonly HistoryEntry[]> {
+type History = readonly (HistoryEntry | LedgerError)[];
+
+/** Newest first. What an entry that cannot be read did is not known; "trueup history" names it. */
+async function readHistory(store: HistoryStore): Promise<History> {
   try {
-    const entries = await store.readEntries(mostApplies);
-    return entries.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
+    return await store.readEntries(mostApplies);
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error;
     return [];
@@ -67,7 +68,7 @@ const noTrail = 'who touched what drifted is not known: cluster-auth has no audi
 async function askTrail(
   target: Target,
   drifted: readonly TouchedResource[],
-  context: TrailContext & { readonly history: readonly HistoryEntry[] },
+  context: TrailContext & { readonly history: History },
 ): Promise<AskedTrail> {
   const unasked = (trail: string): AskedTrail => ({ touched: new Map(), trail });
   if (target.service === 'cluster-auth') return unasked(noTrail);

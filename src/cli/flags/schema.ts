@@ -7,7 +7,7 @@ export function addSchema(program: Command, host: CliHost, { end, terminalOf }: 
   command(
     program,
     'schema',
-    'Prints the JSON Schema of a kind, of the Stack, the Plan, an ApplyEvent, the History, or of any Manifest; without a name lists them',
+    'Prints the JSON Schema of a kind, of the Stack, of any Manifest, or of what a command prints as JSON, such as a Plan; without a name lists them',
   )
     .argument('[kind]', 'for example Workspace')
     .action(async (kind: string | undefined, options: CommonOptions) => {

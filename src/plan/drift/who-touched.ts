@@ -31,16 +31,23 @@ export function whoTouched(trail: TrailReading, runs: RunsOfStack): (drifted: To
   const byResource = Map.groupBy(trail.events, ({ resource }) => resource.id);
   const isOwn = ({ requestId }: TrailEvent) => requestId !== undefined && runs.requests.has(requestId);
   const own = trail.events.filter(isOwn);
+  // The trail of a service may tell no requests at all, though their answers did.
+  const tellsRequests = trail.events.some(({ requestId }) => requestId !== undefined);
   const ourActors = new Set(own.map(({ actor }) => actor.id));
+  const knownSince = runs.knownSince(clockAhead);
   return (drifted) => {
     const text = formatAddress(drifted.address);
     const onIt = idsOf(drifted).flatMap((id) => byResource.get(id) ?? []);
     const applied = runs.appliedSince(text, clockAhead);
     const since = Math.max(ourLastWrite(onIt, text, runs), applied ?? Number.NEGATIVE_INFINITY);
-    const unnamed = runs.unnamed(text).map((run) => timeIn(run, text, clockAhead));
+    const unnamed = runs
+      .runsOn(text)
+      .filter(({ named }) => !named || !tellsRequests)
+      .map(({ entry }) => timeIn(entry, text, clockAhead));
+    // A run that the history does not tell may have written, too.
     const mayBeOurs = ({ actor, at }: TrailEvent) =>
       (ourActors.size === 0 || ourActors.has(actor.id)) &&
-      unnamed.some(({ from, to }) => at >= from && at <= to);
+      (at < knownSince || unnamed.some(({ from, to }) => at >= from && at <= to));
     const touches = onIt
       .filter((event) => event.at >= since && !isOwn(event))
       .sort((one, other) => other.at - one.at)

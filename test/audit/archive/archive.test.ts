@@ -109,6 +109,12 @@ describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
       );
     });
 
+    it('proves nothing by a trail that had no event, which may have been that of somebody else', async () => {
+      const archive = store.open();
+      await archive.keep(trail, { events: [], head: { lookedAt: noon, wholeFrom: 0 } });
+      expect((await eventsSince(archive, trail, noon - 1)).until).toBeUndefined();
+    });
+
     it('says whether it has all that happened since a time', async () => {
       const archive = store.open();
       expect(await eventsSince(archive, trail, 0)).toEqual({ events: [], whole: false, gaps: [] });

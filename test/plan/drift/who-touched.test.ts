@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { TrailEvent } from '../../../src/model/audit-trail.ts';
 import type { DriftedResource } from '../../../src/model/plan/drift.ts';
 import { formatAddress } from '../../../src/model/resource/address.ts';
-import type { HistoryChange, HistoryEntry } from '../../../src/model/stack/ledger.ts';
+import { type HistoryChange, type HistoryEntry, LedgerError } from '../../../src/model/stack/ledger.ts';
 import { runsOfStack } from '../../../src/plan/drift/runs-of-stack.ts';
 import { type TrailReading, whoTouched } from '../../../src/plan/drift/who-touched.ts';
 import { at } from '../../support/toys/toy-plan.ts';
@@ -60,12 +60,14 @@ function trail(events: readonly TrailEvent[], about: Partial<TrailReading> = {})
   return { events, from: minutes(-60), why: 'the service keeps its trail for 14 days', ...about };
 }
 
+type History = Parameters<typeof runsOfStack>[1];
+
 /** What the trail tells of one drifted resource. */
-function touchedIn(reading: TrailReading, history: readonly HistoryEntry[], one = drifted()) {
+function touchedIn(reading: TrailReading, history: History, one = drifted()) {
   return whoTouched(reading, runsOfStack(app.target, history))(one);
 }
 
-function names(events: readonly TrailEvent[], history: readonly HistoryEntry[], one = drifted()): string[] {
+function names(events: readonly TrailEvent[], history: History, one = drifted()): string[] {
   return touchedIn(trail(events), history, one).touches.map(
     ({ actor, maybeOurs }) => `${actor.name}${maybeOurs ? ' (maybe ours)' : ''}`,
   );
@@ -121,6 +123,24 @@ it('An apply that was killed may have written until a run has to end', () => {
   ).toEqual(['bob', 'ci (maybe ours)']);
 });
 
+it('An apply that was killed was over when the next one began', () => {
+  const { ended: _, ...killed } = apply();
+  const { outcome: __, ...change } = killed.changes[0] as HistoryChange;
+  const next = apply({ began: text(minutes(20)), ended: text(minutes(21)) }, { requests: ['r-2'] });
+  const events = [event('ci', minutes(10)), event('bob', minutes(30))];
+  const base = apply({ began: text(minutes(-30)), ended: text(minutes(-29)) }, { requests: ['r-1'] });
+  expect(names(events, [next, { ...killed, changes: [change] }, base])).toEqual(['bob']);
+  const other = {
+    ...next,
+    changes: [{ ...change, address: formatAddress(at('Whole', 'b')), outcome: 'applied' }],
+  };
+  const told = event('ci', minutes(20), { resource: 'ws-b', request: 'r-2' });
+  expect(names([...events, told], [other as HistoryEntry, { ...killed, changes: [change] }, base])).toEqual([
+    'bob',
+    'ci (maybe ours)',
+  ]);
+});
+
 it('What is gone is known by its id in the ledger, what took its name by its own, too', () => {
   const events = [event('ann', minutes(5)), event('bob', minutes(6), { resource: 'ws-new' })];
   const history = [apply({}, { requests: ['r-1'] })];
@@ -164,10 +184,46 @@ it('A trail with nothing of ours and nothing on it does not say that nobody touc
 });
 
 it('A write of ours whose try told no id is maybe ours', () => {
-  const events = [event('ci', minutes(1)), event('ci', minutes(30))];
+  const told = event('eve', minutes(4), { resource: 'ws-b', request: 'r-9' });
+  const events = [event('ci', minutes(1)), told, event('ci', minutes(30))];
   const named = apply({}, { requests: ['r-1'] });
   expect(names(events, [named])).toEqual(['ci', 'ci']);
   expect(names(events, [apply({}, { requests: ['r-1'], unnamed: true })])).toEqual(['ci', 'ci (maybe ours)']);
+});
+
+it('Where the trail tells no requests at all, what falls into our apply is maybe ours', () => {
+  const events = [event('ci', minutes(1)), event('bob', minutes(30))];
+  expect(names(events, [apply({}, { requests: ['r-1'] })])).toEqual(['bob', 'ci (maybe ours)']);
+});
+
+it('A write of ours to a part of it, without an id, is maybe ours', () => {
+  const part = formatAddress(at('Part', 'app'));
+  const events = [event('bob', minutes(10)), event('ci', minutes(21))];
+  const tags = apply({ began: text(minutes(20)), ended: text(minutes(22)) }, { address: part });
+  expect(names(events, [tags, apply({}, { requests: ['r-1'] })])).toEqual(['ci (maybe ours)', 'bob']);
+});
+
+it.each([
+  ['was killed', {}],
+  ['stopped between two calls', { outcome: 'failed', done: ['PATCH'], requests: ['r-2'] }],
+  ['never knew its answer', { outcome: 'unknown' }],
+] as const)('An apply that %s does not hide who touched it before', (_, about) => {
+  const { outcome: __, ...change } = apply().changes[0] as HistoryChange;
+  const later = apply({ began: text(minutes(50)), changes: [{ ...change, ...about }] });
+  const events = [event('ann', minutes(20)), event('ci', minutes(51), { request: 'r-2' })];
+  expect(names(events, [later, apply({}, { requests: ['r-1'] })])).toContain('ann');
+});
+
+it('An apply whose entry cannot be read may have been ours, and may have been the last one', () => {
+  const events = [
+    event('ci', minutes(1), { request: 'r-1' }),
+    event('bob', minutes(10)),
+    event('ci', minutes(50), { request: 'r-2' }),
+  ];
+  const history = [new LedgerError('damaged'), apply({}, { requests: ['r-1'] })];
+  expect(names(events, history)).toEqual(['ci (maybe ours)', 'bob']);
+  const proved = apply({ changes: [], proved: true, began: text(minutes(20)) });
+  expect(touchedIn(trail([]), [new LedgerError('damaged'), proved]).unknown).toMatch(/does not tell/);
 });
 
 it('A trail that was not read to its end says so', () => {
