@@ -4,6 +4,7 @@
  */
 import type { Action } from '../../model/plan/change.ts';
 import type { Plan } from '../../model/plan/plan.ts';
+import { counted } from '../../model/counted.ts';
 import { clip } from '../format/clip.ts';
 import { printable } from '../format/printable.ts';
 import { actionSymbols } from '../terminal/change-text.ts';
@@ -31,7 +32,16 @@ function cut(graph: PlanGraph, plan: Pick<Plan, 'changes' | 'stack'>): string {
   const edges = graph.edges
     .filter(({ earlier, later }) => isShown(earlier) && isShown(later))
     .slice(0, maxEdges);
-  return diagram({ nodes, edges }, plan);
+  const left = [
+    ...leftOut(graph.nodes.length - nodes.length, 'box'),
+    ...leftOut(graph.edges.length - edges.length, 'arrow'),
+  ].join(' and ');
+  return diagram({ nodes, edges }, plan, left);
+}
+
+function leftOut(count: number, what: 'box' | 'arrow'): string[] {
+  if (count === 0) return [];
+  return [what === 'box' ? counted(count, 'more box', 'more boxes') : counted(count, 'more arrow')];
 }
 
 const colours: Readonly<Record<Action, string>> = {
@@ -43,7 +53,12 @@ const colours: Readonly<Record<Action, string>> = {
   none: '#656d76',
 };
 
-function diagram({ nodes, edges }: PlanGraph, { changes, stack }: Pick<Plan, 'changes' | 'stack'>): string {
+/** @param left what has no place in it; empty when everything has */
+function diagram(
+  { nodes, edges }: PlanGraph,
+  { changes, stack }: Pick<Plan, 'changes' | 'stack'>,
+  left = '',
+): string {
   const targets = [...new Set(nodes.map(({ target }) => target))];
   const shown = changes.length === nodes.length ? '' : `, grouped`;
   const title = `${changes.length} changes of ${printable(stack)}${shown}`;
@@ -56,6 +71,7 @@ function diagram({ nodes, edges }: PlanGraph, { changes, stack }: Pick<Plan, 'ch
       ...nodes.flatMap((node, at) => (node.target === target ? [`    ${nodeText(node, at)}`] : [])),
       '  end',
     ]),
+    ...(left === '' ? [] : [`  more["and ${left}"]`]),
     ...edges.map(({ earlier, later }) => `  n${earlier} --> n${later}`),
     ...used.map((action) => `  classDef ${action}Change stroke:${colours[action]},stroke-width:2px`),
   ].join('\n');

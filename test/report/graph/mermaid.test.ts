@@ -12,7 +12,7 @@ const toy = (name: string) => ({ kind: 'Toy', target: 'acme', name });
 /** Every line that a diagram of ours may have; labels are made of plain characters and numbered ones. */
 const label = String.raw`"(?:[\w ./<>-]|#\d+;)*"`;
 const ownLines = new RegExp(
-  String.raw`^(?:flowchart LR|  accTitle: [\w .,?-]*|  subgraph t\d+\[${label}\]|    n\d+\[${label}\]:::\w+|  end|  n\d+ --> n\d+|  classDef \w+ stroke:#\w+,stroke-width:2px)$`,
+  String.raw`^(?:flowchart LR|  accTitle: [\w .,?-]*|  subgraph t\d+\[${label}\]|    n\d+\[${label}\]:::\w+|  end|  more\[${label}\]|  n\d+ --> n\d+|  classDef \w+ stroke:#\w+,stroke-width:2px)$`,
 );
 
 describe('the graph of a plan', () => {
@@ -67,6 +67,16 @@ describe('the graph of a plan', () => {
     expect(text).toContain('n1["- delete<br>600 Toy"]');
     expect(text).toContain('n0 --> n1');
     expect(text).toContain('accTitle: 900 changes of nursery, grouped');
+  });
+
+  it('counts the groups and arrows that have no place in it', () => {
+    const many = Array.from({ length: 250 }, (_, index) =>
+      change({
+        address: { kind: 'Toy', target: `t${index}`, name: 'ball' },
+        calls: [call({ id: `call-${index}`, needs: index === 0 ? [] : [`call-${index - 1}`] })],
+      }),
+    );
+    expect(renderMermaid(plan({ changes: many }))).toContain('more["and 50 more boxes and 50 more arrows"]');
   });
 
   it('has no line that a name could add, and is never too large to be drawn', () => {
