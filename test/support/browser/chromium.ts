@@ -21,8 +21,9 @@ let browser: Promise<Browser> | undefined;
 /** Like `describe`, with a browser: skipped where there is none and none is required. */
 export function describeInBrowser(title: string, tests: () => void): void {
   const isSkipped = isMissing && !isRequired;
-  const why = isSkipped ? ` (skipped: there is no ${program})` : '';
-  describe.skipIf(isSkipped)(`${title}${why}`, () => {
+  // The list of tests does not show the titles of files that are skipped whole.
+  if (isSkipped) console.warn(`SKIPPED, for there is no ${program}: ${title}`);
+  describe.skipIf(isSkipped)(title, () => {
     afterAll(async () => {
       await (await browser)?.close();
       browser = undefined;
