@@ -133,7 +133,7 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     by: 'test/kinds/workspace/read.test.ts',
     because: 'kinds read by it, and what they make of the answers is what counts',
     sources: [
-      ...['kinds/workspace/live-workspace.ts', 'services/workspaces/bound-tags.ts'],
+      ...['kinds/workspace/read/live-workspace.ts', 'services/workspaces/bound-tags.ts'],
       ...['services/workspaces/list-workspaces.ts', 'services/workspaces/read-workspace.ts'],
     ],
   },

@@ -9,7 +9,7 @@ import type { Answered } from '../../model/kind/kind.ts';
 import type { Answer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { fields } from './fields.ts';
-import { liveSpec } from './live-workspace.ts';
+import { liveSpec } from './read/live-workspace.ts';
 import { hidesOwnMode } from './prepare/own-mode.ts';
 import type { LiveSpec } from './workspace-types.ts';
 

@@ -8,7 +8,7 @@ import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { upgradeOperations } from './upgrade-operations.ts';
-import { lostClaimMarks } from './kept-claims.ts';
+import { lostClaimMarks } from './read/kept-claims.ts';
 import { lockMarks, recoverAnswer, released } from './lock.ts';
 import { ownModeMarks } from './prepare/own-mode.ts';
 import { blockers, deletesUnguarded, overridden } from './blockers.ts';

@@ -23,12 +23,12 @@ import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspa
 import { fields } from './fields.ts';
 import { predictCreations } from './predict/predict-creations.ts';
 import { predictAssessments, type WorkspaceReading } from './predict/predict-assessments.ts';
-import { lacksSafeDelete, liveWorkspace } from './live-workspace.ts';
-import { lostClaims, noClaims } from './kept-claims.ts';
+import { lacksSafeDelete, liveWorkspace } from './read/live-workspace.ts';
+import { lostClaims, noClaims } from './read/kept-claims.ts';
 import { hasMark } from './prepare/own-mode.ts';
-import { readRetention } from './retention.ts';
+import { readRetention } from './read/retention.ts';
 import type { WorkspaceSpec } from './schema.ts';
-import { stateAtRisk } from './state-at-risk.ts';
+import { stateAtRisk } from './read/state-at-risk.ts';
 import type { LiveWorkspace } from './workspace-types.ts';
 
 type Request = ReadRequest<WorkspaceSpec>;

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject, memberOf, textsOf } from '../
 import { flatTagList, workspaceBody } from '../../../services/workspaces/workspace-body.ts';
 import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import type { ChangedField, ChangedFields } from './changed-fields.ts';
-import { retentionBody } from '../retention.ts';
+import { retentionBody } from '../read/retention.ts';
 import type { WorkspaceContext, WorkspaceFields } from '../workspace-types.ts';
 
 /** Calls for the changed ones of these fields; on a new workspace an empty field needs no call. */

@@ -7,7 +7,7 @@ import { formatAddress } from '../../../model/resource/address.ts';
 import { isJsonObject, type Json, memberOf } from '../../../model/json/json.ts';
 import type { MarkContext } from '../../../model/kind/kind.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
-import { poolOf } from '../live-workspace.ts';
+import { poolOf } from '../read/live-workspace.ts';
 import type { WorkspaceSpec } from '../schema.ts';
 import type { LiveWorkspace, WorkspaceComparison, WorkspaceRecord } from '../workspace-types.ts';
 import { asAnswered, type PreparedLive } from './prepared-live.ts';

@@ -4,7 +4,7 @@ import { findDialect } from '../../../../src/http/dialects.ts';
 import { remoteStateConsumers } from '../../../../src/kinds/remote-state-consumers/index.ts';
 import { tagBindings } from '../../../../src/kinds/tag-bindings/index.ts';
 import { workspace } from '../../../../src/kinds/workspace/index.ts';
-import { liveWorkspace } from '../../../../src/kinds/workspace/live-workspace.ts';
+import { liveWorkspace } from '../../../../src/kinds/workspace/read/live-workspace.ts';
 import { formatAddress, readAddress } from '../../../../src/model/resource/address.ts';
 import type { Call, CallValue } from '../../../../src/model/plan/call.ts';
 import type { Change } from '../../../../src/model/plan/change.ts';

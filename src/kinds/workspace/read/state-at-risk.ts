@@ -2,12 +2,12 @@
  * Finds out what a plain delete of a workspace would lose. A service without a safe delete may also not count resources, and its
  * count is of the current state alone: so the states themselves are asked for (rule 48, wire/workspaces 4).
  */
-import { encodeBrackets } from '../../http/read-pages.ts';
-import { isJsonObject, type Json } from '../../model/json/json.ts';
-import type { Session } from '../../model/kind/kind.ts';
-import { type Answer, describeAnswer, WireError } from '../../model/wire.ts';
-import { rightsOf } from '../../services/workspaces/rights.ts';
-import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
+import { encodeBrackets } from '../../../http/read-pages.ts';
+import { isJsonObject, type Json } from '../../../model/json/json.ts';
+import type { Session } from '../../../model/kind/kind.ts';
+import { type Answer, describeAnswer, WireError } from '../../../model/wire.ts';
+import { rightsOf } from '../../../services/workspaces/rights.ts';
+import type { WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
 
 /** A clause about the workspace; null when it has no state, or only ones that are said to hold nothing. */
 export async function stateAtRisk(session: Session, item: WorkspaceItem): Promise<string | null> {

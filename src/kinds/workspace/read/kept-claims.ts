@@ -2,12 +2,12 @@
  * Services that keep no claims (rule 48): they have no tag bindings, or drop them without a word. The latter is seen after a write
  * of ours, and the ledger keeps it until the claim is seen.
  */
-import type { Json } from '../../model/json/json.ts';
-import type { AddressText } from '../../model/resource/address.ts';
-import type { LiveSet, MarkContext } from '../../model/kind/kind.ts';
-import { shownClaim } from '../../model/resource/claim.ts';
-import type { WorkspaceSpec } from './schema.ts';
-import type { LiveWorkspace, WorkspaceRecord } from './workspace-types.ts';
+import type { Json } from '../../../model/json/json.ts';
+import type { AddressText } from '../../../model/resource/address.ts';
+import type { LiveSet, MarkContext } from '../../../model/kind/kind.ts';
+import { shownClaim } from '../../../model/resource/claim.ts';
+import type { WorkspaceSpec } from '../schema.ts';
+import type { LiveWorkspace, WorkspaceRecord } from '../workspace-types.ts';
 
 const mark = 'claimLost';
 

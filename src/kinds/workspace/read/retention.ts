@@ -2,12 +2,12 @@
  * Reads and writes the data retention policy of a workspace. The document has a link only to a policy of its own. Without one,
  * the endpoint would answer the organization's policy, so it is not read then (wire/workspaces 1.5.10, 2.5).
  */
-import { isJsonObject, type JsonObject, memberOf } from '../../model/json/json.ts';
-import type { Session } from '../../model/kind/kind.ts';
-import type { Named } from '../../model/kind/spec-types.ts';
-import { type Answer, describeAnswer } from '../../model/wire.ts';
-import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
-import type { RetentionPolicy } from './workspace-types.ts';
+import { isJsonObject, type JsonObject, memberOf } from '../../../model/json/json.ts';
+import type { Session } from '../../../model/kind/kind.ts';
+import type { Named } from '../../../model/kind/spec-types.ts';
+import { type Answer, describeAnswer } from '../../../model/wire.ts';
+import { relatedId, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
+import type { RetentionPolicy } from '../workspace-types.ts';
 
 const DELETE_OLDER = 'data-retention-policy-delete-olders';
 const DONT_DELETE = 'data-retention-policy-dont-deletes';

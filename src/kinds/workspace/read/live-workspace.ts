@@ -2,24 +2,24 @@
  * Converts a workspace document to a live workspace, in the shape of a manifest. A field that the service does not answer is
  * left out, never guessed (rule 12); an inherited setting is `null`, whatever its effective value.
  */
-import type { Address } from '../../model/resource/address.ts';
-import { parseClaim, stackOfBirthMark } from '../../model/resource/claim.ts';
-import { kebabCase } from '../../model/kind/field-names.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
-import type { Witness } from '../../model/resource/resource.ts';
-import type { Target } from '../../model/stack/target.ts';
-import type { BoundTags } from '../../services/workspaces/bound-tags.ts';
-import { rightsOf } from '../../services/workspaces/rights.ts';
-import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
-import { plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
-import { lockOf } from './lock.ts';
+import type { Address } from '../../../model/resource/address.ts';
+import { parseClaim, stackOfBirthMark } from '../../../model/resource/claim.ts';
+import { kebabCase } from '../../../model/kind/field-names.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../model/json/json.ts';
+import type { Witness } from '../../../model/resource/resource.ts';
+import type { Target } from '../../../model/stack/target.ts';
+import type { BoundTags } from '../../../services/workspaces/bound-tags.ts';
+import { rightsOf } from '../../../services/workspaces/rights.ts';
+import { relatedId, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
+import { plainAttributes, sourceAttributes, triggerLists } from '../attributes.ts';
+import { lockOf } from '../lock.ts';
 import type {
   LiveSpec,
   LiveWorkspace,
   RepositoryFields,
   RetentionPolicy,
   WorkspaceFacts,
-} from './workspace-types.ts';
+} from '../workspace-types.ts';
 
 interface ReadWorkspace {
   readonly item: WorkspaceItem;
