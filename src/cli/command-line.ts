@@ -52,6 +52,7 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     code = exitCodes.error;
+    if (terminal.format !== 'json' && isAboutFormat(error)) terminal = openTerminal(host, {});
     code = reportError(error, terminal);
   } finally {
     if (terminal.format !== 'text') {
@@ -68,6 +69,11 @@ function formatIn(args: readonly string[]): Pick<CommonOptions, 'format'> {
   const asked = args[at] === '--format' ? args[at + 1] : args[at]?.slice('--format='.length);
   const format = formats.find((known) => known === asked);
   return format === undefined ? {} : { format };
+}
+
+/** A format that the command does not have cannot tell so. */
+function isAboutFormat(error: unknown): boolean {
+  return error instanceof CommanderError && /^error: (unknown )?option '--format\b/.test(error.message);
 }
 
 /** Reports an error that the user or the environment can cause in one line; any other error is a bug and is thrown again. */

@@ -71,6 +71,16 @@ describe('--format markdown', () => {
     expect(usage.out).toContain('**error** `usage`: unknown option');
   });
 
+  it.each(['html', 'sarif', 'github'])(
+    'that the command does not have, such as %s, answers in text',
+    async (format) => {
+      const stack = await (await openBench()).checkout();
+      const { out, err } = await stack.run(['drift', '--format', format], 1);
+      expect(out).toBe('');
+      expect(err).toContain(`argument '${format}' is invalid. Allowed choices are text, json, markdown.`);
+    },
+  );
+
   it('holds no secret, not even where a value repeats one', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app', { description: `is ${secrets.API_TOKEN}` }));
