@@ -22,7 +22,7 @@ import { ledgerNotes } from './context/ledger-notes.ts';
 import { type RemainingWork, remainingWork } from './approval/remaining-work.ts';
 import { findLosses } from './ownership/losses.ts';
 import { withCalls } from './calls/plan-calls.ts';
-import { behindClaims, type Unproven, unprovenBy } from './calls/unproven.ts';
+import { behindClaims, type Unproven, unprovenIn } from './calls/unproven.ts';
 import { judgeUndeclared } from './ownership/judge-undeclared.ts';
 import { isCarriedOut, type Recheck, recheckDraft } from './approval/recheck.ts';
 import { findDanglingReferences } from './draft/dangling-references.ts';
@@ -112,7 +112,7 @@ export function buildPlan(input: PlanInput): Planning {
     records: recordsOf(context, drafts),
     idOf,
     ...rechecks(context, drafts),
-    unprovenBy: (change) => unprovenBy(context, change, changes),
+    unprovenBy: unprovenIn(context, changes),
     refusals: predictedRefusals(context, changes, drafts),
     judgeAnswers: (change, answers) =>
       judgeAnswers({

@@ -14,22 +14,25 @@ export interface Unproven {
   readonly kinds: readonly string[];
 }
 
-/** What a change has to prove, unless another one of its target does; undefined for changes that prove nothing. */
-export function unprovenBy(
+/** Tells what a change has to prove, unless another one of its target does; undefined for changes that prove nothing. */
+export function unprovenIn(
   context: PlanContext,
-  change: Change,
   changes: readonly Change[],
-): Unproven | undefined {
-  const { address, action, calls } = change;
-  if (context.kind(address.kind).ownership.by !== 'claim' || action === 'release') return undefined;
-  const creating = calls.find(({ createsId }) => createsId !== undefined);
-  const call = creating ?? claimingCall(calls);
-  if (call === undefined) return undefined;
-  const kinds = [
-    ...(writesUnprovenClaim(context, change) ? [address.kind] : []),
-    ...(creating === undefined ? [] : unprovenParts(context, change, changes)),
-  ];
-  return kinds.length === 0 ? undefined : { call: call.id, kinds: [...new Set(kinds)].toSorted() };
+): (change: Change) => Unproven | undefined {
+  const parts = unprovenParts(context, changes);
+  return (change) => {
+    const { address, action, calls } = change;
+    if (context.kind(address.kind).ownership.by !== 'claim' || action === 'release') return undefined;
+    const creating = calls.find(({ createsId }) => createsId !== undefined);
+    const call = creating ?? claimingCall(calls);
+    if (call === undefined) return undefined;
+    const comingWith = calls.flatMap(({ id }) => parts.withCall.get(id) ?? []);
+    const kinds = new Set([
+      ...(writesUnprovenClaim(context, change) ? [address.kind] : []),
+      ...(creating === undefined ? [] : [...comingWith, ...(parts.later.get(address.target) ?? [])]),
+    ]);
+    return kinds.size === 0 ? undefined : { call: call.id, kinds: [...kinds].toSorted() };
+  };
 }
 
 /**
@@ -74,18 +77,18 @@ function writesUnprovenClaim(context: PlanContext, { address, fields }: Change):
   return fields.some(({ path, after }) => path[0] === 'claim' && after !== undefined);
 }
 
-/** Kinds of parts that come with this create, and those that follow with calls of their own, whichever whole they belong to. */
-function unprovenParts(
-  context: PlanContext,
-  { address, calls }: Change,
-  changes: readonly Change[],
-): string[] {
-  const own = new Set(calls.map(({ id }) => id));
-  return changes.flatMap(({ address: part, action, sharedCall }) => {
-    const isPart = context.kind(part.kind).ownership.by === 'part' && part.target === address.target;
-    if (!isPart || action !== 'create' || !isUnproven(context, part)) return [];
-    return sharedCall === undefined || own.has(sharedCall) ? [part.kind] : [];
-  });
+/** Kinds of unproven parts: those that come with the create of their whole, by its call, and those that follow with calls of their own, by target. */
+function unprovenParts(context: PlanContext, changes: readonly Change[]) {
+  const withCall = new Map<CallId, string[]>();
+  const later = new Map<string, Set<string>>();
+  for (const { address, action, sharedCall } of changes) {
+    const { kind, target } = address;
+    const isPart = context.kind(kind).ownership.by === 'part';
+    if (!isPart || action !== 'create' || !isUnproven(context, address)) continue;
+    if (sharedCall === undefined) later.set(target, (later.get(target) ?? new Set()).add(kind));
+    else withCall.set(sharedCall, [...(withCall.get(sharedCall) ?? []), kind]);
+  }
+  return { withCall, later };
 }
 
 function isUnproven(context: PlanContext, { target, kind }: Change['address']): boolean {
