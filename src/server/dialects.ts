@@ -26,6 +26,8 @@ export interface WorkspacesDialect {
   readonly source: string;
   /** A create links an app installation, too, not only an update (1.5.2). */
   readonly takesAppInstallationOnCreate: boolean;
+  /** A working directory may begin with "/". */
+  readonly takesAbsoluteDirectories: boolean;
   /** A workspace may share its state with its project: `project-remote-state` (1.5.3). */
   readonly sharesWithProject: boolean;
   /** Effective tag bindings that are read by themselves have ids (1.5.5). */
@@ -40,10 +42,12 @@ export interface WorkspacesDialect {
   readonly takesUntypedBodies: boolean;
   /** What whoever runs the service may do to it is served below `/admin` (6.4). */
   readonly hasSiteAdministration: boolean;
+  /** A run that a client creates ends as `errored`, because no engine runs here: clients must not take it for one that did its work. */
+  readonly runsEndAsErrored: boolean;
   /** Plans and applies lead to their logs (6.5). */
   readonly hasLogs: boolean;
-  /** Flags of an organization that are kept and answered, and decide nothing here: by their names, with their defaults (6.1). */
-  readonly organizationFlags: Readonly<Record<string, boolean>>;
+  /** Settings of an organization that are kept and answered, and decide nothing here, by name (6.1). */
+  readonly organizationSettings: Readonly<Record<string, OrganizationSetting>>;
   /** The version of the form of an audit event: a number, or a text (wire/audit-trails 2). */
   readonly auditEventVersion: number | string;
   /** By type of event: the spec's name of what it carries to this service's (wire/audit-trails 3.2). */
@@ -54,6 +58,12 @@ export interface WorkspacesDialect {
   readonly greeting: Greeting | undefined;
   /** The editions that its service comes in; the first is what is served where none is asked for. */
   readonly editions: readonly [EditionName, ...EditionName[]];
+}
+
+/** The value of a setting while it is not set, and what requests may set it to; without `takes` they cannot. */
+export interface OrganizationSetting {
+  readonly default: boolean | number | string | null;
+  readonly takes?: 'flag' | 'minutes' | 'text' | readonly string[];
 }
 
 /** How clients find the API of a host, and learn what it is. */
@@ -139,6 +149,7 @@ const neutral: ServedDialects = {
     engineCategory: 'engine',
     source: 'api',
     takesAppInstallationOnCreate: false,
+    takesAbsoluteDirectories: false,
     sharesWithProject: false,
     effectiveBindingsHaveIds: false,
     tagSearchFindsBindings: false,
@@ -146,8 +157,9 @@ const neutral: ServedDialects = {
     absentWhileUnset: [],
     takesUntypedBodies: false,
     hasSiteAdministration: false,
+    runsEndAsErrored: false,
     hasLogs: false,
-    organizationFlags: {},
+    organizationSettings: {},
     auditEventVersion: 0,
     auditMetaNames: {},
     auditPagesTellSize: false,
@@ -183,6 +195,8 @@ const neutral: ServedDialects = {
 
 const API = '/api/v2/';
 
+const flag = (byDefault: boolean): OrganizationSetting => ({ default: byDefault, takes: 'flag' });
+
 const hcpTerraform: WorkspacesDialect = {
   name: 'hcp-terraform',
   editions: ['hosted', 'self-hosted'],
@@ -196,6 +210,7 @@ const hcpTerraform: WorkspacesDialect = {
   engineCategory: 'terraform',
   source: 'tfe-api',
   takesAppInstallationOnCreate: true,
+  takesAbsoluteDirectories: true,
   sharesWithProject: true,
   effectiveBindingsHaveIds: true,
   tagSearchFindsBindings: true,
@@ -203,15 +218,22 @@ const hcpTerraform: WorkspacesDialect = {
   absentWhileUnset: ['ssh-key', 'locked-by'],
   takesUntypedBodies: true,
   hasSiteAdministration: true,
+  runsEndAsErrored: true,
   hasLogs: true,
-  organizationFlags: {
-    'cost-estimation-enabled': false,
-    'enforce-hyok': false,
-    'max-ttl-enabled': false,
-    'send-passing-statuses-for-untriggered-speculative-plans': false,
-    'speculative-plan-management-enabled': true,
-    'stacks-enabled': false,
-    'user-tokens-enabled': true,
+  organizationSettings: {
+    'collaborator-auth-policy': { default: 'password', takes: ['password', 'two_factor_mandatory'] },
+    'cost-estimation-enabled': flag(false),
+    'enforce-hyok': flag(false),
+    'max-ttl-enabled': flag(false),
+    'owners-team-saml-role-id': { default: null, takes: 'text' },
+    'remaining-testable-count': { default: 5 },
+    'send-passing-statuses-for-untriggered-speculative-plans': flag(false),
+    'session-remember': { default: null, takes: 'minutes' },
+    'session-timeout': { default: null, takes: 'minutes' },
+    'speculative-plan-management-enabled': flag(true),
+    'stacks-enabled': flag(false),
+    'two-factor-conformant': { default: false },
+    'user-tokens-enabled': flag(true),
   },
   auditEventVersion: '0',
   auditMetaNames: { policy_check: { policy_engine: 'sentinel' } },
@@ -285,6 +307,11 @@ const real: readonly Partial<ServedDialects>[] = [
   { clusterAuth: vault },
   { clusterAuth: openbao },
 ];
+
+/** The dialects that call their type of a mount so. */
+export function dialectsWithMountType(type: string): string[] {
+  return real.flatMap(({ clusterAuth }) => (clusterAuth?.mountType === type ? [clusterAuth.name] : []));
+}
 
 /** Dialects that cannot be served, or not together. */
 class DialectError extends Error {

@@ -1,11 +1,12 @@
 /**
  * Starts the embedded service: one loopback port that speaks the workspaces API under /api/v2 and the cluster-auth
  * methods under /v1/auth/<mount>.
- * Invariant: it listens on 127.0.0.1 only, and `close` leaves nothing open: no socket, no timer, no database handle.
+ * Invariant: it listens on 127.0.0.1 only, and `close` leaves nothing open: no socket, no timer, no database handle. No client can
+ * hold it up for longer than a moment.
  */
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 import { type FastifyInstance, fastify } from 'fastify';
 
@@ -105,14 +106,37 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     applySeed(database, seed, services.now());
     const app = await buildApp(services, clock, options);
     app.addHook('onClose', async () => database.close());
+    const close = closerOf(app);
     await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
     const { port } = app.server.address() as AddressInfo;
     const url = options.tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
-    return { url, port, close: () => app.close() };
+    return { url, port, close };
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** How long requests in flight have to end once the service closes, in milliseconds. */
+const CLOSING_PATIENCE_MS = 2000;
+
+/**
+ * Closes the service: connections without a request at once, all others as soon as their request is answered, or after a moment. Node
+ * itself waits for ever for a connection over which nothing was ever sent.
+ */
+function closerOf(app: FastifyInstance): () => Promise<void> {
+  const sockets = new Set<Socket>();
+  app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return async () => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    const late = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, CLOSING_PATIENCE_MS);
+    await app.close().finally(() => clearTimeout(late));
+  };
 }
 
 /** Ten thousand consumers in one body, each with the padding that some clients send, stay below this. */

@@ -116,7 +116,12 @@ describe('terraform, with a workspace by its name', () => {
     await succeed(net, 'init');
     const { id } = (await host.api.get('/organizations/acme/workspaces/net')).resource;
     await host.api.update(id, { 'execution-mode': 'remote' });
-    expect(await succeed(net, 'plan')).toContain('no engine runs in it');
+    for (const command of ['plan', 'plan -detailed-exitcode', 'apply', 'apply -auto-approve']) {
+      const ended = await net.run([...command.split(' '), '-input=false']);
+      expect(ended.code, `${command}: ${ended.said}`).toBe(1);
+      expect(ended.said).toContain('has no engine for runs');
+      expect((await host.api.attributes(id))['locked']).toBe(false);
+    }
     await host.api.update(id, { 'execution-mode': 'local' });
     expect(await succeed(net, 'apply -auto-approve')).toContain('Resources: 1 added');
   });

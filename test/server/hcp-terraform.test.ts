@@ -201,39 +201,6 @@ describe('bodies', () => {
   });
 });
 
-describe('flags of an organization', () => {
-  const FLAG = 'cost-estimation-enabled';
-
-  it('are kept and answered, though nothing here depends on them', async () => {
-    const api = await serve();
-    const shown = async () => (await api.get('/organizations/acme')).resource.attributes;
-    expect(await shown()).toMatchObject({
-      [FLAG]: false,
-      'stacks-enabled': false,
-      'user-tokens-enabled': true,
-    });
-    const body = (attributes: object) => ({ data: { type: 'organizations', attributes } });
-    const set = await api.patch('/organizations/acme', body({ [FLAG]: true, 'user-tokens-enabled': false }));
-    expect(set.resource.attributes).toMatchObject({ [FLAG]: true, 'user-tokens-enabled': false });
-    await api.patch('/organizations/acme', body({ 'stacks-enabled': true }));
-    expect(await shown()).toMatchObject({
-      [FLAG]: true,
-      'stacks-enabled': true,
-      'user-tokens-enabled': false,
-    });
-    const made = await api.post('/organizations', body({ name: 'new-co', [FLAG]: true }));
-    expect(made.resource.attributes).toMatchObject({ [FLAG]: true });
-    expect((await api.patch('/organizations/acme', body({ [FLAG]: 'yes' }))).pointers).toEqual([
-      `/data/attributes/${FLAG}`,
-    ]);
-  });
-
-  it('are there in this dialect alone', async () => {
-    const api = await serveForTest();
-    expect((await api.get('/organizations/acme')).resource.attributes).not.toHaveProperty(FLAG);
-  });
-});
-
 describe('a workspace', () => {
   it('that is locked is not safely deleted, which the words of the refusal tell', async () => {
     const api = await serve();
@@ -414,7 +381,7 @@ describe('a run', () => {
       const link = String(attributes['log-read-url']);
       const whole = await (await fetch(link)).text();
       expect(whole).toMatch(
-        new RegExp(`^\u0002This ${part} was not carried out: .*execution mode.*\u0003$`, 's'),
+        new RegExp(`^\u0002The ${part} did not run: .*no engine.*"execution-mode" to "local".*\u0003$`, 's'),
       );
       const read = async (query: string) => (await fetch(`${link}?${query}`)).text();
       expect((await read('limit=10&offset=0')) + (await read('limit=65536&offset=10'))).toBe(whole);

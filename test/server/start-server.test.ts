@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { type ServedRequest, startServer } from '../../src/server/start-server.ts';
@@ -31,6 +33,22 @@ it('closes although a client keeps its connection alive', async () => {
   await new TestClient(server.url, 'ann').get('/organizations/acme/workspaces');
   const closed = server.close();
   await expect(closed).resolves.toBeUndefined();
+});
+
+it.each([
+  ['nothing was ever sent', ''],
+  ['half of a request was sent', 'GET /api/v2/ping HTTP/1.1\r\nhost: x'],
+])('closes although a connection is open over which %s', async (_, text) => {
+  const server = await startServer({ data: ':memory:' });
+  const socket = connect(server.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  const ended = once(socket, 'close');
+  socket.on('error', () => {}).resume();
+  if (text !== '') await new Promise((sent) => socket.write(text, sent));
+  await new TestClient(server.url, 'nobody').send('GET', '/ping').catch(() => undefined);
+  await server.close();
+  await ended;
 });
 
 it('keeps what was written in its file', async () => {

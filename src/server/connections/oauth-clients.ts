@@ -22,6 +22,8 @@ interface ConnectionRow {
   client_name: string | null;
   service_provider: string;
   http_url: string;
+  api_url: string | null;
+  organization_scoped: number;
   created_at: string;
 }
 
@@ -89,6 +91,8 @@ export function createOauthClient(services: Services, request: ApiRequest): ApiA
     client_name: read.nullableText('name', NAME_LIMIT) ?? null,
     service_provider: read.text('service-provider') ?? '',
     http_url: (read.text('http-url') ?? '').replace(/\/+$/, ''),
+    api_url: read.nullableText('api-url') ?? null,
+    organization_scoped: Number(read.boolean('organization-scoped') ?? true),
     created_at: services.now().toISOString(),
   };
   if (row.service_provider === '') read.refuse('service-provider', 'service-provider is required');
@@ -135,6 +139,8 @@ function clientResource(row: ConnectionRow): Resource {
       'created-at': row.created_at,
       'service-provider': row.service_provider,
       'http-url': row.http_url,
+      'api-url': row.api_url ?? row.http_url,
+      'organization-scoped': row.organization_scoped === 1,
     },
     relationships: {
       organization: {

@@ -4,6 +4,7 @@
  * Invariant: it may run while another process serves the same file; the file learns hashes only, so the caller keeps
  * the raw tokens and hands them in again next time.
  */
+import { CLUSTER_AUTH_METHOD, mountsIn } from '../cluster-auth/mounts.ts';
 import { Database } from './database.ts';
 import { OWNERS_TEAM } from '../identity/caller.ts';
 import { ROOT_POLICY } from '../identity/service-policies.ts';
@@ -65,13 +66,13 @@ export function ensureTenants(
   return given;
 }
 
-/** The names of all organizations in a data file. */
-export function organizationsOf(dataFile: string): string[] {
+/** The names of all organizations in a data file, and the paths of its mounts of this service's method. */
+export function tenantsOf(dataFile: string): Tenants {
   const database = Database.open(dataFile);
   try {
-    return database
-      .all<{ name: string }>('SELECT name FROM organizations ORDER BY name')
-      .map(({ name }) => name);
+    const organizations = database.all<{ name: string }>('SELECT name FROM organizations ORDER BY name');
+    const mounts = mountsIn(database, '').filter(({ type }) => type === CLUSTER_AUTH_METHOD);
+    return { organizations: organizations.map(({ name }) => name), mounts: mounts.map(({ path }) => path) };
   } finally {
     database.close();
   }

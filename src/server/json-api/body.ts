@@ -186,6 +186,10 @@ export class MemberReader {
     return this.refuse(name, `${name} must be a whole number that is not negative`);
   }
 
+  nullableCount(name: string): number | null | undefined {
+    return this.#source[name] === null ? null : this.count(name);
+  }
+
   object(name: string): BodyObject | undefined {
     const value = this.#source[name];
     if (value === undefined) return undefined;

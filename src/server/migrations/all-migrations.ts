@@ -12,6 +12,7 @@ import { RELEASES } from './007-releases.ts';
 import { CONFIG_ANNOTATIONS } from './008-config-annotations.ts';
 import { NAMESPACES_AND_MOUNTS } from './009-namespaces-and-mounts.ts';
 import { SERVICE_TOKEN_LIVES } from './010-service-token-lives.ts';
+import { CLIENT_FIELDS } from './011-client-fields.ts';
 
 export const MIGRATIONS: readonly string[] = [
   FOUNDATIONS,
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly string[] = [
   CONFIG_ANNOTATIONS,
   NAMESPACES_AND_MOUNTS,
   SERVICE_TOKEN_LIVES,
+  CLIENT_FIELDS,
 ];

@@ -30,7 +30,7 @@ export function organizationResources(
     const resource = organizationResource(record, caller, projects.find(isOf)?.id ?? '');
     return {
       ...resource,
-      attributes: { ...resource.attributes, ...flagsOf(record, dialects) },
+      attributes: { ...resource.attributes, ...settingsOf(record, dialects) },
       relationships: { ...resource.relationships, ...retentionPolicy(record, policies.find(isOf)) },
     };
   });
@@ -52,10 +52,13 @@ function retentionPolicy(
   return { 'data-retention-policy': { data: { id: policy.id, type: policy.type }, links: { related } } };
 }
 
-function flagsOf({ flags }: OrganizationRecord, { workspaces }: ServedDialects): Record<string, boolean> {
-  const set = JSON.parse(flags) as Record<string, boolean>;
+function settingsOf({ flags }: OrganizationRecord, { workspaces }: ServedDialects): Record<string, unknown> {
+  const set = JSON.parse(flags) as Record<string, unknown>;
   return Object.fromEntries(
-    Object.entries(workspaces.organizationFlags).map(([name, byDefault]) => [name, set[name] ?? byDefault]),
+    Object.entries(workspaces.organizationSettings).map(([name, { default: byDefault }]) => [
+      name,
+      name in set ? set[name] : byDefault,
+    ]),
   );
 }
 

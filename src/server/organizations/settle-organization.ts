@@ -3,7 +3,8 @@
  * Invariant: nothing is written here; a refusal names every problem.
  */
 import type { SqlParameters } from '../data-file/database.ts';
-import { asObject, MemberReader, readResource } from '../json-api/body.ts';
+import type { OrganizationSetting } from '../dialects.ts';
+import { asObject, MemberReader, NAME_LIMIT, readResource } from '../json-api/body.ts';
 import { invalid, type PointedProblem } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import type { OrganizationRecord } from '../workspaces/access.ts';
@@ -36,7 +37,7 @@ export function settleOrganization(
       before?.allow_force_delete_workspaces,
     ),
     assessments_enforced: flag('assessments-enforced', before?.assessments_enforced),
-    flags: readFlags(services, read, before),
+    flags: readSettings(services, read, before),
   };
   checkName(services, read, settings.name, before);
   if (settings.default_execution_mode === 'agent' && settings.default_agent_pool_id === null) {
@@ -46,18 +47,25 @@ export function settleOrganization(
   return settings;
 }
 
-/** What was set of the dialect's flags, then and now. */
-function readFlags(
+/** The settings of the dialect that were ever set, as JSON. */
+function readSettings(
   { dialects }: Services,
   read: MemberReader,
   before: OrganizationRecord | undefined,
 ): string {
-  const set = JSON.parse(before?.flags ?? '{}') as Record<string, boolean>;
-  for (const name of Object.keys(dialects.workspaces.organizationFlags)) {
-    const asked = read.boolean(name);
+  const set = JSON.parse(before?.flags ?? '{}') as Record<string, unknown>;
+  for (const [name, { takes }] of Object.entries(dialects.workspaces.organizationSettings)) {
+    const asked = readSetting(read, name, takes);
     if (asked !== undefined) set[name] = asked;
   }
   return JSON.stringify(set);
+}
+
+function readSetting(read: MemberReader, name: string, takes: OrganizationSetting['takes']): unknown {
+  if (takes === undefined) return undefined;
+  if (takes === 'flag') return read.boolean(name);
+  if (takes === 'minutes') return read.nullableCount(name);
+  return takes === 'text' ? read.nullableText(name, NAME_LIMIT) : read.nullableWord(name, takes);
 }
 
 function checkName(

@@ -3,7 +3,8 @@
  *
  * pending ──the workspace is free──▶ planned ──apply──▶ applied
  *    │                                  └─────discard──▶ discarded
- *    └──cancel──▶ canceled              plan only: planned_and_finished, without waiting for the lock
+ *    ├──cancel──▶ canceled              plan only: planned_and_finished, without waiting for the lock
+ *    └──in a dialect whose clients wait for an engine──▶ errored, without the lock
  *
  * Invariants: a run that is planned and may be applied holds the workspace's lock; runs of a workspace take their turn
  * in the order in which they were created; what ends a run frees the lock and lets the next one begin.
@@ -55,7 +56,9 @@ export function beginRun(services: Services, run: NewRun): string {
     created_at: services.now().toISOString(),
   });
   recordRunEvent(services, { id, organization_id: run.organizationId }, 'create', run.cause);
-  if (run.planOnly) {
+  if (services.dialects.workspaces.runsEndAsErrored) {
+    reach(services, id, 'errored', {});
+  } else if (run.planOnly) {
     const planTime = timed(services);
     reach(services, id, 'planned_and_finished', { plan_duration_ms: planTime() });
     recordRunEvent(services, { id, organization_id: run.organizationId }, 'plan');

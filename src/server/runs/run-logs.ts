@@ -16,9 +16,8 @@ type Part = 'plan' | 'apply';
 const [BEGIN, END] = ['\u0002', '\u0003'];
 
 function logOf(part: Part): string {
-  return `${BEGIN}This ${part} was not carried out: the service keeps workspaces and states, and no engine runs in it.
-To run where you are and keep the state here, set the execution mode of the workspace, or the default one of its
-organization, to "local".
+  return `${BEGIN}The ${part} did not run: this service stores workspaces and states, but has no engine for runs.
+Set "execution-mode" to "local" in the workspace, or as the default of its organization, to run on your own machine.
 ${END}`;
 }
 

@@ -5,7 +5,8 @@
  *
  * Invariants: only the holder of the workspace's lock saves a state (for a run, who names it and may apply it), so two writers cannot overwrite each other's; a
  * finalized version is current at once unless a newer one is, or another one holds the lock by then; an intermediate one (saved while a run holds the lock, or
- * called so) when the workspace is unlocked.
+ * called so) when the workspace is unlocked. Serial and lineage are those of the state itself; what was announced counts until the state arrives. A pending
+ * version does not use up its serial: the next announcement of that serial replaces it.
  */
 import { createHash } from 'node:crypto';
 
@@ -23,9 +24,11 @@ import { isJsonState, type ReadState, readOutputsText, readState, type StateOutp
 import { recordStateEvent } from './state-event.ts';
 import { stateVersionResources } from './state-version-document.ts';
 import {
+  finalizedBefore,
   isLockedByAnother,
   makeCurrentIfNewer,
-  newestStateVersion,
+  newestFinalizedStateVersion,
+  removePending,
   type StateVersionRow,
   stateVersionById,
 } from './state-version-record.ts';
@@ -35,11 +38,13 @@ export function createStateVersion(services: Services, request: ApiRequest): Api
   const { workspace, permissions } = requireWorkspace(services, request, 'can-create-state-versions');
   const body = readBody(request.body);
   const run = heldBy(services, request.caller, { workspace, permissions }, body.runId);
-  refuseOlder(newestStateVersion(database, workspace.id), body);
+  refuseOlder(newestFinalizedStateVersion(database, workspace.id), body);
+  removePending(database, workspace.id, body.serial);
   const id = newId('sv');
   database.insert('state_versions', {
     id,
     workspace_id: workspace.id,
+    forced: Number(body.force),
     serial: body.serial,
     lineage: body.lineage,
     md5: body.md5,
@@ -59,8 +64,8 @@ export function createStateVersion(services: Services, request: ApiRequest): Api
 }
 
 /**
- * The state of a pending version has come: what it tells is read out, and it may become current.
- * @throws ApiError 422 for what is no state, or has another serial, 409 when it is not the one that was announced
+ * Stores the state of a pending version, takes serial and lineage from it, and makes the version current where that is due.
+ * @throws ApiError 422 for what is no state, 409 for a state that was not announced or is older than the stored one
  */
 export function finalizeState(services: Services, id: string, text: string): void {
   const { database } = services;
@@ -68,15 +73,19 @@ export function finalizeState(services: Services, id: string, text: string): voi
   if (version?.status !== 'pending') throw conflict('The state version has its state already');
   const state = readState(text);
   if (state === undefined) throw invalidState('The state is no JSON object');
-  if ((state.serial ?? version.serial) !== version.serial)
-    throw invalidState(`The serial in the state is not ${version.serial}, which is the state version's`);
-  const md5 = createHash('md5').update(text).digest('hex');
+  const md5 = md5Of(text);
   if (version.md5 !== null && version.md5 !== md5) {
     throw conflict(`The state's MD5 is ${md5}, not ${version.md5} as was announced`);
   }
+  const serial = serialOf(state) ?? version.serial;
+  const lineage = typeof state.lineage === 'string' ? state.lineage : version.lineage;
+  const before = finalizedBefore(database, version);
+  refuseOlder(before, { serial, lineage, md5, force: version.forced === 1 });
   database.update('state_versions', id, {
     state: text,
     status: 'finalized',
+    serial,
+    lineage,
     resources: JSON.stringify(state.resources),
     resource_count: countOf(state),
   });
@@ -84,6 +93,17 @@ export function finalizeState(services: Services, id: string, text: string): voi
   if (known === undefined) replaceOutputs(database, id, state.outputs);
   database.update('workspaces', version.workspace_id, { latest_change_at: services.now().toISOString() });
   if (version.intermediate === 0 && !isLockedByAnother(database, version)) makeCurrentIfNewer(database, id);
+}
+
+/** @throws ApiError 422 for a serial that is no whole number */
+function serialOf({ serial }: ReadState): number | undefined {
+  if (serial === undefined || (typeof serial === 'number' && Number.isSafeInteger(serial) && serial >= 0))
+    return serial;
+  throw invalidState('The serial in the state must be a whole number that is not negative');
+}
+
+function md5Of(text: string): string {
+  return createHash('md5').update(text).digest('hex');
 }
 
 function invalidState(detail: string): ApiError {
@@ -113,16 +133,20 @@ function heldBy(
   return null;
 }
 
-/** Serials go up and the lineage stays, unless the client forces it. */
-function refuseOlder(newest: StateVersionRow | undefined, body: StateVersionBody): void {
-  if (newest === undefined || body.force) return;
-  if (body.serial <= newest.serial) {
-    throw conflict(
-      `The serial ${body.serial} is not greater than ${newest.serial}, the newest state version's`,
-    );
-  }
-  if (newest.lineage !== '' && body.lineage !== '' && newest.lineage !== body.lineage) {
+/** Serials go up and the lineage stays, unless the client forces it. The same state may be saved again. */
+function refuseOlder(
+  stored: StateVersionRow | undefined,
+  saved: Pick<StateVersionBody, 'serial' | 'md5' | 'lineage' | 'force'>,
+): void {
+  if (stored === undefined || saved.force) return;
+  if (stored.lineage !== '' && saved.lineage !== '' && stored.lineage !== saved.lineage) {
     throw conflict('The lineage is not that of the newest state version');
+  }
+  if (saved.serial < stored.serial) {
+    throw conflict(`The serial ${saved.serial} is lower than ${stored.serial}, the newest state version's`);
+  }
+  if (saved.serial === stored.serial && saved.md5 !== md5Of(stored.state ?? '')) {
+    throw conflict(`The newest state version has the serial ${stored.serial} and another content`);
   }
 }
 

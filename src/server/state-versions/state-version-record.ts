@@ -15,6 +15,8 @@ export interface StateVersionRow {
   intermediate: number;
   lineage: string;
   md5: string | null;
+  /** 1: may have an older serial or another lineage than the stored state. */
+  forced: number;
   state: string | null;
   json_state: string | null;
   /** JSON: what `resources` of the document shows. */
@@ -54,7 +56,7 @@ export function stateVersionsById(database: Database, ids: readonly string[]): S
 }
 
 /** The newest state version of a workspace, intermediate or not. */
-export function newestStateVersion(database: Database, workspaceId: string): StateVersionRow | undefined {
+function newestStateVersion(database: Database, workspaceId: string): StateVersionRow | undefined {
   return first(database, 's.workspace_id = :id', { id: workspaceId });
 }
 
@@ -73,6 +75,26 @@ export function newestFinalizedStateVersion(
   workspaceId: string,
 ): StateVersionRow | undefined {
   return first(database, "s.workspace_id = :id AND s.status = 'finalized'", { id: workspaceId });
+}
+
+/** The newest one before this version whose state has come. */
+export function finalizedBefore(
+  database: Database,
+  { id, workspace_id: workspace }: StateVersionRow,
+): StateVersionRow | undefined {
+  return first(
+    database,
+    "s.workspace_id = :workspace AND s.status = 'finalized' AND s.rowid < (SELECT rowid FROM state_versions WHERE id = :id)",
+    { id, workspace },
+  );
+}
+
+/** Removes the version of this serial whose state has not come, and with it the links to upload it. */
+export function removePending(database: Database, workspaceId: string, serial: number): void {
+  database.run(
+    "DELETE FROM state_versions WHERE workspace_id = :workspace AND serial = :serial AND status = 'pending'",
+    { workspace: workspaceId, serial },
+  );
 }
 
 /** A lock that is given back, or that is about to be. */

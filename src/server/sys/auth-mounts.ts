@@ -13,6 +13,7 @@ import {
   storeMount,
   tuneMount,
 } from '../cluster-auth/mounts.ts';
+import { dialectsWithMountType, type ServedDialects } from '../dialects.ts';
 import { asPairs } from '../cluster-auth/values/field-coercion.ts';
 import { isObject } from '../cluster-auth/values/is-object.ts';
 import { DEFAULT_TOKEN_TYPE, mountDocument, tokenStoreDocument } from './mount-document.ts';
@@ -66,7 +67,8 @@ export const enableMount: ServiceHandler = (call) =>
     );
     if (taken !== undefined) return answerError(400, `path is already in use at ${taken.path}/`);
     const method = storedType(type, services.dialects.clusterAuth.mountType);
-    if (method === undefined) return answerError(400, `plugin not found in the catalog: ${type}`);
+    if (method === undefined)
+      return answerError(400, `plugin not found in the catalog: ${type}${typeHint(type, services.dialects)}`);
     const settings: MountSettings = {
       ...config.value,
       description: textIn(body, 'description'),
@@ -126,6 +128,14 @@ function mountPath({ name }: ServiceCall): string {
 
 function noMount(call: ServiceCall): string {
   return `cannot fetch sysview for path "${mountPath(call)}/"`;
+}
+
+/** The specification leaves the words of errors open; a dialect of a real service has that service's own. */
+function typeHint(type: string, { clusterAuth }: ServedDialects): string {
+  const others = dialectsWithMountType(type);
+  return clusterAuth.name !== 'neutral' || others.length === 0
+    ? ''
+    : `: it is the type in the dialects ${others.join(' and ')}; in "${clusterAuth.name}" it is "${clusterAuth.mountType}"`;
 }
 
 function storedType(type: string, ownType: string): string | undefined {

@@ -29,7 +29,7 @@ export interface OrganizationRecord {
   allow_force_delete_workspaces: number;
   assessments_enforced: number;
   global_remote_state_default: number;
-  /** those that were set of the dialect's `organizationFlags`, as JSON */
+  /** those of the dialect's `organizationSettings` that were set, as JSON */
   flags: string;
 }
 

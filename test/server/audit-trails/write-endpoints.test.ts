@@ -94,6 +94,7 @@ const MAKE_ONE_MORE = [
   `POST ${TEAM}/authentication-token`,
   `POST ${ORGANIZATION}/oauth-clients`,
   `POST ${WORKSPACE}/configuration-versions`,
+  `POST ${WORKSPACE}/state-versions`,
   'POST /runs',
 ];
 

@@ -8,6 +8,8 @@ const GIT = {
   name: 'git',
   'service-provider': 'github',
   'http-url': 'https://git.example.com/',
+  'api-url': 'https://git.example.com/api/v3',
+  'organization-scoped': false,
   'oauth-token-string': 's3cret',
 };
 
@@ -28,6 +30,12 @@ it('makes a client whose token connects workspaces, until it is deleted', async 
   const made = await api.post(LIST, body(GIT));
   expect(made.status).toBe(201);
   expect(made.text).not.toContain('s3cret');
+  expect(made.resource.attributes).toMatchObject({
+    'http-url': 'https://git.example.com',
+    'api-url': 'https://git.example.com/api/v3',
+    'organization-scoped': false,
+  });
+  expect((await api.get(`/oauth-clients/${made.resource.id}`)).resource).toEqual(made.resource);
   const tokens = made.resource.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
   const repo = { identifier: 'acme/net', 'oauth-token-id': tokens?.[0]?.id };
   const id = await api.created({ name: 'a', 'vcs-repo': repo });

@@ -237,3 +237,19 @@ it('refuses what no engine would run', async () => {
   expect((await begin(api)).pointers).toEqual(['/data/relationships/workspace']);
   expect((await api.get('/workspaces/ws-a/runs')).resources).toEqual([]);
 });
+
+it.each([{}, { 'auto-apply': true }, { 'plan-only': true }])(
+  'ends as errored and holds no lock in the dialect whose clients wait for an engine: %j',
+  async (asked) => {
+    const api = await serveForTest({ dialects: ['hcp-terraform'] });
+    const id = await api.created({ name: 'net', 'execution-mode': 'remote' });
+    const workspace = { data: { type: 'workspaces', id } };
+    const made = await api.post('/runs', {
+      data: { type: 'runs', attributes: asked, relationships: { workspace } },
+    });
+    expect([made.status, made.resource.attributes['status']]).toEqual([201, 'errored']);
+    expect((await api.get(`/runs/${made.resource.id}/plan`)).resource.attributes['status']).toBe('errored');
+    expect((await api.attributes(id))['locked']).toBe(false);
+    expect((await api.post(`/runs/${made.resource.id}/actions/apply`)).status).toBe(409);
+  },
+);

@@ -125,26 +125,63 @@ it('refuses to take the state twice, another one than was announced, and what is
   }
 });
 
-it.each([4, 6, '5', 5.5])(
-  'refuses a state whose own serial is %j and not the 5 of its version',
-  async (own) => {
-    const api = await locked();
-    const text = JSON.stringify({ version: 4, serial: own, lineage: 'line-1' });
-    const inline = await saveWhole(api, 5, text);
-    expect([inline.status, inline.pointers]).toEqual([422, ['/data/attributes/state']]);
-    expect((await api.get(`${WS}/state-versions`)).resources).toEqual([]);
-    const pending = await save(api, 5, { md5: md5(text) });
-    expect(await sendTo(pending, text)).toBe(422);
-    const shown = (await api.get(`/state-versions/${pending.resource.id}`)).resource.attributes;
-    expect(shown['status']).toBe('pending');
-    expect(await currentOf(api)).toBeNull();
-  },
-);
-
-it('takes a state whose own serial is the one of its version', async () => {
+it.each(['5', 5.5, -1])('refuses a state whose own serial is %j', async (own) => {
   const api = await locked();
-  const text = JSON.stringify({ version: 4, serial: 5, lineage: 'line-1' });
-  expect((await saveWhole(api, 5, text)).status).toBe(201);
+  const text = JSON.stringify({ version: 4, serial: own, lineage: 'line-1' });
+  const inline = await saveWhole(api, 5, text);
+  expect([inline.status, inline.pointers]).toEqual([422, ['/data/attributes/state']]);
+  expect((await api.get(`${WS}/state-versions`)).resources).toEqual([]);
+  const pending = await save(api, 5, { md5: md5(text) });
+  expect(await sendTo(pending, text)).toBe(422);
+  const shown = (await api.get(`/state-versions/${pending.resource.id}`)).resource.attributes;
+  expect(shown['status']).toBe('pending');
+  expect(await currentOf(api)).toBeNull();
+});
+
+const stateOf = (serial: number, lineage: string, note = '') =>
+  JSON.stringify({ version: 4, serial, lineage, note });
+
+it('takes serial and lineage from the state, whatever was announced', async () => {
+  const api = await locked();
+  const text = stateOf(5, 'real');
+  const pending = await save(api, 0, { md5: md5(text), lineage: 'announced' });
+  expect(await sendTo(pending, text)).toBe(200);
+  const shown = (await api.get(`/state-versions/${pending.resource.id}`)).resource.attributes;
+  expect([shown['serial'], shown['status']]).toEqual([5, 'finalized']);
+  expect((await saveWhole(api, 6, stateOf(6, 'announced'), { lineage: 'announced' })).status).toBe(409);
+  expect((await saveWhole(api, 6, stateOf(6, 'real'), { lineage: 'real' })).status).toBe(201);
+});
+
+it.each([
+  ['an older serial', stateOf(4, 'real')],
+  ['another lineage', stateOf(9, 'other')],
+  ['the same serial and another content', stateOf(5, 'real', 'changed')],
+])('refuses at the upload link a state with %s than the stored one, unless it is forced', async (_, text) => {
+  const api = await locked();
+  expect((await saveWhole(api, 5, stateOf(5, 'real'), { lineage: 'real' })).status).toBe(201);
+  expect(await sendTo(await save(api, 7, { md5: md5(text) }), text)).toBe(409);
+  expect(await sendTo(await save(api, 8, { md5: md5(text), force: true }), text)).toBe(200);
+});
+
+it('takes the same state again under its serial', async () => {
+  const api = await locked();
+  const text = stateOf(5, 'real');
+  expect((await saveWhole(api, 5, text, { lineage: 'real' })).status).toBe(201);
+  expect((await saveWhole(api, 5, text, { lineage: 'real' })).status).toBe(201);
+  expect((await saveWhole(api, 5, stateOf(5, 'real', 'x'), { lineage: 'real' })).status).toBe(409);
+});
+
+it('lets the holder of the lock announce a serial again whose upload failed, and closes the former link', async () => {
+  const api = await locked();
+  const text = stateOf(1, 'real');
+  const failed = await save(api, 1, { md5: md5(text) });
+  expect((await save(api.as('writers'), 1, { md5: md5(text) })).status).toBe(409);
+  const again = await save(api, 1, { md5: md5(text) });
+  expect([again.status, again.resource.id === failed.resource.id]).toEqual([201, false]);
+  expect(await sendTo(failed, text)).toBe(404);
+  expect((await api.get(`/state-versions/${failed.resource.id}`)).status).toBe(404);
+  expect(await sendTo(again, text)).toBe(200);
+  expect(await currentOf(api)).toMatchObject({ id: again.resource.id });
 });
 
 it('refuses files whose bytes are not UTF-8, at their links as in a body', async () => {
@@ -174,7 +211,7 @@ it('takes states from the holder of the lock alone', async () => {
   expect((await saveWhole(api, 1, stateText(1))).status).toBe(201);
 });
 
-it('refuses a serial that does not go up and another lineage, unless it is forced', async () => {
+it('refuses another state under the same serial and another lineage, unless it is forced', async () => {
   const api = await locked();
   await saveWhole(api, 5, stateText(1));
   expect((await saveWhole(api, 5, stateText(2))).status).toBe(409);

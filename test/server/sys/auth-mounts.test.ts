@@ -36,6 +36,25 @@ it.each([
   expect(await enable(logins, path, body)).toMatchObject({ status: 400, errors: [error] });
 });
 
+it.each(['vault', 'openbao'] as const)(
+  'takes the mount type kubernetes in the dialect %s',
+  async (dialect) => {
+    const logins = await serveLogins({ dialect });
+    expect((await logins.send('POST', 'sys/auth/other', { type: 'kubernetes' })).status).toBe(204);
+    expect((await logins.send('GET', 'sys/auth/other')).data).toMatchObject({ type: 'kubernetes' });
+    expect((await logins.send('POST', 'sys/auth/third', { type: 'cluster' })).errors).toEqual([
+      'plugin not found in the catalog: cluster',
+    ]);
+  },
+);
+
+it('says in the dialect neutral which dialects have the mount type kubernetes', async () => {
+  const logins = await serveLogins();
+  expect((await logins.send('POST', 'sys/auth/other', { type: 'kubernetes' })).errors).toEqual([
+    'plugin not found in the catalog: kubernetes: it is the type in the dialects vault and openbao; in "neutral" it is "cluster"',
+  ]);
+});
+
 it('takes all of a mount along when it is disabled, and says nothing of one that is not there', async () => {
   const logins = await serveLogins();
   await enable(logins, 'second');

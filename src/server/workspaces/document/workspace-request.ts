@@ -136,17 +136,18 @@ function readVcsRepo(
 ): Maybe<VcsRepoRequest | null> {
   if (sent === undefined || sent === null) return sent;
   const source = fromWireNames(sent, dialect);
-  // The real service answers these two with a plain 400: they come from clients that send what they should leave out.
-  for (const name of ['oauth-token-id', 'vcs-app-installation-id']) {
-    if (source[name] === '') throw badRequest(`invalid ${wireName(name, dialect).replaceAll('-', '_')}`);
-  }
+  // The real service answers 400 to a connection that is empty, unless the other one is given.
+  const connections = ['oauth-token-id', 'vcs-app-installation-id'];
+  const empty = connections.find((name) => source[name] === '');
+  if (empty !== undefined && connections.every((name) => !source[name]))
+    throw badRequest(`invalid ${wireName(empty, dialect).replaceAll('-', '_')}`);
   const read = new MemberReader(source, '/data/attributes/vcs-repo', problems);
   return {
     identifier: read.text('identifier', TEXT_LIMIT),
     branch: read.nullableText('branch', TEXT_LIMIT),
     ingressSubmodules: read.boolean('ingress-submodules'),
-    oauthTokenId: read.nullableText('oauth-token-id'),
-    appInstallationId: read.nullableText('vcs-app-installation-id'),
+    oauthTokenId: noneWhenEmpty(read.nullableText('oauth-token-id')),
+    appInstallationId: noneWhenEmpty(read.nullableText('vcs-app-installation-id')),
     tagsRegex: noneWhenEmpty(read.nullableText('tags-regex', TEXT_LIMIT)),
   };
 }

@@ -15,10 +15,10 @@ const NAME = /^[A-Za-z0-9_-]+$/;
 export function settlePlainSettings(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
-  problems: PointedProblem[],
+  { problems, takesAbsolute }: { readonly problems: PointedProblem[]; readonly takesAbsolute: boolean },
 ): Partial<WorkspaceSettings> {
   checkName(request.name, problems);
-  checkWorkingDirectory(request.workingDirectory, problems);
+  checkWorkingDirectory(request.workingDirectory, takesAbsolute, problems);
   return {
     name: request.name ?? current.name,
     description: keepAbsent(request.description, current.description),
@@ -58,9 +58,13 @@ function checkName(name: string | undefined, problems: PointedProblem[]): void {
 }
 
 /** It is a folder of the repository, told from the repository's root. */
-function checkWorkingDirectory(path: string | null | undefined, problems: PointedProblem[]): void {
+function checkWorkingDirectory(
+  path: string | null | undefined,
+  takesAbsolute: boolean,
+  problems: PointedProblem[],
+): void {
   if (typeof path !== 'string') return;
-  const leaves = posix.isAbsolute(path) || /^\.\.(?:\/|$)/.test(posix.normalize(path));
+  const leaves = (posix.isAbsolute(path) && !takesAbsolute) || /^\.\.(?:\/|$)/.test(posix.normalize(path));
   if (!leaves) return;
   problems.push({
     detail: 'working-directory must be a relative path inside the repository',

@@ -94,7 +94,7 @@ export function settleWorkspace(settling: Settling, problems: PointedProblem[]):
   const settings: WorkspaceSettings = {
     ...current,
     project_id: project.id,
-    ...settlePlainSettings(current, request, problems),
+    ...settlePlainSettings(current, request, { problems, takesAbsolute: dialect.takesAbsoluteDirectories }),
     ...settleExecution(
       current,
       request,

@@ -47,12 +47,25 @@ it('accepts the provider-specific form with _git', async () => {
   expect((await api.create({ name: 'a', 'vcs-repo': repo })).status).toBe(201);
 });
 
-it.each(['oauth-token-id', 'vcs-app-installation-id'])('answers 400 to an empty %s', async (name) => {
+it.each(['oauth-token-id', 'vcs-app-installation-id'])('answers 400 to an empty %s alone', async (name) => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a', 'vcs-repo': REPO });
   const answer = await api.update(id, { 'vcs-repo': { [name]: '' } });
   expect(answer.status).toBe(400);
   expect(answer.errors[0]?.detail).toBe(`invalid ${name.replaceAll('-', '_')}`);
+});
+
+it('takes an empty connection beside the other one as none, as clients send it', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', 'vcs-repo': REPO });
+  const kept = await api.update(id, { 'vcs-repo': { ...REPO, 'vcs-app-installation-id': '' } });
+  expect([kept.status, kept.resource.attributes['vcs-repo']]).toMatchObject([200, REPO]);
+  const moved = { 'oauth-token-id': '', 'vcs-app-installation-id': 'ghain-app' };
+  const app = await api.update(id, { 'vcs-repo': moved });
+  expect(app.resource.attributes['vcs-repo']).toMatchObject({
+    'oauth-token-id': null,
+    'vcs-app-installation-id': 'ghain-app',
+  });
 });
 
 it('changes only the keys that an update lists', async () => {
