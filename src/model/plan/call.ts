@@ -4,6 +4,7 @@
  * a live value that is sent back can never be mistaken for a reference (rule 42).
  */
 import type { AddressText } from '../resource/address.ts';
+import type { Json } from '../json/json.ts';
 import type { SecretSource } from '../stack/target.ts';
 import type { WriteMethod } from '../wire.ts';
 
@@ -61,8 +62,8 @@ export interface Call {
   readonly already?: readonly number[];
   /** may be sent again when its answer was lost */
   readonly repeatable: boolean;
-  /** sent only right after a look of its own, each time that it is sent: between two tries anything may happen (rules 29, 48) */
-  readonly looksEachTime?: true;
+  /** the facts among the change's preconditions that still matter to this call after other calls of the change */
+  readonly reliesOn?: readonly string[];
   /** for a call that creates a resource: the JSON pointer to its id in the answer, such as `/data/id` */
   readonly createsId?: { readonly address: AddressText; readonly pointer: string };
   /** the right that the call needs, by its name in `LiveResource.rights` or `TokenRights`: `can-update`, `create` (rule 30) */
@@ -74,6 +75,10 @@ export interface Call {
   readonly writes?: readonly string[];
   /** the fields that it only removes elements from: it makes nothing in them ours */
   readonly takesFrom?: readonly string[];
+  /** values that it removes, by field: an answer that still has one shows that the service ignored the call */
+  readonly removes?: Readonly<Record<string, Json>>;
+  /** what a refusal with this status most likely means, where the service does not say it */
+  readonly refusalHints?: Readonly<Record<number, string>>;
   /** what the call does, for readers of the plan, where method and path do not tell */
   readonly description?: string;
 }

@@ -6,6 +6,8 @@ import type { Address } from '../resource/address.ts';
 
 export type GuardId =
   | 'older-commit'
+  | 'diverged-commit'
+  | 'missing-file'
   | 'deletes'
   | 'zero'
   | 'delete-percent'
@@ -15,11 +17,13 @@ export type GuardId =
   | 'no-record'
   | 'forced-delete'
   | 'adopt'
+  | 'unrecorded'
   | 'takeover'
   | 'wildcard'
   | 'cleared-audience'
   | 'unlimited-lifetime'
   | 'global-sharing'
+  | 'scheduled-destroy'
   | 'widening'
   | 'new-role'
   | 'commit-unknown';
@@ -27,7 +31,13 @@ export type GuardId =
 /** The guards that a risk can trip. */
 export type RiskGuard = Extract<
   GuardId,
-  'wildcard' | 'cleared-audience' | 'unlimited-lifetime' | 'global-sharing' | 'widening' | 'new-role'
+  | 'wildcard'
+  | 'cleared-audience'
+  | 'unlimited-lifetime'
+  | 'global-sharing'
+  | 'scheduled-destroy'
+  | 'widening'
+  | 'new-role'
 >;
 
 /** `blocks`: apply refuses until it is acknowledged. `warns`: it is only shown. */
@@ -36,6 +46,8 @@ type GuardEffect = 'blocks' | 'warns';
 /** Every guard with its default effect, in the order of reports. */
 export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
   'older-commit': 'blocks',
+  'diverged-commit': 'blocks',
+  'missing-file': 'blocks',
   deletes: 'blocks',
   zero: 'blocks',
   'delete-percent': 'blocks',
@@ -45,11 +57,13 @@ export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
   'no-record': 'blocks',
   'forced-delete': 'blocks',
   adopt: 'blocks',
+  unrecorded: 'blocks',
   takeover: 'blocks',
   wildcard: 'blocks',
   'cleared-audience': 'blocks',
   'unlimited-lifetime': 'blocks',
   'global-sharing': 'blocks',
+  'scheduled-destroy': 'blocks',
   widening: 'warns',
   'new-role': 'warns',
   'commit-unknown': 'warns',

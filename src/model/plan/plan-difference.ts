@@ -27,10 +27,16 @@ export interface ChangeDifference {
   readonly address: Address;
   readonly one?: Action;
   readonly other?: Action;
-  /** the remote ids of the two, where the two plans treat the resource as a whole differently */
+  /** the remote ids of the two, where the plans adopt or remove different resources of one name */
   readonly ids?: { readonly one?: string; readonly other?: string };
   /** the same for resources without an id */
   readonly fingerprints?: { readonly one?: string; readonly other?: string };
+  /** other resources that the change names, where the plans mean different ones by a name; the address itself for one that the plan creates */
+  readonly references?: readonly {
+    readonly address: AddressText;
+    readonly one?: string;
+    readonly other?: string;
+  }[];
   /** only those that differ */
   readonly fields: readonly FieldDifference[];
 }

@@ -27,6 +27,27 @@ export interface Plan {
   readonly coverage: Coverage;
   /** 32 hexadecimal characters (rule 27) */
   readonly digest: string;
+  /** how the digest was made: an approval counts only under the current version */
+  readonly digestVersion: number;
+  /** absent in plan files of earlier versions */
+  readonly made?: PlanOrigin;
+}
+
+/** When a plan was made, and from which commit. */
+export interface PlanOrigin {
+  /** RFC 3339; before anything was read */
+  readonly at: string;
+  /** that is checked out; absent without a repository */
+  readonly commit?: string;
+  /** the work tree had changes that were not committed */
+  readonly dirty?: true;
+  /** the commit of the pull request, where the CI job names one and `commit` is it or was merged from it */
+  readonly pullRequestCommit?: string;
+  /**
+   * When an apply last ended the approval of this same plan, as the ledger had it then (RFC 3339); null where none had. It orders a plan
+   * and an apply without clocks. Absent in plan files of earlier versions.
+   */
+  readonly lastEnded?: string | null;
 }
 
 /** A target by its name in the stack, and what it is. */

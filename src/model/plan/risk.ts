@@ -1,14 +1,15 @@
-/** The access that a change opens or closes, and to whom: what a kind tells the guards (rule 33). */
+/** What a change puts at risk: access that it opens or closes, or a destroy that it schedules (rule 33). */
 import type { RiskGuard } from './guard.ts';
 import type { Path } from '../json/json.ts';
 
 export interface Risk {
   /** the field that causes it; empty when the whole resource does */
   readonly path: Path;
-  readonly effect: 'widens' | 'narrows';
-  /** a clause for people: who gains or loses what */
+  /** `destroys`: it makes a later destroy happen, or happen sooner */
+  readonly effect: 'widens' | 'narrows' | 'destroys';
+  /** a clause for people: who gains or loses what, or what is destroyed and when */
   readonly message: string;
-  /** the guard that it trips if it widens access; `widening` when absent */
+  /** the guard that it trips if it widens access; `widening` when absent. What destroys trips `scheduled-destroy` */
   readonly guard?: RiskGuard;
 }
 

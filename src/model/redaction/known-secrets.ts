@@ -2,8 +2,14 @@
  * The secrets that a run has read: tokens, JWTs, passwords, of whatever target (rule 42). Code that reads or sends a secret
  * adds it here; code that prints or stores a text redacts it here.
  */
-import { isJsonObject, type Json } from './json/json.ts';
-import { type SecretFinder, type TextRange, makeFinder } from './secret-spellings.ts';
+import { isJsonObject, type Json } from '../json/json.ts';
+import {
+  makeFinder,
+  type SearchedText,
+  type SecretFinder,
+  searchedText,
+  type TextRange,
+} from './secret-search.ts';
 
 /** Replaces each occurrence of a secret in a text. */
 export const secretPlaceholder = '[secret]';
@@ -11,33 +17,58 @@ export const secretPlaceholder = '[secret]';
 /** Shorter secrets may be ordinary words: they are redacted in texts from outside, but not in everything that is printed. */
 const minPrintedLength = 8;
 
+/** From this length on, the beginning of a secret is redacted in texts from outside: many programs print only that of a token. */
+const minBeginning = 8;
+
 /** Shorter parts of a JWT may be words, or the same in many; no signature is as short. */
 const minPartLength = 16;
 
+/** A secret, or a part of one. */
+interface KnownSecret {
+  readonly find: SecretFinder;
+  /** where it was read from, for people; undefined where that is of no use */
+  readonly source: string | undefined;
+  readonly isLong: boolean;
+  /** an address begins like any other address */
+  readonly hasTellingBeginning: boolean;
+}
+
 export class KnownSecrets {
-  readonly #finders = new Map<string, SecretFinder>();
+  readonly #known = new Map<string, KnownSecret>();
   /** redacted values by their originals: a ledger is written many times, and most of it does not change */
   #redacted = new WeakMap<object, object>();
 
-  /** Adds a secret, and the parts of a JWT, for a service may repeat one of them. @returns `value` itself */
-  keep(value: string): string {
+  /**
+   * Adds a secret, and the parts of a JWT, for a service may repeat one of them.
+   * @param source `the environment variable "API_TOKEN"`
+   * @returns `value` itself
+   */
+  keep(value: string, source?: string): string {
     const secret = value.trim();
     for (const text of [secret, ...partsOfJwt(secret)]) {
-      if (text === '' || this.#finders.has(text)) continue;
-      this.#finders.set(text, makeFinder(text));
+      if (text === '' || this.#known.has(text)) continue;
+      this.#known.set(text, {
+        find: makeFinder(text),
+        source,
+        isLong: text.length >= minPrintedLength,
+        hasTellingBeginning: !text.includes('://'),
+      });
       this.#redacted = new WeakMap();
     }
     return value;
   }
 
-  /** For texts from a service or a proxy: redacts all secrets, short ones included. */
+  /**
+   * For texts that a service, a proxy or git returned: redacts all secrets, short ones included, and beginnings of secrets of eight
+   * or more characters.
+   */
   redact(text: string): string {
-    return redact(text, [...this.#finders.values()]);
+    return redact(text, this.#inReturned());
   }
 
   /** The same for every text inside a body. */
   redactBody(body: Json): Json {
-    return redactBody(body, [...this.#finders.values()]);
+    return redactBody(body, this.#inReturned());
   }
 
   /**
@@ -45,7 +76,7 @@ export class KnownSecrets {
    * JSON stays valid JSON.
    */
   redactPrinted(text: string): string {
-    const finders = this.#longFinders();
+    const finders = this.#inPrinted();
     const clean = redact(text, finders);
     return clean !== text && isJson(text) ? redactStrings(text, finders) : clean;
   }
@@ -55,22 +86,35 @@ export class KnownSecrets {
    * @param value must not be changed afterwards: the result is cached
    */
   redactKept<T extends object>(value: T): T {
-    const redacted = this.#redacted.get(value) ?? redactBody(value as unknown as Json, this.#longFinders());
+    const redacted = this.#redacted.get(value) ?? redactBody(value as unknown as Json, this.#inPrinted());
     this.#redacted.set(value, redacted as object);
     return redacted as T;
   }
 
   /** Whether `redactKept` would change the value. */
   isIn(value: Json): boolean {
-    return redactBody(value, this.#longFinders()) !== value;
+    return redactBody(value, this.#inPrinted()) !== value;
   }
 
-  #longFinders(): SecretFinder[] {
-    return [...this.#finders].flatMap(([secret, finder]) =>
-      secret.length >= minPrintedLength ? [finder] : [],
+  /** Where the secrets that a text contains were read from. */
+  sourcesIn(text: string): string[] {
+    const searched = searchedText(text);
+    const found = [...this.#known.values()].filter(({ isLong, find }) => isLong && find(searched).length > 0);
+    return [...new Set(found.map(({ source = 'this run' }) => source))];
+  }
+
+  #inPrinted(): Finder[] {
+    return [...this.#known.values()].flatMap(({ isLong, find }) => (isLong ? [find] : []));
+  }
+
+  #inReturned(): Finder[] {
+    return [...this.#known.values()].map(({ find, hasTellingBeginning }) =>
+      hasTellingBeginning ? (text: SearchedText) => find(text, minBeginning) : find,
     );
   }
 }
+
+type Finder = (text: SearchedText) => readonly TextRange[];
 
 /** Header, claims and signature as they are written; empty for a text of another form. */
 function partsOfJwt(secret: string): string[] {
@@ -79,8 +123,9 @@ function partsOfJwt(secret: string): string[] {
 }
 
 /** Replaces every occurrence in any spelling by `[secret]`; overlapping occurrences become one. */
-function redact(text: string, finders: readonly SecretFinder[]): string {
-  const found = finders.flatMap((find) => find(text)).sort((a, b) => a.start - b.start);
+function redact(text: string, finders: readonly Finder[]): string {
+  const searched = searchedText(text);
+  const found = finders.flatMap((find) => find(searched)).sort((a, b) => a.start - b.start);
   let clean = '';
   let shown = 0;
   for (const { start, end } of mergeOverlaps(found)) {
@@ -102,7 +147,7 @@ function mergeOverlaps(found: readonly TextRange[]): TextRange[] {
 }
 
 /** Returns the same object when there is nothing to redact. */
-function redactBody(body: Json, finders: readonly SecretFinder[]): Json {
+function redactBody(body: Json, finders: readonly Finder[]): Json {
   if (typeof body === 'string') return redact(body, finders);
   if (Array.isArray(body)) {
     const items = body.map((item) => redactBody(item, finders));
@@ -127,12 +172,25 @@ function isJson(text: string): boolean {
 }
 
 /** Only string tokens change: a secret made of digits or quotes must not remove a number or a bracket. */
-function redactStrings(json: string, finders: readonly SecretFinder[]): string {
-  return json.replace(/"(?:[^"\\]|\\.)*"/g, (token) => {
+function redactStrings(json: string, finders: readonly Finder[]): string {
+  let clean = '';
+  let copied = 0;
+  for (let start = json.indexOf('"'); start !== -1; start = json.indexOf('"', copied)) {
+    const end = endOfString(json, start);
+    const token = json.slice(start, end);
     const value: string = JSON.parse(token);
-    const clean = redact(value, finders);
-    return clean === value ? token : asciiJson(clean);
-  });
+    const redacted = redact(value, finders);
+    clean += json.slice(copied, start) + (redacted === value ? token : asciiJson(redacted));
+    copied = end;
+  }
+  return clean + json.slice(copied);
+}
+
+/** The end of the string token of valid JSON that begins at `start`. Not by a pattern, which fails for a token of many megabytes. */
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at + 1;
 }
 
 /** Escapes all but printable ASCII again: other characters can move the cursor or reorder a line. */
