@@ -36,13 +36,15 @@ export interface ApplyInput {
   /** what the ledger holds besides its records, written before the first call */
   readonly head?: LedgerHead;
   readonly store: LedgerWriter;
-  /** checked before each try of each call */
+  /** checked before each attempt of each call */
   readonly fence?: Fence;
   /** calls of one target in flight at once */
   readonly concurrency?: number;
   /** once aborted, nothing more is sent or retried; requests in flight are completed */
   readonly stop?: AbortSignal;
   readSecret(source: SecretSource): Promise<string>;
+  /** milliseconds since 1970 */
+  now(): number;
   pause(milliseconds: number): Promise<void>;
   tell(event: ApplyEvent): void;
 }
@@ -102,6 +104,7 @@ class Work {
   readonly #stop: AbortSignal;
   readonly #runs = new Map<AddressText, ChangeRun>();
   readonly #ids = new Map<AddressText, string>();
+  readonly #createdAt = new Map<AddressText, number>();
   readonly #origins = new Map<AddressText, Origin>();
   readonly #looks = new EachTarget(() => new LookBudget());
   readonly #proofs = new EachTarget(() => new FirstProofs());
@@ -140,6 +143,8 @@ class Work {
       pause: input.pause,
       planning: input.planning,
       ids: this.#ids,
+      createdAt: this.#createdAt,
+      now: input.now,
       readSecret: input.readSecret,
       stop: this.#stop,
       looks: this.#looks.of(change.address.target),
@@ -163,7 +168,9 @@ class Work {
   #end(change: Change, result: Outcome, done: DoneCalls): Outcome {
     const { planning, tell } = this.#input;
     const outcome =
-      result.kind === 'applied' ? withUnproven(result, planning.judgeAnswers(change, done.answers)) : result;
+      result.kind === 'applied'
+        ? withAnswers(result, planning.judgeAnswers(change, done.answers), done)
+        : result;
     this.#finished += 1;
     tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });
     const isTrue = outcome.kind === 'applied' || outcome.kind === 'unchanged' || outcome.foundTrue === true;
@@ -223,15 +230,33 @@ class EachTarget<T> {
   }
 }
 
-/** Adds to the outcome which fields were answered differently or cannot be verified: success alone does not prove them. */
-function withUnproven(outcome: Outcome, { contradicted, unverifiable }: AnswersVerdict): Outcome {
-  const names = (paths: readonly Path[]) => paths.map((path) => path.join('.')).join(', ');
+/**
+ * Adds to the outcome which fields were answered differently or cannot be verified: success alone does not prove them. A reset that
+ * the service ignored is a failure.
+ */
+function withAnswers(
+  outcome: Outcome,
+  { contradicted, ignored, unverifiable }: AnswersVerdict,
+  { calls }: DoneCalls,
+): Outcome {
+  const names = (fields: readonly { readonly path: Path }[]) =>
+    fields.map(({ path }) => path.join('.')).join(', ');
+  const otherwise = contradicted.filter((field) => !ignored.includes(field));
   const details = [
     ...(outcome.detail === undefined ? [] : [outcome.detail]),
-    ...(contradicted.length === 0
+    ...(ignored.length === 0
       ? []
-      : [`${names(contradicted.map(({ path }) => path))}: answered otherwise than sent`]),
-    ...(unverifiable.length === 0 ? [] : [`${names(unverifiable)}: sent, cannot be verified`]),
+      : [
+          `${names(ignored)}: answered otherwise than sent, and still with the old value: the service did not reset it`,
+        ]),
+    ...(otherwise.length === 0 ? [] : [`${names(otherwise)}: answered otherwise than sent`]),
+    ...(unverifiable.length === 0
+      ? []
+      : [`${names(unverifiable.map((path) => ({ path })))}: sent, cannot be verified`]),
   ];
-  return details.length === 0 ? outcome : { ...outcome, detail: details.join('; ') };
+  return {
+    ...outcome,
+    ...(ignored.length === 0 ? {} : { kind: 'failed' as const, done: [...calls] }),
+    ...(details.length === 0 ? {} : { detail: details.join('; ') }),
+  };
 }

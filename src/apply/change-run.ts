@@ -1,5 +1,5 @@
 /**
- * Carries out one change: reads the resource again before its first call, and ends when its last call has ended.
+ * Carries out one change: reads the resource again before each attempt of its calls, and ends when its last call has ended.
  * Its outcome is the worst result of its calls. It never throws: a failure concerns only this change.
  */
 import { messageOf } from '../model/message-of.ts';
@@ -13,28 +13,24 @@ import type { SecretSource } from '../model/stack/target.ts';
 import { untilAborted } from '../model/until-aborted.ts';
 import type { Answer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
-import type { Recheck } from '../plan/approval/recheck.ts';
+import { type AttemptResult, attemptCall } from './attempt-call.ts';
 import { type CallEnd, isBroken, isDone, isUnnamed, severityOf } from './call-end.ts';
-import { type Fence, Passing } from './fence.ts';
+import type { Fence } from './fence.ts';
 import { type FirstProofs, readProofs } from './first-proof.ts';
+import { LastLook } from './last-look.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { NodeResult } from './schedule.ts';
 import { type LookBudget, lookAfterRefusal } from './verify-refusal.ts';
-import {
-  declaredMark,
-  type Failed,
-  isRefusal,
-  type SendContext,
-  type SendResult,
-  sendCall,
-} from './send-call.ts';
+import { declaredMark, type Failed, isRefusal, type SendContext } from './send-call.ts';
 import { whyStopped } from './why-stopped.ts';
 
 interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   readonly planning: Planning;
   /** ids of resources that this apply created */
   readonly ids: Map<AddressText, string>;
-  /** checked before each try of each call */
+  /** when it created them, in milliseconds */
+  readonly createdAt: Map<AddressText, number>;
+  /** checked before each attempt of each call */
   readonly fence?: Fence;
   readonly kinds: Registry;
   /** what the target is not known to keep yet; shared by all its changes */
@@ -59,19 +55,18 @@ export interface DoneCalls {
   readonly lostClaim?: true;
 }
 
-/** The result of the last look before the first call. */
-type RecheckResult = Recheck | { readonly is: 'failed'; readonly why: string };
-
 export class ChangeRun {
   readonly change: Change;
   readonly #tools: ChangeTools;
   readonly #results = new Map<CallId, CallEnd>();
-  #look: Promise<RecheckResult> | undefined;
+  readonly #look: LastLook;
+  #hasBegun = false;
   #outcome: Outcome | undefined;
 
   constructor(change: Change, tools: ChangeTools) {
     this.change = change;
     this.#tools = tools;
+    this.#look = new LastLook(change, tools);
   }
 
   async perform(call: Call): Promise<NodeResult> {
@@ -100,34 +95,37 @@ export class ChangeRun {
   }
 
   async #lookAndSend(call: Call): Promise<CallEnd> {
-    if (this.#look === undefined) {
+    if (!this.#hasBegun) {
       if (this.#isStopped()) return this.#notSent();
+      this.#hasBegun = true;
       this.#tools.began();
     }
-    for (;;) {
-      const verdict = await untilAborted(this.#lookBefore(call), this.#tools.stop).catch(() => undefined);
-      if (verdict === undefined || (this.#isStopped() && isOpen(verdict))) return this.#notSent();
-      if (verdict.is === 'failed' || verdict.is === 'stale') return { kind: verdict.is, detail: verdict.why };
-      if (verdict.is === 'done') return this.#alreadyThere();
-      const end = await this.#send(call);
-      if (end !== 'look again') return end;
+    const { ids, planning, readSecret, fence } = this.#tools;
+    try {
+      const sent = await attemptCall(call, {
+        change: this.change,
+        look: this.#look,
+        send: { ...this.#tools, ...this.#sendState() },
+        fence,
+        resolve: () =>
+          resolveCall(call, {
+            idOf: (address) => ids.get(address) ?? planning.idOf(parseAddress(address)),
+            readSecret,
+          }),
+      });
+      return sent.is === 'failed' && sent.refusal !== undefined
+        ? await this.#verifyRefusal(call, sent)
+        : this.#endOf(call, sent);
+    } catch (error) {
+      return { kind: 'failed', detail: messageOf(error) };
     }
-  }
-
-  /** One look before the first call, and another before each try of a call that nobody guards. */
-  #lookBefore({ looksEachTime }: Call): Promise<RecheckResult> {
-    if (this.#look === undefined || looksEachTime) {
-      // What our own calls have changed since the plan, such as a lock, is no longer as the plan saw it.
-      const isFirst = this.#results.size === 0;
-      this.#look = this.#lookAgain(isFirst ? this.change : { ...this.change, preconditions: {} });
-    }
-    return this.#look;
   }
 
   /** A resource that already exists was not created by us, even if it is as desired (rules 24). */
-  #alreadyThere(): CallEnd {
-    const { address, action } = this.change;
-    if (action === 'create') this.#tools.created(formatAddress(address), 'adopted');
+  #alreadyThere({ createsId }: Call): CallEnd {
+    const { address, action, calls } = this.change;
+    const isOnly = calls.every((call) => call.createsId === undefined) || createsId !== undefined;
+    if (action === 'create' && isOnly) this.#tools.created(formatAddress(address), 'adopted');
     return { kind: 'unchanged' };
   }
 
@@ -140,41 +138,6 @@ export class ChangeRun {
     const { fence, stop } = this.#tools;
     const signal = fence?.lost.aborted ? fence.lost : stop;
     return { kind: 'skipped', ...(signal && { detail: `not sent: ${whyStopped(signal)}` }) };
-  }
-
-  async #lookAgain(change: Change): Promise<RecheckResult> {
-    const { planning, kind, session } = this.#tools;
-    try {
-      if (!planning.needsRecheck(change)) return { is: 'send' };
-      const { address, id, action } = change;
-      const live = await kind.readOne(session, address, id, action);
-      const takesAway = action === 'delete' || action === 'release';
-      const doubt =
-        live === undefined && takesAway ? await kind.whyNotGone?.(session, address, id) : undefined;
-      return doubt === undefined ? planning.recheck(change, live) : { is: 'failed', why: doubt };
-    } catch (error) {
-      return { is: 'failed', why: messageOf(error) };
-    }
-  }
-
-  async #send(call: Call): Promise<CallEnd | 'look again'> {
-    const { ids, planning, readSecret } = this.#tools;
-    const passing = new Passing(call, this.#tools.fence);
-    try {
-      const request = await resolveCall(call, {
-        idOf: (address) => ids.get(address) ?? planning.idOf(parseAddress(address)),
-        readSecret,
-      });
-      const sendContext = { ...this.#tools, ...this.#sendState() };
-      const permitted = { ...request, permit: () => passing.pass() };
-      const sent = await sendCall(call, permitted, { context: sendContext, address: this.change.address });
-      if (passing.isBarred && sent.is === 'failed' && sent.unsent) return 'look again';
-      return sent.is === 'failed' && sent.refusal !== undefined
-        ? await this.#verifyRefusal(call, sent)
-        : this.#endOf(call, sent);
-    } catch (error) {
-      return { kind: 'failed', detail: messageOf(error) };
-    }
   }
 
   /** Reads back what was just written: a service may have dropped it without a word (rule 48). */
@@ -225,16 +188,23 @@ export class ChangeRun {
   #rememberCreated({ createsId }: Call, id: string | undefined, origin: Origin = 'created'): void {
     if (createsId === undefined || id === undefined) return;
     this.#tools.ids.set(createsId.address, id);
+    this.#tools.createdAt.set(createsId.address, this.#tools.now());
     this.#tools.created(createsId.address, origin);
   }
 
-  #endOf(call: Call, sent: SendResult): CallEnd {
+  #endOf(call: Call, sent: AttemptResult): CallEnd {
     if (sent.is === 'failed' && sent.unsent && this.#isStopped()) return this.#notSent();
-    if (sent.is === 'already') return { kind: 'unchanged' };
+    if (sent.is === 'already') return this.#alreadyThere(call);
     if (sent.is === 'failed' && sent.inDoubt) return { kind: 'failed', detail: sent.why, inDoubt: true };
     if (sent.is !== 'ok') return { kind: sent.is, detail: sent.why };
     this.#rememberCreated(call, sent.id, sent.origin);
-    return { kind: 'applied', ...(sent.answer === undefined ? {} : { answer: sent.answer }) };
+    if (call.createsId === undefined && sent.origin !== undefined)
+      this.#tools.created(formatAddress(this.change.address), sent.origin);
+    return {
+      kind: 'applied',
+      ...(sent.note === undefined ? {} : { detail: sent.note }),
+      ...(sent.answer === undefined ? {} : { answer: sent.answer }),
+    };
   }
 
   skip(call: Call, because: CallId): void {
@@ -276,6 +246,8 @@ export class ChangeRun {
 
   #note(id: CallId, end: CallEnd): void {
     this.#results.set(id, end);
+    const call = this.change.calls.find((one) => one.id === id);
+    if (call !== undefined) this.#look.learn(call, end.answer);
     if (this.#results.size === this.#callCount()) this.#endFromCalls();
     else if (isDone(end)) this.#tools.progressed(this.#done());
   }
@@ -342,9 +314,4 @@ export class ChangeRun {
     };
     this.#outcome = this.#tools.ended(outcome, done);
   }
-}
-
-/** Whether a look that was made while the run was stopped leaves the call unsent: it allowed to send, or it failed. */
-function isOpen({ is }: RecheckResult): boolean {
-  return is === 'send' || is === 'failed';
 }

@@ -3,6 +3,7 @@
  * those that its calls wrote, and nothing else: a value that this stack never wrote must never be reset, and one that it wrote
  * must be (rules 6, 25).
  */
+
 import { type AddressText, formatAddress } from '../model/resource/address.ts';
 import type { Call, CallId } from '../model/plan/call.ts';
 import type { Change } from '../model/plan/change.ts';
@@ -54,7 +55,7 @@ export function completeRecord(
   const kind = kinds.get(draft.change.address.kind);
   const id = ids?.get(text) ?? record.id;
   const isPart = carriedOut !== undefined && !carriedOut.isWhole;
-  const { desired, fields, content } = isPart
+  const { desired, fields, ...kept } = isPart
     ? partOf(entry, carriedOut, kind?.fields ?? {})
     : wholeOf(entry);
   const marks = kind?.ledgerMarks?.({
@@ -66,24 +67,35 @@ export function completeRecord(
     lostClaim: carriedOut?.lostClaim,
     idOf: (address) => ids?.get(formatAddress(address)) ?? planning.idOf(address),
   });
-  const { content: _, ...drafted } = record;
+  const { content: _, inherited: __, ...drafted } = record;
   return {
     ...drafted,
     ...(id === undefined ? {} : { id }),
     origin: origins?.get(text) ?? record.origin,
     fields: carriedOut === undefined ? fields : proven(planning, carriedOut, { fields, known }),
-    ...(content === undefined ? {} : { content }),
+    ...kept,
     ...(marks === undefined || Object.keys(marks).length === 0 ? {} : { marks }),
   };
 }
 
 /** The parts of a draft that are true. */
-interface WrittenRecord extends Pick<LedgerRecord, 'fields' | 'content'> {
+interface WrittenRecord extends Pick<LedgerRecord, 'fields' | 'content' | 'inherited'> {
   readonly desired: Spec;
 }
 
-function wholeOf({ draft: { desired }, record: { fields, content } }: RecordDraft): WrittenRecord {
-  return { desired, fields, ...(content === undefined ? {} : { content }) };
+function wholeOf({ draft: { desired }, record: { fields, ...record } }: RecordDraft): WrittenRecord {
+  return { desired, fields, ...beside(record, true) };
+}
+
+/** What a record holds of the whole resource besides its fields. */
+function beside(
+  { content, inherited }: Partial<LedgerRecord> = {},
+  hasContent: boolean,
+): Omit<WrittenRecord, 'desired' | 'fields'> {
+  return {
+    ...(inherited === undefined ? {} : { inherited }),
+    ...(content === undefined || !hasContent ? {} : { content }),
+  };
 }
 
 function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: FieldTable): WrittenRecord {
@@ -95,7 +107,7 @@ function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: 
   return {
     desired: Object.fromEntries(written(draft.desired)),
     fields: { ...known?.fields, ...Object.fromEntries(fields) },
-    ...(known?.content === undefined ? {} : { content: known.content }),
+    ...beside(known, record.content !== undefined),
   };
 }
 

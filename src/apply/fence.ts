@@ -1,5 +1,4 @@
-/** What each try of a call has to pass just before it is sent: the fence (rule 45), and for some calls a look of its own (rules 29, 48). */
-import type { Call } from '../model/plan/call.ts';
+/** What each attempt of a call has to pass just before it is sent: the fence (rule 45), and the age of the look that it relies on (rule 29). */
 
 /** Keeps a run from writing after it has lost its lock (rule 45). */
 export interface Fence {
@@ -9,23 +8,21 @@ export interface Fence {
   readonly lost: AbortSignal;
 }
 
-/** Lets each try of a request pass the fence; of a call that is looked at each time only the first. */
+/** Lets one attempt pass, unless it had to wait for so long that the resource has to be read again. */
 export class Passing {
-  readonly #call: Call;
   readonly #fence: Fence | undefined;
-  #tries = 0;
-  /** another try was kept back, for which nobody has looked */
+  readonly #isRecent: () => boolean;
+  /** it was kept back because its look is too old */
   isBarred = false;
 
-  constructor(call: Call, fence: Fence | undefined) {
-    this.#call = call;
+  constructor(fence: Fence | undefined, isRecent: () => boolean) {
     this.#fence = fence;
+    this.#isRecent = isRecent;
   }
 
   async pass(): Promise<void> {
-    this.#tries += 1;
-    this.isBarred = this.#call.looksEachTime === true && this.#tries > 1;
-    if (this.isBarred) throw new Error('it is looked at once more before it is sent again');
     await this.#fence?.pass();
+    this.isBarred = !this.#isRecent();
+    if (this.isBarred) throw new Error('the resource is read again before the write');
   }
 }

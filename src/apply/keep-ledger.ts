@@ -11,7 +11,7 @@ import { type Ledger, LedgerConflict, type LedgerRecord, type LedgerStore } from
 export type LedgerWriter = Pick<LedgerStore, 'write'>;
 
 /** What a ledger holds besides its records. */
-export type LedgerHead = Pick<Ledger, 'targets' | 'commit'>;
+export type LedgerHead = Pick<Ledger, 'targets' | 'commit' | 'stackId' | 'repository'>;
 
 export class LedgerKeeper {
   readonly #store: LedgerWriter;
@@ -95,8 +95,9 @@ export class LedgerKeeper {
 /** The maximum number of writes while each record changes once. */
 const maxWrites = 200;
 
-function headJson({ targets, commit }: LedgerHead) {
-  return JSON.parse(JSON.stringify([[...(targets ?? [])].sort(), commit ?? null]));
+function headJson({ targets, commit, stackId, repository }: LedgerHead) {
+  const all = [[...(targets ?? [])].sort(), commit ?? null, stackId ?? null, repository ?? null];
+  return JSON.parse(JSON.stringify(all));
 }
 
 function asJson(record: LedgerRecord) {

@@ -1,18 +1,23 @@
-/**
- * Sends one call and returns the result. A create whose answer was lost is looked up by name before it is sent again, and
- * never blindly repeated (architecture: apply finishes or tells).
- */
+/** Sends one call once, and looks up by name what a create may have made whose answer was lost. */
 import { messageOf } from '../model/message-of.ts';
 import type { Change } from '../model/plan/change.ts';
 import { ownClaim } from '../model/resource/claim.ts';
-import { type Address, formatAddress, parseAddress } from '../model/resource/address.ts';
+import { type Address, formatAddress } from '../model/resource/address.ts';
 import type { Call } from '../model/plan/call.ts';
 import { isJsonObject, type Json, sameJson } from '../model/json/json.ts';
 import type { Kind, Session } from '../model/kind/kind.ts';
 import type { Origin } from '../model/stack/ledger.ts';
 import type { LiveResource, Spec } from '../model/resource/resource.ts';
-import { type Answer, describeAnswer, WireError, type WireRequest, type Writer } from '../model/wire.ts';
-import { whyStopped } from './why-stopped.ts';
+import {
+  type Again,
+  type Answer,
+  describeAnswer,
+  WireError,
+  type WireRequest,
+  type Writer,
+} from '../model/wire.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Planning } from '../plan/build-plan.ts';
 
 export type SendResult =
   | CarriedOutCall
@@ -28,6 +33,8 @@ interface CarriedOutCall {
   readonly id?: string;
   /** after a lost create: `adopted` when nothing proves that this create made the resource */
   readonly origin?: Origin;
+  /** what a reader of the outcome should know */
+  readonly note?: string;
   /** absent when it was lost and the resource was looked up instead */
   readonly answer?: Answer;
 }
@@ -41,13 +48,12 @@ export interface Failed {
   readonly inDoubt?: true;
   /** the status of a refusal; the service may have carried out the request all the same */
   readonly refusal?: number;
-  /** an earlier try reached the service, too: the refusal may be a consequence of that try's success */
-  readonly repeated?: true;
 }
 
 export interface SendContext {
   readonly kind: Kind;
   readonly session: Session;
+  readonly planning: Pick<Planning, 'isClaimedByAnother'>;
   readonly writer: Writer;
   /** id of the resource that the call is about, once it has one */
   readonly id?: string | undefined;
@@ -55,91 +61,17 @@ export interface SendContext {
   readonly declaredMark: Spec;
   /** once aborted, nothing more is sent; a lost create that was sent is looked up all the same */
   readonly stop?: AbortSignal;
+  /** milliseconds since 1970 */
+  now(): number;
   /** Waits before a lost create is looked up. @param milliseconds duration */
   pause(milliseconds: number): Promise<void>;
 }
 
-/** How often a lost create is sent at most; it is looked up in between. */
-const createAttempts = 4;
-
-/** Never rejects: a thrown error becomes the result of the call. */
-export async function sendCall(
-  call: Call,
-  request: WireRequest,
-  { context, address }: { readonly context: SendContext; readonly address: Address },
-): Promise<SendResult> {
-  const first = await sendOnce(call, request, { context, address });
-  if (call.repeatable || call.createsId === undefined || !needsLookup(first)) return first;
-  return recoverCreate(call, request, {
-    context,
-    lost: first,
-    address: parseAddress(call.createsId.address),
-  });
-}
-
-/** A refused create is looked up if an earlier try may have created the resource, whose name is taken then. */
-function needsLookup(sent: SendResult): boolean {
-  return sent.is === 'unknown' || (sent.is === 'failed' && sent.repeated === true && isRefusal(sent));
-}
-
-interface SendTarget {
-  readonly context: SendContext;
-  readonly address: Address;
-}
-
-interface LostCreate extends SendTarget {
-  readonly lost: SendResult;
-}
-
-/** After a lost create, a refusal ("the name is taken") may mean that it succeeded: the look-up decides. */
-async function recoverCreate(
-  call: Call,
-  request: WireRequest,
-  { context, lost, address }: LostCreate,
-): Promise<SendResult> {
-  let sent = lost;
-  for (let attempt = 1; sent.is !== 'ok' && sent.is !== 'already'; attempt += 1) {
-    // A lost request may still be on its way: wait, so that the look-up sees its effect.
-    await context.pause(250 * 2 ** (attempt - 1));
-    const found = await lookUp(address, context);
-    if (found.is === 'ok') return found;
-    const prefix = sent.is === 'failed' ? `${sent.why}; looked up by name afterwards: ` : '';
-    if (found.is === 'theirs') return failed(`${prefix}${found.why}`);
-    if (found.is === 'unknown') return { ...found, why: `${prefix || bothLost}${found.why}` };
-    const last = resultIfAbsent(sent, attempt, context.stop);
-    if (last !== undefined) return last;
-    sent = await sendOnce(call, request, { context, address });
-  }
-  return sent;
-}
-
-/** The result of a create whose resource does not exist; undefined when it is to be sent again. */
-function resultIfAbsent(
-  { is, why }: Exclude<SendResult, { is: 'ok' | 'already' }>,
-  attempt: number,
-  stop: AbortSignal | undefined,
-): Failed | undefined {
-  const message = `${why}; looked up by name afterwards: it does not exist`;
-  if (is === 'failed' || attempt === createAttempts) return failed(message);
-  // The request may still arrive: one look does not prove that it will not.
-  return stop?.aborted
-    ? { ...failed(`${message}; not sent again: ${whyStopped(stop)}`), inDoubt: true }
-    : undefined;
-}
-
-const bothLost = 'its answer was lost, and so was the look-up: ';
-
-function failed(why: string): Failed {
-  return { is: 'failed', why };
-}
-
-function refused(answer: Answer): Failed {
-  const { status, repeated } = answer;
-  return {
-    ...failed(describeAnswer(answer)),
-    refusal: status,
-    ...(repeated === undefined ? {} : { repeated }),
-  };
+function refused(answer: Answer, { refusalHints }: Call): Failed {
+  const { status } = answer;
+  const hint = refusalHints?.[status];
+  const why = hint === undefined ? describeAnswer(answer) : `${describeAnswer(answer)}; ${hint}`;
+  return { is: 'failed', why, refusal: status };
 }
 
 /** A refusal of the request itself; not 429 (wait) or 401 (not authenticated). */
@@ -147,25 +79,59 @@ export function isRefusal({ refusal }: Failed): boolean {
   return refusal !== undefined && refusal >= 400 && refusal !== 401 && refusal !== 429;
 }
 
-async function sendOnce(
+/** One attempt that was made. */
+export interface Sent {
+  readonly result: SendResult;
+  /** present where another attempt is allowed */
+  readonly again?: Again | undefined;
+  /** it reached the service or its proxy, which may have carried it out whatever it answered */
+  readonly reached: boolean;
+  /** its answer, or the lack of one, does not say that it was not carried out */
+  readonly mayHaveActed: boolean;
+}
+
+/**
+ * Never rejects: a thrown error becomes the result of the call.
+ * @param about.isRepeated an earlier attempt reached the service, too: the answer may be a consequence of that attempt's success
+ */
+export async function sendOnce(
   call: Call,
   request: WireRequest,
-  { context, address }: SendTarget,
-): Promise<SendResult> {
+  about: { readonly context: SendContext; readonly address: Address; readonly isRepeated: boolean },
+): Promise<Sent> {
+  const { context, isRepeated } = about;
   try {
-    const answer = await context.writer.send(
+    const given = await context.writer.send(
       context.stop === undefined ? request : { ...request, stop: context.stop },
     );
-    if (call.success.includes(answer.status)) return success(call, answer);
-    if (call.already?.includes(answer.status)) return await judgeAlready(call, answer, { context, address });
-    const why = describeAnswer(answer);
-    if (!mayHaveActed(answer)) return refused(answer);
-    return call.repeatable ? { ...failed(why), inDoubt: true } : { is: 'unknown', why };
+    const { again, ...alone } = given;
+    const answer: Answer = isRepeated ? { ...alone, repeated: true } : alone;
+    const result = await resultOf(call, answer, about);
+    const isOpen = mayHaveActed(answer) || result.is === 'unknown';
+    return { again, reached: answer.status !== 401, mayHaveActed: isOpen, result };
   } catch (error) {
     const wasSent = !(error instanceof WireError) || error.sent;
     const why = messageOf(error);
-    return wasSent ? { is: 'unknown', why } : { ...failed(why), unsent: true };
+    const again = error instanceof WireError ? error.again : undefined;
+    return {
+      again,
+      reached: wasSent,
+      mayHaveActed: wasSent,
+      result: wasSent ? { is: 'unknown', why } : { is: 'failed', why, unsent: true },
+    };
   }
+}
+
+async function resultOf(
+  call: Call,
+  answer: Answer,
+  about: { readonly context: SendContext; readonly address: Address },
+): Promise<SendResult> {
+  if (call.success.includes(answer.status)) return success(call, answer);
+  if (call.already?.includes(answer.status)) return judgeAlready(call, answer, about);
+  if (!mayHaveActed(answer)) return refused(answer, call);
+  const why = describeAnswer(answer);
+  return call.repeatable ? { is: 'failed', why, inDoubt: true } : { is: 'unknown', why };
 }
 
 function mayHaveActed({ status }: Answer): boolean {
@@ -176,13 +142,21 @@ function mayHaveActed({ status }: Answer): boolean {
 async function judgeAlready(
   call: Call,
   answer: Answer,
-  { context, address }: SendTarget,
+  { context, address }: { readonly context: SendContext; readonly address: Address },
 ): Promise<SendResult> {
-  const { kind, session, id } = context;
   if (answer.repeated !== true) return { is: 'already' };
-  const about = { address, ...(id === undefined ? {} : { id }) };
-  const lost = await kind.recoverAnswer?.(session, call, about).catch(() => undefined);
+  const lost = await recoverAnswer(call, context, address);
   return lost === undefined ? { is: 'already' } : { is: 'ok', answer: lost };
+}
+
+/** The answer that an earlier attempt would have got, if the kind can prove that this attempt did the work. */
+export async function recoverAnswer(
+  call: Call,
+  { kind, session, id }: SendContext,
+  address: Address,
+): Promise<Answer | undefined> {
+  const about = { address, ...(id === undefined ? {} : { id }) };
+  return kind.recoverAnswer?.(session, call, about).catch(() => undefined);
 }
 
 function success(call: Call, answer: Answer): SendResult {
@@ -206,14 +180,15 @@ type LookupResult =
   | { readonly is: 'theirs'; readonly why: string }
   | { readonly is: 'unknown'; readonly why: string };
 
-async function lookUp(address: Address, context: SendContext): Promise<LookupResult> {
+export async function lookUp(address: Address, context: SendContext): Promise<LookupResult> {
   const { kind, session } = context;
   try {
     const live = await kind.readOne(session, address);
     if (live === undefined) return { is: 'absent' };
     const { witness } = live;
-    const ours = witness.bornOf === session.stack || ownClaim(witness)?.stack === session.stack;
-    if (!ours) return { is: 'theirs', why: `"${formatAddress(address)}" exists, and is not ours` };
+    const isMarked = witness.bornOf === session.stack || ownClaim(witness)?.stack === session.stack;
+    const ours = isMarked && !context.planning.isClaimedByAnother(live);
+    if (!ours) return { is: 'theirs', why: `${quoted(formatAddress(address))} exists, and is not ours` };
     const origin = isThisCreate(live, context) ? 'created' : 'adopted';
     return { is: 'ok', origin, ...(live.id === undefined ? {} : { id: live.id }) };
   } catch (error) {
@@ -226,9 +201,11 @@ async function lookUp(address: Address, context: SendContext): Promise<LookupRes
  * claim and all other values prove nothing, because a copy of the resource has them, too.
  */
 export function isThisCreate(
-  { spec, witness }: LiveResource,
-  { session, declaredMark }: Pick<SendContext, 'session' | 'declaredMark'>,
+  live: LiveResource,
+  { session, planning, declaredMark }: Pick<SendContext, 'session' | 'planning' | 'declaredMark'>,
 ): boolean {
+  const { spec, witness } = live;
+  if (planning.isClaimedByAnother(live)) return false;
   if (witness.bornOf === session.stack) return true;
   const declared = Object.entries(declaredMark);
   return declared.length > 0 && declared.every(([name, value]) => sameJson(spec[name], value));

@@ -2,7 +2,9 @@
  * The login of a target: gets a token for a JWT, keeps it in memory, renews it in time, and revokes it at the end, with every
  * token that it has replaced meanwhile. All its requests go through the login channel.
  */
+import { messageOf } from '../model/message-of.ts';
 import { type Answer, describeAnswer, WireError } from '../model/wire.ts';
+import { quoted } from '../model/quoted.ts';
 import { explainRefusal } from './explain-refusal.ts';
 import { type Grant, grantIn, LoginChannel } from './login-channel.ts';
 import type { Connection } from './transport/connection.ts';
@@ -19,14 +21,17 @@ export interface Login {
 export interface Authenticator {
   readonly token: TokenProvider;
   /**
-   * Revokes the tokens that logins have given; a login that is under way is waited for first, for a few seconds. Never throws,
-   * because a token that is not revoked expires.
+   * Revokes the tokens that logins have given; a login that is under way is waited for first, for a few seconds. Never throws: of a
+   * token that cannot be revoked it warns.
    */
   close(): Promise<void>;
 }
 
 /** Milliseconds after a successful use of a token in which a 403 is not taken as a sign that the token is invalid. */
 const trustFor = 60_000;
+
+const advice =
+  '; a policy of its role with "update" on "auth/token/revoke-self" would let this run revoke it';
 
 /** The current token and its use. */
 interface HeldToken extends DatedGrant {
@@ -49,8 +54,8 @@ class KeptLogin implements Authenticator {
   readonly #login: Login;
   readonly #channel: LoginChannel;
   #held: HeldToken | undefined;
-  /** tokens that another login has replaced. They are revoked at the end, for requests that are under way may bear them. */
-  readonly #replaced = new Set<string>();
+  /** tokens that another login has replaced, with their leases. They are revoked at the end, for requests that are under way may bear them. */
+  readonly #replaced = new Map<string, number>();
   #refusal: WireError | undefined;
   /** the last step: steps run one after the other, so that a hundred reads that begin together log in once */
   #last: Promise<unknown> = Promise.resolve();
@@ -69,11 +74,26 @@ class KeptLogin implements Authenticator {
 
   async close(): Promise<void> {
     await this.#last;
-    const tokens = new Set(this.#replaced);
-    if (this.#held !== undefined) tokens.add(this.#held.token);
+    const held = this.#held;
+    this.#giveUpHeld();
+    const tokens = [...this.#replaced];
     this.#held = undefined;
     this.#replaced.clear();
-    await Promise.all([...tokens].map((token) => this.#channel.revoke(token).catch(() => undefined)));
+    // A token that was given out as often as it may be used is mostly gone by now, so that no refusal is worth a warning.
+    const usedUp = held?.usesLeft === 0 ? this.#channel.revoke(held.token).catch(() => undefined) : undefined;
+    await Promise.all([usedUp, ...tokens.map(([token, lease]) => this.#revoke(token, lease))]);
+  }
+
+  async #revoke(token: string, lease: number): Promise<void> {
+    const revoked = await this.#channel.revoke(token).catch((error: unknown) => messageOf(error));
+    const isAnswer = typeof revoked !== 'string';
+    const why = !isAnswer ? revoked : revoked.status < 300 ? undefined : describeAnswer(revoked);
+    if (why === undefined) return;
+    const { target, warn } = this.#connection;
+    const end = lease > 0 ? `until it expires, ${lease} s after its login or last renewal` : 'without an end';
+    warn(
+      `the token that target ${quoted(target.name)} got by its login is left behind, because it could not be revoked: ${why}; it stays valid ${end}${isAnswer && revoked.status === 403 ? advice : ''}`,
+    );
   }
 
   async #supply(refused: string | undefined): Promise<string> {
@@ -124,7 +144,7 @@ class KeptLogin implements Authenticator {
       // The login is not repeated: it would be refused again, and some services lock an account after several refusals.
       const why =
         explainRefusal(this.#connection.target, answer) ??
-        `the login as role "${role}" at mount "${mount}" was refused: ${describeAnswer(answer)}; check role, mount and JWT of the target's "token"`;
+        `the login as role ${quoted(role)} at mount ${quoted(mount)} was refused: ${describeAnswer(answer)}; check role, mount and JWT of the target's "token"`;
       this.#refusal = new WireError(why, { method, url, sent: false });
       throw this.#refusal;
     }
@@ -140,7 +160,7 @@ class KeptLogin implements Authenticator {
   /** A token that was used as often as it may be is gone by itself. */
   #giveUpHeld(): void {
     const held = this.#held;
-    if (held !== undefined && held.usesLeft !== 0) this.#replaced.add(held.token);
+    if (held !== undefined && held.usesLeft !== 0) this.#replaced.set(held.token, held.lease);
   }
 
   #grantOf(answer: Answer): DatedGrant | undefined {

@@ -5,9 +5,12 @@
  */
 import type { Dialect, Service } from '../model/stack/target.ts';
 
+const specified = 'a service that follows the specification, such as "trueup serve" without "--dialect"';
+
 const neutralWorkspaces: Dialect = {
   name: 'neutral',
   service: 'workspaces',
+  spokenBy: specified,
   rename: {},
   tokenHeader: 'authorization',
   capabilities: new Set(),
@@ -16,15 +19,23 @@ const neutralWorkspaces: Dialect = {
 const hcpTerraform: Dialect = {
   name: 'hcp-terraform',
   service: 'workspaces',
+  spokenBy: 'HCP Terraform and Terraform Enterprise',
   rename: {
     'engine-version': 'terraform-version',
     'vcs-app-installation-id': 'github-app-installation-id',
     policy_engine: 'sentinel',
   },
   tokenHeader: 'authorization',
+  hosted: {
+    hosts: new Set(['app.terraform.io', 'app.eu.terraform.io']),
+    header: 'tfp-appname',
+    value: 'HCP Terraform',
+  },
   capabilities: new Set([
+    'absolute-working-directory',
     'additive-tag-bindings',
     'app-installation-on-create',
+    'assessments-on-agents',
     'flat-tags-on-create',
     'own-auto-destroy',
   ]),
@@ -33,6 +44,7 @@ const hcpTerraform: Dialect = {
 const neutralClusterAuth: Dialect = {
   name: 'neutral',
   service: 'cluster-auth',
+  spokenBy: specified,
   rename: {},
   tokenHeader: 'x-service-token',
   namespaceHeader: 'x-service-namespace',
@@ -45,6 +57,7 @@ const neutralClusterAuth: Dialect = {
 const vault: Dialect = {
   name: 'vault',
   service: 'cluster-auth',
+  spokenBy: 'HashiCorp Vault',
   rename: { cluster_host: 'kubernetes_host', cluster_ca_cert: 'kubernetes_ca_cert' },
   tokenHeader: 'x-vault-token',
   namespaceHeader: 'x-vault-namespace',
@@ -60,6 +73,7 @@ const vault: Dialect = {
 const openbao: Dialect = {
   ...vault,
   name: 'openbao',
+  spokenBy: 'OpenBao',
   withoutCa: 'refused',
   publicKeys: {
     types: new Set(['rsa', 'ec', 'ed25519']),

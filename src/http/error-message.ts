@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
+import { quoted } from '../model/quoted.ts';
 
 const maxLength = 300;
 
@@ -25,7 +26,7 @@ export function foreignMessage(body: string): string {
   if (!/<html|<!doctype/i.test(text)) return oneLine(text);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? '';
   const visible = text.replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
-  return `a page "${oneLine(title.trim() === '' ? visible : title)}"`;
+  return `a page ${quoted(oneLine(title.trim() === '' ? visible : title))}`;
 }
 
 /** The warnings that a secrets service adds to a success: "this role has no audience" (wire/cluster-auth 2.1). */

@@ -54,7 +54,7 @@ export function openTarget(options: TargetOptions): TargetConnection {
     },
     requests: () => reads.sent + writes.sent + (rights?.sent ?? 0),
     clockAhead: () => connection.difference.ahead,
-    openWriter: () => ({ send: (request) => writes.send(request) }),
+    openWriter: () => ({ send: (request) => writes.sendOnce({ ...request, isUrgent: true }) }),
     async close() {
       connection.stop();
       await authenticator.close();

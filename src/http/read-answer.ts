@@ -3,30 +3,38 @@
  * not come from the service and is an error: a login page of a network must never be taken for an empty list.
  */
 import { isJsonObject, type Json } from '../model/json/json.ts';
-import type { KnownSecrets } from '../model/known-secrets.ts';
+import type { KnownSecrets } from '../model/redaction/known-secrets.ts';
 import type { Dialect } from '../model/stack/target.ts';
 import { type Answer, WireError } from '../model/wire.ts';
 import { headerOf, type RawAnswer } from './transport/exchange.ts';
 import { targetAddress } from './transport/explain-failure.ts';
 import { errorMessage, foreignMessage, serviceWarnings } from './error-message.ts';
 import { renameMembers } from '../model/json/rename-members.ts';
+import { quoted } from '../model/quoted.ts';
 
 interface AnsweredRequest {
   readonly method: string;
   readonly url: string;
-  readonly dialect: Pick<Dialect, 'rename'>;
+  readonly dialect: Pick<Dialect, 'rename' | 'hosted'>;
   /** removed from all messages */
   readonly secrets: KnownSecrets;
   /** what the user calls the address of the service */
   readonly address?: string;
+  /** where the token comes from that was sent, as a clause; absent where none was sent, or a login gave it */
+  readonly tokenFrom?: string | undefined;
 }
 
 /** @throws WireError when the status means success and the body is no JSON */
 export function readAnswer(
   raw: RawAnswer,
-  { method, url, dialect, secrets, address = targetAddress }: AnsweredRequest,
+  { method, url, dialect, secrets, address = targetAddress, tokenFrom }: AnsweredRequest,
 ): Answer {
   const { status, text } = raw;
+  const compression = compressionOf(raw);
+  if (compression !== undefined) {
+    const why = `${method} ${url} answered ${status} with a body in the encoding ${quoted(compression)}, which was not asked for and is not read; see to the proxy, or the service, that compresses it`;
+    throw new WireError(why, { method, url, sent: true });
+  }
   const parsed = parse(text);
   const failed = status >= 300;
   if (parsed === undefined && !failed) {
@@ -44,10 +52,27 @@ export function readAnswer(
     url,
     status,
     body: toNeutral(shown ?? null, dialect),
-    words: failed ? failureMessage(raw, shown, { secrets, address }) : '',
+    words: failed ? withToken(failureMessage(raw, shown, { secrets, address }), status, tokenFrom) : '',
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(requestId === '' ? {} : { requestId }),
+    ...(isFromHosted(raw, dialect) ? { hosted: true } : {}),
   };
+}
+
+function isFromHosted(raw: RawAnswer, { hosted }: Pick<Dialect, 'hosted'>): boolean {
+  return hosted !== undefined && headerOf(raw, hosted.header) === hosted.value;
+}
+
+/** The encoding of a body that cannot be read, as its header names it. No request accepts any. */
+function compressionOf(raw: RawAnswer): string | undefined {
+  const encoding = headerOf(raw, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
+  return encoding === 'identity' || encoding === '' || raw.text === '' ? undefined : encoding.slice(0, 40);
+}
+
+/** A refused token is looked for where it comes from. */
+function withToken(words: string, status: number, tokenFrom: string | undefined): string {
+  if (status !== 401 || tokenFrom === undefined) return words;
+  return `${words}${words === '' ? '' : '; '}the token comes from ${tokenFrom}`;
 }
 
 /** Secrets are removed only from the warnings, which are shown. The rest of a successful body is not shown, and can be megabytes. */
@@ -63,7 +88,7 @@ function failureMessage(
 ): string {
   const location = headerOf(raw, 'location');
   if (raw.status < 400 && location !== undefined) {
-    return `it redirects to "${secrets.redact(location)}"; set ${address} to where the service answers`;
+    return `it redirects to ${quoted(secrets.redact(location))}; set ${address} to where the service answers`;
   }
   return body === undefined ? foreignMessage(secrets.redact(raw.text)) : errorMessage(body);
 }

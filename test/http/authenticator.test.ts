@@ -169,15 +169,51 @@ describe('the token', () => {
     expect(service.lines).toEqual(['POST /v1/auth/cluster/login', 'GET /v1/a', 'GET /v1/b']);
   });
 
-  it('that somebody revoked is replaced, and the request is sent again', async () => {
+  it('that cannot be revoked at the end is left behind with a warning that says until when', async () => {
+    const service = await listenForLogins();
+    const warnings: string[] = [];
+    const jwt = async () => 'the-jwt';
+    const { reader, close } = open({
+      url: service.url,
+      target: rolesTarget,
+      token: { login: { mount: 'cluster', role: 'ci', jwt } },
+      onWarning: (message) => void warnings.push(message),
+    });
+    await reader.get('/a');
+    service.alive.clear();
+    await close();
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('the token that target "prod" got by its login is left behind');
+    expect(warnings[0]).toContain('it stays valid until it expires, 3600 s after its login');
+    expect(warnings[0]).not.toContain('token-1');
+  });
+
+  it('that is revoked at the end, or used up by then, leaves no warning', async () => {
+    for (const uses of [0, 1]) {
+      const service = await listenForLogins({ uses });
+      const warnings: string[] = [];
+      const { reader, close } = open({
+        url: service.url,
+        target: rolesTarget,
+        token: { login: { mount: 'cluster', role: 'ci', jwt: async () => 'the-jwt' } },
+        onWarning: (message) => void warnings.push(message),
+      });
+      await reader.get('/a');
+      await close();
+      expect(warnings).toEqual([]);
+    }
+  });
+
+  it('that somebody revoked is replaced, and a write may be sent again', async () => {
     const service = await listenForLogins();
     const { reader, openWriter } = login(service.url);
     await reader.get('/a');
     service.alive.clear();
     const path = '/auth/cluster/role/payments-api';
-    expect(await openWriter().send({ method: 'POST', path, body: {}, repeatable: false })).toMatchObject({
-      status: 200,
-    });
+    const write = { method: 'POST', path, body: {}, repeatable: false } as const;
+    const refused = await openWriter().send(write);
+    expect(refused.again).toBeDefined();
+    expect(await openWriter().send(write)).toMatchObject({ status: 200 });
     expect(service.lines.slice(2)).toEqual([
       `POST /v1${path}`,
       'POST /v1/auth/token/renew-self',

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { findDialect } from '../../src/http/dialects.ts';
 import { openAuditTrail } from '../../src/http/open-audit-trail.ts';
 import { auditsOnly } from '../../src/http/transport/restrict.ts';
-import { KnownSecrets } from '../../src/model/known-secrets.ts';
+import { KnownSecrets } from '../../src/model/redaction/known-secrets.ts';
 import { MockAgent, request } from 'undici';
 import { type Answering, listen } from '../support/http/loopback.ts';
 import { workspacesTarget } from '../support/http/open-for-test.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findDialect } from '../../src/http/dialects.ts';
 import { openTrial } from '../../src/http/try-login.ts';
-import { KnownSecrets } from '../../src/model/known-secrets.ts';
+import { KnownSecrets } from '../../src/model/redaction/known-secrets.ts';
 import { type Loopback, listen, type Reply } from '../support/http/loopback.ts';
 import { failureOf, rolesTarget } from '../support/http/open-for-test.ts';
 

@@ -4,14 +4,15 @@
  */
 import type { Dispatcher } from 'undici';
 import type { CodeHost, CodeHostAnswer, CodeHostRequest } from './code-host.ts';
-import type { KnownSecrets } from '../../model/known-secrets.ts';
+import type { KnownSecrets } from '../../model/redaction/known-secrets.ts';
 import { WireError } from '../../model/wire.ts';
+import { quoted } from '../../model/quoted.ts';
 import { readAnswer } from '../read-answer.ts';
 import { type Clock, systemClock } from '../transport/clock.ts';
 import { type Exchange, exchange, type RawAnswer } from '../transport/exchange.ts';
 import { explainFailure, type FailureContext } from '../transport/explain-failure.ts';
 import { type Environment, openDispatcher } from '../transport/open-dispatcher.ts';
-import { pathsOnly } from '../transport/restrict.ts';
+import { pathsBelow } from '../transport/restrict.ts';
 import { withAttempt } from '../transport/attempt.ts';
 import { decideRetry, defaultRetryPolicy, type RetryDecision, type RetryPolicy } from '../transport/retry.ts';
 import { Waits } from '../transport/waits.ts';
@@ -21,8 +22,6 @@ import { withRateLimit } from './rate-limit.ts';
 interface CodeHostOptions {
   /** the address of its API, without a trailing slash */
   readonly url: string;
-  /** paths besides those below that address, complete */
-  readonly besides: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly token: string;
   readonly userAgent: string;
@@ -70,8 +69,8 @@ export function openCodeHost(options: CodeHostOptions): CodeHost {
     random,
     origin: url.origin,
     prefix,
-    dispatcher: pathsOnly(opened.dispatcher, { below: `${prefix}/`, besides: options.besides }),
-    waits: new Waits(`"${url.host}"`, { report: options.onWait, clock }),
+    dispatcher: pathsBelow(opened.dispatcher, `${prefix}/`),
+    waits: new Waits(quoted(url.host), { report: options.onWait, clock }),
     failureContext: { host: url.host, seconds: limits, address, ...(proxy === undefined ? {} : { proxy }) },
     policy: { ...defaultRetryPolicy, throttled: maxThrottled, ...options.retryPolicy },
   };
@@ -122,14 +121,13 @@ async function sendRepeatedly(
         repeatable: request.repeatable,
         hasAnswered,
         isPermanent,
-        throttledInARow: 0,
         history,
       },
       policy,
       { now: clock.now(), until, random },
     );
     if (!decision.repeat) return conclude(line, { request, raw, sent, decision });
-    await pause(line, request, decision.pause + decision.wait);
+    await pause(line, request, Math.max(decision.pause, decision.wait));
     history = { ...history, spent: history.spent + decision.spends };
   }
 }
@@ -188,7 +186,7 @@ function conclude(line: Line, { request, raw, sent, decision }: Ended): CodeHost
   if (decision.past !== undefined) {
     const left = Math.max(0, Math.ceil((until - clock.now()) / 1000));
     throw new WireError(
-      `${about.method} ${about.url} was given up: "${line.failureContext.host}" asks to wait for ${Math.ceil(decision.past / 1000)} s, and this run has ${left} s left; try again later, or give it more time with --timeout`,
+      `${about.method} ${about.url} was given up: ${quoted(line.failureContext.host)} asks to wait for ${Math.ceil(decision.past / 1000)} s, and this run has ${left} s left; try again later, or give it more time with --timeout`,
       { ...about, sent },
     );
   }
@@ -206,8 +204,8 @@ function answerOf(raw: RawAnswer, { secrets }: Line, about: { method: string; ur
   return { ...about, status, body, words, ...(nextPage === undefined ? {} : { nextPage }) };
 }
 
-function pathOf({ prefix, besides }: Line, { path }: CodeHostRequest): string {
-  return besides.includes(path) ? path : `${prefix}${path}`;
+function pathOf({ prefix }: Line, { path }: CodeHostRequest): string {
+  return `${prefix}${path}`;
 }
 
 function urlOf(line: Line, request: CodeHostRequest): string {

@@ -1,7 +1,8 @@
 /** One attempt to send a request: what is sent, and what its result says about the request and about the next attempt. */
 import type { Json } from '../../model/json/json.ts';
 import type { Exchange } from './exchange.ts';
-import type { RetryDecision, RetryHistory } from './retry.ts';
+import type { AttemptHistory } from '../../model/wire.ts';
+import type { RetryDecision } from './retry.ts';
 
 export interface Outgoing {
   readonly method: string;
@@ -16,6 +17,10 @@ export interface Outgoing {
   readonly signal?: AbortSignal;
   /** awaited before each attempt, after all other waits; rejects when the request must not be sent */
   readonly permit?: () => Promise<void>;
+  /** of attempts that the caller has made before this one */
+  readonly history?: AttemptHistory;
+  /** it goes before all requests that wait for their turn, because the read that it relies on must be recent */
+  readonly isUrgent?: boolean;
   /** after it was aborted no further attempt is begun; an attempt in flight still gets its answer */
   readonly stop?: AbortSignal;
 }
@@ -27,17 +32,15 @@ export interface Attempt {
   /** from 1 */
   readonly number: number;
   /** the history of the earlier attempts */
-  readonly history: RetryHistory;
+  readonly history: AttemptHistory;
   /** the service may have carried out an earlier attempt although it failed */
   readonly mayHaveActed: boolean;
-  /** an earlier attempt reached the service, so that this one's answer may come from what that one did */
-  readonly isRepeated: boolean;
 }
 
 /** How an attempt ended, and whether another one follows. */
 export interface AttemptResult {
   readonly result: Exchange;
-  readonly history: RetryHistory;
+  readonly history: AttemptHistory;
   readonly decision: RetryDecision;
 }
 
@@ -52,19 +55,15 @@ export function mayHaveActed(result: Exchange): boolean {
   return result.kind === 'broken' ? result.sent : result.status >= 500 || result.status === 408;
 }
 
-/** Whether the request may have been processed. That includes a 429, which a proxy may send after it passed the request on; not a 401. */
-export function reachedService(result: Exchange): boolean {
-  return result.kind === 'broken' ? result.sent : result.status !== 401;
-}
-
 export function refusesToken(result: Exchange): boolean {
   return result.kind === 'answered' && (result.status === 401 || result.status === 403);
 }
 
 /** @param milliseconds that the attempt took */
-export function withAttempt(history: RetryHistory, result: Exchange, milliseconds: number): RetryHistory {
+export function withAttempt(history: AttemptHistory, result: Exchange, milliseconds: number): AttemptHistory {
   const throttled = result.kind === 'answered' && result.status === 429;
   return {
+    ...history,
     faults: history.faults + (throttled ? 0 : 1),
     throttled: history.throttled + (throttled ? 1 : 0),
     spent: history.spent + milliseconds,

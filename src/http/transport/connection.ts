@@ -3,8 +3,9 @@
  * keep the target's rate limit.
  */
 import type { Dispatcher } from 'undici';
-import { KnownSecrets } from '../../model/known-secrets.ts';
+import { KnownSecrets } from '../../model/redaction/known-secrets.ts';
 import type { Dialect, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { ClockDifference } from './clock-difference.ts';
 import type { Bounds } from './exchange.ts';
@@ -39,6 +40,8 @@ export interface ConnectionOptions {
   /** the address of the target, never `embedded`; without a trailing slash and without the API root */
   readonly url: string;
   readonly dialect: Dialect;
+  /** where its token comes from, as a clause: the answer to a refused one names it */
+  readonly tokenFrom?: string;
   /** sent as `User-Agent`: `trueup/0.1.0` */
   readonly userAgent: string;
   /** PEM text of the authority that signed the service's certificate; trusted in place of the system's */
@@ -53,6 +56,8 @@ export interface ConnectionOptions {
   readonly until?: number;
   /** gets a message about each wait of more than a few seconds */
   readonly onWait?: (message: string) => void;
+  /** gets a message about what this run leaves behind */
+  readonly onWarning?: (message: string) => void;
   /** removed from all messages of services and proxies; secrets that this connection sends are added */
   readonly secrets?: KnownSecrets;
   readonly clock?: Clock;
@@ -67,6 +72,7 @@ export interface ConnectionOptions {
 export interface Connection {
   readonly target: Target;
   readonly dialect: Dialect;
+  readonly tokenFrom?: string;
   readonly origin: string;
   /** before the path of every request: the URL's own path and the API root, `/api/v2` */
   readonly prefix: string;
@@ -84,12 +90,11 @@ export interface Connection {
   readonly bounds: Bounds;
   readonly waits: Waits;
   readonly secrets: KnownSecrets;
+  readonly warn: (message: string) => void;
   /** to the clock of the target */
   readonly difference: ClockDifference;
   /** whether the target has sent any answer */
   hasAnswered: boolean;
-  /** the number of 429 answers since the last other answer */
-  throttledInARow: number;
   /** Aborts all waits and all requests in flight, except requests with a signal of their own. */
   stop(): void;
   /** Closes the connections. */
@@ -117,6 +122,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   return {
     target,
     dialect,
+    ...(options.tokenFrom === undefined ? {} : { tokenFrom: options.tokenFrom }),
     origin: url.origin,
     prefix: `${url.pathname.replace(/\/+$/, '')}${services[target.service].root}`,
     userAgent,
@@ -131,11 +137,11 @@ export function openConnection(options: ConnectionOptions): Connection {
     leave: options.leave ?? new AbortController().signal,
     until: options.until ?? clock.now() + defaultDuration,
     bounds: { bytes: options.largest ?? maxAnswerSize, milliseconds: timeouts.answer },
-    waits: new Waits(`target "${target.name}"`, { report: options.onWait ?? (() => {}), clock }),
+    waits: new Waits(`target ${quoted(target.name)}`, { report: options.onWait ?? (() => {}), clock }),
     secrets,
+    warn: (message) => options.onWarning?.(secrets.redact(message)),
     difference: new ClockDifference(),
     hasAnswered: false,
-    throttledInARow: 0,
     stop: () => closing.abort(new Error('the target was closed')),
     close: () => dispatcher.destroy(),
   };

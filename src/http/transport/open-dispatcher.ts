@@ -3,6 +3,7 @@
  * environment names. The environment is a parameter: undici must not read that of the process.
  */
 import { type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { quoted } from '../../model/quoted.ts';
 
 /** Variables by name: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; names in lower case take precedence. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,7 +33,7 @@ export class ProxyError extends Error {
 
   constructor(variable: string) {
     super(
-      `the environment variable "${variable}" holds no address of a proxy (it is not shown here, as it may hold a password); it looks like http://proxy.internal:3128`,
+      `the environment variable ${quoted(variable)} holds no address of a proxy (it is not shown here, as it may hold a password); it looks like http://proxy.internal:3128`,
     );
   }
 }

@@ -50,10 +50,7 @@ export function auditsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
   );
 }
 
-/** For the API of a code host: paths below its address, and some besides. All are complete, as above. */
-export function pathsOnly(
-  dispatcher: Dispatcher,
-  { below, besides }: { readonly below: string; readonly besides: readonly string[] },
-): Dispatcher {
-  return restrict(dispatcher, 'a code host', ({ path }) => path.startsWith(below) || besides.includes(path));
+/** For the API of a code host: paths below its address. It is complete, as above. */
+export function pathsBelow(dispatcher: Dispatcher, prefix: string): Dispatcher {
+  return restrict(dispatcher, 'a code host', ({ path }) => path.startsWith(prefix));
 }

@@ -3,6 +3,7 @@
  * only if it is repeatable (rule 34). Waits have full jitter, or are those that the service asks for, up to the deadline of the
  * run (rule 46).
  */
+import type { AttemptHistory } from '../../model/wire.ts';
 import { type Exchange, headerOf, type RawAnswer } from './exchange.ts';
 
 export interface RetryPolicy {
@@ -22,21 +23,11 @@ export interface RetryPolicy {
 export const defaultRetryPolicy: RetryPolicy = {
   attempts: 6,
   attemptsUnanswered: 3,
-  throttled: 30,
+  throttled: Number.POSITIVE_INFINITY,
   total: 180_000,
   base: 500,
   longest: 30_000,
 };
-
-/** The earlier attempts of one request. */
-export interface RetryHistory {
-  /** attempts without a 429 */
-  readonly faults: number;
-  /** attempts with a 429 */
-  readonly throttled: number;
-  /** milliseconds */
-  readonly spent: number;
-}
 
 export interface RetryInput {
   readonly exchange: Exchange;
@@ -45,10 +36,8 @@ export interface RetryInput {
   readonly hasAnswered: boolean;
   /** another attempt cannot succeed */
   readonly isPermanent: boolean;
-  /** the number of 429 answers of the target since its last other answer, this exchange included */
-  readonly throttledInARow: number;
   /** this exchange included */
-  readonly history: RetryHistory;
+  readonly history: AttemptHistory;
 }
 
 /**
@@ -61,40 +50,55 @@ export type RetryDecision =
 
 const stop: RetryDecision = { repeat: false };
 
-/** After more 429 answers in a row than this, the wait that the service asks for is too short and is made longer. */
-const maxTrusted = 3;
-
-/** @param moment.until the deadline of the run, in milliseconds since 1970 like `now` */
-export function decideRetry(
-  input: RetryInput,
-  policy: RetryPolicy,
-  moment: { now: number; until: number; random: () => number },
-): RetryDecision {
-  const { now, until, random } = moment;
-  const { exchange, history, throttledInARow } = input;
-  const asked = exchange.kind === 'answered' ? askedWait(exchange, now) : undefined;
-  const within = (pause: number, wait: number): RetryDecision =>
-    now + pause > until
-      ? { repeat: false, past: pause, ...(asked === undefined || asked < pause ? { isOurs: true } : {}) }
-      : { repeat: true, pause, wait, spends: asked === undefined ? pause : wait };
-  if (exchange.kind === 'answered' && exchange.status === 429) {
-    if (history.throttled >= policy.throttled) return stop;
-    const growing = backoff(Math.max(history.throttled, throttledInARow), policy, random);
-    const pause = throttledPause(input, asked, growing);
-    if (asked === undefined && history.spent + pause > policy.total) return stop;
-    return within(pause, 0);
-  }
-  if (!mayRepeat(input)) return stop;
-  if (history.faults >= (input.hasAnswered ? policy.attempts : policy.attemptsUnanswered)) return stop;
-  const wait = backoff(history.faults, policy, random);
-  // A wait that the service asks for is meant for all requests.
-  if (asked !== undefined) return within(asked, Math.max(0, wait - asked));
-  return history.spent + wait > policy.total ? stop : { repeat: true, pause: 0, wait, spends: wait };
+interface Moment {
+  readonly now: number;
+  readonly until: number;
+  readonly random: () => number;
 }
 
-/** The wait that the service asks for; after several 429 answers in a row at least the growing one. */
-function throttledPause({ throttledInARow }: RetryInput, asked: number | undefined, growing: number): number {
-  return throttledInARow > maxTrusted ? Math.max(asked ?? 0, growing) : (asked ?? growing);
+/** @param moment.until the deadline of the run, in milliseconds since 1970 like `now` */
+export function decideRetry(input: RetryInput, policy: RetryPolicy, moment: Moment): RetryDecision {
+  const { exchange, history } = input;
+  const isThrottled = exchange.kind === 'answered' && exchange.status === 429;
+  if (!isThrottled && !mayRepeat(input)) return stop;
+  const failures = isThrottled ? history.throttled : history.faults;
+  if (isThrottled && failures >= policy.throttled) return stop;
+  const asked = exchange.kind === 'answered' ? askedWait(exchange, moment.now) : undefined;
+  if (asked !== undefined) return waitAsAsked(asked, failures, { policy, moment });
+  const wait = backoff(failures, policy, moment.random);
+  if (history.spent + wait > policy.total) return stop;
+  if (isThrottled) {
+    return moment.now + wait > moment.until
+      ? { repeat: false, past: wait, isOurs: true }
+      : { repeat: true, pause: wait, wait: 0, spends: wait };
+  }
+  const attempts = input.hasAnswered ? policy.attempts : policy.attemptsUnanswered;
+  return failures >= attempts ? stop : { repeat: true, pause: 0, wait, spends: wait };
+}
+
+/** The wait is meant for all requests, the jitter for this one. How often a service may ask is up to the deadline alone. */
+function waitAsAsked(
+  asked: number,
+  failures: number,
+  { policy, moment }: { readonly policy: RetryPolicy; readonly moment: Moment },
+): RetryDecision {
+  const { now, until, random } = moment;
+  if (now + asked > until) return { repeat: false, past: asked };
+  const jitter = askedJitter(failures, asked, { policy, random });
+  return { repeat: true, pause: asked, wait: jitter === 0 ? 0 : asked + jitter, spends: 0 };
+}
+
+/**
+ * What is added to a wait that the service asks for: nothing after the first failure of a request, then a random time that grows
+ * with each further one, and never exceeds the wait itself, or a second where the service asks for less.
+ */
+function askedJitter(
+  failures: number,
+  asked: number,
+  { policy, random }: { readonly policy: RetryPolicy; readonly random: () => number },
+): number {
+  if (failures < 2) return 0;
+  return Math.min(backoff(failures - 1, policy, random), random() * Math.max(asked, 1000));
 }
 
 function mayRepeat({ exchange, repeatable, isPermanent }: RetryInput): boolean {

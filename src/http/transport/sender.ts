@@ -1,10 +1,11 @@
 /**
- * Sends requests over a connection: waits for the throttle, repeats a request where that is allowed, and parses the answer. A
- * request that is not repeatable is never sent again after it may have reached the service (rule 34).
+ * Sends requests over a connection: waits for the throttle, and parses the answer. A read is repeated where that is allowed. A write
+ * is sent once: its result says whether it may be sent again, and the applier reads the resource before it does (rule 34).
  */
 import type { Dispatcher } from 'undici';
 import { untilAborted } from '../../model/until-aborted.ts';
-import { type Answer, isSealed, WireError } from '../../model/wire.ts';
+import { type Again, type Answer, type AttemptHistory, isSealed, WireError } from '../../model/wire.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type Exchange, exchange, headerOf } from './exchange.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { Connection } from './connection.ts';
@@ -16,7 +17,6 @@ import {
   type AttemptResult,
   mayHaveActed,
   type Outgoing,
-  reachedService,
   refusesToken,
   type SentAttempt,
   withAttempt,
@@ -35,6 +35,8 @@ interface SenderOptions {
   /** absent for requests without a token */
   readonly token?: TokenProvider;
 }
+
+const noAttempts: AttemptHistory = { faults: 0, throttled: 0, spent: 0 };
 
 export class Sender {
   readonly #connection: Connection;
@@ -58,24 +60,53 @@ export class Sender {
    * @throws WireError when there is none; `sent` says whether the service may have acted all the same
    */
   async send(request: Outgoing): Promise<Answer> {
-    for (const secret of request.secrets ?? []) this.#connection.secrets.keep(secret);
-    const history = { faults: 0, throttled: 0, spent: 0 };
-    const attempt: Attempt = {
-      request,
-      token: undefined,
-      number: 1,
-      history,
-      mayHaveActed: false,
-      isRepeated: false,
-    };
     const sent: SentAttempt[] = [];
     try {
-      return await this.#sendRepeatedly(attempt, sent);
+      return await this.#sendRepeatedly(this.#first(request), sent);
     } catch (error) {
       const last = sent.at(-1);
       if (last === undefined || !this.#isLast(last)) throw error;
       return this.#conclude(last.attempt, last.outcome);
     }
+  }
+
+  /**
+   * Sends a request once.
+   * @returns the answer, with any status; with `again` where another attempt is allowed
+   * @throws WireError when there is none, the same; `sent` says whether the service may have acted all the same
+   */
+  async sendOnce(request: Outgoing): Promise<Answer> {
+    const first = this.#first(request);
+    const attempt = { ...first, token: await this.#token(first) };
+    const outcome = await this.#try(attempt);
+    const again = await this.#again(attempt, outcome);
+    try {
+      const answer = this.#conclude(attempt, outcome);
+      return again === undefined ? answer : { ...answer, again };
+    } catch (error) {
+      if (again === undefined || !(error instanceof WireError)) throw error;
+      const { message, method, url, sent, cause } = error;
+      throw new WireError(message, { method, url, sent, cause, again });
+    }
+  }
+
+  #first(request: Outgoing): Attempt {
+    for (const secret of request.secrets ?? []) this.#connection.secrets.keep(secret);
+    const { history = noAttempts } = request;
+    const number = history.faults + history.throttled + 1;
+    return { request, token: undefined, number, history, mayHaveActed: false };
+  }
+
+  /** Whether and when the caller may send a request again. A refused token is replaced first. */
+  async #again(attempt: Attempt, outcome: AttemptResult): Promise<Again | undefined> {
+    const { decision, result, history } = outcome;
+    const next = { ...attempt, mayHaveActed: mayHaveActed(result) };
+    if (refusesToken(result) && !history.hasNewToken) {
+      const token = await this.#token(next, attempt.token).catch(() => attempt.token);
+      if (token !== attempt.token)
+        return { history: { ...history, hasNewToken: true }, wait: async () => {} };
+    }
+    return decision.repeat ? { history, wait: () => this.#wait(next, decision.wait) } : undefined;
   }
 
   /** @param sent receives each attempt */
@@ -90,7 +121,6 @@ export class Sender {
         number: attempt.number + 1,
         history: outcome.history,
         mayHaveActed: attempt.mayHaveActed || mayHaveActed(outcome.result),
-        isRepeated: attempt.isRepeated || reachedService(outcome.result),
       };
       if (refusesToken(outcome.result) && !hasNewToken) {
         hasNewToken = true;
@@ -134,7 +164,8 @@ export class Sender {
   /** Makes one attempt when the throttle allows it. A pause begins before the slot is released, so that no other request starts. */
   async #try(attempt: Attempt): Promise<AttemptResult> {
     const { throttle, clock, waits } = this.#connection;
-    const leave = await throttle.enter(this.#endOfWaits(attempt)).catch((cause: unknown) => {
+    const { isUrgent } = attempt.request;
+    const leave = await throttle.enter(this.#endOfWaits(attempt), isUrgent).catch((cause: unknown) => {
       throw this.#givenUp(attempt, cause);
     });
     try {
@@ -169,14 +200,11 @@ export class Sender {
     if (result.kind !== 'answered') return;
     this.#connection.difference.learn(headerOf(result, 'date'), times);
     this.#connection.hasAnswered = true;
-    const { throttledInARow } = this.#connection;
-    this.#connection.throttledInARow = result.status === 429 ? throttledInARow + 1 : 0;
     this.#connection.throttle.limit(Number(headerOf(result, 'x-ratelimit-limit')));
   }
 
   #decide(attempt: Attempt, result: Exchange, milliseconds: number): Omit<AttemptResult, 'result'> {
-    const { clock, random, retryPolicy, throttle, hasAnswered, throttledInARow, failureContext, until } =
-      this.#connection;
+    const { clock, random, retryPolicy, throttle, hasAnswered, failureContext, until } = this.#connection;
     const history = withAttempt(attempt.history, result, milliseconds);
     if (this.#signalOf(attempt).aborted) return { decision: { repeat: false }, history };
     const isPermanent =
@@ -188,7 +216,6 @@ export class Sender {
       repeatable: attempt.request.repeatable,
       hasAnswered,
       isPermanent,
-      throttledInARow,
       history,
     };
     const decision = decideRetry(input, retryPolicy, { now: clock.now(), until, random });
@@ -220,7 +247,7 @@ export class Sender {
     const [asked, left] = [milliseconds, until - clock.now()].map((span) =>
       Math.max(0, Math.ceil(span / 1000)),
     );
-    return `target "${target.name}" ${isOurs ? `is asked again in ${asked} s` : `asks to wait for ${asked} s`}, and this run has ${left} s left; try again later, or give it more time with --timeout`;
+    return `target ${quoted(target.name)} ${isOurs ? `is asked again in ${asked} s` : `asks to wait for ${asked} s`}, and this run has ${left} s left; try again later, or give it more time with --timeout`;
   }
 
   async #wait(attempt: Attempt, milliseconds: number): Promise<void> {
@@ -245,8 +272,9 @@ export class Sender {
         new Error(this.#tooLong(decision.past, decision.isOurs)),
       );
     if (result.kind === 'answered') {
-      const answer = readAnswer(result, { ...about, dialect: this.#connection.dialect, secrets });
-      return attempt.isRepeated ? { ...answer, repeated: true } : answer;
+      const { dialect, tokenFrom } = this.#connection;
+      const source = attempt.token === undefined ? undefined : tokenFrom;
+      return readAnswer(result, { ...about, dialect, secrets, tokenFrom: source });
     }
     const sent = attempt.mayHaveActed || result.sent;
     const { cause } = result;

@@ -1,6 +1,6 @@
 /**
  * Limits the rate of requests to one target with a token bucket, and the number of requests in flight. All requests to the target
- * share it. They start in the order in which they came, and in any second at most as many start as the rate allows.
+ * share it. They start in the order in which they came, urgent ones first, and in any second at most as many start as the rate allows.
  */
 import { type Clock, systemClock } from './clock.ts';
 
@@ -21,6 +21,7 @@ interface ThrottleOptions {
 }
 
 interface Waiter {
+  readonly isUrgent: boolean;
   readonly admit: () => void;
   readonly refuse: (reason: Error) => void;
 }
@@ -53,10 +54,11 @@ export class Throttle {
 
   /**
    * Waits until a request may start.
+   * @param isUrgent it starts before all requests that wait, urgent ones excepted
    * @returns a function that releases the slot
    * @throws the signal's reason when it is aborted during the wait, or the reason for which the throttle was shut
    */
-  enter(signal?: AbortSignal): Promise<() => void> {
+  enter(signal?: AbortSignal, isUrgent = false): Promise<() => void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#shut !== undefined) return Promise.reject(this.#shut);
     return new Promise((resolve, reject) => {
@@ -65,7 +67,8 @@ export class Throttle {
         if (this.#waiters.length === 0) this.#alarm?.abort();
         reject(signal?.reason);
       };
-      const waiter = {
+      const waiter: Waiter = {
+        isUrgent,
         admit: () => {
           signal?.removeEventListener('abort', abandon);
           resolve(this.#releaseOnce());
@@ -76,7 +79,8 @@ export class Throttle {
         },
       };
       signal?.addEventListener('abort', abandon, { once: true });
-      this.#waiters.push(waiter);
+      const after = isUrgent ? this.#waiters.findIndex((other) => !other.isUrgent) : -1;
+      this.#waiters.splice(after === -1 ? this.#waiters.length : after, 0, waiter);
       this.#admit();
     });
   }

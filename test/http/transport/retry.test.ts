@@ -39,7 +39,6 @@ const inputs: fc.Arbitrary<RetryInput> = fc.record({
   repeatable: fc.boolean(),
   hasAnswered: fc.boolean(),
   isPermanent: fc.boolean(),
-  throttledInARow: fc.nat(60),
   history: fc.record({ faults: fc.nat(8), throttled: fc.nat(40), spent: fc.nat(200_000) }),
 });
 /** The end of the run, from this moment on. */
@@ -73,16 +72,16 @@ describe('decideRetry', () => {
     );
   });
 
-  it('comes to an end, in tries and in time', () => {
+  it('comes to an end, in attempts and in time, unless the service itself asks to come back', () => {
     fc.assert(
       fc.property(inputs, luck, (input, random) => {
         const decision = decide(input, random);
         fc.pre(decision.repeat);
         const { exchange, history } = input;
+        if (!decision.repeat || asks(input)) return;
         const throttled = exchange.kind === 'answered' && exchange.status === 429;
-        expect(throttled ? history.throttled : history.faults).toBeLessThan(throttled ? 30 : 6);
-        if (decision.repeat && !asks(input))
-          expect(history.spent + decision.spends).toBeLessThanOrEqual(180_000);
+        if (!throttled) expect(history.faults).toBeLessThan(6);
+        expect(history.spent + decision.spends).toBeLessThanOrEqual(180_000);
       }),
     );
   });
@@ -112,14 +111,24 @@ describe('decideRetry', () => {
     );
   });
 
-  it('does not believe for ever that a moment is enough', () => {
-    const answer = { kind: 'answered', status: 429, headers: { 'retry-after': '0' }, text: '' } as const;
+  it('waits about as long as the service asks, however often it asks', () => {
+    const headers = { 'retry-after': '1' };
+    const answer = { kind: 'answered', status: 429, headers, text: '' } as const;
     const input = { exchange: answer, repeatable: true, hasAnswered: true, isPermanent: false };
-    const history = { faults: 0, throttled: 1, spent: 0 };
-    const pauses = [1, 3, 4, 8, 20].map((throttledInARow) =>
-      decide({ ...input, history, throttledInARow }, 1),
-    );
-    expect(pauses).toMatchObject([100, 100, 4000, 30_000, 30_000].map((pause) => ({ pause })));
+    const waits = (random: number) =>
+      [1, 2, 3, 4, 30, 300].map((throttled) => {
+        const decision = decide({ ...input, history: { faults: 0, throttled, spent: 0 } }, random);
+        return decision.repeat ? [decision.pause, decision.wait] : [];
+      });
+    expect(waits(1)).toEqual([
+      [1000, 0],
+      [1000, 1500],
+      [1000, 2000],
+      [1000, 2000],
+      [1000, 2000],
+      [1000, 2000],
+    ]);
+    expect(waits(0)).toEqual(Array(6).fill([1000, 0]));
   });
 });
 

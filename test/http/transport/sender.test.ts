@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/http/transport/clock.ts';
 import { inTurn, listen, type Reply } from '../../support/http/loopback.ts';
-import { failureOf, open, rolesTarget } from '../../support/http/open-for-test.ts';
+import type { WireError } from '../../../src/model/wire.ts';
+import { failureOf, open, rolesTarget, workspacesTarget } from '../../support/http/open-for-test.ts';
 
 const create = {
   method: 'POST',
@@ -103,19 +104,30 @@ describe('a write that is not repeatable', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is sent again after 429, for nothing was processed', async () => {
+  it('is sent once, and says that it may be sent again, after 429: nothing was processed', async () => {
     const server = await listen(inTurn({ status: 429 }, { status: 429 }, { status: 201, body: {} }));
-    expect(await open({ url: server.url }).openWriter().send(create)).toMatchObject({ status: 201 });
+    const writer = open({ url: server.url }).openWriter();
+    const first = await writer.send(create);
+    expect(first).toMatchObject({ status: 429, again: { history: { throttled: 1 } } });
+    expect(server.requests).toHaveLength(1);
+    const history = first.again?.history;
+    const second = await writer.send({ ...create, ...(history && { history }) });
+    expect(second).toMatchObject({ status: 429, again: { history: { throttled: 2 } } });
+    expect(await writer.send(create)).toMatchObject({ status: 201 });
     expect(server.requests).toHaveLength(3);
   });
 
-  it('is tried again when no connection could be opened, and then says that nothing was sent', async () => {
+  it('says that nothing was sent when no connection could be opened', async () => {
     const server = await listen(() => ({ status: 201 }));
     await server.close();
     const connection = open({ url: server.url });
     const error = await failureOf(connection.openWriter().send(create));
-    expect(error).toMatchObject({ sent: false });
-    expect(connection.requests()).toBe(3);
+    expect(error).toMatchObject({ sent: false, again: { history: { faults: 1 } } });
+    expect(connection.requests()).toBe(1);
+    const last = { faults: 2, throttled: 0, spent: 0 };
+    const final = await failureOf(connection.openWriter().send({ ...create, history: last }));
+    expect(final.again).toBeUndefined();
+    expect(final.message).toContain('(tried 3 times)');
   });
 });
 
@@ -153,22 +165,47 @@ describe('an answer without end', () => {
 });
 
 describe('a write that is repeatable', () => {
-  it('is sent again after faults and lost answers', async () => {
-    const server = await listen(inTurn('drop', { status: 500 }, 'cut', { status: 200, body: {} }));
-    expect(await open({ url: server.url }).openWriter().send(update)).toMatchObject({ status: 200 });
-    expect(server.lines).toEqual(Array(4).fill('PATCH /api/v2/workspaces/ws-1'));
-  });
-});
+  it.each<Reply>(['drop', 'cut', { status: 500 }])(
+    'is sent once all the same, and says that it may be sent again (%s)',
+    async (reply) => {
+      const server = await listen(() => reply);
+      const writer = open({ url: server.url }).openWriter();
+      const { again } = await writer.send(update).catch((error: WireError) => error);
+      expect(again).toMatchObject({ history: { faults: 1 } });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
-describe('a write whose answer was lost', () => {
-  it('may have been carried out, even when every later try could not be sent', async () => {
-    const server = await listen(() => {
-      void server.close();
-      return 'drop';
-    });
-    const error = await failureOf(open({ url: server.url }).openWriter().send(update));
-    expect(error.message).toContain('nothing listens');
-    expect(error).toMatchObject({ sent: true });
+  it('waits before another attempt as failures require, or as the service asks', async () => {
+    const server = await listen(
+      inTurn({ status: 500 }, { status: 503, headers: { 'retry-after': '7' } }, {}),
+    );
+    const { openWriter, reader, clock } = open({ url: server.url });
+    const failed = await openWriter().send(update);
+    await failed.again?.wait();
+    expect(clock.waits).toEqual([500]);
+    await openWriter().send(update);
+    const began = clock.now();
+    await reader.get('/workspaces/ws-1');
+    expect(clock.now() - began).toBeGreaterThanOrEqual(7000);
+  });
+
+  it('may not be sent again after as many failures as a read may have', async () => {
+    const server = await listen(() => ({ status: 503 }));
+    const writer = open({ url: server.url }).openWriter();
+    await writer.send(update);
+    const answer = await writer.send({ ...update, history: { faults: 5, throttled: 0, spent: 0 } });
+    expect(answer.status).toBe(503);
+    expect(answer.again).toBeUndefined();
+  });
+
+  it('goes before the reads that wait for their turn', async () => {
+    const server = await listen(() => ({ body: {} }));
+    const target = { ...workspacesTarget, requestsPerSecond: 1 };
+    const { reader, openWriter } = open({ url: server.url, target });
+    const reads = Array.from({ length: 3 }, (_, at) => reader.get(`/workspaces/ws-${at}`));
+    await Promise.all([...reads, openWriter().send(update)]);
+    expect(server.lines.indexOf('PATCH /api/v2/workspaces/ws-1')).toBe(1);
   });
 });
 
@@ -177,9 +214,9 @@ describe('a write that needs a permit', () => {
     throw new Error('the lock is gone');
   };
 
-  it('asks for it before each try, when all waiting is over', async () => {
-    const replies: Reply[] = [{ status: 429, headers: { 'retry-after': '60' } }, { status: 503 }, {}];
+  it('asks for it when all waiting is over', async () => {
     const arrived: number[] = [];
+    const replies: Reply[] = [{ status: 429, headers: { 'retry-after': '60' } }, {}];
     const server = await listen(() => {
       arrived.push(connection.clock.now());
       return replies.shift() ?? {};
@@ -190,23 +227,18 @@ describe('a write that needs a permit', () => {
       permitted.push(connection.clock.now());
     };
     await connection.openWriter().send({ ...update, permit });
-    expect(permitted).toHaveLength(3);
+    await connection.openWriter().send({ ...update, permit });
+    expect(permitted).toHaveLength(2);
     expect(permitted).toEqual(arrived);
   });
 
-  it('is not sent without it, nor sent again', async () => {
-    const server = await listen(inTurn({ status: 503 }, {}));
+  it('is not sent without it', async () => {
+    const server = await listen(() => ({}));
     const writer = open({ url: server.url }).openWriter();
     const never = await failureOf(writer.send({ ...update, permit: refusal }));
     expect(never).toMatchObject({ sent: false, message: expect.stringContaining('the lock is gone') });
+    expect(never.again).toBeUndefined();
     expect(server.requests).toHaveLength(0);
-    let tries = 0;
-    const once = async () => {
-      tries += 1;
-      if (tries > 1) await refusal();
-    };
-    expect(await failureOf(writer.send({ ...update, permit: once }))).toMatchObject({ sent: true });
-    expect(server.requests).toHaveLength(1);
   });
 
   it('makes room for others when it is refused', async () => {
@@ -276,20 +308,23 @@ describe('429', () => {
     expect(server.requests).toHaveLength(11);
   });
 
-  it('that never ends is given back as the answer', async () => {
+  it('that never ends ends the run at its deadline, and not before', async () => {
     const server = await listen(() => ({ status: 429, headers: { 'retry-after': '50' } }));
-    const { reader } = open({ url: server.url });
-    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 429 });
-    expect(server.requests).toHaveLength(30);
-  });
-
-  it('that asks for a moment again and again is given longer and longer ones', async () => {
-    const server = await listen(() => ({ status: 429, headers: { 'retry-after': '0' } }));
     const { reader, clock } = open({ url: server.url });
     const began = clock.now();
-    const all = Array.from({ length: 5 }, () => reader.get('/workspaces/ws-1'));
-    expect(await Promise.all(all)).toMatchObject(all.map(() => ({ status: 429 })));
-    expect(clock.now() - began).toBeGreaterThan(600_000);
+    expect((await failureOf(reader.get('/workspaces/ws-1'))).message).toContain('asks to wait for 50 s');
+    expect(clock.now() - began).toBeGreaterThan(3_500_000);
+    expect(server.requests.length).toBeGreaterThan(36);
+  });
+
+  it('that is answered thirty times in a row costs about thirty times what the service asks', async () => {
+    const refused = { status: 429, headers: { 'retry-after': '1' } };
+    const server = await listen((_, count) => (count <= 30 ? refused : { body: {} }));
+    const { reader, clock } = open({ url: server.url });
+    const began = clock.now();
+    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 200 });
+    expect(clock.now() - began).toBeGreaterThanOrEqual(30_000);
+    expect(clock.now() - began).toBeLessThanOrEqual(60_000);
   });
 
   it('that makes everyone wait is told once', async () => {
@@ -319,7 +354,18 @@ describe('a token', () => {
       url: server.url,
       token: async (refused) => (refused === undefined ? (tokens[0] ?? '') : (tokens[1] ?? '')),
     });
-    expect(await connection.openWriter().send(create)).toMatchObject({ status: 201 });
+    expect(await connection.reader.get('/workspaces/ws-1')).toMatchObject({ status: 201 });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('that was replaced meanwhile allows another attempt of a write, once', async () => {
+    const server = await listen(() => ({ status: 403, body: { errors: [] } }));
+    const token = async (refused?: string) => (refused === undefined ? 'old' : 'new');
+    const writer = open({ url: server.url, token }).openWriter();
+    const first = await writer.send(create);
+    expect(first).toMatchObject({ status: 403, again: { history: { hasNewToken: true } } });
+    const history = first.again?.history;
+    expect((await writer.send({ ...create, ...(history && { history }) })).again).toBeUndefined();
     expect(server.requests).toHaveLength(2);
   });
 

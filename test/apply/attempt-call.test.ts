@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type SendContext, type SendResult, sendCall } from '../../src/apply/send-call.ts';
-import type { Call } from '../../src/model/plan/call.ts';
+import { type AttemptResult, attemptCall } from '../../src/apply/attempt-call.ts';
+import { LastLook } from '../../src/apply/last-look.ts';
+import type { SendContext } from '../../src/apply/send-call.ts';
 import type { Json } from '../../src/model/json/json.ts';
+import type { Call } from '../../src/model/plan/call.ts';
+import { readAddress } from '../../src/model/resource/address.ts';
 import type { LiveResource, Spec } from '../../src/model/resource/resource.ts';
 import { type Answer, WireError, type WireRequest } from '../../src/model/wire.ts';
-import { wholeKind } from '../support/toys/toy-kind.ts';
-import { at, live } from '../support/toys/toy-plan.ts';
-import { readAddress } from '../../src/model/resource/address.ts';
+import { registryOf, wholeKind } from '../support/toys/toy-kind.ts';
+import { at, desired, live, planOf } from '../support/toys/toy-plan.ts';
 
 const app = at('Whole', 'app');
 
@@ -39,6 +41,11 @@ const lost = new WireError('the connection broke', { method: 'POST', url: 'https
 const unsent = new WireError('connection refused', { method: 'POST', url: 'https://toys.test', sent: false });
 const ours = live(app, { claim: 'mine', id: 'id-9' });
 
+/** The same answer, after which another attempt may be made. */
+function allowed(given: Answer): Answer {
+  return { ...given, again: { history: { faults: 0, throttled: 1, spent: 0 }, wait: async () => {} } };
+}
+
 interface Service {
   /** what each request in turn is answered with; the last one again and again */
   readonly answers: readonly (Answer | Error)[];
@@ -51,19 +58,37 @@ interface Service {
 async function send(
   call: Call,
   { answers, found = [undefined], declaredMark = {} }: Service,
-): Promise<SendResult & { log: string[] }> {
+): Promise<AttemptResult & { log: string[] }> {
   const log: string[] = [];
   const context: SendContext = {
+    planning: { isClaimedByAnother: () => false },
     kind: { ...wholeKind, readOne: async () => next('look', found) },
     session: {
       target: { name: 'acme', service: 'workspaces', url: '', dialect: 'neutral' },
-      dialect: { name: '', service: 'workspaces', rename: {}, tokenHeader: '', capabilities: new Set() },
+      dialect: {
+        name: '',
+        service: 'workspaces',
+        spokenBy: '',
+        rename: {},
+        tokenHeader: '',
+        capabilities: new Set(),
+      },
       stack: 'mine',
       reader: { get: async () => answer(404), list: async () => answer(404) },
       once: (__, read) => read(),
     },
-    writer: { send: async () => next('send', answers) },
+    writer: {
+      send: async (request) => {
+        await request.permit?.();
+        const given = next('send', answers);
+        const { again } = given;
+        return again === undefined
+          ? given
+          : { ...given, again: { ...again, wait: async () => void log.push('wait') } };
+      },
+    },
     declaredMark,
+    now: () => 0,
     pause: async (milliseconds) => {
       log.push(`pause ${milliseconds}`);
     },
@@ -76,12 +101,18 @@ async function send(
     return step as T;
   }
   const request: WireRequest = { method: call.method, path: '/wholes', repeatable: call.repeatable };
-  return { ...(await sendCall(call, request, { context, address: at('Whole', 'app') })), log };
+  const planning = planOf({ desired: [desired(app)], kinds: registryOf(wholeKind) });
+  const [change] = planning.plan.changes;
+  if (change === undefined) throw new Error('nothing is planned');
+  const tools = { ...context, planning, ids: new Map(), createdAt: new Map(), now: () => 0 };
+  const look = new LastLook(change, tools);
+  const sent = await attemptCall(call, { change, look, send: context, resolve: async () => request });
+  return { ...sent, log };
 }
 
 describe('a call that was answered', () => {
   it('with success is done', async () => {
-    expect(await send(update, { answers: [answer(200)] })).toMatchObject({ is: 'ok', log: ['send'] });
+    expect(await send(update, { answers: [answer(200)] })).toMatchObject({ is: 'ok', log: ['look', 'send'] });
   });
 
   it('with success gives the id of what it created', async () => {
@@ -104,17 +135,17 @@ describe('a call that was answered', () => {
 });
 
 describe('a call whose answer was lost', () => {
-  it('is unknown when it may be sent again: the wire has tried that', async () => {
+  it('is unknown when no further attempt is allowed', async () => {
     expect(await send(update, { answers: [lost] })).toEqual({
       is: 'unknown',
       why: 'the connection broke',
-      log: ['send'],
+      log: ['look', 'send'],
     });
   });
 
   it('and that creates nothing is unknown', async () => {
     const { createsId: __, ...nameless } = create;
-    expect(await send(nameless, { answers: [lost] })).toMatchObject({ is: 'unknown', log: ['send'] });
+    expect(await send(nameless, { answers: [lost] })).toMatchObject({ is: 'unknown', log: ['look', 'send'] });
   });
 
   it('before it was sent has failed', async () => {
@@ -187,22 +218,26 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  it('as one is that was sent again by the wire, and is refused: the name may be its own', async () => {
-    const taken: Answer = { ...answer(422, null, 'the name is taken'), repeated: true };
+  it('also when the service asked to wait: its name may be taken by now, also by itself', async () => {
     const born = live(app, { claim: 'mine', bornOf: 'mine', id: 'id-9' });
-    expect(await send(create, { answers: [taken], found: [born] })).toMatchObject({
+    const asked = allowed(answer(429, null, 'too many'));
+    expect(await send(create, { answers: [asked], found: [born] })).toMatchObject({
       is: 'ok',
       id: 'id-9',
       origin: 'created',
-      log: ['send', 'pause 250', 'look'],
+      log: ['send', 'wait', 'look'],
     });
-    expect(await send(create, { answers: [taken], found: [undefined] })).toMatchObject({
+    expect(await send(create, { answers: [asked], found: [live(app)] })).toMatchObject({
       is: 'failed',
-      log: ['send', 'pause 250', 'look'],
+      why: 'POST https://toys.test/wholes answered 429: too many; looked up by name afterwards: "Whole/acme/app" exists, and is not ours',
     });
-    expect(await send(create, { answers: [taken], found: [new Error('not now')] })).toMatchObject({
-      is: 'unknown',
-      why: 'POST https://toys.test/wholes answered 422: the name is taken; looked up by name afterwards: not now',
+    expect(await send(create, { answers: [asked, created], found: [undefined] })).toMatchObject({
+      is: 'ok',
+      log: ['send', 'wait', 'look', 'send'],
+    });
+    expect(await send(create, { answers: [asked], found: [new Error('not now')] })).toMatchObject({
+      is: 'failed',
+      why: 'POST https://toys.test/wholes answered 429: too many; looked up by name afterwards: not now',
     });
   });
 

@@ -1,0 +1,241 @@
+/**
+ * Sends one call, as often as its attempts need it. Each attempt is the same: the resource is read and compared with the plan, the
+ * lock is checked, and the request is sent once. A create is looked up by name before it is sent again, and never blindly repeated
+ * (rules 29, 34).
+ */
+import { type Address, parseAddress } from '../model/resource/address.ts';
+import type { Call } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
+import { untilAborted } from '../model/until-aborted.ts';
+import type { Again, WireRequest } from '../model/wire.ts';
+import { type Fence, Passing } from './fence.ts';
+import { type LastLook, maxAge, type Verdict } from './last-look.ts';
+import {
+  type Failed,
+  isRefusal,
+  lookUp,
+  recoverAnswer,
+  type SendContext,
+  type SendResult,
+  type Sent,
+  sendOnce,
+} from './send-call.ts';
+import { whyStopped } from './why-stopped.ts';
+
+interface AttemptContext {
+  readonly change: Change;
+  readonly look: LastLook;
+  readonly send: SendContext;
+  readonly fence?: Fence | undefined;
+  /** @throws when a reference of the call cannot be resolved */
+  resolve(): Promise<WireRequest>;
+}
+
+/** The result of a call; `stale` when a look forbids to send it. */
+export type AttemptResult = SendResult | { readonly is: 'stale'; readonly why: string };
+
+/** The failed attempts of a call so far. */
+interface Earlier {
+  readonly attempts: number;
+  readonly again: Again | undefined;
+  /** one of them reached the service or its proxy */
+  readonly reached: boolean;
+  /** one of them may have been carried out */
+  readonly mayHaveActed: boolean;
+  readonly last: Exclude<SendResult, { is: 'ok' | 'already' }>;
+}
+
+/** How often a create is sent at most whose answers are lost; it is looked up in between. */
+const createAttempts = 4;
+
+/** @throws when a reference of the call cannot be resolved */
+export async function attemptCall(call: Call, context: AttemptContext): Promise<AttemptResult> {
+  let earlier: Earlier | undefined;
+  let allowedAge = maxAge;
+  for (;;) {
+    const decided = await beforeAttempt(call, context, earlier);
+    if (decided !== 'send') return decided;
+    const passing = new Passing(context.fence, () => context.look.age() <= allowedAge);
+    const sent = await send(call, context, { earlier, passing });
+    if (passing.isBarred) {
+      // On a target that is slower than this, the next read may be older.
+      allowedAge *= 2;
+      continue;
+    }
+    const { result } = sent;
+    if (result.is === 'ok' || result.is === 'already') return result;
+    const next = noted(sent, result, earlier);
+    if (!mayFollow(call, next)) return finalResult(next);
+    earlier = next;
+    const isOver = await waitFor(next, context);
+    if (isOver && !(isCreate(call) && next.mayHaveActed)) return finalResult(next);
+  }
+}
+
+async function send(
+  call: Call,
+  { change, look, send: context, resolve }: AttemptContext,
+  { earlier, passing }: { readonly earlier: Earlier | undefined; readonly passing: Passing },
+): Promise<Sent> {
+  const request = await resolve();
+  const history = earlier?.again?.history;
+  return sendOnce(
+    call,
+    {
+      ...request,
+      repeatable: call.repeatable || isCreate(call),
+      ...(history === undefined ? {} : { history }),
+      permit: async () => {
+        await passing.pass();
+        look.sends(call);
+      },
+    },
+    { context, address: change.address, isRepeated: earlier?.reached ?? false },
+  );
+}
+
+/** A call that makes a resource whose name the service gives once only: it is looked up by that name. */
+function isCreate({ createsId, repeatable }: Call): boolean {
+  return createsId !== undefined && !repeatable;
+}
+
+/** Looks before an attempt. @returns the result of the call where nothing is to be sent */
+async function beforeAttempt(
+  call: Call,
+  context: AttemptContext,
+  earlier: Earlier | undefined,
+): Promise<AttemptResult | 'send'> {
+  if (earlier !== undefined && isCreate(call)) return beforeCreateAgain(call, context, earlier);
+  const { stop } = context.send;
+  const isStopped = () => stop?.aborted ?? false;
+  const verdict = isStopped()
+    ? undefined
+    : await untilAborted(context.look.before(call, earlier !== undefined), stop).catch(() => undefined);
+  const isOpen = verdict === undefined || verdict.is === 'send' || verdict.is === 'failed';
+  if (verdict === undefined || (isStopped() && isOpen))
+    return earlier === undefined ? unsent() : finalResult(earlier);
+  if (verdict.is === 'send') return 'send';
+  return earlier === undefined ? firstVerdict(verdict) : afterFailure(call, context, { earlier, verdict });
+}
+
+/** The run was stopped: the caller says why. */
+function unsent(): Failed {
+  return { is: 'failed', why: 'not sent', unsent: true };
+}
+
+function firstVerdict(verdict: Exclude<Verdict, { is: 'send' }>): AttemptResult {
+  return verdict.is === 'done' ? { is: 'already' } : verdict;
+}
+
+/** What a look after a failed attempt says about the call, where it forbids another one. */
+async function afterFailure(
+  call: Call,
+  { change, send: context }: AttemptContext,
+  { earlier, verdict }: { readonly earlier: Earlier; readonly verdict: Exclude<Verdict, { is: 'send' }> },
+): Promise<AttemptResult> {
+  const { mayHaveActed, reached, last } = earlier;
+  if (verdict.is === 'done') {
+    const answer = reached ? await recoverAnswer(call, context, change.address) : undefined;
+    if (answer !== undefined) return { is: 'ok', answer: { ...answer, repeated: true } };
+    if (!mayHaveActed) return { is: 'already' };
+    return change.action === 'create' ? foundThere(last.why) : { is: 'ok' };
+  }
+  const why = `${last.why}; not sent again: ${verdict.why}`;
+  if (!mayHaveActed) return { is: verdict.is, why };
+  // What is there now is not what a create sent, so that no later plan may take it for ours.
+  return change.action === 'create' && verdict.is === 'stale'
+    ? { is: 'failed', why }
+    : { is: 'unknown', why };
+}
+
+/** Nothing proves that a failed attempt made it: another one may have done so meanwhile (rule 24). */
+function foundThere(why: string): SendResult {
+  const note = `found as declared after a failed attempt (${why}): recorded as adopted, because it may have been created by somebody else`;
+  return { is: 'ok', origin: 'adopted', note };
+}
+
+/** After a create that failed, a refusal ("the name is taken") may mean that an earlier attempt succeeded: the look-up decides. */
+async function beforeCreateAgain(
+  call: Call,
+  { change, look, send: context }: AttemptContext,
+  earlier: Earlier,
+): Promise<AttemptResult | 'send'> {
+  const { attempts, mayHaveActed, last } = earlier;
+  // A lost request may still be on its way: wait, so that the look-up sees its effect.
+  if (mayHaveActed) await context.pause(250 * 2 ** Math.min(attempts - 1, 4));
+  const found = await lookUp(createdBy(call, change), context);
+  const prefix = last.is === 'failed' ? `${last.why}; looked up by name afterwards: ` : '';
+  switch (found.is) {
+    case 'ok':
+      return found;
+    case 'theirs':
+      return { is: 'failed', why: `${prefix}${found.why}` };
+    case 'unknown':
+      return mayHaveActed || isRefused(last)
+        ? { is: 'unknown', why: `${prefix || bothLost}${found.why}` }
+        : { is: 'failed', why: `${prefix}${found.why}` };
+    case 'absent':
+      return whenAbsent(earlier, look, context.stop);
+  }
+}
+
+const bothLost = 'its answer was lost, and so was the look-up: ';
+
+function createdBy({ createsId }: Call, { address }: Change): Address {
+  return createsId === undefined ? address : parseAddress(createsId.address);
+}
+
+function whenAbsent(
+  { attempts, again, last, mayHaveActed }: Earlier,
+  look: LastLook,
+  stop: AbortSignal | undefined,
+): AttemptResult | 'send' {
+  const why = `${last.why}; looked up by name afterwards: it does not exist`;
+  const isFinal = again === undefined && last.is === 'failed';
+  if (isFinal || (mayHaveActed && attempts >= createAttempts)) return { is: 'failed', why };
+  const verdict = look.whenAbsent();
+  if (verdict.is === 'stale')
+    return { is: mayHaveActed ? 'failed' : 'stale', why: `${why}; not sent again: ${verdict.why}` };
+  if (!stop?.aborted) return 'send';
+  // The request may still arrive: one look does not prove that it will not.
+  const notAgain = `${why}; not sent again: ${whyStopped(stop)}`;
+  return mayHaveActed ? { is: 'failed', why: notAgain, inDoubt: true } : { is: 'failed', why, unsent: true };
+}
+
+function isRefused(last: Earlier['last']): boolean {
+  return last.is === 'failed' && isRefusal(last);
+}
+
+function noted(sent: Sent, last: Earlier['last'], earlier: Earlier | undefined): Earlier {
+  return {
+    attempts: (earlier?.attempts ?? 0) + 1,
+    again: sent.again,
+    reached: sent.reached || (earlier?.reached ?? false),
+    mayHaveActed: sent.mayHaveActed || (earlier?.mayHaveActed ?? false),
+    last,
+  };
+}
+
+/** Whether another attempt, or at least another look at what a create may have made, follows. */
+function mayFollow(call: Call, { again, mayHaveActed, attempts, last }: Earlier): boolean {
+  if (again !== undefined) return true;
+  if (!isCreate(call)) return false;
+  // A create that is refused after another attempt may have found its own work.
+  return last.is === 'unknown' || (attempts > 1 && isRefused(last)) || (mayHaveActed && attempts > 1);
+}
+
+/** @returns whether the wait was ended, because the run was */
+async function waitFor({ again }: Earlier, { send: { stop } }: AttemptContext): Promise<boolean> {
+  const ended = again?.wait().then(
+    () => false,
+    () => true,
+  );
+  return (await ended) === true || (stop?.aborted ?? false);
+}
+
+/** The result of a call that is not sent again. What was only asked to wait was not carried out. */
+function finalResult({ last, mayHaveActed, again }: Earlier): SendResult {
+  const isWaiting = last.is === 'failed' && (last.unsent === true || again !== undefined) && !last.inDoubt;
+  if (!isWaiting) return last;
+  return mayHaveActed ? { is: 'unknown', why: last.why } : { is: 'failed', why: last.why, unsent: true };
+}
