@@ -58,15 +58,6 @@ export const set: Comparison = {
   canonical: (value) => (value === null ? [] : unique(elements(value))),
 };
 
-/** A set of words that the service keeps in lower case. */
-export const lowerCaseSet: Comparison = {
-  shape: 'set',
-  canonical: (value) =>
-    value === null
-      ? []
-      : unique(elements(value).map((item) => (typeof item === 'string' ? item.toLowerCase() : item))),
-};
-
 /** A map whose keys users choose, each compared by itself. `null` values are empty text. */
 export const stringMap: Comparison = {
   shape: 'map',
@@ -85,12 +76,21 @@ export const duration: Comparison = comparison('duration', (value) => {
 });
 
 /** RFC 3339 with a zone: without one, the text would mean different moments on different machines. */
-const moment = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})$/;
+const moment = /^(\d{4})-(\d{2})-(\d{2})[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})$/;
+
+/** Milliseconds since 1970; undefined for a text that names no moment, such as one on a 30th of February. */
+export function parseMoment(text: string): number | undefined {
+  const [, year, month, day] = moment.exec(text) ?? [];
+  const parsed = Date.parse(text);
+  if (day === undefined || Number.isNaN(parsed)) return undefined;
+  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  return Number(day) > lastDay ? undefined : parsed;
+}
 
 /** A moment in any spelling, to the minute: the service cuts seconds off (wire/workspaces 2.1). */
 export const minute: Comparison = comparison('scalar', (value) => {
-  const time = typeof value === 'string' && moment.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? value : new Date(Math.floor(time / 60_000) * 60_000).toISOString();
+  const parsed = typeof value === 'string' ? parseMoment(value) : undefined;
+  return parsed === undefined ? value : new Date(Math.floor(parsed / 60_000) * 60_000).toISOString();
 });
 
 /**

@@ -25,6 +25,8 @@ export interface DiffInput {
   readonly absent: 'unmanaged' | 'default';
   /** fields whose live value is unknown, each with the reason */
   readonly unknown?: Readonly<Record<string, string>>;
+  /** fields of `desired` whose value does not come from the manifest, each with where it comes from */
+  readonly origins?: Readonly<Record<string, string>>;
 }
 
 interface FieldDiff {
@@ -59,7 +61,7 @@ function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
     exists: live !== undefined,
     recorded,
     unknown: input.unknown?.[name],
-    origin: wanted.origin,
+    origin: wanted.origin ?? input.origins?.[name],
   });
   if (live === undefined || !field.createOnly) return found;
   return { fields: [], notes: found.fields.flatMap((change) => createOnlyNote(name, change)) };

@@ -10,6 +10,7 @@ import type { Ledger, LedgerRecord } from '../model/stack/ledger.ts';
 import type { DesiredResource } from '../model/resource/resource.ts';
 import type { Target } from '../model/stack/target.ts';
 import { WireError } from '../model/wire.ts';
+import { quoted } from '../model/quoted.ts';
 
 interface ReadInput {
   readonly sessions: readonly Session[];
@@ -97,7 +98,7 @@ async function readTarget(session: Session, read: (session: Session) => Promise<
     const sets = await read(session);
     const refused = [...sets.values()].flatMap((set) => set.refused ?? [])[0];
     if (refused === undefined) return { sets: withinTotals(sets) };
-    const message = `target "${session.target.name}": ${refused.message}`;
+    const message = `target ${quoted(session.target.name)}: ${refused.message}`;
     return { sets: new Map(), unread: { severity: 'error', ...refused, message } };
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
@@ -110,7 +111,7 @@ function unread({ name }: Target, why: string): Diagnostic {
     code: 'target-unread',
     severity: 'error',
     class: 'incomplete',
-    message: `target "${name}" could not be read: ${why}`,
+    message: `target ${quoted(name)} could not be read: ${why}`,
     fix: 'make it possible to read it, then plan again: until then nothing of it is planned, and nothing is written anywhere',
   };
 }

@@ -4,6 +4,7 @@ import type { Path } from '../../model/json/json.ts';
 import { counted } from '../../model/counted.ts';
 import type { CheckContext, ResourceProblem } from '../../model/kind/kind.ts';
 import type { Dialect } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { certificateIn, isSignedWithSha1, pemBlocks } from './pem.ts';
 import type { ConfigSpec } from './schema.ts';
 
@@ -68,7 +69,7 @@ function lint(code: ResourceProblem['code'], path: Path, message: string, fix: s
 
 /** `the certificate of "CN=cluster-ca"`. */
 function titleOf({ subject = '' }: X509Certificate): string {
-  return `the certificate of "${subject.replaceAll(/\s*\n\s*/g, ', ')}"`;
+  return `the certificate of ${quoted(subject.replaceAll(/\s*\n\s*/g, ', '))}`;
 }
 
 function dateOf(moment: Date): string {

@@ -3,6 +3,7 @@
  * API server is seen at the first login only (wire/cluster-auth 1.6). No message repeats the host, which may hold a password.
  */
 import type { ResourceProblem } from '../../model/kind/kind.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { ConfigSpec } from './schema.ts';
 
 interface Fault {
@@ -75,5 +76,5 @@ function fixOf(host: string): string {
   const meant = `${scheme.toLowerCase() === 'http:' ? 'http' : 'https'}://${address}`;
   return faults.some(({ isIn }) => isIn(meant))
     ? 'write the address of the API server, such as "https://10.0.0.1:6443"'
-    : `write "${meant}"`;
+    : `write ${quoted(meant)}`;
 }

@@ -4,6 +4,7 @@ import type { ResourceProblem, CheckContext } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Path } from '../../model/json/json.ts';
 import type { Dialect, PublicKeyRules } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { certificateProblems } from './check-certificates.ts';
 import { hostProblems } from './check-host.ts';
 import { certificateIn, type PemBlock, pemBlocks, publicKeyIn } from './pem.ts';
@@ -24,7 +25,7 @@ const rules: readonly ConfigRule[] = [
   caCertIsPem,
   (spec, { dialect }) => issuerIsNamed(spec, dialect),
   (spec, { dialect }) => keysArePem(spec, dialect),
-  (spec, { dialect }) => caIsGiven(spec, dialect),
+  caIsGiven,
   certificateProblems,
 ];
 
@@ -115,9 +116,12 @@ function keyProblems(element: string, path: Path, rules: PublicKeyRules): Resour
     return refused('this element holds nothing that can be read as a public key or a certificate');
   const { namedCurve = '' } = key?.asymmetricKeyDetails ?? {};
   if (type === 'ec' && !curves.has(namedCurve))
-    return refused(`the service does not know the curve "${namedCurve}" of this key`, 'give a key of P-256');
+    return refused(
+      `the service does not know the curve ${quoted(namedCurve)} of this key`,
+      'give a key of P-256',
+    );
   if (!rules.types.has(type))
-    return refused(`${rules.refusal}: this one is of type "${type}"`, 'give an RSA or ECDSA key');
+    return refused(`${rules.refusal}: this one is of type ${quoted(type)}`, 'give an RSA or ECDSA key');
   return [...besideKey(first, more, { path, rules }), ...unusableKey(type, path)];
 }
 
@@ -141,7 +145,7 @@ function besideKey(
 /** A login accepts RS and ES signatures only, also where a config takes other keys (wire/cluster-auth 3). */
 function unusableKey(type: string, path: Path): ResourceProblem[] {
   if (type === 'rsa' || type === 'ec') return [];
-  const message = `the service takes this key of type "${type}", and refuses every JWT that is signed with one`;
+  const message = `the service takes this key of type ${quoted(type)}, and refuses every JWT that is signed with one`;
   return [
     finding('warning', 'pem-key-unused', path, { message, fix: 'give the RSA or ECDSA key of the cluster' }),
   ];
@@ -149,9 +153,9 @@ function unusableKey(type: string, path: Path): ResourceProblem[] {
 
 /**
  * Outside a pod there is no local CA certificate (wire/cluster-auth 5.2, 1.1, 2.2). How a service treats a config without
- * any CA certificate depends on its dialect.
+ * any CA certificate depends on its dialect. The service behind `url: embedded` is never in a pod, so it refuses the write.
  */
-function caIsGiven(spec: ConfigSpec, { withoutCa }: Dialect): ResourceProblem[] {
+function caIsGiven(spec: ConfigSpec, { dialect: { withoutCa }, target }: CheckContext): ResourceProblem[] {
   const { clusterCaCert: cert, pemKeys: keys, disableLocalCaJwt: noLocal } = spec;
   if (typeof cert === 'string' && cert.trim() !== '') return [];
   const hasKeys = Array.isArray(keys) ? keys.length > 0 : typeof keys === 'string' && keys !== '';
@@ -161,7 +165,11 @@ function caIsGiven(spec: ConfigSpec, { withoutCa }: Dialect): ResourceProblem[] 
     : 'outside a cluster\'s pod either "clusterCaCert" or "pemKeys" must be set';
   const isWayOut = hasKeys && withoutCa !== 'refused';
   const fix = isWayOut ? 'set "clusterCaCert", or "disableLocalCaJwt: true"' : 'set "clusterCaCert"';
-  return [finding('warning', 'no-ca-cert', [], { message, fix })];
+  // As specified, keys alone are enough for it.
+  const isRefused = target.url === 'embedded' && !(hasKeys && withoutCa === undefined);
+  if (!isRefused) return [finding('warning', 'no-ca-cert', [], { message, fix })];
+  const inPod = 'for a "trueup serve --in-pod" write its address as the "url" of the target';
+  return [finding('error', 'no-ca-cert', [], { message, fix: `${fix}; ${inPod}` })];
 }
 
 function withoutLocalCa(hasKeys: boolean, withoutCa: Dialect['withoutCa']): ResourceProblem[] {

@@ -4,9 +4,10 @@
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
-import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/comparison.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { Spec } from '../../model/resource/resource.ts';
+import { quoted } from '../../model/quoted.ts';
 import { canonicalDefault } from '../../compare/canonical-spec.ts';
 import { diff } from '../../compare/diff.ts';
 import { fields } from './fields.ts';
@@ -76,7 +77,7 @@ function unansweredDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
   );
 }
 
-const undeclaredJwtNote = `a reviewer JWT is stored that the manifest does not mention: it stays, and any change of this config will ask for its source or for "${JWT}: null"`;
+const undeclaredJwtNote = `a reviewer JWT is stored that the manifest does not mention: it stays, and any change of this config will ask for its source or for ${quoted(`${JWT}: null`)}`;
 
 function wouldWipe({ address, place }: Comparison, live: LiveConfig): Diagnostic {
   const stored =
@@ -85,8 +86,8 @@ function wouldWipe({ address, place }: Comparison, live: LiveConfig): Diagnostic
     code: 'reviewer-jwt-would-be-wiped',
     severity: 'error',
     class: 'invalid',
-    message: `${stored} in target "${address.target}", and every write replaces the whole config: this one would wipe it`,
+    message: `${stored} in target ${quoted(address.target)}, and every write replaces the whole config: this one would wipe it`,
     ...(place === undefined ? {} : { place }),
-    fix: `give its source ("${JWT}: { env: NAME }" or "{ file: PATH }"), or write "${JWT}: null" to remove it`,
+    fix: `give its source (${quoted(`${JWT}: { env: NAME }`)} or "{ file: PATH }"), or write ${quoted(`${JWT}: null`)} to remove it`,
   };
 }

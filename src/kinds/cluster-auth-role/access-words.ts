@@ -1,6 +1,7 @@
 /** Phrases for messages about who a role admits and what they get: names × namespaces, policies, lifetime, audience. Pure. */
 import { formatDuration } from '../../model/kind/duration.ts';
 import type { Json } from '../../model/json/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
 import { selectsEverything } from './namespace-selector.ts';
@@ -56,7 +57,7 @@ function named(patterns: readonly string[], all: string): string[] {
 }
 
 export function quotedList(words: readonly string[]): string {
-  return words.map((word) => `"${word}"`).join(', ');
+  return words.map(quoted).join(', ');
 }
 
 /** `the policies "read", "default"`: the policies of a token of the role, including "default" unless it is disabled. */
@@ -84,5 +85,5 @@ export function lifetimeText(spec: RoleFields): string {
 
 /** `a JWT for the audience "payments"`, or one for any. */
 export function audience(value: Json): string {
-  return value === '' ? 'a JWT for any audience' : `a JWT for the audience "${String(value)}"`;
+  return value === '' ? 'a JWT for any audience' : `a JWT for the audience ${quoted(String(value))}`;
 }

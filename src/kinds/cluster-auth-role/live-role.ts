@@ -3,6 +3,7 @@ import type { Address } from '../../model/resource/address.ts';
 import type { Json, JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
+import { quoted } from '../../model/quoted.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { type MemberType, wrongTypedMember } from '../../services/cluster-auth/member-types.ts';
 import { answeredFields, wireFieldNames } from '../../services/cluster-auth/wire-fields.ts';
@@ -77,5 +78,8 @@ export function readRole(session: Session, address: Address, data: JsonObject): 
   const odd =
     names === null ? 'it has no bound_service_account_names' : wrongTypedMember(session, data, memberTypes);
   if (odd === undefined) return { is: 'role', live: liveRole(address, data) };
-  return { is: names === null ? 'another' : 'odd', why: `role "${address.name}" was not understood: ${odd}` };
+  return {
+    is: names === null ? 'another' : 'odd',
+    why: `role ${quoted(address.name)} was not understood: ${odd}`,
+  };
 }

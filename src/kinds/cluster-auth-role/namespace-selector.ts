@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { loadAll } from 'js-yaml';
+import { quoted } from '../../model/quoted.ts';
 
 interface SelectorProblem {
   /** a clause about the selector */
@@ -22,7 +23,7 @@ export function selectorProblem(text: string): SelectorProblem | undefined {
   const unknown = Object.keys(selector).find((name) => !members.has(name));
   if (unknown !== undefined)
     return {
-      message: `"${unknown}" is no member of a LabelSelector, so the service ignores it`,
+      message: `${quoted(unknown)} is no member of a LabelSelector, so the service ignores it`,
       fix: 'did you mean "matchLabels"?',
     };
   const labels = selector['matchLabels'];
@@ -30,7 +31,7 @@ export function selectorProblem(text: string): SelectorProblem | undefined {
   if (!isMap(labels)) return { message: 'its matchLabels are no map of labels' };
   // The service accepts numbers as texts.
   const odd = Object.entries(labels).find(([, value]) => !['string', 'number'].includes(typeof value));
-  return odd === undefined ? undefined : { message: `the value of its label "${odd[0]}" is no text` };
+  return odd === undefined ? undefined : { message: `the value of its label ${quoted(odd[0])} is no text` };
 }
 
 /** True for a selector without labels, which every namespace matches. The empty text is no selector. */

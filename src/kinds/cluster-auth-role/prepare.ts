@@ -1,10 +1,12 @@
 /**
  * Finds what the manifest of a role alone does not show: undeclared live values that contradict the declared ones, so that
- * the service would refuse them, and consequences for logins. Two texts of one selector are made equal.
+ * the service would refuse the write, and consequences for logins. An undeclared value that changed since the last apply is
+ * reset in the same write; any other one is an error. Two texts of one selector are made equal.
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Json, sameJson } from '../../model/json/json.ts';
-import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/comparison.ts';
+import type { ResourceProblem } from '../../model/kind/kind.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
@@ -19,14 +21,51 @@ type Comparison = CompareContext<RoleSpec, LiveRole>;
 const ALIAS = 'aliasNameSource';
 
 export function prepare(context: Comparison): PreparedSpecs<RoleSpec> {
-  const { desired } = context;
-  if (context.live === undefined) return { desired };
-  const live = withDeclaredSelector(context.live, desired);
+  if (context.live === undefined) return { desired: context.desired };
+  const live = withDeclaredSelector(context.live, context.desired);
+  const { values, origins } = resetsOfDrift(context, live);
+  // The values are canonical ones of the same fields, from the ledger.
+  const desired: RoleSpec = { ...context.desired, ...(values as RoleSpec) };
   return {
     desired,
     live: live.spec,
+    origins,
     notes: newIdentities(desired, live),
-    problems: conflicts(context, live),
+    problems: conflicts({ ...context, desired }, live),
+  };
+}
+
+interface Resets {
+  readonly values: Readonly<Record<string, Json>>;
+  readonly origins: Readonly<Record<string, string>>;
+}
+
+/**
+ * The undeclared fields that somebody changed since the last apply, and that the service would refuse beside the declared ones:
+ * they go back to what they were then. Without a record of that, nothing proves that the value is drift.
+ */
+function resetsOfDrift(context: Comparison, live: LiveRole): Resets {
+  const { desired, record } = context;
+  const [declared, recorded, found]: readonly [Spec, Spec, Spec] = [desired, record?.fields ?? {}, live.spec];
+  const applied = record?.content ?? found;
+  const drifted = new Set(
+    liveFieldNames.filter(
+      (name) =>
+        declared[name] === undefined &&
+        recorded[name] === undefined &&
+        !sameJson(fieldValue(fields, found, name), fieldValue(fields, applied, name)),
+    ),
+  );
+  const pairs = conflictsOf(context, live).flatMap(({ path: [one], related }) => {
+    const other = related?.path[0];
+    if (one === undefined || other === undefined) return [];
+    return [[one, other] as const, [other, one] as const].filter(([name]) => drifted.has(name));
+  });
+  return {
+    values: Object.fromEntries(pairs.map(([name]) => [name, fieldValue(fields, applied, name)])),
+    origins: Object.fromEntries(
+      pairs.map(([name, other]) => [name, `reset because it conflicts with ${other}`]),
+    ),
   };
 }
 
@@ -45,11 +84,15 @@ function newIdentities(desired: RoleSpec, live: LiveRole): string[] {
   ];
 }
 
-function conflicts(context: Comparison, live: LiveRole): Diagnostic[] {
+/** What the service would refuse about the role as it would be written. */
+function conflictsOf(context: Comparison, live: LiveRole): readonly ResourceProblem[] {
   const spec = merged(context, live);
   // Without a change there is no write that could be refused.
-  if (sameJson(spec, canonicalSpec(fields, live.spec))) return [];
-  return findConflicts(spec, context.dialect).map(({ code, message, found }) => ({
+  return sameJson(spec, canonicalSpec(fields, live.spec)) ? [] : findConflicts(spec, context.dialect);
+}
+
+function conflicts(context: Comparison, live: LiveRole): Diagnostic[] {
+  return conflictsOf(context, live).map(({ code, message, found }) => ({
     code,
     severity: 'error',
     class: 'invalid',

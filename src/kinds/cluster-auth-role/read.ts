@@ -7,6 +7,7 @@ import { type LiveSet, noResources, type Session, type ReadRequest } from '../..
 import { ownsName } from '../../model/resource/owned-names.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { mountPath, mountText } from '../../services/cluster-auth/mount.ts';
 import {
   isUnsupportedPath,
@@ -71,7 +72,7 @@ function otherDialectNotes({ dialect }: Session, answered: readonly Spec[]): str
   );
   return [...foreign].map(
     (name) =>
-      `its roles have "${name}", which the dialect "${dialect.name}" does not: check the target's "dialect"`,
+      `its roles have ${quoted(name)}, which the dialect ${quoted(dialect.name)} does not: check the target's "dialect"`,
   );
 }
 
@@ -192,7 +193,7 @@ async function readOneRole(session: Session, address: Address): Promise<RoleRead
   const answer = await requestRole(session, address.name);
   if (answer.is === 'none') return { address };
   if (answer.is === 'unread') {
-    const incomplete = `role "${address.name}" was not read: ${answer.why}`;
+    const incomplete = `role ${quoted(address.name)} was not read: ${answer.why}`;
     return {
       address,
       incomplete,
@@ -223,7 +224,7 @@ async function rolesNotGone(
   const { keys, unread } = await listRoles(session);
   const why = keys === undefined ? `nobody could list the roles once more: ${unread}` : contradicted;
   const left = keys === undefined ? missing : missing.filter((name) => keys.includes(name));
-  return new Map(left.map((name) => [name, `role "${name}" was not read: ${why}`]));
+  return new Map(left.map((name) => [name, `role ${quoted(name)} was not read: ${why}`]));
 }
 
 const contradicted = 'it is listed, also once more, and answers that there is none';

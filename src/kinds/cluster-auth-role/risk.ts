@@ -8,6 +8,7 @@ import type { RiskGuard } from '../../model/plan/guard.ts';
 import type { Json } from '../../model/json/json.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
 import type { Risk } from '../../model/plan/risk.ts';
+import { quoted } from '../../model/quoted.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import {
   admitsAll,
@@ -182,7 +183,7 @@ function judgeSelector({ name, was, is, before, after }: RoleSides): Risk[] {
 function judgeAudience({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is) return [];
   if (is === '') {
-    const message = `${accountsText(after)} can log in with ${audience(is)}, no more only with one for "${String(was)}"`;
+    const message = `${accountsText(after)} can log in with ${audience(is)}, no more only with one for ${quoted(String(was))}`;
     return [widens(name, message, 'cleared-audience')];
   }
   const narrower = narrows(name, `${accountsText(after)} can log in only with ${audience(is)}`);

@@ -2,6 +2,7 @@
 import type { Json } from '../../model/json/json.ts';
 import type { ResourceProblem, CheckContext } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
+import { quoted } from '../../model/quoted.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import type { RemoteStateConsumersSpec } from './schema.ts';
 
@@ -27,7 +28,7 @@ function sharedGlobally(name: string): ResourceProblem {
     code: 'consumers-while-global',
     severity: 'error',
     path: ['consumers'],
-    message: `workspace "${name}" shares its state globally, so it cannot have a list of consumers`,
+    message: `workspace ${quoted(name)} shares its state globally, so it cannot have a list of consumers`,
     allowed: 'one of "globalRemoteState: true" and a list of consumers',
     fix: 'set "globalRemoteState" of the workspace to false, or remove the list',
   };
@@ -45,7 +46,7 @@ function checkConsumer(
         code: 'consumer-of-itself',
         severity: 'error',
         path,
-        message: `workspace "${self}" cannot be a consumer of its own state, which it reads anyway`,
+        message: `workspace ${quoted(self)} cannot be a consumer of its own state, which it reads anyway`,
         fix: 'remove it from the list',
       },
     ];
@@ -56,7 +57,7 @@ function checkConsumer(
       code: 'duplicate-consumer',
       severity: 'error',
       path,
-      message: `consumer "${String(name)}" is listed twice`,
+      message: `consumer ${quoted(String(name))} is listed twice`,
       fix: 'remove one of the two',
       related: { message: 'the first one', path: ['consumers', String(first)] },
     },

@@ -1,5 +1,6 @@
 /** Finds who loses access to a state when its workspace is deleted: all current consumers that still exist afterwards. Pure. */
 import type { Address } from '../../model/resource/address.ts';
+import { quoted } from '../../model/quoted.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { edgesOf } from './edges.ts';
 import type { LiveConsumers } from './read-edges.ts';
@@ -15,7 +16,7 @@ export function losses(
     return ['nobody can tell who reads its state: the service has no remote state consumers'];
   const losing = [...edgesOf(facts.edges)]
     .filter(([name, id]) => outlives({ ...workspaceOf(address), name }, id))
-    .map(([name]) => `"${name}"`);
+    .map(([name]) => quoted(name));
   if (losing.length === 0) return [];
   return [`workspaces that stay lose access to its state: ${losing.toSorted().join(', ')}`];
 }

@@ -4,7 +4,8 @@
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/comparison.ts';
+import { quoted } from '../../model/quoted.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { consumersOf, edgesOf } from './edges.ts';
 import type { LiveConsumers } from './read-edges.ts';
@@ -59,9 +60,9 @@ function sharedGlobally({ address, place }: Comparison): Diagnostic {
     code: 'consumers-while-global',
     severity: 'error',
     class: 'invalid',
-    message: `"${name}" shares its state with the whole organization, so a list of consumers means nothing`,
+    message: `${quoted(name)} shares its state with the whole organization, so a list of consumers means nothing`,
     ...(place === undefined ? {} : { place }),
-    fix: `declare "globalRemoteState: false" for "${name}", or remove the list of consumers`,
+    fix: `declare "globalRemoteState: false" for ${quoted(name)}, or remove the list of consumers`,
   };
 }
 
@@ -71,7 +72,7 @@ function sharedWithProject({ address, place }: Comparison): Diagnostic {
     code: 'consumers-while-project',
     severity: 'error',
     class: 'invalid',
-    message: `"${name}" shares its state with the whole project, so a list of consumers means nothing`,
+    message: `${quoted(name)} shares its state with the whole project, so a list of consumers means nothing`,
     ...(place === undefined ? {} : { place }),
     fix: "turn that off in the service's own settings of the workspace, or remove the list of consumers",
   };
@@ -82,7 +83,7 @@ function unread({ address, place }: Comparison): Diagnostic {
     code: 'consumers-unread',
     severity: 'error',
     class: 'incomplete',
-    message: `the consumers of "${formatAddress(workspaceOf(address))}" could not be read`,
+    message: `the consumers of ${quoted(formatAddress(workspaceOf(address)))} could not be read`,
     ...(place === undefined ? {} : { place }),
     fix: 'let the token read them; after a rename, put the same "renamedFrom" into this document as into the workspace\'s',
   };

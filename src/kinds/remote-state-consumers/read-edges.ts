@@ -4,6 +4,7 @@ import { counted } from '../../model/counted.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { describeAnswer } from '../../model/wire.ts';
+import { quoted } from '../../model/quoted.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 
 /** `global` and `project`: whether it is shared with all of the organization or project; `edges` only if with neither. */
@@ -71,7 +72,7 @@ function pathOf({ id }: WorkspaceItem): string {
 /** The note about consumers that the service counts but does not show: unknown edges are never removed. */
 function unreadableNote({ name }: WorkspaceItem, count: number): string {
   const subject = count === 1 ? 'it is' : 'they are';
-  return `${counted(count, 'consumer')} of workspace "${name}" cannot be read with this token: ${subject} left alone`;
+  return `${counted(count, 'consumer')} of workspace ${quoted(name)} cannot be read with this token: ${subject} left alone`;
 }
 
 function whyUnread(item: WorkspaceItem, { problem }: Pages): string {
@@ -79,5 +80,5 @@ function whyUnread(item: WorkspaceItem, { problem }: Pages): string {
 }
 
 function notAllRead({ name }: WorkspaceItem): string {
-  return `the remote state consumers of workspace "${name}" were not all read`;
+  return `the remote state consumers of workspace ${quoted(name)} were not all read`;
 }

@@ -5,9 +5,11 @@
  */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
+import { quoted } from '../../model/quoted.ts';
 import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
 import { type MatchedPart, placeParts } from '../../services/workspaces/match-parts.ts';
-import { readWorkspace, unread } from '../../services/workspaces/read-workspace.ts';
+import { readWorkspaceWithTags, unread } from '../../services/workspaces/read-workspace.ts';
+import { type BoundTags, claimWitness } from '../../services/workspaces/bound-tags.ts';
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { limits } from '../../services/workspaces/service-limits.ts';
@@ -28,8 +30,14 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const readings = await Promise.all(
     placed.map(async (part) => {
-      const answer = await readConsumers(session, part);
-      return { part, address: part.address, ...withGranted(answer, part, request.records) };
+      const { item } = part;
+      // Free of charge: the workspace itself is read with the same tags.
+      const [answer, found] = await Promise.all([
+        readConsumers(session, part),
+        list.hasTags || list.claimed.has(item.id) ? list.tagsOf(item) : undefined,
+      ]);
+      const { live, ...rest } = withGranted(answer, part, request.records);
+      return { part, address: part.address, ...rest, ...(live && { live: claimedBy(live, found?.tags) }) };
     }),
   );
   const readAt = new Map(readings.map(({ address, live }) => [formatAddress(address), live] as const));
@@ -90,7 +98,7 @@ function withGranted(
   records: ReadRequest['records'],
 ): ConsumersAnswer {
   const record = [...records.values()].find(({ id }) => id === item.id);
-  const granted = [...recordedEdges(record).keys()].map((name) => `"${name}"`);
+  const granted = [...recordedEdges(record).keys()].map(quoted);
   if (answer.missing !== true || answer.incomplete === undefined || granted.length === 0) return answer;
   const who = `by the ledger ${granted.toSorted().join(', ')} may still read its state`;
   const wayOut =
@@ -139,11 +147,16 @@ export async function readOne(
   address: Address,
   id?: string,
 ): Promise<LiveConsumers | undefined> {
-  const item = await readWorkspace(session, address.name, id);
-  if (item === undefined) return undefined;
-  const { live, incomplete = '' } = await readConsumers(session, { address, item });
-  if (live !== undefined) return live;
+  const found = await readWorkspaceWithTags(session, address.name, id);
+  if (found === undefined) return undefined;
+  const { live, incomplete = '' } = await readConsumers(session, { address, item: found.item });
+  if (live !== undefined) return claimedBy(live, found.tags);
   throw unread({ method: 'GET', url: address.name }, incomplete);
+}
+
+/** The consumers with the claim of their workspace, which says who may change them. */
+function claimedBy(live: LiveConsumers, tags: BoundTags | undefined): LiveConsumers {
+  return { ...live, witness: claimWitness(tags) };
 }
 
 interface ConsumersAnswer {

@@ -3,6 +3,7 @@
  * are unknown, everyone could read the state: then the risk is reported with the workspace.
  */
 import type { Risk } from '../../model/plan/risk.ts';
+import { quoted } from '../../model/quoted.ts';
 import { consumersOf } from './edges.ts';
 import type { RemoteStateConsumersSpec } from './schema.ts';
 
@@ -28,6 +29,6 @@ export function risk(
 
 function risksFor(effect: Risk['effect'], names: readonly string[], message: string): Risk[] {
   if (names.length === 0) return [];
-  const all = names.map((name) => `"${name}"`).join(', ');
+  const all = names.map(quoted).join(', ');
   return [{ path: ['consumers'], effect, message: `${all} ${message}` }];
 }

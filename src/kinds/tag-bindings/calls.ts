@@ -6,6 +6,7 @@
 import type { Address } from '../../model/resource/address.ts';
 import type { Call } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
+import { withStackId } from '../../model/resource/claim.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
 import { asTags, type Tags } from '../../services/workspaces/bound-tags.ts';
@@ -33,9 +34,10 @@ export function calls(change: Change, context: Context): PlannedCalls {
   if (additions !== undefined && context.dialect.capabilities.has('additive-tag-bindings')) {
     return { calls: [addCall(address, context, additions)].filter((call) => call !== undefined) };
   }
+  const replace = replaceCall(address, context);
   return {
-    calls: [replaceCall(address, context)].filter((call) => call !== undefined),
-    preconditions: ['direct'],
+    calls: replace === undefined ? [] : [replace],
+    preconditions: replace?.reliesOn ?? [],
   };
 }
 
@@ -55,7 +57,7 @@ function addCall(address: Address, context: Context, tags: Tags): Call | undefin
     suffix: 'add',
     method: 'PATCH',
     below: ['tag-bindings'],
-    body: tagBindingList(tags),
+    body: tagBindingList(tags, missingId(context)),
     order: callOrder.tags,
     success: [200],
     permission: 'can-manage-tags',
@@ -66,10 +68,14 @@ function replaceCall(address: Address, context: Context): Call | undefined {
   const { desired, live } = context;
   const tags = { ...foreignTags(live?.facts.direct, desired), ...asTags(desired.tags) };
   const relationships = { 'tag-bindings': tagBindingList(tags, claimAfter(address, context)) };
+  const { isWritten, value } = assessmentsAfter(address, context);
+  const repeated = repeatedAssessments(value);
+  const isRead = !isWritten && Object.keys(repeated).length > 0;
   return workspaceCall(address, context, {
     suffix: 'replace',
     method: 'PATCH',
-    body: workspaceBody(repeatedAssessments(assessmentsAfter(address, context)), relationships),
+    body: workspaceBody(repeated, relationships),
+    reliesOn: ['direct', ...(isRead ? ['assessmentsEnabled'] : [])],
     order: callOrder.tags,
     success: [200],
     permission: 'can-update',
@@ -77,21 +83,38 @@ function replaceCall(address: Address, context: Context): Call | undefined {
   });
 }
 
+/** The claim, where it has no id yet: the id is added when tags are written anyway. */
+function missingId({ live, stack, stackId }: Context): string | undefined {
+  const claim = live?.facts.claim;
+  if (typeof claim !== 'string') return undefined;
+  const after = withStackId(claim, stack, stackId);
+  return after === claim ? undefined : after;
+}
+
 /** The claim that the workspace has after its own change, which is sent first. */
-function claimAfter(address: Address, { peer, live }: Context): string | undefined {
+function claimAfter(address: Address, { peer, live, stack, stackId }: Context): string | undefined {
   const written = peer(workspaceOf(address)).fields.find(
     ({ path }) => path.length === 1 && path[0] === 'claim',
   );
   const claim: Json | undefined = written === undefined ? live?.facts.claim : written.after;
-  return typeof claim === 'string' ? claim : undefined;
+  return typeof claim === 'string' ? withStackId(claim, stack, stackId) : undefined;
+}
+
+interface AssessmentsAfter {
+  /** by the workspace's own change; else it must still be as it was read */
+  readonly isWritten: boolean;
+  readonly value: Json | undefined;
 }
 
 /** The value that the workspace has after its own change, which is sent first; live may hide the declared value. */
-function assessmentsAfter(address: Address, { peer, live }: Context): Json | undefined {
+function assessmentsAfter(address: Address, { peer, live }: Context): AssessmentsAfter {
   const { fields, desired, live: workspace } = peer(workspaceOf(address));
   const { assessmentsEnabled: declared } = desired ?? {};
   const written = (name: string) => fields.find(({ path }) => path[0] === name)?.after;
   const mode = written('executionMode') ?? workspace?.facts?.['modeAfter'] ?? live?.facts.executionMode;
   const kept = keptAssessments(live?.facts.assessmentsEnabled, mode);
-  return written('assessmentsEnabled') ?? declared ?? kept;
+  return {
+    isWritten: fields.some(({ path: [name] }) => name === 'assessmentsEnabled'),
+    value: written('assessmentsEnabled') ?? declared ?? kept,
+  };
 }

@@ -4,6 +4,7 @@ import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { ResourceProblem } from '../../model/kind/kind.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
+import { quoted } from '../../model/quoted.ts';
 import {
   maxKeyLength,
   maxValueLength,
@@ -52,7 +53,7 @@ function checkKey(key: string): ResourceProblem[] {
         severity: 'error',
         path,
         side: 'key',
-        message: `tag keys that begin with "${prefix}" belong to the service`,
+        message: `tag keys that begin with ${quoted(prefix)} belong to the service`,
         fix: 'use another key',
       },
     ];
@@ -62,7 +63,7 @@ function checkKey(key: string): ResourceProblem[] {
     ? []
     : [
         {
-          ...badTag(path, `"${key}" is no tag key`, `1 to ${maxKeyLength} of ${tagCharactersText}`),
+          ...badTag(path, `${quoted(key)} is no tag key`, `1 to ${maxKeyLength} of ${tagCharactersText}`),
           side: 'key',
         },
       ];
@@ -74,7 +75,7 @@ function claimAsTag(path: readonly string[]): ResourceProblem {
     severity: 'error',
     path,
     side: 'key',
-    message: `"${claimKey}" is the key of the claim, which trueup writes by itself`,
+    message: `${quoted(claimKey)} is the key of the claim, which trueup writes by itself`,
     fix: 'remove it; "metadata.protect" and "metadata.onRemove" say what the claim shall say',
   };
 }
@@ -83,7 +84,11 @@ function checkValue(key: string, value: Json): ResourceProblem[] {
   if (typeof value !== 'string') return [];
   if (value.length <= maxValueLength && tagCharacters.test(value)) return [];
   return [
-    badTag(['tags', key], `"${value}" is no tag value`, `at most ${maxValueLength} of ${tagCharactersText}`),
+    badTag(
+      ['tags', key],
+      `${quoted(value)} is no tag value`,
+      `at most ${maxValueLength} of ${tagCharactersText}`,
+    ),
   ];
 }
 
@@ -100,7 +105,7 @@ function checkKept(key: string, keep: Json | undefined): ResourceProblem[] {
       code: 'kept-and-declared',
       severity: 'warning',
       path: ['tags', key],
-      message: `"${key}" is declared, and "keep" says that someone else looks after it: the declared value is written`,
+      message: `${quoted(key)} is declared, and "keep" says that someone else looks after it: the declared value is written`,
       fix: 'remove it from one of the two',
       related: { message: 'what keeps it', path: ['keep', String(position)] },
     },

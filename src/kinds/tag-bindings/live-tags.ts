@@ -1,9 +1,8 @@
 /** The direct tags of a workspace as a live resource, and the facts that a replacing write must repeat. */
 import type { Address } from '../../model/resource/address.ts';
-import { parseClaim } from '../../model/resource/claim.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import type { BoundTags, Tags } from '../../services/workspaces/bound-tags.ts';
+import { type BoundTags, claimWitness, type Tags } from '../../services/workspaces/bound-tags.ts';
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 
@@ -19,13 +18,14 @@ type TagFacts = {
 export type LiveTags = LiveResource<{ readonly tags?: Tags }, TagFacts>;
 
 /** `direct` and `claim` are the whole set, which a replacing write must repeat; the id is the workspace's. */
-export function liveTags(address: Address, item: WorkspaceItem, { direct, claim }: BoundTags): LiveTags {
+export function liveTags(address: Address, item: WorkspaceItem, tags: BoundTags): LiveTags {
+  const { direct, claim } = tags;
   const own = claim !== undefined && !claim.inherited ? claim.text : null;
   return {
     address,
     id: item.id,
     spec: { tags: direct },
-    witness: claim === undefined ? {} : { claim: parseClaim(claim.text, claim.inherited) },
+    witness: claimWitness(tags),
     facts: {
       direct,
       claim: own,

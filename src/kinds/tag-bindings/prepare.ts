@@ -1,7 +1,8 @@
 /** Removes tags that the document does not own from the live tags, and reports a set that would exceed the service's limit. */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/comparison.ts';
+import { quoted } from '../../model/quoted.ts';
 import { asTags } from '../../services/workspaces/bound-tags.ts';
 import { maxTags } from '../../services/workspaces/tag-rules.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
@@ -32,7 +33,7 @@ function unread({ address, place, peer }: Comparison): Diagnostic[] {
       code: 'tags-unread',
       severity: 'error',
       class: 'incomplete',
-      message: `the tag bindings for "${formatAddress(address)}" could not be read`,
+      message: `the tag bindings for ${quoted(formatAddress(address))} could not be read`,
       ...(place === undefined ? {} : { place }),
       fix: 'let the token read them; after a rename, put the same "renamedFrom" into this document as into the workspace\'s',
     },
@@ -47,7 +48,7 @@ function tooMany({ address, desired, place }: Comparison, foreign: number): Diag
       code: 'too-many-tags',
       severity: 'error',
       class: 'invalid',
-      message: `"${formatAddress(address)}" would have ${own + foreign + 1} tag bindings, and the service allows ${maxTags}`,
+      message: `${quoted(formatAddress(address))} would have ${own + foreign + 1} tag bindings, and the service allows ${maxTags}`,
       ...(place === undefined ? {} : { place }),
       found: `${own} declared, ${foreign} kept for others, 1 claim`,
       fix: 'declare fewer tags, or keep fewer',

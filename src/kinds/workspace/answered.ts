@@ -2,21 +2,25 @@
  * Reads the workspace from the answer to a write. For each call only the fields count that it may have written, because an
  * earlier answer does not show what a later call does. Locks and retention policies are verified elsewhere (rules 12, 18, 40).
  */
-import { type Call, isCallObject } from '../../model/plan/call.ts';
+import { type Call, type CallValue, isCallObject } from '../../model/plan/call.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
 import { memberOf } from '../../model/json/json.ts';
 import type { Answered } from '../../model/kind/kind.ts';
 import type { Answer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
+import { spelledAs } from './attributes.ts';
 import { fields } from './fields.ts';
 import { liveSpec } from './read/live-workspace.ts';
-import { hidesOwnMode } from './prepare/own-mode.ts';
+import { hidesOwnMode, keepsOldMode } from './prepare/own-mode.ts';
 import type { LiveSpec } from './workspace-types.ts';
 
 export function answered(call: Call, { body }: Answer): Answered | undefined {
   const item = asWorkspaceItem(memberOf(body, 'data'));
   if (item === undefined) return undefined;
-  const spec = liveSpec(item, { ownMode: !hidesOwnMode(item, sentIn(call)) });
+  const isOwnMode = hidesOwnMode(item, sentIn(call)) || keepsOldMode(item, call);
+  const told = liveSpec(item, { tellsOwnMode: !isOwnMode });
+  const { tagNames } = told;
+  const spec = tagNames === undefined ? told : { ...told, tagNames: spelledAs(sentTags(call), tagNames) };
   const about = writtenBy(call).filter((name) => isOwnValue(name, spec, item));
   return about.length === 0 ? undefined : { about, spec };
 }
@@ -28,6 +32,20 @@ function sentIn({ body }: Call): Parameters<typeof hidesOwnMode>[1] {
   if (!isCallObject(attributes)) return {};
   const text = (name: string) => (typeof attributes[name] === 'string' ? attributes[name] : undefined);
   return { mode: text('execution-mode'), pool: text('agent-pool-id') };
+}
+
+/** The flat tags in the body of a create. */
+function sentTags({ body }: Call): string[] {
+  const { data } = body ?? {};
+  const { relationships } = isCallObject(data) ? data : {};
+  const { tags } = isCallObject(relationships) ? relationships : {};
+  const { data: list } = isCallObject(tags) ? tags : {};
+  const names = Array.isArray(list) ? (list as readonly CallValue[]) : [];
+  return names.flatMap((tag) => {
+    const { attributes } = isCallObject(tag) ? tag : {};
+    const { name } = isCallObject(attributes) ? attributes : {};
+    return typeof name === 'string' ? name : [];
+  });
 }
 
 /** Fields with endpoints of their own, or that are no attributes. */

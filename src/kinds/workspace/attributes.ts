@@ -1,5 +1,6 @@
 /** The fields of a workspace that are plain attributes of the API, read and sent by the rule of names alone. */
 
+import { type Json, textsOf } from '../../model/json/json.ts';
 import type { WorkspaceSpec } from './schema.ts';
 
 type FieldNames = readonly (keyof WorkspaceSpec)[];
@@ -28,3 +29,9 @@ export const triggerLists = ['triggerPrefixes', 'triggerPatterns'] as const sati
 
 /** Attributes that only a create accepts. */
 export const sourceAttributes = ['sourceName', 'sourceUrl'] as const satisfies FieldNames;
+
+/** Names as they were answered, but in the given spelling where only upper and lower case differ. */
+export function spelledAs(spelling: readonly string[], names: Json): Json {
+  const given = new Map(spelling.map((name) => [name.toLowerCase(), name]));
+  return textsOf(names).map((name) => (name === name.toLowerCase() ? (given.get(name) ?? name) : name));
+}

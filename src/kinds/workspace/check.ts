@@ -1,18 +1,28 @@
 /** The rules about one workspace that a schema cannot express (wire/workspaces 5.4, 2.1). Offline. */
 import { isJsonObject } from '../../model/json/json.ts';
-import type { ResourceProblem } from '../../model/kind/kind.ts';
+import type { CheckContext, ResourceProblem } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
+import { parseMoment } from '../../compare/comparisons.ts';
+import type { Dialect } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { checkExecution } from './check/check-execution.ts';
 import { checkTriggers } from './check/check-triggers.ts';
+import { hasPassed } from './prepare/prepare-auto-destroy.ts';
 import type { WorkspaceSpec } from './schema.ts';
 
-export function check({ spec }: DesiredResource<WorkspaceSpec>): readonly ResourceProblem[] {
+export function check(
+  { spec }: DesiredResource<WorkspaceSpec>,
+  { dialect, now, target }: CheckContext,
+): readonly ResourceProblem[] {
   return [
-    ...checkExecution(spec),
+    ...checkExecution(spec, dialect),
     ...checkTriggers(spec),
     ...checkConnection(spec.vcsRepo),
-    ...checkAutoDestroy(spec),
+    ...checkAutoDestroy(spec, now),
     ...checkTagNames(spec.tagNames),
+    ...checkDirectory(spec.workingDirectory, dialect),
+    ...checkVersion(spec.engineVersion),
+    ...checkRetention(spec.dataRetentionPolicy, { dialect, url: target.url }),
   ];
 }
 
@@ -34,9 +44,8 @@ function checkConnection(repository: WorkspaceSpec['vcsRepo']): ResourceProblem[
 }
 
 const DURATION = /^[1-9]\d{0,3}[dh]$/;
-const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i;
 
-function checkAutoDestroy(spec: WorkspaceSpec): ResourceProblem[] {
+function checkAutoDestroy(spec: WorkspaceSpec, now: number | undefined): ResourceProblem[] {
   const findings: ResourceProblem[] = [];
   const duration = spec.autoDestroyActivityDuration;
   if (typeof duration === 'string' && !DURATION.test(duration)) {
@@ -44,20 +53,29 @@ function checkAutoDestroy(spec: WorkspaceSpec): ResourceProblem[] {
       code: 'bad-duration',
       severity: 'error',
       path: ['autoDestroyActivityDuration'],
-      message: `"${duration}" is no duration that the service takes`,
+      message: `${quoted(duration)} is no duration that the service takes`,
       allowed: '1 to 9999, followed by "d" or "h"',
       fix: 'write it like "14d" or "36h"',
     });
   }
   const time = spec.autoDestroyAt;
-  if (typeof time === 'string' && !(TIMESTAMP.test(time) && !Number.isNaN(Date.parse(time)))) {
+  if (typeof time === 'string' && !(/^[^T]+T/i.test(time) && parseMoment(time) !== undefined)) {
     findings.push({
       code: 'bad-timestamp',
       severity: 'error',
       path: ['autoDestroyAt'],
-      message: `"${time}" is no timestamp`,
+      message: `${quoted(time)} is no timestamp`,
       allowed: 'ISO 8601 with a time zone',
       fix: 'write it like "2030-01-31T08:00:00Z"',
+    });
+  }
+  if (hasPassed(time, now)) {
+    findings.push({
+      code: 'destroy-time-passed',
+      severity: 'warning',
+      path: ['autoDestroyAt'],
+      message: `the time ${quoted(String(time))} has passed`,
+      fix: 'remove this line: sent again, it would destroy the resources of the workspace at once',
     });
   }
   return findings;
@@ -75,7 +93,7 @@ function checkTagNames(names: WorkspaceSpec['tagNames']): ResourceProblem[] {
         code: 'duplicate-tag',
         severity: 'error' as const,
         path,
-        message: `the tag "${name}" is given twice; flat tags are kept in lower case`,
+        message: `the tag ${quoted(name)} is given twice; flat tags are kept in lower case`,
         fix: 'remove one of the two',
         related: { message: 'the first one', path: ['tagNames', String(first)] },
       };
@@ -85,8 +103,57 @@ function checkTagNames(names: WorkspaceSpec['tagNames']): ResourceProblem[] {
       code: 'bad-tag-name',
       severity: 'error' as const,
       path,
-      message: `"${name}" is no flat tag`,
+      message: `${quoted(name)} is no flat tag`,
       allowed: 'letters, digits, ":", "-" and "_", the first and the last a letter or a digit',
     };
   });
+}
+
+function checkDirectory(directory: WorkspaceSpec['workingDirectory'], dialect: Dialect): ResourceProblem[] {
+  const isAbsolute = typeof directory === 'string' && directory.startsWith('/');
+  if (!isAbsolute || dialect.capabilities.has('absolute-working-directory')) return [];
+  return [
+    {
+      code: 'absolute-directory',
+      severity: 'error',
+      path: ['workingDirectory'],
+      message: `${quoted(directory)} is an absolute path, which the service refuses`,
+      allowed: 'a path from the root of the repository',
+      fix: `write it without the leading "/"`,
+    },
+  ];
+}
+
+/** Which releases there are is not known, and an administrator can add some: only the form is. */
+const CONSTRAINT = /^(=|!=|>=|<=|>|<|~>)?\s*\d+(\.\d+)*(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
+
+function checkVersion(version: WorkspaceSpec['engineVersion']): ResourceProblem[] {
+  if (typeof version !== 'string' || version === 'latest') return [];
+  if (version.split(',').every((part) => CONSTRAINT.test(part.trim()))) return [];
+  return [
+    {
+      code: 'bad-engine-version',
+      severity: 'error',
+      path: ['engineVersion'],
+      message: `${quoted(version)} is neither a version nor a version constraint`,
+      allowed: 'a version, or constraints with =, !=, >, >=, <, <= or ~>, separated by commas',
+      fix: 'write it like "1.9.8" or "~> 1.9.0"',
+    },
+  ];
+}
+
+export const notOnHosted = {
+  code: 'not-in-edition',
+  message: '"dataRetentionPolicy" needs the self-hosted edition, and this service is the hosted one',
+  fix: 'remove "dataRetentionPolicy"',
+} as const;
+
+/** Some hosts are known offline to be the hosted edition; of others the plan asks. */
+function checkRetention(
+  policy: WorkspaceSpec['dataRetentionPolicy'],
+  { dialect, url }: { readonly dialect: Dialect; readonly url: string },
+): ResourceProblem[] {
+  const host = URL.canParse(url) ? new URL(url).hostname : '';
+  if (!isJsonObject(policy) || dialect.hosted?.hosts.has(host) !== true) return [];
+  return [{ severity: 'error', path: ['dataRetentionPolicy'], side: 'key', ...notOnHosted }];
 }

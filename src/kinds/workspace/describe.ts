@@ -3,6 +3,7 @@
  * follow from the clock, from the project or from somebody's lock are left out.
  */
 import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Description } from '../../model/kind/kind.ts';
 import type { LiveSpec, LiveWorkspace, WorkspaceFields } from './workspace-types.ts';
 
@@ -11,11 +12,28 @@ export function describe(live: LiveWorkspace, defaults: WorkspaceFields): Descri
   const { settingOverwrites: _, autoDestroyAt, autoDestroyActivityDuration, ...rest } = live.spec;
   const spec = {
     ...rest,
+    ...describeUnknownMode(live),
     ...describeOverwrites(live.spec, defaults),
     ...describeAutoDestroy(live, { autoDestroyAt, autoDestroyActivityDuration }),
     ...describeLock(live.spec.lock, defaults.lock),
   };
-  return { spec: Object.fromEntries(Object.entries(spec).filter(hasValue)), remarks: lockRemark(live) };
+  const remarks = [...unknownModeRemark(live), ...lockRemark(live)];
+  return { spec: Object.fromEntries(Object.entries(spec).filter(hasValue)), remarks };
+}
+
+/** The mode that is seen, where it is not known whether it is inherited: without it, another workspace would lose its agents. */
+function describeUnknownMode({ facts }: LiveWorkspace): DescribedFields {
+  const { ownMode, effectiveMode: mode, agentPool: pool } = facts;
+  if (ownMode !== 'unknown' || mode === undefined) return {};
+  return { executionMode: mode, ...(mode === 'agent' && pool !== undefined ? { agentPoolId: pool } : {}) };
+}
+
+function unknownModeRemark({ facts }: LiveWorkspace): string[] {
+  return facts.ownMode === 'unknown'
+    ? [
+        'The service calls its execution mode inherited, and the default could not be read: the mode is written as it was seen.',
+      ]
+    : [];
 }
 
 type DescribedFields = Readonly<Record<string, Json | undefined>>;
@@ -52,6 +70,6 @@ function describeLock(live: Json | undefined, byDefault: Json | undefined): Desc
 function lockRemark({ facts }: LiveWorkspace): string[] {
   if (facts.locked !== true) return [];
   const reason = facts.lockedReason;
-  const because = typeof reason === 'string' && reason !== '' ? ` (${JSON.stringify(reason)})` : '';
+  const because = typeof reason === 'string' && reason !== '' ? ` (${quoted(reason)})` : '';
   return [`It was locked when this was written${because}; "lock: {}" would keep it locked.`];
 }

@@ -3,7 +3,7 @@
  * Fields without a specified default have none here.
  */
 import type { Field, FieldsOf, FieldTable } from '../../model/kind/field.ts';
-import { list, lowerCaseSet, minute, optionalText, scalar, text, whole } from '../../compare/comparisons.ts';
+import { list, minute, optionalText, scalar, set, text, whole } from '../../compare/comparisons.ts';
 import type { WorkspaceSpec } from './schema.ts';
 import type { RepositoryFields } from './workspace-types.ts';
 
@@ -46,7 +46,7 @@ export const fields: FieldTable = {
   globalRemoteState: off,
   projectId: verbatim,
   sshKeyId: { compare: optionalText, default: null },
-  tagNames: { compare: lowerCaseSet, default: [] },
+  tagNames: { compare: set, default: [] },
   // Only whether it is locked is compared: `prepare` removes the reason (rule 18).
   lock: { compare: whole, default: null },
   dataRetentionPolicy: { compare: whole, default: null },

@@ -1,4 +1,5 @@
 /** The kind Workspace: one workspace of an organization, with all settings of its API. */
+
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import { defineKind } from '../../model/kind/define-kind.ts';
 import { workspaceNames } from '../../services/workspaces/workspace-name.ts';
@@ -48,4 +49,5 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   released,
   ledgerMarks: (context) => ({ ...lockMarks(context), ...ownModeMarks(context), ...lostClaimMarks(context) }),
   describe,
+  contentBesides: ({ facts: { direct = {} } }) => (Object.keys(direct).length === 0 ? {} : { tags: direct }),
 });

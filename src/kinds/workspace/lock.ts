@@ -1,13 +1,13 @@
 /**
- * Decides whether a lock is ours. It is ours only if the ledger says that we took it, it is still held, and holder and reason
- * do not differ from the record, with at least one of them answered and equal. Otherwise somebody may have replaced our
- * lock by another one (rules 18).
+ * Decides whether a lock is ours. It is ours only if the ledger says that we took it, it is still held, and holder and reason are
+ * unchanged, as far as the service shows them. Otherwise somebody may have replaced our lock by another one (rules 18).
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Call } from '../../model/plan/call.ts';
 import { isJsonObject, type Json, memberOf, sameJson } from '../../model/json/json.ts';
 import type { MarkContext, CallOwner, Session } from '../../model/kind/kind.ts';
 import type { Answer } from '../../model/wire.ts';
+import { quoted } from '../../model/quoted.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import type { WorkspaceSpec } from './schema.ts';
 import type { LiveWorkspace, LockFacts, PreparedWorkspace, WorkspaceRecord } from './workspace-types.ts';
@@ -36,14 +36,22 @@ function whoseLock(
   { facts }: LiveWorkspace,
   record: WorkspaceRecord | undefined,
 ): 'ours' | 'theirs' | 'unknown' {
-  const { locked, lockedBy } = record?.marks ?? {};
+  const { locked, lockedBy, lockedReason } = record?.marks ?? {};
   if (facts.locked !== true || record === undefined || locked !== true) return 'theirs';
   const evidence = [
     compareEvidence(facts.lockedBy, lockedBy),
     compareEvidence(facts.lockedReason, reasonOf(record)),
   ];
   if (evidence.includes('another')) return 'theirs';
-  return evidence.includes('same') ? 'ours' : 'unknown';
+  if (evidence.includes('same')) return 'ours';
+  // A service that shows neither holder nor reason, then as now, leaves the ledger as the only witness.
+  const isHidden = [facts.lockedBy, lockedBy].every((holder) => (holder ?? null) === null);
+  return isHidden && isUnchanged(facts.lockedReason, lockedReason) ? 'ours' : 'unknown';
+}
+
+/** Whether the service shows the same reason as when the lock was taken, or none both times; some leave out an empty one. */
+function isUnchanged(live: Json | undefined, recorded: Json | undefined): boolean {
+  return recorded !== undefined && (live ?? '') === (recorded ?? '');
 }
 
 /** A release removes the lock if it is ours. */
@@ -82,7 +90,7 @@ export function foreignLockNotes(
 /** ` ("frozen")`; empty where no reason is known. */
 export function reasonSuffix({ facts }: LiveWorkspace): string {
   const reason = facts.lockedReason;
-  return typeof reason === 'string' && reason !== '' ? ` ("${reason}")` : '';
+  return typeof reason === 'string' && reason !== '' ? ` (${quoted(reason)})` : '';
 }
 
 /** The ledger marks of our lock, as the service answered it; empty once the lock is no longer ours. */

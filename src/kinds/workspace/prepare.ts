@@ -4,13 +4,16 @@
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { isJsonObject, type Json } from '../../model/json/json.ts';
-import type { PreparedSpecs } from '../../model/kind/kind.ts';
+import { isJsonObject, type Json, textsOf } from '../../model/json/json.ts';
+import type { PreparedSpecs } from '../../model/kind/comparison.ts';
+import { quoted } from '../../model/quoted.ts';
+import { spelledAs } from './attributes.ts';
 import { maxTags } from '../../services/workspaces/tag-rules.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
 import { prepareOwnMode } from './prepare/own-mode.ts';
 import { prepareAssessments } from './prepare/prepare-assessments.ts';
-import { prepareAutoDestroy } from './prepare/prepare-auto-destroy.ts';
+import { expiredTime, prepareAutoDestroy } from './prepare/prepare-auto-destroy.ts';
+import { inheritedAfter, scheduledDestroys } from './prepare/scheduled-destroy.ts';
 import { prepareTriggers } from './prepare/prepare-triggers.ts';
 import type {
   LiveSpec,
@@ -27,10 +30,22 @@ export function prepare(context: WorkspaceComparison): PreparedSpecs<PreparedWor
   const adjusted = [prepareAssessments(context), prepareAutoDestroy(context), prepareOwnMode(context)];
   const wanted: PreparedWorkspace = { ...desired, ...lock.desired, ...triggers.desired };
   return {
-    desired: { ...wanted, ...replacedConnection(wanted.vcsRepo, live?.spec.vcsRepo) },
+    desired: {
+      ...wanted,
+      ...replacedConnection(wanted.vcsRepo, live?.spec.vcsRepo),
+      ...removedPool(wanted, live?.spec),
+    },
     ...(live === undefined
       ? {}
-      : { live: Object.assign({ ...live.spec, ...lock.live }, ...adjusted.map((part) => part.live)) }),
+      : {
+          live: Object.assign(
+            { ...live.spec, ...lock.live, ...respelledTags(context) },
+            ...adjusted.map((part) => part.live),
+          ),
+        }),
+    ...inheritedAfter(context),
+    ...expiredTime(context),
+    risks: scheduledDestroys(context),
     notes: [...lock.notes, ...triggers.notes, ...adjusted.flatMap(({ notes }) => notes)],
     problems: [
       ...unreadTags(context),
@@ -58,6 +73,15 @@ function prepareLock({ desired, live, record }: WorkspaceComparison): PreparedLo
   return { ...asIs, live: { lock: null }, notes };
 }
 
+/** Where the service keeps flat tags in lower case, they are the declared ones in another spelling. */
+function respelledTags({ desired, live, planned }: WorkspaceComparison): WorkspaceFields {
+  const { tagNames } = live?.spec ?? {};
+  const keepsCase = [live, planned].some((seen) => seen?.facts.keepsTagCase === true);
+  return keepsCase || tagNames === undefined
+    ? {}
+    : { tagNames: spelledAs(textsOf(desired.tagNames), tagNames) };
+}
+
 /** Shows the removed connection as a change, too: setting one connection removes the other. */
 function replacedConnection(
   declared: RepositoryFields | null | undefined,
@@ -72,6 +96,13 @@ function replacedConnection(
   return replaces ? { vcsRepo: { ...declared, [other]: null } } : {};
 }
 
+/** Shows the agent pool that goes with its mode as a change, too: whoever takes the live mode over needs both. */
+function removedPool({ executionMode, agentPoolId }: PreparedWorkspace, live?: LiveSpec): PreparedWorkspace {
+  const leavesAgents = executionMode !== undefined && executionMode !== 'agent';
+  const hasPool = live?.executionMode === 'agent' && isSet(live.agentPoolId);
+  return leavesAgents && hasPool && agentPoolId === undefined ? { agentPoolId: null } : {};
+}
+
 function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null;
 }
@@ -84,7 +115,7 @@ function unreadTags({ address, live, place }: WorkspaceComparison): Diagnostic[]
       code: 'tags-unread',
       severity: 'error',
       class: 'incomplete',
-      message: `the tag bindings of "${formatAddress(address)}" could not be read, so nothing about it can be decided`,
+      message: `the tag bindings of ${quoted(formatAddress(address))} could not be read, so nothing about it can be decided`,
       ...(place === undefined ? {} : { place }),
       fix: 'let the token read the tag bindings of the workspace',
     },
@@ -101,7 +132,7 @@ function noRoomForClaim({ address, live, place }: WorkspaceComparison): Diagnost
       code: 'no-room-for-claim',
       severity: 'error',
       class: 'conflict',
-      message: `"${formatAddress(address)}" has ${count} tag bindings, as many as the service allows, so there is no room for the claim`,
+      message: `${quoted(formatAddress(address))} has ${count} tag bindings, as many as the service allows, so there is no room for the claim`,
       ...(place === undefined ? {} : { place }),
       fix: 'remove one of its tag bindings in the service first',
     },
@@ -119,7 +150,7 @@ function incompleteRepository({ address, desired, live, place }: WorkspaceCompar
       code: 'vcs-repo-incomplete',
       severity: 'error',
       class: 'invalid',
-      message: `"${formatAddress(address)}" has no repository yet, and its vcsRepo does not say enough to add one`,
+      message: `${quoted(formatAddress(address))} has no repository yet, and its vcsRepo does not say enough to add one`,
       ...(place === undefined ? {} : { place }),
       found: `vcsRepo with ${Object.keys(repository).join(', ')}`,
       fix: 'give vcsRepo.identifier and vcsRepo.oauthTokenId (or vcsRepo.vcsAppInstallationId)',

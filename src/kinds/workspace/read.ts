@@ -3,12 +3,13 @@
  * concern the stack (rules 8, 9).
  */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
-import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { isJsonObject, type Json, memberOf } from '../../model/json/json.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import type { Action } from '../../model/plan/change.ts';
 import { parseClaim } from '../../model/resource/claim.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import { WireError } from '../../model/wire.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { BoundTags } from '../../services/workspaces/bound-tags.ts';
 import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
 import {
@@ -18,12 +19,19 @@ import {
   readWorkspaceWithTags,
   unread,
 } from '../../services/workspaces/read-workspace.ts';
-import { limits } from '../../services/workspaces/service-limits.ts';
+import {
+  type Inherited,
+  inheritedExecution,
+  isSaidToInherit,
+} from '../../services/workspaces/inherited-execution.ts';
+import { lackingField, limits, unknownModes } from '../../services/workspaces/service-limits.ts';
 import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { fields } from './fields.ts';
 import { predictCreations } from './predict/predict-creations.ts';
+import { predictInherited } from './predict/predict-inherited.ts';
+import { predictRefusals } from './predict/predict-refusals.ts';
 import { predictAssessments, type WorkspaceReading } from './predict/predict-assessments.ts';
-import { lacksSafeDelete, liveWorkspace } from './read/live-workspace.ts';
+import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, misshapen } from './read/live-workspace.ts';
 import { lostClaims, noClaims } from './read/kept-claims.ts';
 import { hasMark } from './prepare/own-mode.ts';
 import { readRetention } from './read/retention.ts';
@@ -43,15 +51,22 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const ours = concernsStack(request);
   const items = [...list.items, ...missing.items];
   const removable = mayBeRemoved(session, request);
+  const inherited = inheritedBy(session, items, request);
+  const keepsTagCase = items.some(hasUpperCaseTag);
   const details = await Promise.all(
-    items.map((item) => readDetails(session, list, { item, ours: ours(item), removable })),
+    items.map((item) =>
+      readDetails(session, list, { item, ours: ours(item), removable, inherited, keepsTagCase }),
+    ),
   );
   const readings = await predictAssessments(session, request, details);
   const resources = readings.map(({ live }) => live);
   const isKept = list.keepsTags ?? resources.some(({ witness }) => witness.claim !== undefined);
   const refused = isKept || !needsClaims ? undefined : lostClaims(resources, request.records);
   if (refused !== undefined) return { ...noResources, refused };
+  const lacking = lackingFields(request, resources);
   const predictedNotes = await predictCreations(session, request, resources);
+  const inheritable = await predictInherited(session, request, resources);
+  const refusedValues = await predictRefusals(session, request, resources);
   const unseen = readings.flatMap(({ live, incomplete: [why] }) =>
     why === undefined ? [] : [[formatAddress(live.address), why] as const],
   );
@@ -60,6 +75,8 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     unseen: new Map([...missing.unseen, ...unseen]),
     ...(missing.elsewhere.length === 0 ? {} : { elsewhere: new Map(missing.elsewhere) }),
     predictedNotes,
+    inheritable,
+    refusedValues,
     ...(list.total === undefined ? {} : { total: list.total }),
     incomplete: [
       ...list.incomplete,
@@ -68,7 +85,8 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     ],
     invisible: invisibleFields(request, resources),
     notes: [],
-    limits: [...list.limits, ...limitsOf(readings, request)],
+    limits: [...list.limits, ...limitsOf(readings, request), ...lacking.map(lackingField)],
+    lacking,
     ...(isKept ? {} : { unproven: true }),
   };
 }
@@ -80,9 +98,13 @@ function reliesOnClaims({ target }: Session, { undeclared }: Request): boolean {
 
 function limitsOf(readings: readonly WorkspaceReading[], { records }: Request): string[] {
   const isUnsafe = readings.some(({ live }) => live.facts.hasSafeDelete === false);
+  const isHidden =
+    [...records.values()].some(hasMark) || readings.some(({ live }) => live.facts.ownMode === 'proved');
+  const unknown = readings.filter(({ live }) => live.facts.ownMode === 'unknown');
   return [
     ...(isUnsafe ? [limits.safeDelete] : []),
-    ...([...records.values()].some(hasMark) ? [limits.ownMode] : []),
+    ...(isHidden ? [limits.ownMode] : []),
+    ...(unknown.length > 0 ? [unknownModes(unknown.map(({ item }) => item.name))] : []),
   ];
 }
 
@@ -95,6 +117,9 @@ export async function readOne(
 ): Promise<LiveWorkspace | undefined> {
   const found = await readWorkspaceWithTags(session, address.name, id);
   if (found === undefined) return undefined;
+  const shape = misshapen(found.item);
+  if (shape !== undefined)
+    throw unread({ method: 'GET', url: found.item.name }, `the workspace was not understood: ${shape}`);
   const answer = await readRetention(session, found.item);
   if (answer.policy === undefined) throw unread({ method: 'GET', url: found.item.name }, answer.problem);
   const { deletes } = session.target;
@@ -104,6 +129,7 @@ export async function readOne(
     retention: answer.policy,
     deletes,
     stateAtRisk: isLooked ? await stateAtRisk(session, found.item) : undefined,
+    inherited: isSaidToInherit(found.item) ? await inheritedExecution(session, found.item) : undefined,
   });
 }
 
@@ -115,7 +141,7 @@ export async function whyNotGone(
 ): Promise<string | undefined> {
   const named = await readWorkspace(session, name);
   if (named === undefined || named.id !== id) return undefined;
-  return `workspace "${name}" was not read: it is found by its name, and answers by its id that there is none`;
+  return `workspace ${quoted(name)} was not read: it is found by its name, and answers by its id that there is none`;
 }
 
 /**
@@ -156,9 +182,9 @@ async function readById(session: Session, id: string): Promise<ReadById> {
     const home = relatedId(item, 'organization');
     const where =
       home === null
-        ? `not in organization "${session.target.organization ?? ''}"`
-        : `in organization "${home}"`;
-    return { elsewhere: `the workspace "${item.name}" (${id}) is ${where}` };
+        ? `not in organization ${quoted(session.target.organization ?? '')}`
+        : `in organization ${quoted(home)}`;
+    return { elsewhere: `the workspace ${quoted(item.name)} (${id}) is ${where}` };
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     return { unread: `a workspace that the ledger knows was not read: ${error.message}` };
@@ -200,12 +226,50 @@ interface DetailsWanted {
   readonly item: WorkspaceItem;
   readonly ours: boolean;
   readonly removable: ReturnType<typeof mayBeRemoved>;
+  readonly inherited: ReturnType<typeof inheritedBy>;
+  readonly keepsTagCase: boolean;
+}
+
+/**
+ * What the workspaces of the stack would inherit that are said to have no mode of their own. It is read only where it matters: for an
+ * export, for a workspace whose mode the manifest or the ledger mentions, or once something shows that the service calls every mode
+ * inherited.
+ */
+function inheritedBy(session: Session, items: readonly WorkspaceItem[], request: Request) {
+  const { declared, records, undeclared } = request;
+  const isHidden = callsAllInherited(items) || [...records.values()].some(hasMark);
+  const named = new Set(
+    declared.flatMap(({ address, metadata: { renamedFrom }, spec }) =>
+      mentionsMode(spec) ? [address.name, renamedFrom ?? []].flat() : [],
+    ),
+  );
+  const known = new Set([...records.values()].flatMap(({ id, fields }) => (mentionsMode(fields) ? id : [])));
+  const isTold = items.some(
+    ({ attributes }) => memberOf(attributes['setting-overwrites'], 'execution-mode') === true,
+  );
+  return async (item: WorkspaceItem): Promise<Inherited | undefined> => {
+    if (isTold || !isSaidToInherit(item)) return undefined;
+    const isAsked = isHidden || undeclared !== undefined || named.has(item.name) || known.has(item.id);
+    return isAsked ? inheritedExecution(session, item) : undefined;
+  };
+}
+
+function mentionsMode({ executionMode, agentPoolId, settingOverwrites }: Spec): boolean {
+  return [executionMode, agentPoolId, settingOverwrites].some((value) => value !== undefined);
+}
+
+/** Whether two workspaces of one project are said to inherit different modes, which cannot be true of both. */
+function callsAllInherited(items: readonly WorkspaceItem[]): boolean {
+  const byProject = Map.groupBy(items.filter(isSaidToInherit), (item) => relatedId(item, 'project'));
+  return [...byProject.values()].some(
+    (some) => new Set(some.map(({ attributes }) => attributes['execution-mode'])).size > 1,
+  );
 }
 
 async function readDetails(
   session: Session,
   list: WorkspaceList,
-  { item, ours, removable }: DetailsWanted,
+  { item, ours, removable, inherited, keepsTagCase }: DetailsWanted,
 ): Promise<WorkspaceReading> {
   const address = { kind: 'Workspace', target: session.target.name, name: item.name };
   const tagged = list.hasTags || ours || list.claimed.has(item.id);
@@ -213,9 +277,11 @@ async function readDetails(
     tagged ? list.tagsOf(item) : undefined,
     ours ? readRetention(session, item) : undefined,
   ]);
-  const problems = [tags, retention].flatMap((answer) =>
-    answer && 'problem' in answer ? [answer.problem] : [],
-  );
+  const shape = ours ? misshapen(item) : undefined;
+  const problems = [
+    ...(shape === undefined ? [] : [`the workspace ${quoted(item.name)} was not understood: ${shape}`]),
+    ...[tags, retention].flatMap((answer) => (answer && 'problem' in answer ? [answer.problem] : [])),
+  ];
   return {
     item,
     live: liveWorkspace(address, {
@@ -224,6 +290,8 @@ async function readDetails(
       retention: retention?.policy,
       deletes: session.target.deletes,
       stateAtRisk: removable(item, tags?.tags) ? await stateAtRisk(session, item) : undefined,
+      inherited: ours ? await inherited(item) : undefined,
+      keepsTagCase,
     }),
     incomplete: problems,
   };
@@ -243,6 +311,22 @@ function invisibleFields({ declared }: Request, resources: readonly LiveWorkspac
   });
   return [...new Set(unseen)];
 }
+
+/** Declared fields that no workspace of the organization is answered with. */
+function lackingFields({ declared }: Request, resources: readonly LiveWorkspace[]): string[] {
+  if (resources.length === 0) return [];
+  const answered = new Set(resources.flatMap(({ spec }) => Object.keys(spec)));
+  const wanted = new Set(declared.flatMap(({ spec }) => Object.keys(spec)));
+  const isLacking = (name: string) => !answered.has(name) && hasOwnAnswer.has(name);
+  return [...wanted].filter((name) => isLiveField(name) && isLacking(name)).toSorted();
+}
+
+/** Not those with requests of their own, which are read only where they matter, and not what a creation alone takes. */
+const hasOwnAnswer = new Set(
+  Object.entries(fields).flatMap(([name, { createOnly }]) =>
+    createOnly || name === 'dataRetentionPolicy' ? [] : name,
+  ),
+);
 
 function isLiveField(name: string): boolean {
   return fields[name] !== undefined && fields[name].local !== true;

@@ -10,6 +10,25 @@ export function risk(
   before: WorkspaceFields | undefined,
   after: WorkspaceFields | undefined,
 ): readonly Risk[] {
+  return [...sharing(before, after), ...repository(before, after)];
+}
+
+/** Whoever can push to another repository decides what runs with the credentials of the workspace. */
+function repository(before: WorkspaceFields | undefined, after: WorkspaceFields | undefined): Risk[] {
+  if (before === undefined || after === undefined) return [];
+  const [was, is] = [identifierOf(before), identifierOf(after)];
+  if (is === undefined || was === is) return [];
+  const instead = was === undefined ? '' : ` instead of ${JSON.stringify(was)}`;
+  const message = `runs execute what the repository ${JSON.stringify(is)} holds${instead}`;
+  return [{ path: ['vcsRepo', 'identifier'], effect: 'widens', message }];
+}
+
+function identifierOf({ vcsRepo }: WorkspaceFields): string | undefined {
+  const { identifier }: RepositoryFields = isJsonObject(vcsRepo) ? vcsRepo : {};
+  return typeof identifier === 'string' ? identifier : undefined;
+}
+
+function sharing(before: WorkspaceFields | undefined, after: WorkspaceFields | undefined): readonly Risk[] {
   const [was, is] = [before?.globalRemoteState === true, after?.globalRemoteState === true];
   if (was === is || after === undefined) return [];
   const path = ['globalRemoteState'];

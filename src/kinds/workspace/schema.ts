@@ -255,7 +255,7 @@ const neighbourFields = {
           minProperties: 1,
           maxProperties: 1,
           description:
-            'What becomes of old data; one of its two fields. Only the self-hosted service has it. null: as the organization says.',
+            'What becomes of old data; one of its two fields. Only the self-hosted service has it, so it is refused on the hosted one. null: as the organization says.',
         },
       ),
     ),

@@ -1,6 +1,7 @@
 /** The types that the files of this kind share: a declared, prepared, live and recorded workspace. */
 import type { Json } from '../../model/json/json.ts';
-import type { CallContext, CompareContext } from '../../model/kind/kind.ts';
+import type { CompareContext } from '../../model/kind/comparison.ts';
+import type { CallContext } from '../../model/kind/kind.ts';
 import type { Named } from '../../model/kind/spec-types.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
@@ -41,11 +42,16 @@ export type LockFacts = {
 export type WorkspaceFacts = LockFacts & {
   readonly resourceCount?: Json;
   readonly globalRemoteState?: boolean;
-  readonly inheritsAutoDestroy?: boolean;
+  /** whether its duration is its project's; null: the service does not tell, as for a project without one */
+  readonly inheritsAutoDestroy?: boolean | null;
+  /** what became of the last scheduled destroy, such as `destroyed` */
+  readonly autoDestroyStatus?: string;
   /** the direct tags without the claim; absent where they were not read */
   readonly direct?: Tags;
   /** number of direct tags, the claim included; the limit is ten */
   readonly tagCount?: number;
+  /** as answered, which an update repeats; null where the service does not answer it */
+  readonly assessmentsEnabled?: Json;
   readonly assessmentsEnforced?: boolean;
   /** false where the service has no safe delete; with `plainDeletes` the target allows another one (rule 48) */
   readonly hasSafeDelete?: false;
@@ -55,6 +61,15 @@ export type WorkspaceFacts = LockFacts & {
   /** the effective execution mode and agent pool, the workspace's own or inherited */
   readonly effectiveMode?: string;
   readonly agentPool?: string;
+  /**
+   * Where the service calls every mode inherited: `proved` if the mode is certainly the workspace's own, `unknown` if the default
+   * that it would inherit could not be read (rule 48)
+   */
+  readonly ownMode?: 'proved' | 'unknown';
+  /** that default, where it was read */
+  readonly inheritedMode?: string;
+  /** the service keeps upper and lower case of flat tags apart: some workspace has one in upper case */
+  readonly keepsTagCase?: true;
   /** the execution mode that it has, or will inherit after the plan; null: not known */
   readonly modeAfter?: string | null;
 };

@@ -5,6 +5,7 @@
 import { parseDuration } from '../../model/kind/duration.ts';
 import type { Json, JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
+import { quoted } from '../../model/quoted.ts';
 
 /** A list may be answered as one text, a duration as text. Null and absent members have no value. */
 export type MemberType = 'text' | 'list' | 'duration' | 'number' | 'switch';
@@ -35,7 +36,7 @@ export function wrongTypedMember(
   for (const [name, type] of Object.entries(types)) {
     const value = data[name] ?? null;
     if (value !== null && !hasType[type](value))
-      return `its "${dialect.rename[name] ?? name}" is ${wrongType[type]}`;
+      return `its ${quoted(dialect.rename[name] ?? name)} is ${wrongType[type]}`;
   }
   return undefined;
 }

@@ -5,6 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/wire.ts';
+import { quoted } from '../../model/quoted.ts';
 import { explainRefusal } from '../../http/explain-refusal.ts';
 import { mountSegments, mountText } from './mount.ts';
 
@@ -65,5 +66,5 @@ function whyUnread(session: Session, answer: Answer): string {
 /** A service tells neither an unknown token nor one in another header from one that lacks a right (wire/cluster-auth 2.1). */
 function whatToCheck({ target, dialect }: Session): string {
   const path = mountSegments(target, dialect).join('/');
-  return `check that it is valid and may "list" and "read" below "${path}/", and that the target's "dialect" is right ("${dialect.name}" sends it as "${dialect.tokenHeader}")`;
+  return `check that it is valid and may "list" and "read" below ${quoted(`${path}/`)}, and that the target's "dialect" is right (${quoted(dialect.name)} sends it as ${quoted(dialect.tokenHeader)})`;
 }

@@ -1,6 +1,7 @@
 /** The mount of a target's cluster-auth method: as a name, as segments of a call, and as the path of a read. */
 import type { Session } from '../../model/kind/kind.ts';
 import type { Dialect, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 
 /** The specified default mount; a dialect may have another one. */
 const SPECIFIED_MOUNT = 'cluster';
@@ -12,7 +13,7 @@ export function mountName(target: Target, dialect: Dialect): string {
 
 /** The mount in messages. */
 export function mountText({ target, dialect }: Pick<Session, 'target' | 'dialect'>): string {
-  return `the mount "${mountName(target, dialect)}" of target "${target.name}"`;
+  return `the mount ${quoted(mountName(target, dialect))} of target ${quoted(target.name)}`;
 }
 
 /** Segments below the API root, not encoded: `['auth', 'cluster', 'role', 'payments-api']`. */

@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 import { type Answer, describeAnswer } from '../../model/wire.ts';
+import { quoted } from '../../model/quoted.ts';
 import { mountName, mountPath, mountText } from './mount.ts';
 import { isUnsupportedPath, type MountAnswer, mountAnswer } from './mount-answer.ts';
 
@@ -76,7 +77,7 @@ function dialectsWith({ dialect }: Session, holds: (other: Dialect) => boolean):
   const others = [...dialects.values()].filter(
     (other) => other.service === dialect.service && other.name !== dialect.name && holds(other),
   );
-  return others.map(({ name }) => `"${name}"`).join(' or ');
+  return others.map(({ name }) => quoted(name)).join(' or ');
 }
 
 /** For a mount that no role proves: why its config does not prove it either; undefined when it does. */
@@ -113,7 +114,7 @@ function judgeType(session: Session, type: string): MountType {
   if (type === wanted) return { is: 'this' };
   const others = dialectsWith(session, ({ mountType = SPECIFIED_TYPE }) => mountType === type);
   const member = others === '' ? '"mount"' : `"dialect", which may be ${others}, or its "mount"`;
-  const why = `${mountText(session)} is of type "${type}", and cluster authentication is of type "${wanted}": correct the target's ${member}`;
+  const why = `${mountText(session)} is of type ${quoted(type)}, and cluster authentication is of type ${quoted(wanted)}: correct the target's ${member}`;
   return { is: 'unread', why };
 }
 

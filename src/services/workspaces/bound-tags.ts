@@ -3,10 +3,12 @@
  * here it is kept apart, so that no caller can lose it by writing "the tags". A write repeats the whole set, so a set with a
  * binding of unexpected form is refused as a whole (rule 42).
  */
-import { claimKey } from '../../model/resource/claim.ts';
+import { claimKey, parseClaim } from '../../model/resource/claim.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
+import type { Witness } from '../../model/resource/resource.ts';
 import { describeAnswer } from '../../model/wire.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { WorkspaceItem } from './workspace-item.ts';
 
 export type Tags = Readonly<Record<string, string>>;
@@ -23,6 +25,12 @@ export type TagsAnswer =
   | { readonly tags: BoundTags }
   /** `missing`: the service answers that there is nothing at this path */
   | { readonly tags?: never; readonly problem: string; readonly missing?: true };
+
+/** What the tags of a workspace say about its owner; nothing where they were not read. */
+export function claimWitness(tags: BoundTags | undefined): Pick<Witness, 'claim'> {
+  const claim = tags?.claim;
+  return claim === undefined ? {} : { claim: parseClaim(claim.text, claim.inherited) };
+}
 
 /** Converts a value of a spec or of facts to tags; a value of another form is no tags. */
 export function asTags(value: Json | undefined): Tags {
@@ -66,13 +74,13 @@ function asBinding(item: Json): Binding | string {
   if (!isJsonObject(item) || !isJsonObject(attributes)) return 'one has no attributes';
   const { key, value = null } = attributes;
   if (typeof key !== 'string') return 'the key of one is no text';
-  if (value !== null && typeof value !== 'string') return `the value of "${key}" is no text`;
+  if (value !== null && typeof value !== 'string') return `the value of ${quoted(key)} is no text`;
   return { key, value: value ?? '', inherited: isInherited(item) };
 }
 
 function ofWorkspace(name: string, answer: TagsAnswer): TagsAnswer {
   return answer.tags === undefined
-    ? { problem: `the tag bindings of workspace "${name}" were not understood: ${answer.problem}` }
+    ? { problem: `the tag bindings of workspace ${quoted(name)} were not understood: ${answer.problem}` }
     : answer;
 }
 
@@ -135,6 +143,6 @@ async function readBindings(
   const answer = await reader.get(`/workspaces/${encodeURIComponent(id)}/${list}`);
   const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
   if (answer.status === 200 && Array.isArray(data)) return ofWorkspace(name, boundTags(data));
-  const problem = `the tag bindings of workspace "${name}" were not read: ${describeAnswer(answer)}`;
+  const problem = `the tag bindings of workspace ${quoted(name)} were not read: ${describeAnswer(answer)}`;
   return { problem, ...(answer.status === 404 ? { missing: true } : {}) };
 }

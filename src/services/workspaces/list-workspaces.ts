@@ -8,10 +8,12 @@ import { claimKey } from '../../model/resource/claim.ts';
 import { counted } from '../../model/counted.ts';
 import { isJsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type Answer, describeAnswer } from '../../model/wire.ts';
 import { bindingsById, includedTags, readBoundTags, type TagsAnswer } from './bound-tags.ts';
+import { organizationAnswer, organizationPath } from './read-organization.ts';
 import { limits } from './service-limits.ts';
-import { asWorkspaceItem, type WorkspaceItem } from './workspace-item.ts';
+import { asWorkspaceItem, relatedId, type WorkspaceItem } from './workspace-item.ts';
 
 export interface WorkspaceList {
   /** why the list could not be read; the other members are meaningless then */
@@ -42,9 +44,10 @@ type TagSource = Pick<WorkspaceList, 'hasTags' | 'claimed' | 'tagsOf' | 'limits'
 export function listWorkspaces(session: Session): Promise<WorkspaceList> {
   return session.once('workspaces', async () => {
     const pages = await readWithTags(session);
-    const unread = whyUnread(session, pages);
-    if (unread !== undefined) return { ...noList, unread };
     const items = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
+    const unread =
+      whyUnread(session, pages) ?? foreignRow(session, items) ?? (await missingOrganization(session, pages));
+    if (unread !== undefined) return { ...noList, unread };
     const tagging = includedTagging(session, items, pages) ?? (await separateTagging(session, items));
     const { incomplete, ...rest } = tagging;
     return {
@@ -71,13 +74,8 @@ const noList: WorkspaceList = {
   limits: [],
   hasTags: false,
   claimed: new Set(),
-  tagsOf: async ({ name }) => ({ problem: `the workspace "${name}" was never listed` }),
+  tagsOf: async ({ name }) => ({ problem: `the workspace ${quoted(name)} was never listed` }),
 };
-
-/** `/organizations/acme` */
-export function organizationPath({ target }: Pick<Session, 'target'>): string {
-  return `/organizations/${encodeURIComponent(target.organization ?? '')}`;
-}
 
 /** `/organizations/acme/workspaces` */
 export function workspacesPath(session: Pick<Session, 'target'>): string {
@@ -98,19 +96,38 @@ export function isIncludeRefused(answer: Answer | string | undefined): boolean {
 /** Without a successful answer for each page there is no list; contradictory pages only make it incomplete. */
 function whyUnread({ target }: Session, { problem }: Pages): string | undefined {
   if (problem === undefined || typeof problem === 'string') return undefined;
-  return `the workspaces of organization "${target.organization ?? ''}" cannot be listed: ${describeAnswer(problem)}`;
+  return `the workspaces of organization ${quoted(target.organization ?? '')} cannot be listed: ${describeAnswer(problem)}`;
+}
+
+/** A list that mixes organizations proves nothing about the one that was asked for (rule 38). */
+function foreignRow({ target }: Session, items: readonly WorkspaceItem[]): string | undefined {
+  const wanted = target.organization?.toLowerCase();
+  for (const item of items) {
+    const found = relatedId(item, 'organization');
+    if (found !== null && found.toLowerCase() !== wanted)
+      return `the list of workspaces of organization ${quoted(target.organization ?? '')} holds ${quoted(item.name)} of organization ${quoted(found)}, so none of it is used`;
+  }
+  return undefined;
+}
+
+/** Some services list an organization that does not exist as an empty one. Asked once, and only for an empty list. */
+async function missingOrganization(session: Session, { items, problem }: Pages): Promise<string | undefined> {
+  if (items.length > 0 || problem !== undefined) return undefined;
+  const answer = await organizationAnswer(session);
+  if (answer?.status !== 404) return undefined;
+  return `there is no organization ${quoted(session.target.organization ?? '')}, or this token cannot see it: its list of workspaces is empty, and ${describeAnswer(answer)}`;
 }
 
 function whyIncomplete(session: Session, pages: Pages): string[] {
   if (pages.problem === undefined) return [];
   const organization = session.target.organization ?? '';
   const why = whyUnread(session, pages) ?? String(pages.problem);
-  return [`not all workspaces of organization "${organization}" were read: ${why}`];
+  return [`not all workspaces of organization ${quoted(organization)} were read: ${why}`];
 }
 
 function whyFewer({ target }: Session, given: number, understood: number): string[] {
   if (understood === given) return [];
-  const where = `the list of organization "${target.organization ?? ''}"`;
+  const where = `the list of organization ${quoted(target.organization ?? '')}`;
   const nameless = given - understood;
   const subject = `${nameless} of ${counted(given, 'document')} in ${where} ${nameless === 1 ? 'has' : 'have'}`;
   return [`not all workspaces were understood: ${subject} no name`];

@@ -1,39 +1,103 @@
-/** Reads the settings of a project for its workspaces: once per project, and only when a plan depends on it. */
-import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
+/**
+ * Reads the projects of an organization, which decide what their workspaces inherit: in one list, and only when a plan depends on
+ * it (wire/workspaces 6).
+ */
+import { readPages } from '../../http/read-pages.ts';
+import { type Json, memberOf } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
-import { WireError } from '../../model/wire.ts';
-import { organizationMode } from './read-organization.ts';
+import { describeAnswer, WireError } from '../../model/wire.ts';
+import {
+  defaultProjectIn,
+  organizationMode,
+  organizationPath,
+  readOrganization,
+} from './read-organization.ts';
 
-/**
- * The time without activity after which its workspaces are destroyed. Undefined if it is not set, or if the document does not
- * exist or this token cannot read it: then the answers to writes show it.
- */
-export async function projectDuration(session: Session, id: string): Promise<string | undefined> {
-  const duration = (await projectAttributes(session, id))?.['auto-destroy-activity-duration'];
-  return typeof duration === 'string' && duration !== '' ? duration : undefined;
+/** What the workspaces of a project inherit from it. */
+interface Project {
+  readonly id: string;
+  readonly name: string;
+  /** the time without activity after which their resources are destroyed; null: none */
+  readonly duration: string | null;
+  /** their execution mode; absent if the project has none, so that it is the organization's */
+  readonly mode?: string;
+}
+
+/** A project, or why it could not be read; `none`: the service has no projects. */
+type ProjectReading = Project | { readonly unread: string } | 'none';
+
+interface ProjectList {
+  readonly found: ReadonlyMap<string, { readonly name: string; readonly attributes: Json }>;
+  /** why a project may be missing in the list */
+  readonly problem?: string;
+  /** the service has no such list */
+  readonly isMissing?: true;
 }
 
 /**
- * The execution mode that its workspaces inherit: its own default, else the organization's (wire/workspaces 1.5.1). Undefined
- * if one of the two documents does not say it, or this token cannot read it.
+ * The project with this id.
+ * @param id undefined: the project that the service puts a workspace into if a create names none
  */
+export async function readProject(session: Session, id: string | undefined): Promise<ProjectReading> {
+  const list = await listProjects(session);
+  const wanted = id ?? (await defaultOf(session, list));
+  if (wanted === undefined) return withoutDefault(list);
+  const project = list.found.get(wanted);
+  if (project === undefined) {
+    return { unread: list.problem ?? 'the list of projects, as this token sees it, does not have it' };
+  }
+  const { name, attributes } = project;
+  const duration = memberOf(attributes, 'auto-destroy-activity-duration');
+  const mode = memberOf(attributes, 'default-execution-mode');
+  const isOwn = memberOf(memberOf(attributes, 'setting-overwrites'), 'default-execution-mode') !== false;
+  return {
+    id: wanted,
+    name,
+    duration: typeof duration === 'string' && duration !== '' ? duration : null,
+    ...(typeof mode === 'string' && isOwn ? { mode } : {}),
+  };
+}
+
+/** A list that this token sees in part may hold one project, and not the default one: the organization names it. */
+async function defaultOf(session: Session, { found, problem }: ProjectList): Promise<string | undefined> {
+  if (problem !== undefined) return undefined;
+  const organization = await readOrganization(session);
+  if (organization === undefined) return undefined;
+  const named = defaultProjectIn(organization);
+  return named ?? (found.size === 1 ? [...found.keys()][0] : undefined);
+}
+
+/** It is unknown which project is the default one: that makes no difference where the service has no projects. */
+function withoutDefault({ isMissing, problem }: ProjectList): ProjectReading {
+  if (isMissing) return 'none';
+  return { unread: problem ?? 'the organization does not say which project is its default' };
+}
+
+/** The execution mode that the workspaces of a project inherit, from it or from the organization; undefined if it could not be read. */
 export async function projectMode(session: Session, id: string): Promise<string | undefined> {
-  const attributes = await projectAttributes(session, id);
-  if (attributes === undefined) return undefined;
-  const mode = attributes['default-execution-mode'];
-  return typeof mode === 'string' ? mode : organizationMode(session);
+  const project = await readProject(session, id);
+  if (project === 'none' || 'unread' in project) return undefined;
+  return project.mode ?? organizationMode(session);
 }
 
-/** Empty attributes if the document has none; undefined if it was not answered. */
-function projectAttributes(session: Session, id: string): Promise<JsonObject | undefined> {
-  return session.once(`project ${id}`, async () => {
+function listProjects(session: Session): Promise<ProjectList> {
+  return session.once('projects', async () => {
     try {
-      const { status, body } = await session.reader.get(`/projects/${encodeURIComponent(id)}`);
-      const data = status === 200 && isJsonObject(body) ? body['data'] : undefined;
-      if (!isJsonObject(data)) return undefined;
-      return isJsonObject(data['attributes']) ? data['attributes'] : {};
+      const { items, problem } = await readPages(session.reader, `${organizationPath(session)}/projects`);
+      const found = items.map(({ id, attributes = null }) => {
+        const name = memberOf(attributes, 'name');
+        return [String(id), { name: typeof name === 'string' ? name : String(id), attributes }] as const;
+      });
+      const isMissing = typeof problem === 'object' && problem.status === 404;
+      return {
+        found: new Map(found),
+        ...(problem === undefined
+          ? {}
+          : { problem: typeof problem === 'string' ? problem : describeAnswer(problem) }),
+        ...(isMissing ? { isMissing } : {}),
+      };
     } catch (error) {
-      if (error instanceof WireError) return undefined;
+      if (error instanceof WireError) return { found: new Map(), problem: error.message };
       throw error;
     }
   });

@@ -12,12 +12,15 @@ export type Right =
   | 'can-destroy'
   | 'can-force-delete';
 
+const writing: readonly Right[] = ['can-update', 'can-lock', 'can-unlock', 'can-manage-tags', 'can-destroy'];
+
 /** Empty where the document has no permissions. */
-export function rightsOf({ attributes }: WorkspaceItem): Pick<LiveResource, 'rights'> {
+export function rightsOf({ attributes }: WorkspaceItem): Pick<LiveResource, 'rights' | 'mayWrite'> {
   const permissions = attributes['permissions'];
   if (!isJsonObject(permissions)) return {};
   const known = Object.entries(permissions).filter(
     (entry): entry is [string, boolean] => typeof entry[1] === 'boolean',
   );
-  return { rights: Object.fromEntries(known) };
+  const mayWrite = writing.some((right) => permissions[right] !== false);
+  return { rights: Object.fromEntries(known), ...(mayWrite ? {} : { mayWrite }) };
 }

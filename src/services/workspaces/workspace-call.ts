@@ -27,7 +27,12 @@ export function callId(address: Address, suffix: string): CallId {
 }
 
 export type WorkspaceCallDraft = Pick<Call, 'method' | 'order' | 'success'> &
-  Partial<Pick<Call, 'body' | 'needs' | 'already' | 'writes' | 'takesFrom' | 'description'>> & {
+  Partial<
+    Pick<
+      Call,
+      'body' | 'needs' | 'already' | 'writes' | 'takesFrom' | 'reliesOn' | 'refusalHints' | 'description'
+    >
+  > & {
     readonly permission: Right;
     /** the name of the call within its change */
     readonly suffix: string;

@@ -25,3 +25,11 @@ export function relatedId(item: WorkspaceItem, relationship: string): string | n
   const id = isJsonObject(data) ? data['id'] : undefined;
   return typeof id === 'string' ? id : null;
 }
+
+/** The agent pool: a relationship, or with some services an attribute (wire/workspaces 4). */
+export function poolOf(item: WorkspaceItem): string | null {
+  const { 'agent-pool-id': attribute } = item.attributes;
+  return (
+    relatedId(item, 'agent-pool') ?? (typeof attribute === 'string' && attribute !== '' ? attribute : null)
+  );
+}

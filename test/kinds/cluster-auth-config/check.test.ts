@@ -14,13 +14,15 @@ import { knownDialect } from '../../support/kinds/known-dialect.ts';
 
 const others = {
   declared: () => undefined,
-  target: { name: 'prod', service: 'cluster-auth' as const, url: 'embedded', dialect: 'neutral' },
+  target: { name: 'prod', service: 'cluster-auth' as const, url: 'https://secrets.test', dialect: 'neutral' },
   dialect: knownDialect('cluster-auth'),
 };
 const good: Spec = { clusterHost: 'https://k:6443', clusterCaCert: caCert };
 
-function findings(spec: Spec, dialect = others.dialect) {
-  const all = kind.check?.(declare(kind, 'config', { ...good, ...spec }), { ...others, dialect }) ?? [];
+function findings(spec: Spec, dialect = others.dialect, url = others.target.url) {
+  const target = { ...others.target, url };
+  const all =
+    kind.check?.(declare(kind, 'config', { ...good, ...spec }), { ...others, target, dialect }) ?? [];
   return all.map(({ severity, code, path }) => [severity, code, path.join('.')].join(' ').trim());
 }
 
@@ -105,6 +107,24 @@ describe('A config without a CA certificate that may not use the one of its pod'
         ]);
     },
   );
+});
+
+describe('A config without a CA certificate, for the service behind "url: embedded"', () => {
+  it.each([
+    ['neutral', {}, ['error no-ca-cert']],
+    ['neutral', { pemKeys: [publicKey] }, ['warning no-ca-cert']],
+    ['vault', {}, ['error no-ca-cert']],
+    ['vault', { pemKeys: [publicKey] }, ['error no-ca-cert']],
+    ['openbao', { pemKeys: [publicKey] }, ['error no-ca-cert']],
+    ['vault', { disableLocalCaJwt: true }, ['warning no-ca-cert']],
+  ])('is judged as the service in the dialect %s judges it, with %o', (dialect, spec, expected) => {
+    const found = findings(
+      { clusterCaCert: null, ...spec },
+      knownDialect('cluster-auth', dialect),
+      'embedded',
+    );
+    expect(found).toEqual(expected);
+  });
 });
 
 const garbage = ['-----BEGIN CERTIFICATE-----', 'AAAA', '-----END CERTIFICATE-----'].join('\n');

@@ -135,6 +135,91 @@ describe('The plan of a role', () => {
   });
 });
 
+describe('An undeclared field of a role that somebody changed since the last apply', () => {
+  const bare = live().facts.content;
+  const content = (more: Spec = {}) => ({ ...(bare as Spec), ...more });
+  const created = (more: Spec = {}, declared: Spec = {}) => ({
+    record: { origin: 'created' as const, fields: { ...spec, ...declared }, content: content(more) },
+  });
+
+  it.each([
+    [
+      'a period beside batch tokens',
+      { tokenType: 'batch' },
+      { token_period: 3600 },
+      ['tokenPeriod', 3600, 0],
+    ],
+    [
+      'a limit of uses beside batch tokens',
+      { tokenType: 'batch' },
+      { token_num_uses: 3 },
+      ['tokenNumUses', 3, 0],
+    ],
+    [
+      'batch tokens beside a period',
+      { tokenPeriod: '1h' },
+      { token_type: 'batch' },
+      ['tokenType', 'batch', 'default'],
+    ],
+    ['a maximum below the lifetime', { tokenTtl: '2h' }, { token_max_ttl: 60 }, ['tokenMaxTtl', 60, 0]],
+    [
+      'a lifetime above the maximum',
+      { tokenMaxTtl: '1h' },
+      { token_ttl: 7200, token_max_ttl: 9000 },
+      ['tokenTtl', 7200, 0],
+    ],
+  ] as const)(
+    'is reset in the write that it conflicts with: %s',
+    (_, declared, found, [name, before, after]) => {
+      const { change, context, problems } = meet(kind, role(declared), live(found), created({}, declared));
+      expect(problems).toEqual([]);
+      const other = Object.keys(declared)[0];
+      expect(change.fields.find(({ path }) => path[0] === name)).toMatchObject({ before, after });
+      expect(change.fields.find(({ path }) => path[0] === name)?.origin).toContain(
+        `reset because it conflicts with ${other}`,
+      );
+      expect(change.fields.map(({ path }) => path[0])).toEqual(expect.arrayContaining([name, other]));
+      const written = {
+        token_period: 0,
+        token_num_uses: 0,
+        token_type: 'default',
+        token_max_ttl: 0,
+        token_ttl: 0,
+      };
+      const wire = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      const [call] = kind.calls(change, context).calls;
+      expect(call?.body).toHaveProperty(wire, written[wire as keyof typeof written]);
+    },
+  );
+
+  it('goes back to the value that it had when the stack was last applied, not to the default', () => {
+    const about = created({ tokenMaxTtl: 86_400 }, { tokenTtl: 7200 });
+    const { change, problems } = meet(
+      kind,
+      role({ tokenTtl: '2h' }),
+      live({ token_ttl: 30, token_max_ttl: 60 }),
+      about,
+    );
+    expect(problems).toEqual([]);
+    expect(change.fields).toMatchObject([
+      { path: ['tokenTtl'], before: 30, after: 7200 },
+      { path: ['tokenMaxTtl'], before: 60, after: 86_400 },
+    ]);
+  });
+
+  it('stays an error where the value of the last apply does not fit the manifest either', () => {
+    const about = created({ tokenMaxTtl: 3600 });
+    expect(meet(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 60 }), about).problems).toEqual([
+      'ttl-over-maximum',
+    ]);
+  });
+
+  it('is left alone where it conflicts with nothing', () => {
+    const { change } = meet(kind, role({ tokenTtl: '2h' }), live({ token_num_uses: 3 }), created());
+    expect(change.fields.map(({ path }) => path)).toEqual([['tokenTtl']]);
+  });
+});
+
 describe('The content of a live role', () => {
   it('is the same whether the service answers a default, an empty value or nothing', () => {
     const { audience: _, ...rest } = { ...bareRole, audience: '' };

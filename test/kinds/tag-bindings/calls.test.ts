@@ -37,8 +37,11 @@ describe('Changing the tags of a workspace', () => {
       address,
     );
     expect(change.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
-    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual(['env=test', 'trueup-stack=payments']);
-    expect(change.preconditions).toEqual({ direct: { env: 'prod', team: 'a' } });
+    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual([
+      'env=test',
+      'trueup-stack=payments:id=0123abcd',
+    ]);
+    expect(change.preconditions).toEqual({ direct: { env: 'prod', team: 'a' }, assessmentsEnabled: false });
     expect(change.calls[0]).toMatchObject({ order: 5, success: [200], repeatable: true });
   });
 
@@ -67,7 +70,7 @@ describe('Changing the tags of a workspace', () => {
       address,
     );
     expect(change.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
-    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual(['trueup-stack=payments']);
+    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual(['trueup-stack=payments:id=0123abcd']);
   });
 
   it("leaves alone what is kept for others and what is the service's own", () => {
@@ -80,7 +83,7 @@ describe('Changing the tags of a workspace', () => {
       'cost-center=1',
       'env=test',
       'hc:managed=x',
-      'trueup-stack=payments',
+      'trueup-stack=payments:id=0123abcd',
     ]);
   });
 
@@ -88,7 +91,10 @@ describe('Changing the tags of a workspace', () => {
     const spec = { tags: { 'cost-owner': 'me' }, keep: ['cost-*'] };
     expect(planned(spec, { tags: { 'cost-owner': 'me' } }).changes).toEqual([]);
     const change = changeOf(planned(spec, { tags: { 'cost-owner': 'you' } }), address);
-    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual(['cost-owner=me', 'trueup-stack=payments']);
+    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual([
+      'cost-owner=me',
+      'trueup-stack=payments:id=0123abcd',
+    ]);
   });
 
   it('writes the claim that the workspace shall bear, when the same plan changes it', () => {
@@ -102,11 +108,11 @@ describe('Changing the tags of a workspace', () => {
     const [first, second] = [changeOf(plan, 'Workspace/acme/app'), changeOf(plan, address)];
     expect(sent(at(first.calls[0]?.body, ...relation))).toEqual([
       'env=prod',
-      'trueup-stack=payments:protect',
+      'trueup-stack=payments:protect:id=0123abcd',
     ]);
     expect(sent(at(second.calls[0]?.body, ...relation))).toEqual([
       'env=test',
-      'trueup-stack=payments:protect',
+      'trueup-stack=payments:protect:id=0123abcd',
     ]);
     expect(first.calls[0]?.order).toBeLessThan(second.calls[0]?.order ?? 0);
   });
@@ -165,7 +171,7 @@ describe('A document that is gone', () => {
       'hc:own=y',
       'other=x',
       'team=theirs',
-      'trueup-stack=payments',
+      'trueup-stack=payments:id=0123abcd',
     ]);
   });
 });

@@ -38,7 +38,7 @@ function plan({
 
 /** What the service has after the calls of a plan: a PATCH of `tag-bindings` adds, one of the workspace replaces. */
 function after(live: Tags, made: ReturnType<typeof planFor>): Tags {
-  let tagged: Record<string, string> = { ...live, [claimKey]: 'payments' };
+  let tagged: Record<string, string> = { ...live, [claimKey]: 'payments:id=0123abcd' };
   for (const call of made.changes.flatMap(({ calls }) => calls)) {
     const adds = lineOf(call).endsWith('/tag-bindings');
     const list = adds
@@ -60,7 +60,7 @@ describe('Tags that are applied', () => {
         const made = plan(given);
         expect(made.problems).toEqual([]);
         const { [claimKey]: claim, ...tagged } = after(given.live, made);
-        expect(claim).toBe('payments');
+        expect(claim).toBe('payments:id=0123abcd');
         expect(tagged).toMatchObject(given.desired);
         expect(plan({ ...given, live: tagged }).changes).toEqual([]);
         const foreign = Object.entries(given.live).filter(([name]) => name.startsWith('hc:'));

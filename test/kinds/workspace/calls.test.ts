@@ -69,7 +69,12 @@ describe('Creating a workspace', () => {
             relationships: {
               project: { data: { type: 'projects', id: 'prj-1' } },
               'tag-bindings': {
-                data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } }],
+                data: [
+                  {
+                    type: 'tag-bindings',
+                    attributes: { key: 'trueup-stack', value: 'payments:id=0123abcd' },
+                  },
+                ],
               },
             },
           },
@@ -97,7 +102,7 @@ describe('Creating a workspace', () => {
       [
         ['env', 'prod'],
         ['team', 'a'],
-        ['trueup-stack', 'payments'],
+        ['trueup-stack', 'payments:id=0123abcd'],
       ].map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
     );
     expect(changeOf(plan, 'TagBindings/acme/app').sharedCall).toBe(`${address}#create`);
@@ -129,7 +134,7 @@ describe('Creating a workspace', () => {
     const later = calls.slice(1);
     expect(later.map((call) => [lineOf(call).split('>/')[1], call.body, call.order])).toEqual([
       ['relationships/ssh-key', { data: { type: 'workspaces', attributes: { id: 'sshkey-1' } } }, 5],
-      ['relationships/tags', { data: ['a', 'b'].map((name) => ({ type: 'tags', attributes: { name } })) }, 5],
+      ['relationships/tags', { data: ['B', 'a'].map((name) => ({ type: 'tags', attributes: { name } })) }, 5],
       [
         'relationships/data-retention-policy',
         { data: { type: 'data-retention-policy-dont-deletes', attributes: {} } },
@@ -177,7 +182,7 @@ describe('Creating a workspace', () => {
     const { calls } = changeFor({}, undefined, { metadata: { protect: true, onRemove: 'release' } });
     expect(
       at(calls[0]?.body, 'data', 'relationships', 'tag-bindings', 'data', '0', 'attributes', 'value'),
-    ).toBe('payments:protect:release');
+    ).toBe('payments:protect:release:id=0123abcd');
   });
 
   it('brings flat tags along where the dialect takes them, and stays one POST', () => {
@@ -188,8 +193,8 @@ describe('Creating a workspace', () => {
     expect(linesOf(plan)).toEqual(['POST /organizations/acme/workspaces']);
     expect(at(changeOf(plan, address).calls[0]?.body, 'data', 'relationships', 'tags')).toEqual({
       data: [
+        { type: 'tags', attributes: { name: 'B' } },
         { type: 'tags', attributes: { name: 'a' } },
-        { type: 'tags', attributes: { name: 'b' } },
       ],
     });
   });

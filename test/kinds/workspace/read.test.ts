@@ -191,7 +191,7 @@ describe('Reading one workspace again', () => {
         { name: 'app', id: 'ws-app', 'tag-bindings': { 'trueup-stack': 'payments', env: 'prod' } },
       ],
     });
-    const declared = wants([declare('Workspace', 'app')]);
+    const declared = wants([declare('Workspace', 'app', { executionMode: null })]);
     const listed = (await kind.read(session, declared)).resources[0];
     const address = { kind: 'Workspace', target: 'acme', name: 'app' };
     expect(await kind.readOne(session, address, 'ws-app')).toEqual(listed);

@@ -77,6 +77,14 @@ describe('A plan foresees what the token may not do', () => {
     expect(notesOf({ 'can-update': true, 'can-lock': 'no', 'can-destroy': false })).toEqual([]);
   });
 
+  it('and names the setting that allows a forced delete', () => {
+    const removed = { declared: [declare('Workspace', 'app', {}, { remove: 'force' })] };
+    const { changes } = planned({ attributes: { permissions: { 'can-force-delete': false } } }, removed);
+    const [note = ''] = changes.flatMap(({ notes }) => notes).filter((one) => one.includes('refuse'));
+    expect(note).toContain('this token lacks "can-force-delete", needed for: delete');
+    expect(note).toContain('the setting "allow-force-delete-workspaces" of the organization');
+  });
+
   it('for each change by itself', () => {
     expect(notesOf({ 'can-lock': false })).toEqual([
       'the service will refuse this: this token lacks "can-lock", needed for: lock',

@@ -1,5 +1,6 @@
 /** Rules about who may log in: names, namespaces, selector, audience (wire/cluster-auth 2.5). */
 import type { ResourceProblem } from '../../../model/kind/kind.ts';
+import { quoted } from '../../../model/quoted.ts';
 import { admitsAll } from '../access-words.ts';
 import { NAMES, NAMESPACES, SELECTOR } from '../fields.ts';
 import { selectorProblem, selectsEverything } from '../namespace-selector.ts';
@@ -9,7 +10,7 @@ import { elements, error, type RoleField, text, warning } from './finding.ts';
 export function namesAreThere(spec: RoleFields): ResourceProblem[] {
   if (!Array.isArray(spec[NAMES]) || elements(spec, NAMES).length > 0) return [];
   return [
-    error('empty-names', NAMES, `"${NAMES}" can not be empty`, {
+    error('empty-names', NAMES, `${quoted(NAMES)} can not be empty`, {
       fix: 'list the service accounts that may log in',
     }),
   ];
@@ -18,7 +19,7 @@ export function namesAreThere(spec: RoleFields): ResourceProblem[] {
 export function namespacesAreThere(spec: RoleFields): ResourceProblem[] {
   if (elements(spec, NAMESPACES).length > 0 || text(spec, SELECTOR) !== '') return [];
   const path = spec[NAMESPACES] === undefined ? [] : [NAMESPACES];
-  const message = `"${NAMESPACES}" can not be empty if "${SELECTOR}" is not set`;
+  const message = `${quoted(NAMESPACES)} can not be empty if ${quoted(SELECTOR)} is not set`;
   return [
     error('empty-namespaces', NAMESPACES, message, { path, fix: 'list the namespaces, or set the selector' }),
   ];
@@ -40,7 +41,7 @@ export function notOpenToEveryone(spec: RoleFields): ResourceProblem[] {
   const everyNamespace =
     elements(spec, NAMESPACES).some(admitsAll) || selectsEverything(text(spec, SELECTOR));
   if (!everyNamespace) return [];
-  const message = `"${NAMES}" and the namespaces are both open: every service account of the cluster may log in`;
+  const message = `${quoted(NAMES)} and the namespaces are both open: every service account of the cluster may log in`;
   return [warning('open-role', NAMES, message, { fix: 'name the service accounts or the namespaces' })];
 }
 
@@ -53,7 +54,7 @@ export function selectorIsOne(spec: RoleFields): ResourceProblem[] {
       'a LabelSelector as JSON or YAML with matchLabels only, such as {"matchLabels":{"team":"payments"}}';
     const { message, fix } = problem;
     return [
-      error('invalid-selector', SELECTOR, `invalid "${SELECTOR}" configured: ${message}`, {
+      error('invalid-selector', SELECTOR, `invalid ${quoted(SELECTOR)} configured: ${message}`, {
         found: selector,
         allowed,
         ...(fix === undefined ? {} : { fix }),
@@ -61,7 +62,7 @@ export function selectorIsOne(spec: RoleFields): ResourceProblem[] {
     ];
   }
   if (!selectsEverything(selector)) return [];
-  const message = `"${SELECTOR}" has no labels, so every namespace matches it, listed or not`;
+  const message = `${quoted(SELECTOR)} has no labels, so every namespace matches it, listed or not`;
   const fix = 'name labels, or write null for no selector';
   return [warning('open-selector', SELECTOR, message, { fix })];
 }

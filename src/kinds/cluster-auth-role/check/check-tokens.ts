@@ -3,6 +3,7 @@ import { formatDuration, longestDuration, parseDuration } from '../../../model/k
 import type { ResourceProblem } from '../../../model/kind/kind.ts';
 import type { Spec } from '../../../model/resource/resource.ts';
 import type { Dialect } from '../../../model/stack/target.ts';
+import { quoted } from '../../../model/quoted.ts';
 import { fieldValue } from '../../../services/cluster-auth/field-value.ts';
 import { isAddressBlock, takenForIPv4 } from '../address-block.ts';
 import { fields, fieldNamesOf } from '../fields.ts';
@@ -19,17 +20,17 @@ export function durationIsOne(spec: RoleFields, name: RoleField): ResourceProble
   const written = { found: String(value), allowed: durationForm };
   if (parsed === undefined)
     return [
-      error('invalid-duration', name, `"${value}" is no duration`, {
+      error('invalid-duration', name, `${quoted(String(value))} is no duration`, {
         ...written,
         fix: 'write it like "90m"',
       }),
     ];
   if (parsed > longestDuration) {
-    const message = `"${value}" is more than the service can count (${longestDuration} seconds): it refuses it, or keeps another value`;
+    const message = `${quoted(String(value))} is more than the service can count (${longestDuration} seconds): it refuses it, or keeps another value`;
     return [error('duration-out-of-range', name, message, { ...written, fix: 'write a shorter one' })];
   }
   if (parsed > 0 || !/[1-9]/.test(String(value))) return [];
-  const message = `"${value}" is less than a second, which the service keeps as 0: no limit`;
+  const message = `${quoted(String(value))} is less than a second, which the service keeps as 0: no limit`;
   return [error('duration-below-second', name, message, written)];
 }
 
@@ -43,7 +44,7 @@ export function lifetimeIsShort(spec: RoleFields, name: RoleField): ResourceProb
     name === 'tokenPeriod'
       ? 'the service refuses it unless the mount allows more'
       : 'a token that leaks can be used for as long';
-  const message = `"${name}" is ${formatDuration(lifetime)}, more than 32 days: ${effect}`;
+  const message = `${quoted(name)} is ${formatDuration(lifetime)}, more than 32 days: ${effect}`;
   return [warning('long-lifetime', name, message, { fix: 'write a shorter one, and let tokens be renewed' })];
 }
 
@@ -60,7 +61,7 @@ export function policiesAreThere(spec: RoleFields): ResourceProblem[] {
   const name = spec.policies === undefined ? 'tokenPolicies' : 'policies';
   if (spec[name] === undefined || elements(spec, name).some((policy) => policy !== '')) return [];
   const carried = spec.tokenNoDefaultPolicy === true ? 'no policy at all' : 'the policy "default" alone';
-  const message = `"${name}" is empty: tokens carry ${carried}`;
+  const message = `${quoted(name)} is empty: tokens carry ${carried}`;
   return [
     warning('no-policies', name, message, { fix: 'list the policies that tokens carry, or leave it out' }),
   ];
@@ -71,8 +72,8 @@ export function policiesAreGiven(spec: RoleFields): ResourceProblem[] {
     const refused = refusedPolicy(elements(spec, name));
     if (refused === undefined) return [];
     const { policy, why } = refused;
-    const message = `"${name}" has "${policy}": the service takes the role, and refuses every login, because ${why}`;
-    return [warning('refused-policy', name, message, { fix: `take "${policy}" out of the list` })];
+    const message = `${quoted(name)} has ${quoted(policy)}: the service takes the role, and refuses every login, because ${why}`;
+    return [warning('refused-policy', name, message, { fix: `take ${quoted(policy)} out of the list` })];
   });
 }
 
@@ -90,8 +91,8 @@ export function batchTokensArePlain(spec: RoleFields): ResourceProblem[] {
   if (spec.tokenType !== 'batch') return [];
   const refused = '"tokenType" cannot be "batch" when set to generate';
   const at = (name: RoleField) => ({
-    fix: `remove "${name}", or make "tokenType" another one`,
-    related: { message: `"${name}" is set here`, path: [name] },
+    fix: `remove ${quoted(name)}, or make "tokenType" another one`,
+    related: { message: `${quoted(name)} is set here`, path: [name] },
   });
   const uses = spec.tokenNumUses;
   return [
@@ -124,12 +125,12 @@ export function blocksAreAddresses(spec: RoleFields): ResourceProblem[] {
 function blockProblem(block: string): string | undefined {
   if (!isAddressBlock(block))
     return block.includes('/')
-      ? `"${block}" is no CIDR block: the service would take it for the path of a socket, which nobody comes from`
-      : `error parsing address "${block}"`;
+      ? `${quoted(block)} is no CIDR block: the service would take it for the path of a socket, which nobody comes from`
+      : `error parsing address ${quoted(block)}`;
   const taken = takenForIPv4(block);
   return taken === undefined
     ? undefined
-    : `"${block}" is an IPv4 address as IPv6 with a prefix below 96: the service would keep "${taken}" instead`;
+    : `${quoted(block)} is an IPv4 address as IPv6 with a prefix below 96: the service would keep ${quoted(taken)} instead`;
 }
 
 const STRICT = 'tokenStrictlyBindIp';
@@ -137,14 +138,14 @@ const STRICT = 'tokenStrictlyBindIp';
 export function strictBindingIsKnown(spec: RoleFields, { name, capabilities }: Dialect): ResourceProblem[] {
   // Its default asks for nothing that the service lacks.
   if (spec[STRICT] !== true || capabilities.has('strict-ip-binding')) return [];
-  const message = `"${STRICT}" is no field of the dialect "${name}", whose service drops it without a word`;
-  const fix = `remove "${STRICT}"; "tokenBoundCidrs" limits addresses`;
+  const message = `${quoted(STRICT)} is no field of the dialect ${quoted(name)}, whose service drops it without a word`;
+  const fix = `remove ${quoted(STRICT)}; "tokenBoundCidrs" limits addresses`;
   return [error('not-in-dialect', STRICT, message, { side: 'key', fix })];
 }
 
 export function strictBindingStandsAlone(spec: RoleFields): ResourceProblem[] {
   if (spec[STRICT] !== true || elements(spec, 'tokenBoundCidrs').length === 0) return [];
-  const message = `"${STRICT}" conflicts with "tokenBoundCidrs"; set only one`;
+  const message = `${quoted(STRICT)} conflicts with "tokenBoundCidrs"; set only one`;
   const related = { message: '"tokenBoundCidrs" is set here', path: ['tokenBoundCidrs'] };
   return [error('two-bindings', STRICT, message, { fix: 'remove one of the two', related })];
 }

@@ -5,7 +5,7 @@
 import { type Address, formatAddress } from '../../../model/resource/address.ts';
 import type { Call } from '../../../model/plan/call.ts';
 import type { Change } from '../../../model/plan/change.ts';
-import { birthMark, formatClaim } from '../../../model/resource/claim.ts';
+import { birthMark, claimValue, formatClaim } from '../../../model/resource/claim.ts';
 import { isJsonObject, type JsonObject, textsOf } from '../../../model/json/json.ts';
 import { asTags, type Tags } from '../../../services/workspaces/bound-tags.ts';
 import {
@@ -30,7 +30,7 @@ export function createCalls({ address, fields }: Change, context: WorkspaceConte
     ...ownSharing(address, context),
     ...createAttributes(desired, dialect),
   };
-  const claimText = claim === undefined ? undefined : formatClaim(claim);
+  const claimText = claim === undefined ? undefined : claimValue(formatClaim(claim), context.stackId);
   const relationships = {
     ...projectRelationship(desired.projectId),
     'tag-bindings': tagBindingList(declaredTags(address, context), claimText),

@@ -5,6 +5,7 @@ import { isJsonObject, type Json, type JsonObject, memberOf, textsOf } from '../
 import { flatTagList, workspaceBody } from '../../../services/workspaces/workspace-body.ts';
 import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import type { ChangedField, ChangedFields } from './changed-fields.ts';
+import { lockFacts } from '../lock.ts';
 import { retentionBody } from '../read/retention.ts';
 import type { WorkspaceContext, WorkspaceFields } from '../workspace-types.ts';
 
@@ -94,8 +95,13 @@ function retentionCall(address: Address, context: WorkspaceContext, policy: Json
     return workspaceCall(address, context, { ...shape, method: 'DELETE', success: [200, 204, 404] });
   }
   const body = retentionBody(policy);
-  return workspaceCall(address, context, { ...shape, method: 'POST', body, success: [200, 201, 204] });
+  const refusalHints = { 404: noRetention };
+  const success = [200, 201, 204];
+  return workspaceCall(address, context, { ...shape, method: 'POST', body, success, refusalHints });
 }
+
+const noRetention =
+  'the hosted edition of the service has no data retention policies: if this is one, remove "dataRetentionPolicy"';
 
 /** 409 means that somebody has locked it already, which fulfils the manifest (rule 18). */
 function lockCall(address: Address, context: WorkspaceContext, lock: Json | undefined): Call | undefined {
@@ -130,5 +136,6 @@ export function unlockCall(
     success: [200],
     permission: 'can-unlock',
     writes: ['lock'],
+    reliesOn: lockFacts,
   });
 }

@@ -7,10 +7,15 @@ import { shownClaim } from '../../../model/resource/claim.ts';
 import type { Call } from '../../../model/plan/call.ts';
 import type { PlannedCalls } from '../../../model/kind/kind.ts';
 import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
-import { foreignLockNotes, holdsLock, lockFacts } from '../lock.ts';
+import { foreignLockNotes, holdsLock } from '../lock.ts';
 import { unlockCall } from './neighbour-calls.ts';
-import { claimedTags, patchCall } from './update-calls.ts';
+import { claimedTags, patchCall, relying } from './update-calls.ts';
 import type { WorkspaceContext } from '../workspace-types.ts';
+
+/** A delete without the service's own check is a right of owners, unless the organization gives it to more. */
+const refusalHints = {
+  403: 'where the setting "allow-force-delete-workspaces" of the organization is off, only its owners may delete by force: turn that setting on, apply with the token of an owner, or ask for "remove: safe"',
+};
 
 /**
  * Where the service has no safe delete, and the target allows it, a plain one: the number of resources is looked at just before
@@ -22,7 +27,8 @@ export function deleteCalls(address: Address, context: WorkspaceContext): Planne
   if (context.remove === 'force') {
     // A service without that right deletes plainly, as in any other case.
     const permission = context.live?.facts.hasSafeDelete === false ? 'can-destroy' : 'can-force-delete';
-    return { calls: present([workspaceCall(address, context, { ...shape, method: 'DELETE', permission })]) };
+    const how = { method: 'DELETE', permission, refusalHints } as const;
+    return relying([workspaceCall(address, context, { ...shape, ...how })]);
   }
   const unlock = unlockOurs(address, context, callOrder.unlockToDelete);
   const needs = unlock === undefined ? [] : [unlock.id];
@@ -30,15 +36,14 @@ export function deleteCalls(address: Address, context: WorkspaceContext): Planne
     context.live?.facts.hasSafeDelete === false
       ? ({
           method: 'DELETE',
+          refusalHints,
           description: 'the service has no safe delete: deletes a workspace without resources',
         } as const)
       : ({ method: 'POST', below: ['actions', 'safe-delete'] } as const);
   const call = workspaceCall(address, context, { ...shape, ...how, needs, permission: 'can-destroy' });
   const isPlain = how.method === 'DELETE';
-  const remove: Call | undefined =
-    call && isPlain ? { ...call, repeatable: false, looksEachTime: true } : call;
-  const calls = present([unlock, remove]);
-  return { calls, preconditions: unlock === undefined ? [] : lockFacts };
+  const remove: Call | undefined = call && isPlain ? { ...call, repeatable: false } : call;
+  return relying([unlock, remove]);
 }
 
 /**
@@ -49,12 +54,13 @@ export function releaseCalls(address: Address, context: WorkspaceContext): Plann
   const isClaimed = context.live !== undefined && shownClaim(context.live.witness) !== undefined;
   const relationships = isClaimed ? { 'tag-bindings': claimedTags(context) } : {};
   const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
-  const patch = isClaimed ? patchCall(address, context, { attributes: {}, relationships }) : undefined;
+  const patch = isClaimed
+    ? patchCall(address, context, { attributes: {}, relationships, reliesOn: ['direct'] })
+    : undefined;
   const release = patch && unlock ? { ...patch, needs: [...patch.needs, unlock.id] } : patch;
   const { live, record } = context;
   return {
-    calls: present([unlock, release]),
-    preconditions: [...(isClaimed ? ['direct'] : []), ...(unlock === undefined ? [] : lockFacts)],
+    ...relying([unlock, release]),
     notes: live === undefined ? [] : foreignLockNotes(live, record, false),
   };
 }
@@ -62,8 +68,4 @@ export function releaseCalls(address: Address, context: WorkspaceContext): Plann
 function unlockOurs(address: Address, context: WorkspaceContext, order: number): Call | undefined {
   const { live, record } = context;
   return live !== undefined && holdsLock(live, record) ? unlockCall(address, context, order) : undefined;
-}
-
-function present(calls: readonly (Call | undefined)[]): Call[] {
-  return calls.filter((call) => call !== undefined);
 }

@@ -3,6 +3,7 @@
  * own. The claim is part of the PATCH, with all other direct tags, unless the service can add a single tag.
  */
 import type { Address } from '../../../model/resource/address.ts';
+import { claimValue } from '../../../model/resource/claim.ts';
 import type { Call } from '../../../model/plan/call.ts';
 import type { Change } from '../../../model/plan/change.ts';
 import type { JsonObject } from '../../../model/json/json.ts';
@@ -17,7 +18,6 @@ import {
 } from '../../../services/workspaces/workspace-body.ts';
 import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import { type ChangedFields, changedFields } from './changed-fields.ts';
-import { lockFacts } from '../lock.ts';
 import { neighbourCalls } from './neighbour-calls.ts';
 import { updateAttributes } from './settings-body.ts';
 import type { WorkspaceContext } from '../workspace-types.ts';
@@ -29,19 +29,34 @@ export function updateCalls({ address, fields }: Change, context: WorkspaceConte
     ...projectRelationship(changed.get('projectId')?.after),
     ...(claim.replaces ? { 'tag-bindings': claimedTags(context, claim.text) } : {}),
   };
+  const update = patchCall(address, context, {
+    attributes: updateAttributes(changed, context.desired, context.dialect),
+    relationships,
+    ...(claim.replaces ? { reliesOn: ['direct'] } : {}),
+  });
   const calls = [
-    patchCall(address, context, {
-      attributes: updateAttributes(changed, context.desired, context.dialect),
-      relationships,
-    }),
+    update && { ...update, ...removedMode(changed, context) },
     claim.adds ? addClaimCall(address, context, claim.text) : undefined,
     ...neighbourCalls(address, changed, context),
   ];
-  const unlocks = changed.get('lock')?.after === null;
-  return {
-    calls: calls.filter((call) => call !== undefined),
-    preconditions: [...(claim.replaces ? ['direct'] : []), ...(unlocks ? lockFacts : [])],
-  };
+  return relying(calls);
+}
+
+/** The calls that are made, and all facts that one of them relies on. */
+export function relying(made: readonly (Call | undefined)[]): PlannedCalls {
+  const calls = made.filter((call) => call !== undefined);
+  return { calls, preconditions: [...new Set(calls.flatMap(({ reliesOn = [] }) => reliesOn))] };
+}
+
+/**
+ * The mode that a reset has to remove. Empty where the workspace may inherit the same one, and where the service says by itself whose
+ * a mode is: its answer to the reset is the proof (rule 48).
+ */
+function removedMode(changed: ChangedFields, { live }: WorkspaceContext): Pick<Call, 'removes'> {
+  const { before, after } = changed.get('executionMode') ?? {};
+  if (after !== null || typeof before !== 'string') return {};
+  const isCertain = live?.spec.settingOverwrites?.executionMode === true;
+  return isCertain || live?.facts.inheritedMode === before ? {} : { removes: { executionMode: before } };
 }
 
 interface WrittenClaim {
@@ -50,12 +65,12 @@ interface WrittenClaim {
   readonly replaces: boolean;
 }
 
-function writtenClaim(changed: ChangedFields, { dialect }: WorkspaceContext): WrittenClaim {
+function writtenClaim(changed: ChangedFields, { dialect, stackId }: WorkspaceContext): WrittenClaim {
   if (!changed.has('claim')) return { adds: false, replaces: false };
   const text = changed.get('claim')?.after;
   if (typeof text !== 'string') return { adds: false, replaces: true };
   const adds = dialect.capabilities.has('additive-tag-bindings');
-  return { text, adds, replaces: !adds };
+  return { text: claimValue(text, stackId), adds, replaces: !adds };
 }
 
 /**
@@ -68,24 +83,34 @@ export function claimedTags({ live }: WorkspaceContext, claim?: string): JsonObj
   return tagBindingList(asTags(direct), claim);
 }
 
+interface PatchDraft extends Pick<Call, 'reliesOn'> {
+  readonly attributes: JsonObject;
+  readonly relationships: JsonObject;
+}
+
 /** undefined when nothing in the document itself changes. */
 export function patchCall(
   address: Address,
   context: WorkspaceContext,
-  { attributes, relationships }: { readonly attributes: JsonObject; readonly relationships: JsonObject },
+  { attributes, relationships, reliesOn = [] }: PatchDraft,
 ): Call | undefined {
   if (Object.keys(attributes).length + Object.keys(relationships).length === 0) return undefined;
   // Declared before live: where the organization enforces assessments, live hides the workspace's own setting.
-  const { spec, facts } = context.live ?? {};
-  const kept = keptAssessments(spec?.assessmentsEnabled, attributes['execution-mode'] ?? facts?.modeAfter);
-  const assessments = context.desired.assessmentsEnabled ?? kept;
+  const { live } = context;
+  const mode = attributes['execution-mode'] ?? live?.facts.modeAfter;
+  const kept = keptAssessments(live?.spec.assessmentsEnabled, mode);
+  const repeated = repeatedAssessments(context.desired.assessmentsEnabled ?? kept);
+  // What is only repeated must still be as it was read, or it would overwrite a value that the plan does not show.
+  const isRepeated = Object.keys(repeated).some((name) => !Object.hasOwn(attributes, name));
+  const facts = [...reliesOn, ...(isRepeated ? ['assessmentsEnabled'] : [])];
   return workspaceCall(address, context, {
     suffix: 'update',
     method: 'PATCH',
-    body: workspaceBody({ ...repeatedAssessments(assessments), ...attributes }, relationships),
+    body: workspaceBody({ ...repeated, ...attributes }, relationships),
     order: callOrder.workspace,
     success: [200],
     permission: 'can-update',
+    ...(facts.length === 0 ? {} : { reliesOn: facts }),
   });
 }
 

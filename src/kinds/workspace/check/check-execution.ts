@@ -1,12 +1,19 @@
 /** Checks where runs execute: mode, pool, inheritance and the deprecated `operations` must agree. */
 import { isJsonObject } from '../../../model/json/json.ts';
 import type { ResourceProblem } from '../../../model/kind/kind.ts';
+import type { Dialect } from '../../../model/stack/target.ts';
+import { quoted } from '../../../model/quoted.ts';
 import type { WorkspaceSpec } from '../schema.ts';
 
 type ExecutionProblem = Omit<ResourceProblem, 'severity'>;
 
-export function checkExecution(spec: WorkspaceSpec): ResourceProblem[] {
-  const findings = [...checkOperations(spec), ...checkPool(spec), ...checkOverwrites(spec)];
+export function checkExecution(spec: WorkspaceSpec, dialect: Dialect): ResourceProblem[] {
+  const findings = [
+    ...checkOperations(spec),
+    ...checkPool(spec),
+    ...checkOverwrites(spec),
+    ...checkAssessments(spec, dialect),
+  ];
   return findings.map((finding) => ({ severity: 'error', ...finding }));
 }
 
@@ -67,7 +74,7 @@ function modeInWords({ executionMode, operations }: WorkspaceSpec): string {
   if (executionMode === undefined) return 'no executionMode';
   return executionMode === null
     ? 'executionMode null (inherited)'
-    : `executionMode "${String(executionMode)}"`;
+    : `executionMode ${quoted(String(executionMode))}`;
 }
 
 type Overwrites = NonNullable<WorkspaceSpec['settingOverwrites']>;
@@ -117,6 +124,25 @@ function checkPoolOverwrite(spec: WorkspaceSpec, isLiteral: boolean): ExecutionP
       path: ['settingOverwrites', 'agentPool'],
       message: 'a workspace that inherits its execution mode cannot have an agent pool of its own',
       fix: 'set "settingOverwrites.agentPool" to false, or add "executionMode"',
+    },
+  ];
+}
+
+/** The service refuses assessments of runs that it does not execute; some dialects take them on agents. */
+function checkAssessments(spec: WorkspaceSpec, { capabilities }: Dialect): ExecutionProblem[] {
+  const mode = spec.operations === false ? 'local' : spec.executionMode;
+  const isRefused = mode === 'local' || (mode === 'agent' && !capabilities.has('assessments-on-agents'));
+  if (spec.assessmentsEnabled !== true || !isRefused) return [];
+  return [
+    {
+      code: 'assessments-without-remote',
+      path: ['assessmentsEnabled'],
+      message: `"assessmentsEnabled: true" needs remote runs, and the execution mode is ${mode}`,
+      fix: 'write "executionMode: remote", or leave "assessmentsEnabled" out',
+      related: {
+        message: 'the execution mode',
+        path: [spec.executionMode === undefined ? 'operations' : 'executionMode'],
+      },
     },
   ];
 }

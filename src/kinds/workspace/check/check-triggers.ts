@@ -1,6 +1,7 @@
 /** Checks what starts runs: at most one of prefixes, patterns and a regular expression for tags, which excludes file triggers. */
 import { isJsonObject, type Json, type Path } from '../../../model/json/json.ts';
 import type { ResourceProblem } from '../../../model/kind/kind.ts';
+import { quoted } from '../../../model/quoted.ts';
 import type { WorkspaceSpec } from '../schema.ts';
 
 interface SetTrigger {
@@ -39,10 +40,10 @@ function together(first: SetTrigger, other: SetTrigger): ResourceProblem {
     severity: 'error',
     path: other.path,
     side: 'key',
-    message: `"${two}" must not be set together with "${one}"`,
+    message: `${quoted(two)} must not be set together with ${quoted(one)}`,
     allowed: 'one of "triggerPrefixes", "triggerPatterns" and "vcsRepo.tagsRegex"',
     fix: 'keep the one that shall start runs',
-    related: { message: `"${one}" is set here`, path: first.path },
+    related: { message: `${quoted(one)} is set here`, path: first.path },
   };
 }
 
@@ -69,7 +70,7 @@ function badRegex(regex: Json): ResourceProblem[] {
       code: 'doubtful-regex',
       severity: 'warning',
       path: ['vcsRepo', 'tagsRegex'],
-      message: `"${regex}" does not look like a regular expression`,
+      message: `${quoted(regex)} does not look like a regular expression`,
     },
   ];
 }

@@ -3,6 +3,7 @@
  * verified. Every plan notes that they stay on (wire/workspaces 5.4).
  */
 import type { Json } from '../../../model/json/json.ts';
+import { quotedUnlessPlain } from '../../../model/quoted.ts';
 import { keptAssessments } from '../../../services/workspaces/workspace-body.ts';
 import type {
   LiveWorkspace,
@@ -45,7 +46,7 @@ function losesAssessments(
 }
 
 function needsRemote(mode: string): string {
-  return `health assessments need the execution mode remote: with ${mode}, an update does not keep ${name}`;
+  return `health assessments need the execution mode remote: with ${quotedUnlessPlain(mode)}, an update does not keep ${name}`;
 }
 
 /** Whether a manifest turns them off, explicitly or by no longer declaring them. */

@@ -1,52 +1,55 @@
 /**
- * When a workspace is destroyed automatically: at its own time, or after a duration, its own or its project's, from which the
- * service computes a time. A computed or inherited value is no difference, and a value that the service would refuse is
- * noted and not sent (wire/workspaces 1.5.19, 2.1).
+ * When the resources of a workspace are destroyed automatically: at its own time, or after a duration, its own or its project's,
+ * from which the service computes a time. A computed or inherited value is no difference, and a value that the service would
+ * refuse is noted and not sent (wire/workspaces 1.5.19, 2.1). A time that has passed is not sent: it would destroy at once.
  */
+import { formatAddress } from '../../../model/resource/address.ts';
+import type { Diagnostic } from '../../../model/diagnostic.ts';
 import type { Json } from '../../../model/json/json.ts';
+import type { PreparedSpecs } from '../../../model/kind/comparison.ts';
+import { quoted } from '../../../model/quoted.ts';
 import { fields } from '../fields.ts';
-import type { LiveWorkspace, WorkspaceComparison } from '../workspace-types.ts';
-import { asAnswered, type PreparedLive } from './prepared-live.ts';
+import type { WorkspaceComparison, WorkspaceFields } from '../workspace-types.ts';
+import { durationAfter } from './inherited-duration.ts';
+import type { PreparedLive } from './prepared-live.ts';
 
 const time = 'autoDestroyAt';
 const duration = 'autoDestroyActivityDuration';
 
 export function prepareAutoDestroy(context: WorkspaceComparison): PreparedLive {
-  const { live } = context;
-  if (live === undefined) return asAnswered;
-  const inherited = inheritedDuration(context, live);
-  const remaining = inherited ?? ownDuration(context, live);
-  const [one, other] = [prepareDuration(context, inherited), prepareTime(context, live, remaining)];
-  return { live: { ...one.live, ...other.live }, notes: [...one.notes, ...other.notes] };
+  const after = durationAfter(context);
+  const parts = [
+    prepareDuration(context, after),
+    prepareTime(context, after.value),
+    prepareCarriedOut(context),
+  ];
+  return {
+    live: Object.assign({}, ...parts.map(({ live }) => live)),
+    notes: parts.flatMap(({ notes }) => notes),
+  };
 }
 
-/** The duration that the workspace still inherits from its project after the change; null when it inherits none. */
-function inheritedDuration({ desired, dialect }: WorkspaceComparison, live: LiveWorkspace): string | null {
-  const { [duration]: declared, projectId } = desired;
-  const moves = projectId !== undefined && projectId !== live.spec.projectId;
-  if (live.facts.inheritsAutoDestroy !== true || moves) return null;
-  const found = textOf(live.spec[duration]);
-  if (declared === undefined || declared === found) return found;
-  return declared !== null || dialect.capabilities.has('own-auto-destroy') ? null : found;
-}
-
-/** The workspace's own duration after the change. */
-function ownDuration({ desired, record }: WorkspaceComparison, live: LiveWorkspace): string | null {
-  if (desired[duration] !== undefined) return textOf(desired[duration]);
-  return record?.fields[duration] === undefined ? textOf(live.spec[duration]) : null;
-}
+type DurationAfter = ReturnType<typeof durationAfter>;
 
 /** An inherited duration is not reset, and null does not end it in a dialect where null inherits. */
-function prepareDuration({ desired, record }: WorkspaceComparison, inherited: string | null): PreparedLive {
+function prepareDuration({ desired, live, record }: WorkspaceComparison, after: DurationAfter): PreparedLive {
   const declared = desired[duration];
-  if (inherited === null || declared === inherited) return asAnswered;
-  if (declared === undefined)
-    return record?.fields[duration] === undefined ? asAnswered : { live: { [duration]: null }, notes: [] };
-  return { live: { [duration]: declared }, notes: [projectDurationNote(inherited)] };
+  // Without it, a moved workspace would take the new project's duration over: the service is told that this one is its own.
+  if (after.replaces !== undefined) {
+    const note = `the new project says ${after.replaces}, so that the workspace is told to keep its own ${duration}`;
+    return { live: { [duration]: after.replaces }, notes: [note] };
+  }
+  if (!after.isInherited || after.value === null) return { live: {}, notes: [] };
+  if (declared === null) {
+    const isLive = live?.facts.inheritsAutoDestroy === true;
+    return { live: isLive ? { [duration]: null } : {}, notes: [projectDurationNote(after.value)] };
+  }
+  const isReset = declared === undefined && record?.fields[duration] !== undefined;
+  return { live: isReset && after.stays ? { [duration]: null } : {}, notes: [] };
 }
 
 /** The note for a workspace whose manifest declares null. @param inherited the duration of its project */
-export function projectDurationNote(inherited: string): string {
+function projectDurationNote(inherited: string): string {
   return `its project says ${inherited}, which null inherits in this dialect: ${duration} stays ${inherited}`;
 }
 
@@ -54,19 +57,55 @@ export function projectDurationNote(inherited: string): string {
  * While there is a duration, the service always answers a time, and does not tell whether it computed it. But a time that we
  * had set ourselves, and that is still there, was not computed.
  */
-function prepareTime(
-  { desired, record }: WorkspaceComparison,
-  live: LiveWorkspace,
-  remaining: string | null,
-): PreparedLive {
+function prepareTime({ desired, live, record }: WorkspaceComparison, remaining: string | null): PreparedLive {
   const [declared, recorded] = [desired[time], record?.fields[time]];
   const wantsNone = declared === null || (declared === undefined && recorded !== undefined);
-  const found = fields[time]?.compare.canonical(live.spec[time] ?? null) ?? null;
-  if (!wantsNone || remaining === null || found === null || found === recorded) return asAnswered;
+  const found = canonicalTime(live?.spec[time]);
+  if (!wantsNone || remaining === null || found === null || found === recorded)
+    return { live: {}, notes: [] };
   const note = `while there is a duration (${remaining}), the service computes ${time} from it: null is not compared`;
   return { live: { [time]: null }, notes: declared === undefined ? [] : [note] };
 }
 
-function textOf(value: Json | undefined): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
+/** A declared time that has passed and has done its work is as good as live: sent once more, it would destroy again. */
+function prepareCarriedOut(context: WorkspaceComparison): PreparedLive {
+  const declared = context.desired[time];
+  if (declared === undefined || !isCarriedOut(context)) return { live: {}, notes: [] };
+  const note = `${time} ${String(declared)} has passed, and the service carried it out: remove this line`;
+  return { live: { [time]: declared }, notes: [note] };
+}
+
+export function isCarriedOut({ desired, live, record, now }: WorkspaceComparison): boolean {
+  if (live === undefined || !hasPassed(desired[time], now)) return false;
+  const found = canonicalTime(live.spec[time]);
+  const isComputed = typeof live.spec[duration] === 'string';
+  if (found !== null && !isComputed) return false;
+  const isOurs = canonicalTime(record?.fields[time]) === canonicalTime(desired[time]);
+  return isOurs || live.facts.autoDestroyStatus === 'destroyed';
+}
+
+/** A declared time that would be sent although it has passed. */
+export function expiredTime(context: WorkspaceComparison): Pick<PreparedSpecs, 'expired'> {
+  const { address, desired, live, now, place } = context;
+  if (!hasPassed(desired[time], now) || isCarriedOut(context)) return {};
+  if (live !== undefined && canonicalTime(live.spec[time]) === canonicalTime(desired[time])) return {};
+  const expired: Diagnostic = {
+    code: 'past-destroy-time',
+    severity: 'error',
+    class: 'invalid',
+    message: `the ${time} of ${quoted(formatAddress(address))}, ${String(desired[time])}, has passed: sent now, it would destroy its resources at once`,
+    ...(place === undefined ? {} : { place }),
+    fix: `remove ${time}, or write a time to come`,
+  };
+  return { expired };
+}
+
+/** Whole minutes count, as in the service. */
+export function hasPassed(declared: Json | undefined, now: number | undefined): boolean {
+  const canonical = typeof declared === 'string' ? canonicalTime(declared) : null;
+  return now !== undefined && typeof canonical === 'string' && Date.parse(canonical) <= now;
+}
+
+export function canonicalTime(value: WorkspaceFields[typeof time] | undefined): Json {
+  return fields[time]?.compare.canonical(value ?? null) ?? null;
 }

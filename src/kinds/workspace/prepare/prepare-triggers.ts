@@ -6,6 +6,7 @@
 import { formatAddress } from '../../../model/resource/address.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isJsonObject, type Json, memberOf, sameJson } from '../../../model/json/json.ts';
+import { quoted } from '../../../model/quoted.ts';
 import { triggerLists } from '../attributes.ts';
 import type { PreparedWorkspace, WorkspaceFields, WorkspaceComparison } from '../workspace-types.ts';
 
@@ -105,7 +106,7 @@ function contradiction({ address, place }: WorkspaceComparison): Diagnostic {
     code: 'regex-with-file-triggers',
     severity: 'error',
     class: 'invalid',
-    message: `"${formatAddress(address)}" shall have file triggers, and its repository has an expression for tags that the manifest does not mention`,
+    message: `${quoted(formatAddress(address))} shall have file triggers, and its repository has an expression for tags that the manifest does not mention`,
     ...(place === undefined ? {} : { place }),
     fix: 'declare "vcsRepo.tagsRegex: null", or "fileTriggersEnabled: false"',
   };

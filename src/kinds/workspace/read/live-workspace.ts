@@ -3,16 +3,20 @@
  * left out, never guessed (rule 12); an inherited setting is `null`, whatever its effective value.
  */
 import type { Address } from '../../../model/resource/address.ts';
-import { parseClaim, stackOfBirthMark } from '../../../model/resource/claim.ts';
+import { stackOfBirthMark } from '../../../model/resource/claim.ts';
 import { kebabCase } from '../../../model/kind/field-names.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, textsOf } from '../../../model/json/json.ts';
 import type { Witness } from '../../../model/resource/resource.ts';
 import type { Target } from '../../../model/stack/target.ts';
-import type { BoundTags } from '../../../services/workspaces/bound-tags.ts';
+import { quoted } from '../../../model/quoted.ts';
+import { type BoundTags, claimWitness } from '../../../services/workspaces/bound-tags.ts';
 import { rightsOf } from '../../../services/workspaces/rights.ts';
-import { relatedId, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
+import type { Inherited } from '../../../services/workspaces/inherited-execution.ts';
+import { poolOf, relatedId, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
 import { plainAttributes, sourceAttributes, triggerLists } from '../attributes.ts';
+import { fields } from '../fields.ts';
 import { lockOf } from '../lock.ts';
+import { whoseMode } from '../prepare/own-mode.ts';
 import type {
   LiveSpec,
   LiveWorkspace,
@@ -31,19 +35,30 @@ interface ReadWorkspace {
   readonly deletes?: Target['deletes'];
   /** undefined: not looked at */
   readonly stateAtRisk?: string | null | undefined;
+  /** another workspace has a flat tag in upper case */
+  readonly keepsTagCase?: boolean;
+  /** what it would inherit, and so whether its mode is its own; absent where the service's own word counts */
+  readonly inherited?: Inherited | undefined;
 }
 
 export function liveWorkspace(
   address: Address,
-  { item, tags, retention, deletes, stateAtRisk }: ReadWorkspace,
+  { item, tags, retention, deletes, stateAtRisk, inherited, keepsTagCase }: ReadWorkspace,
 ): LiveWorkspace {
+  const ownMode = inherited === undefined ? undefined : whoseMode(item, inherited);
+  const spec = liveSpec(item, { tellsOwnMode: ownMode !== 'proved' });
+  const facts = liveFacts(item);
   return {
     address,
     id: item.id,
-    spec: { ...liveSpec(item), ...(retention === undefined ? {} : { dataRetentionPolicy: retention }) },
+    spec: { ...spec, ...(retention === undefined ? {} : { dataRetentionPolicy: retention }) },
     witness: witnessOf(item, tags),
+    inherited: inheritedValues(spec, facts),
     facts: {
-      ...liveFacts(item),
+      ...facts,
+      ...(ownMode === undefined ? {} : { ownMode }),
+      ...(keepsTagCase || hasUpperCaseTag(item) ? { keepsTagCase: true } : {}),
+      ...(inherited === undefined || inherited === 'unknown' ? {} : { inheritedMode: inherited.mode }),
       ...(tags === undefined ? {} : tagFacts(tags)),
       ...(lacksSafeDelete(item) ? { hasSafeDelete: false, plainDeletes: deletes === 'plain' } : {}),
       ...(stateAtRisk === undefined ? {} : { stateAtRisk }),
@@ -52,17 +67,21 @@ export function liveWorkspace(
   };
 }
 
+/** Services keep flat tags in lower case, unless one is answered otherwise. */
+export function hasUpperCaseTag({ attributes }: WorkspaceItem): boolean {
+  return textsOf(attributes['tag-names']).some((name) => name !== name.toLowerCase());
+}
+
 /** Clients tell it by this right, which a service with a safe delete names to everyone (wire/workspaces 4). */
 export function lacksSafeDelete({ attributes: { permissions } }: WorkspaceItem): boolean {
   return isJsonObject(permissions) && permissions['can-force-delete'] === undefined;
 }
 
 function witnessOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): Witness {
-  const claim = tags?.claim;
   const source = attributes['source-name'];
   const bornOf = typeof source === 'string' ? stackOfBirthMark(source) : undefined;
   return {
-    ...(claim === undefined ? {} : { claim: parseClaim(claim.text, claim.inherited) }),
+    ...claimWitness(tags),
     ...(bornOf === undefined ? {} : { bornOf }),
   };
 }
@@ -70,14 +89,31 @@ function witnessOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): 
 function liveFacts(item: WorkspaceItem): WorkspaceFacts {
   const { attributes } = item;
   const mode = attributes['execution-mode'];
+  const inherits = attributes['inherits-project-auto-destroy'];
+  const status = attributes['auto-destroy-status'];
   const pool = poolOf(item);
   return {
     ...lockOf(item),
     resourceCount: attributes['resource-count'] ?? null,
     globalRemoteState: attributes['global-remote-state'] === true,
-    inheritsAutoDestroy: attributes['inherits-project-auto-destroy'] === true,
+    assessmentsEnabled: attributes['assessments-enabled'] ?? null,
+    inheritsAutoDestroy: typeof inherits === 'boolean' ? inherits : null,
+    ...(typeof status === 'string' ? { autoDestroyStatus: status } : {}),
     ...(typeof mode === 'string' ? { modeAfter: mode, effectiveMode: mode } : {}),
     ...(pool === null ? {} : { agentPool: pool }),
+  };
+}
+
+/** The effective values of what it inherits from its project, or through it from the organization. */
+function inheritedValues(
+  { executionMode, autoDestroyActivityDuration: duration }: LiveSpec,
+  { effectiveMode, inheritsAutoDestroy }: WorkspaceFacts,
+): Readonly<Record<string, Json>> {
+  return {
+    ...(executionMode === null && effectiveMode !== undefined ? { executionMode: effectiveMode } : {}),
+    ...(inheritsAutoDestroy === true && typeof duration === 'string'
+      ? { autoDestroyActivityDuration: duration }
+      : {}),
   };
 }
 
@@ -91,10 +127,37 @@ const answered = [...plainAttributes, ...triggerLists, ...sourceAttributes].map(
   (field) => [field, kebabCase(field)] as const,
 );
 
+/** What each attribute is in JSON, by its wire name. */
+const forms: ReadonlyMap<string, 'text' | 'list' | 'boolean' | 'object'> = new Map([
+  ...answered.map(([name, wireName]) => {
+    const { compare, default: byDefault } = fields[name] ?? {};
+    const form = compare?.shape === 'list' ? 'list' : typeof byDefault === 'boolean' ? 'boolean' : 'text';
+    return [wireName, form] as const;
+  }),
+  ['execution-mode', 'text'],
+  ['tag-names', 'list'],
+  ['vcs-repo', 'object'],
+]);
+
+/** Why a document cannot be understood, as a clause: an attribute of it has another form. */
+export function misshapen({ attributes }: WorkspaceItem): string | undefined {
+  for (const [name, wanted] of forms) {
+    const value = attributes[name] ?? null;
+    const found = value === null ? wanted : formOf(value);
+    if (found !== wanted) return `its ${quoted(name)} is answered as ${found}, and should be ${wanted}`;
+  }
+  return undefined;
+}
+
+function formOf(value: Json): string {
+  if (Array.isArray(value)) return 'list';
+  return typeof value === 'string' ? 'text' : typeof value;
+}
+
 /** The spec from the document alone, without fields that have endpoints of their own. */
 export function liveSpec(
   item: WorkspaceItem,
-  tells: { readonly ownMode: boolean } = { ownMode: true },
+  told: { readonly tellsOwnMode: boolean } = { tellsOwnMode: true },
 ): LiveSpec {
   const { attributes, name } = item;
   const { locked } = attributes;
@@ -107,7 +170,7 @@ export function liveSpec(
   return {
     name,
     ...Object.fromEntries(plain),
-    ...liveExecution(item, tells),
+    ...liveExecution(item, told),
     ...liveRepository(attributes['vcs-repo']),
     ...(project === null ? {} : { projectId: project }),
     sshKeyId: relatedId(item, 'ssh-key'),
@@ -117,9 +180,9 @@ export function liveSpec(
 }
 
 /** `setting-overwrites` true means "own value" (wire/workspaces 1.5.1); in services without it nothing is inherited. */
-function liveExecution(item: WorkspaceItem, { ownMode }: { readonly ownMode: boolean }): LiveSpec {
+function liveExecution(item: WorkspaceItem, { tellsOwnMode }: { readonly tellsOwnMode: boolean }): LiveSpec {
   const mode = item.attributes['execution-mode'];
-  const overwrites = ownMode ? item.attributes['setting-overwrites'] : undefined;
+  const overwrites = tellsOwnMode ? item.attributes['setting-overwrites'] : undefined;
   const owns = (setting: string) => !isJsonObject(overwrites) || overwrites[setting] !== false;
   const executionMode = owns('execution-mode') ? mode : null;
   const ownPool = executionMode === 'agent' && owns('agent-pool');
@@ -130,14 +193,6 @@ function liveExecution(item: WorkspaceItem, { ownMode }: { readonly ownMode: boo
       ? { settingOverwrites: { executionMode: owns('execution-mode'), agentPool: owns('agent-pool') } }
       : {}),
   };
-}
-
-/** A relationship, or with some services an attribute (wire/workspaces 4). */
-export function poolOf(item: WorkspaceItem): string | null {
-  const { 'agent-pool-id': attribute } = item.attributes;
-  return (
-    relatedId(item, 'agent-pool') ?? (typeof attribute === 'string' && attribute !== '' ? attribute : null)
-  );
 }
 
 function liveRepository(repository: Json | undefined): LiveSpec {

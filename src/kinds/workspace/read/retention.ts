@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, memberOf } from '../../../model/json/jso
 import type { Session } from '../../../model/kind/kind.ts';
 import type { Named } from '../../../model/kind/spec-types.ts';
 import { type Answer, describeAnswer } from '../../../model/wire.ts';
+import { quoted } from '../../../model/quoted.ts';
 import { relatedId, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
 import type { RetentionPolicy } from '../workspace-types.ts';
 
@@ -25,7 +26,7 @@ export async function readRetention({ reader }: Session, item: WorkspaceItem): P
   const policy = policyOf(answer);
   if (policy !== undefined) return { policy };
   return {
-    problem: `the data retention policy of workspace "${item.name}" was not read: ${describeAnswer(answer)}`,
+    problem: `the data retention policy of workspace ${quoted(item.name)} was not read: ${describeAnswer(answer)}`,
   };
 }
 

@@ -58,6 +58,6 @@ describe('Letting a workspace go', () => {
         },
       },
     });
-    expect(preconditions).toEqual({ direct: { env: 'prod' } });
+    expect(preconditions).toEqual({ direct: { env: 'prod' }, assessmentsEnabled: true });
   });
 });

@@ -26,10 +26,10 @@ describe('Writing the claim', () => {
     expect(calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
     expect(at(calls[0]?.body, 'data', 'relationships', 'tag-bindings', 'data')).toEqual([
       { type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } },
-      { type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } },
+      { type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments:id=0123abcd' } },
     ]);
     expect(at(calls[0]?.body, 'data', 'attributes')).toEqual({ 'assessments-enabled': false });
-    expect(preconditions).toEqual({ direct: { env: 'prod' } });
+    expect(preconditions).toEqual({ direct: { env: 'prod' }, assessmentsEnabled: false });
   });
 
   it('adds it alone where the service can add a tag', () => {
@@ -39,8 +39,8 @@ describe('Writing the claim', () => {
       ['PATCH /workspaces/ws-app/tag-bindings', `${address}#claim`],
     ]);
     expect(calls[1]?.body).toEqual({
-      data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } }],
+      data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments:id=0123abcd' } }],
     });
-    expect(preconditions).toEqual({});
+    expect(preconditions).toEqual({ assessmentsEnabled: false });
   });
 });

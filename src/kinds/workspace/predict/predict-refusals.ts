@@ -1,0 +1,57 @@
+/**
+ * Predicts which declared values the service refuses for sure, from what it answers about itself and its organization. Requests are
+ * sent only if a manifest sets such a field. What cannot be read is not refused.
+ */
+import { isJsonObject } from '../../../model/json/json.ts';
+import type { ReadRequest, RefusedValue, Session } from '../../../model/kind/kind.ts';
+import { type AddressText, formatAddress } from '../../../model/resource/address.ts';
+import { quoted } from '../../../model/quoted.ts';
+import { agentPools, isHosted } from '../../../services/workspaces/read-organization.ts';
+import { notOnHosted } from '../check.ts';
+import type { WorkspaceSpec } from '../schema.ts';
+import type { LiveWorkspace } from '../workspace-types.ts';
+import { liveFinder } from './predict-inherited.ts';
+
+export async function predictRefusals(
+  session: Session,
+  { declared, record }: ReadRequest<WorkspaceSpec>,
+  live: readonly LiveWorkspace[],
+): Promise<ReadonlyMap<AddressText, readonly RefusedValue[]>> {
+  const find = liveFinder(record, live);
+  const wanted = declared.filter(({ metadata }) => metadata.remove === undefined);
+  const refused = await Promise.all(
+    wanted.map(async (one) => {
+      const values = [
+        ...(await missingRetention(session, one.spec)),
+        ...(await foreignPool(session, one.spec, find(one))),
+      ];
+      return [formatAddress(one.address), values] as const;
+    }),
+  );
+  return new Map(refused.filter(([, values]) => values.length > 0));
+}
+
+async function missingRetention(session: Session, spec: WorkspaceSpec): Promise<RefusedValue[]> {
+  const isSet = isJsonObject(spec.dataRetentionPolicy);
+  return isSet && (await isHosted(session)) ? [{ field: 'dataRetentionPolicy', ...notOnHosted }] : [];
+}
+
+/** A pool that stays as it is needs no look at the list. */
+async function foreignPool(
+  session: Session,
+  { agentPoolId: pool }: WorkspaceSpec,
+  live: LiveWorkspace | undefined,
+): Promise<RefusedValue[]> {
+  if (typeof pool !== 'string' || live?.spec.agentPoolId === pool) return [];
+  const pools = await agentPools(session);
+  if (pools === undefined || pools.has(pool)) return [];
+  const { organization = '' } = session.target;
+  return [
+    {
+      field: 'agentPoolId',
+      code: 'foreign-agent-pool',
+      message: `the organization ${quoted(organization)} has no agent pool ${quoted(pool)}, as far as this token sees`,
+      fix: 'write the id of an agent pool of this organization, or let the token read its agent pools',
+    },
+  ];
+}
