@@ -13,6 +13,7 @@ import {
 import { messageOf } from '../model/message-of.ts';
 import { readAddress } from '../model/resource/address.ts';
 import type { IdentityText } from '../model/stack/target-identity.ts';
+import { quoted } from '../model/quoted.ts';
 
 /** Which ledger a text is and where it is stored, for messages. */
 export interface LedgerLocation {
@@ -22,21 +23,26 @@ export interface LedgerLocation {
 }
 
 /** The part of a stored ledger that the checksum covers. */
-type Content = Pick<Ledger, 'commit' | 'closedFor'> & {
+type Content = Pick<Ledger, 'stackId' | 'takenIds' | 'repository' | 'commit' | 'closedFor'> & {
   readonly targets?: Readonly<Record<string, IdentityText>>;
   readonly approved?: ApprovedPlan;
+  readonly endedApprovals?: Readonly<Record<string, string>>;
   readonly records: Readonly<Record<string, LedgerRecord>>;
 };
 
 interface Stored extends Content {
-  readonly version: 2;
+  /** 3 since stacks have an id: an earlier trueup would drop it */
+  readonly version: 2 | 3;
   readonly stack: string;
   readonly serial: number;
   readonly checksum: string;
 }
 
 /** Version 1, from before targets had identities. Its approved plan has a digest of the former sort. */
-type FormerStored = Omit<Stored, 'version' | 'targets' | 'commit' | 'closedFor' | 'approved'> & {
+type FormerStored = Omit<
+  Stored,
+  'version' | 'targets' | 'commit' | 'closedFor' | 'approved' | 'endedApprovals'
+> & {
   readonly version: 1;
   readonly approved?: Omit<ApprovedPlan, 'version'>;
 };
@@ -45,15 +51,30 @@ export const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 
 /** The text of the ledger, with the serial that it has. */
 export function formatLedger(stack: string, ledger: Ledger): string {
-  const { serial, records, targets, commit, closedFor, approved } = ledger;
+  const {
+    serial,
+    records,
+    targets,
+    stackId,
+    takenIds = [],
+    repository,
+    commit,
+    closedFor,
+    approved,
+    endedApprovals,
+  } = ledger;
   const content: Content = {
     ...(closedFor === undefined ? {} : { closedFor }),
     ...(targets === undefined ? {} : { targets: sorted(targets) }),
+    ...(stackId === undefined ? {} : { stackId }),
+    ...(takenIds.length === 0 ? {} : { takenIds }),
+    ...(repository === undefined ? {} : { repository }),
     ...(commit === undefined ? {} : { commit }),
     ...(approved === undefined ? {} : { approved }),
+    ...(endedApprovals === undefined ? {} : { endedApprovals: sorted(endedApprovals) }),
     records: sorted(records),
   };
-  const stored: Stored = { version: 2, stack, serial, checksum: hash(content), ...content };
+  const stored: Stored = { version: 3, stack, serial, checksum: hash(content), ...content };
   return `${JSON.stringify(stored, null, 2)}\n`;
 }
 
@@ -66,7 +87,7 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
   const stored = parseStored(place, text);
   if (stored.stack !== stack) {
     throw new LedgerError(
-      `${place} belongs to stack "${stored.stack}", not to "${stack}": move it away, or correct metadata.name`,
+      `${place} belongs to stack ${quoted(stored.stack)}, not to ${quoted(stack)}: move it away, or correct metadata.name`,
     );
   }
   const { serial, records } = stored;
@@ -76,13 +97,17 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
       ...known,
       ...(stored.approved === undefined ? {} : { approved: { version: 1, ...stored.approved } }),
     };
-  const { targets, commit, closedFor, approved } = stored;
+  const { targets, stackId, takenIds, repository, commit, closedFor, approved, endedApprovals } = stored;
   return {
     ...known,
     ...(targets === undefined ? {} : { targets: new Map(Object.entries(targets)) }),
+    ...(stackId === undefined ? {} : { stackId }),
+    ...(takenIds === undefined ? {} : { takenIds }),
+    ...(repository === undefined ? {} : { repository }),
     ...(commit === undefined ? {} : { commit }),
     ...(closedFor === undefined ? {} : { closedFor }),
     ...(approved === undefined ? {} : { approved }),
+    ...(endedApprovals === undefined ? {} : { endedApprovals: new Map(Object.entries(endedApprovals)) }),
   };
 }
 
@@ -98,7 +123,7 @@ function recordsOf(place: string, records: Stored['records']): Ledger['records']
 function parseStored(place: string, text: string): Stored | FormerStored {
   const stored = asObject(place, text);
   const { version } = stored;
-  if (typeof version === 'number' && version !== 1 && version !== 2) {
+  if (typeof version === 'number' && ![1, 2, 3].includes(version)) {
     throw new LedgerError(
       `${place} has version ${version}, which this trueup does not know: use the trueup that wrote it, or a newer one`,
     );
@@ -121,7 +146,7 @@ function asObject(place: string, text: string): Partial<Record<keyof Stored, unk
 function isStored(value: Partial<Record<keyof Stored, unknown>>): value is Stored | FormerStored {
   const { version, stack, serial, checksum: sum, records } = value;
   const isText = typeof stack === 'string' && typeof sum === 'string';
-  const isKnown = version === 1 || version === 2;
+  const isKnown = version === 1 || version === 2 || version === 3;
   return isKnown && isText && Number.isInteger(serial) && typeof records === 'object' && records !== null;
 }
 

@@ -5,9 +5,12 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { quoteSome } from '../model/counted.ts';
 import { isJsonObject, type Path } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
+import type { MissingFiles } from '../model/stack/checkout.ts';
 import type { Dialect } from '../model/stack/target.ts';
+import { quoted } from '../model/quoted.ts';
 import { findRepository, liesIn, type Repository } from './files/find-repository.ts';
 import { displayPath, findStack, stackFileName, standardInput } from './files/find-stack.ts';
 import { findHidden } from './explain/hidden-parts.ts';
@@ -16,6 +19,7 @@ import { apiVersion } from './schema/manifest-schema.ts';
 import { parseDocuments } from './yaml/parse-documents.ts';
 import { readStack, type StackReading } from './stack/read-stack.ts';
 import { decodeText, fileOutsideRepository, maxTextBytes, readText } from './files/read-text.ts';
+import { type ReadIndex, TrackedFiles } from './files/tracked-files.ts';
 import { secretNames } from './secret-names.ts';
 import { createSourceText } from './yaml/source-text.ts';
 import { placeIn, type YamlDocument } from './yaml/yaml-document.ts';
@@ -23,11 +27,13 @@ import { placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 interface LoadInput {
   readonly path?: string;
   readonly cwd: string;
+  readonly userId?: number | undefined;
   /** @param max reading may stop after one byte more than this */
   readonly stdin?: (max: number) => Promise<Uint8Array>;
   readonly inputIsWhole?: boolean;
   readonly replacementText?: string;
   readonly drafts?: FileDrafts | undefined;
+  readonly readIndex?: ReadIndex | undefined;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly secrets: ReadonlySet<string>;
@@ -46,6 +52,8 @@ export interface Loaded {
   readonly files: number;
   /** absolute paths of those on disk, the stack file included */
   readonly paths?: readonly string[];
+  /** tracked files that the work tree lacks; absent where no files were listed */
+  readonly missing?: MissingFiles | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -65,7 +73,7 @@ export async function loadDocuments(input: LoadInput): Promise<Loaded> {
     const stack = readStack(pipedParts.stack, { ...input, directory: resolve(input.cwd) });
     return loadPipedStack(input, stack, { ...piped, documents: pipedParts.rest, path: standardInput });
   }
-  const path = await findStack(input.path, input.cwd);
+  const path = await findStack(input.path, input.cwd, input.userId);
   if (typeof path !== 'string')
     return { documents: [], files: 0, ...piped, diagnostics: [...(piped?.diagnostics ?? []), path] };
   const file = await readStackFile(path, input);
@@ -114,7 +122,7 @@ async function loadManifests(
   own: StackFileDocuments,
 ): Promise<Loaded> {
   const directory = own.path === standardInput ? resolve(input.cwd) : dirname(own.path);
-  const { paths, problems } = await listManifests(stack, own, { directory, drafts: input.drafts });
+  const { paths, problems, missing } = await listManifests(stack, own, { ...input, directory });
   const repository = await findRepository(directory);
   const texts: FileDocuments[] = [own];
   for (let start = 0; start < paths.length; start += maxOpenFiles) {
@@ -130,6 +138,7 @@ async function loadManifests(
     documents,
     files: paths.length + (hasOwn ? 1 : 0) + (isInputUnread ? 1 : 0),
     paths: own.path === standardInput ? paths : [own.path, ...paths],
+    missing,
     diagnostics: [...stack.diagnostics, ...problems, ...texts.flatMap((text) => text.diagnostics)],
   };
 }
@@ -138,24 +147,55 @@ function asksInput({ manifests }: StackReading): boolean {
   return manifests.some(({ pattern }) => pattern === standardInput);
 }
 
-/** The files to read besides the stack file, and the problems of the patterns. */
+/** The files to read besides the stack file, those that the checkout lacks, and the problems of the patterns. */
 async function listManifests(
   stack: StackReading,
   own: StackFileDocuments,
-  { directory, drafts = new Map() }: { readonly directory: string; readonly drafts?: FileDrafts | undefined },
-): Promise<{ readonly paths: readonly string[]; readonly problems: readonly Diagnostic[] }> {
+  {
+    directory,
+    drafts = new Map(),
+    readIndex,
+  }: Pick<LoadInput, 'drafts' | 'readIndex'> & { readonly directory: string },
+): Promise<Pick<Loaded, 'missing'> & { readonly paths: readonly string[]; readonly problems: Diagnostic[] }> {
   const isBare = own.documents.length === 0 && own.diagnostics.length === 0;
   const isRemoved = (path: string) => drafts.has(path) && drafts.get(path) === undefined;
   const isNone = (path: string) => isRemoved(path) || (isBare && path === own.path);
-  const listed = await listFiles(stack.manifests, directory, isNone);
+  const tracked = readIndex === undefined ? undefined : new TrackedFiles(readIndex, directory);
+  const listed = await listFiles(stack.manifests, directory, { isNone, tracked });
+  const missing = await tracked?.missing();
   const problems = listed.flatMap(({ pattern, problem }) =>
     problem === undefined ? [] : [patternProblem(problem, stack, pattern.path)],
   );
   const files = new Set(listed.flatMap((found) => found.files));
   return {
     paths: [...files].filter((path) => path !== own.path),
-    problems: hasOnlyExclusions(stack.manifests) ? [nothingNamed(stack), ...problems] : problems,
+    problems: [
+      ...(hasOnlyExclusions(stack.manifests) ? [nothingNamed(stack)] : []),
+      ...(missing === undefined ? [] : missingProblems(missing, stack)),
+      ...problems,
+    ],
+    missing,
   };
+}
+
+/** Warnings: the rest of the stack can be planned, but nothing may be removed. */
+function missingProblems({ leftOut, submodules }: MissingFiles, { document }: StackReading): Diagnostic[] {
+  const problem = (message: string, fix: string): Diagnostic => ({
+    ...incomplete('partial-checkout', `${message}, so nothing is removed`),
+    severity: 'warning',
+    place: placeIn(document, ['spec', 'manifests']),
+    fix,
+  });
+  const left = `sparse checkout left out ${quoteSome(leftOut)}`;
+  const empty = `${submodules.length === 1 ? 'a submodule has' : `${submodules.length} submodules have`} no content here: ${quoteSome(submodules)}`;
+  return [
+    ...(leftOut.length === 0
+      ? []
+      : [problem(left, 'add them with "git sparse-checkout add", or exclude them from "spec.manifests"')]),
+    ...(submodules.length === 0
+      ? []
+      : [problem(empty, 'run "git submodule update --init", or exclude them from "spec.manifests"')]),
+  ];
 }
 
 /** An empty file gets a warning: it may have been cut off or still be written, so its resources are not taken for removed. */
@@ -166,7 +206,7 @@ async function readManifestFile(
 ): Promise<FileDocuments> {
   const text = await readFileText(path, input, repository);
   if (text.documents.length > 0 || text.diagnostics.length > 0) return text;
-  const message = `no document stands in "${displayPath(path, input.cwd)}"`;
+  const message = `no document stands in ${quoted(displayPath(path, input.cwd))}`;
   const fix = 'write manifests into it, or delete it';
   return { ...text, diagnostics: [{ ...incomplete('empty-file', message), severity: 'warning', fix }] };
 }
@@ -253,9 +293,9 @@ function noStackDocument(path: string, cwd: string): Diagnostic {
     code: 'no-stack',
     severity: 'error',
     class: 'invalid',
-    message: `"${file}" holds no document of kind "Stack"`,
+    message: `${quoted(file)} holds no document of kind "Stack"`,
     place: { file, line: 1, column: 1, length: 1, text: '' },
-    allowed: `a document with "apiVersion: ${apiVersion}", "kind: Stack", "metadata.name", "spec.manifests" and "spec.targets"`,
+    allowed: `a document with ${quoted(`apiVersion: ${apiVersion}`)}, "kind: Stack", "metadata.name", "spec.manifests" and "spec.targets"`,
     fix: 'add one, or give the path of the stack',
   };
 }

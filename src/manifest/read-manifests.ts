@@ -9,7 +9,10 @@ import type { Registry } from '../model/kind/kind.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import { maskPrivateKeys } from '../model/private-key.ts';
 import type { DesiredResource } from '../model/resource/resource.ts';
+import type { MissingFiles } from '../model/stack/checkout.ts';
 import type { Dialect, Stack } from '../model/stack/target.ts';
+import { quoted } from '../model/quoted.ts';
+import type { ReadIndex } from './files/tracked-files.ts';
 import { applyLint } from './resolve/apply-lint.ts';
 import { checkDuplicates } from './resolve/check-duplicates.ts';
 import { checkResources } from './resolve/check-resources.ts';
@@ -17,7 +20,7 @@ import { chooseTargets } from './resolve/choose-targets.ts';
 import { type Declaration, type Defaults, declare } from './resolve/declaration.ts';
 import { type FileDrafts, isStack, type Loaded, loadDocuments } from './load-documents.ts';
 import { secretFields } from './explain/mask-secrets.ts';
-import { diagnose, quoted } from './explain/problem.ts';
+import { diagnose, quotedShort } from './explain/problem.ts';
 import type { StackReading } from './stack/read-stack.ts';
 import { type Entry, resolve } from './resolve/resolve-resources.ts';
 import { serviceSpellings } from './explain/service-spellings.ts';
@@ -29,6 +32,8 @@ interface ManifestInput {
   readonly path?: string;
   /** absolute */
   readonly cwd: string;
+  /** id of the current user; a stack file of a stranger above `cwd` is refused. Undefined where files have no such owners */
+  readonly userId?: number | undefined;
   /** Called only when manifests come from standard input. @param max reading may stop after one byte more than this */
   readonly stdin?: (max: number) => Promise<Uint8Array>;
   /** the manifests on standard input are the whole stack, even when the stack has files of its own (rule 41) */
@@ -37,6 +42,8 @@ interface ManifestInput {
   readonly replacementText?: string;
   /** texts to read in place of what files hold, by their absolute paths; undefined for a file that shall count as removed */
   readonly drafts?: FileDrafts | undefined;
+  /** reads what a repository tracks; without it, a partial checkout is not noticed */
+  readonly readIndex?: ReadIndex;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** milliseconds since 1970; without it nothing is judged by the time */
@@ -57,6 +64,8 @@ export interface Manifests {
   /** absolute paths of those on disk, the stack file included; empty when manifests are piped into a stack */
   readonly paths: readonly string[];
   readonly documents: number;
+  /** tracked files that the work tree lacks; absent where no files were listed */
+  readonly missing?: MissingFiles | undefined;
   /** sorted */
   readonly diagnostics: readonly Diagnostic[];
   /** false when something could not be read, a pattern matches nothing, or there is an error: then nothing may be pruned */
@@ -84,6 +93,7 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
     files: loaded.files,
     paths: loaded.paths ?? [],
     documents: loaded.documents.length,
+    missing: loaded.missing,
     diagnostics: withoutHidden(sortDiagnostics(diagnostics), loaded),
     complete: !hasErrors(diagnostics) && diagnostics.every((diagnostic) => diagnostic.class !== 'incomplete'),
   };
@@ -186,8 +196,11 @@ function withoutHidden(diagnostics: readonly Diagnostic[], { stack, documents }:
   const files = new Set(diagnostics.flatMap(({ place }) => (place === undefined ? [] : [place.file])));
   const sources = new Set([...documents, ...(stack === undefined ? [] : [stack.document])].map(sourceOf));
   const hidden = [...sources].flatMap((source) => (files.has(source.file) ? source.hiddenValues() : []));
-  // Messages contain a value as it is, or quoted: shortened and with line breaks escaped.
-  const shown = hidden.flatMap((value) => [value, quoted(value).slice(1, -1)]);
+  // Messages contain a value as it is, or quoted, in whole or shortened.
+  const shown = hidden.flatMap((value) => [
+    value,
+    ...[quoted, quotedShort].map((inQuotes) => inQuotes(value).slice(1, -1)),
+  ]);
   const values = shown.filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
   const masked = (text: string) =>
     maskPrivateKeys(maskAddresses(values.reduce((rest, value) => rest.replaceAll(value, '***'), text)));

@@ -6,6 +6,7 @@ import type { FieldTable } from '../model/kind/field.ts';
 import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { holdsPrivateKey } from '../model/private-key.ts';
+import { quoted } from '../model/quoted.ts';
 import { compileSchema } from './schema/compile-schema.ts';
 import { type Declaration, explainContextOf } from './resolve/declaration.ts';
 import { deprecatedFields } from './resolve/deprecated-fields.ts';
@@ -74,7 +75,7 @@ function privateKey(path: Path): Problem {
   return {
     code: 'private-key',
     path,
-    message: `"${pathText(path)}" holds a private key, which must not stand in a manifest`,
+    message: `${quoted(pathText(path))} holds a private key, which must not stand in a manifest`,
     fix: 'give the public key or the certificate, and replace the key pair',
   };
 }
@@ -99,8 +100,8 @@ function contradictions(metadata: JsonObject): Problem[] {
       code: 'contradiction',
       path: ['metadata', name],
       side: 'key',
-      message: `"metadata.${name}" means nothing in a document that asks for removal`,
-      fix: `remove "${name}", or "remove"`,
+      message: `${quoted(`metadata.${name}`)} means nothing in a document that asks for removal`,
+      fix: `remove ${quoted(name)}, or "remove"`,
       related: [{ message: 'removal is asked for here', path: ['metadata', 'remove'] }],
     });
   return problems;

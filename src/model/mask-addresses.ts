@@ -1,7 +1,7 @@
 /**
  * Masks addresses (URLs) in texts: user names, passwords and parameters are never shown.
  */
-import type { TextRange } from './secret-spellings.ts';
+import type { TextRange } from './redaction/secret-search.ts';
 
 /** A word, or a quoted text that holds an address, which may have spaces; a quote in the middle of a word does not end it. */
 const words = /(["'])(?:(?!\1)[^\n])*\/\/(?:(?!\1)[^\n])*\1(?![^\s:;,.?!)\]}])|\S+/g;

@@ -9,6 +9,9 @@ const messages: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its name is too long; check the path',
   ELOOP: 'too many links lead to one another; check the path',
   ENOSPC: 'there is no room left on the disk; make some, or name a place elsewhere',
+  EDQUOT: 'there is no room left for this user on the disk; make some, or name a place elsewhere',
+  EFBIG:
+    'the file would be larger than is allowed there; raise the limit (ulimit -f), or name a place elsewhere',
   EROFS: 'nothing can be written to that disk; name a place elsewhere',
   ECONNREFUSED: 'nothing listens there; check host and port, and that the server is up',
   ENOTFOUND: 'there is no host of that name; check the address',
@@ -20,4 +23,12 @@ const messages: Readonly<Record<string, string>> = {
 /** A clause for an error with a known code; undefined for any other. */
 export function systemErrorMessage(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? messages[String(error.code)] : undefined;
+}
+
+/**
+ * The error with the path of the file that was to be written. The system names none where a write fails after the file was opened, on a full
+ * disk for example; and users do not know the new file that is written beside the one that it replaces.
+ */
+export function withPath(error: unknown, path: string): unknown {
+  return error instanceof Error && 'syscall' in error ? Object.assign(error, { path }) : error;
 }

@@ -19,10 +19,33 @@ export interface Answer {
   readonly warnings?: readonly string[];
   readonly requestId?: string;
   /**
-   * An earlier try of the same request reached the service or its proxy. That try may have been carried out, and this
+   * An earlier attempt of the same write reached the service or its proxy. That attempt may have been carried out, and this
    * answer may be a consequence of it.
    */
   readonly repeated?: true;
+  /** The answer names the service as the hosted edition of its dialect. */
+  readonly hosted?: true;
+  /** for a write: it may be sent again; absent when this answer is final */
+  readonly again?: Again;
+}
+
+/** The earlier attempts of one request. */
+export interface AttemptHistory {
+  /** attempts without a 429 */
+  readonly faults: number;
+  /** attempts with a 429 */
+  readonly throttled: number;
+  /** milliseconds */
+  readonly spent: number;
+  /** a refused token was replaced once */
+  readonly hasNewToken?: true;
+}
+
+/** Allows another attempt of a write. Whoever sends it reads the resource again first (rule 34). */
+export interface Again {
+  readonly history: AttemptHistory;
+  /** Waits as long as the service asks, or as failures require. @throws WireError when the run is stopped meanwhile */
+  wait(): Promise<void>;
 }
 
 export interface Reader {
@@ -39,7 +62,10 @@ export type TokenRights =
   | { readonly is: 'untold'; readonly why: string };
 
 export interface Writer {
-  /** Sends one request unchanged (wire names, secrets resolved). Retries after 429 always, else only if it is `repeatable`. */
+  /**
+   * Sends one request once, unchanged (wire names, secrets resolved). An answer or a WireError with `again` allows another attempt:
+   * after 429 always, else only if the request is `repeatable`.
+   */
   send(request: WireRequest): Promise<Answer>;
 }
 
@@ -50,10 +76,12 @@ export interface WireRequest {
   readonly repeatable: boolean;
   /** values in the body that no message may show, even when the service returns them */
   readonly secrets?: readonly string[];
-  /** Called just before each try: if it rejects, the try is not made. */
+  /** Called just before the request is sent: if it rejects, nothing is sent. */
   readonly permit?: () => Promise<void>;
-  /** Once aborted, the request is neither sent nor retried; a try that is in flight goes on. */
+  /** Once aborted, the request is not sent; one that is in flight goes on. */
   readonly stop?: AbortSignal;
+  /** of the earlier attempts, as the last one returned it */
+  readonly history?: AttemptHistory;
 }
 
 /** The service could not be reached, or its answer was lost. */
@@ -63,11 +91,17 @@ export class WireError extends Error {
   readonly url: string;
   /** true when the request may have been carried out although no answer came */
   readonly sent: boolean;
-  constructor(message: string, about: { method: string; url: string; sent: boolean; cause?: unknown }) {
+  /** for a write: it may be sent again; absent when the failure is final */
+  readonly again?: Again;
+  constructor(
+    message: string,
+    about: { method: string; url: string; sent: boolean; cause?: unknown; again?: Again | undefined },
+  ) {
     super(message, { cause: about.cause });
     this.method = about.method;
     this.url = about.url;
     this.sent = about.sent;
+    if (about.again !== undefined) this.again = about.again;
   }
 }
 

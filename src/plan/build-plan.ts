@@ -2,17 +2,19 @@
  * The planner: context in, plan out. Pure: no clock, no I/O, no kind's name. It works in three passes, because the calls of
  * one change may depend on other changes: judge and compare everything, then make the calls, then order them.
  */
+
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { CallId } from '../model/plan/call.ts';
 import type { Change, DigestedChange, Mention } from '../model/plan/change.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { LedgerRecord } from '../model/stack/ledger.ts';
 import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan/plan.ts';
-import type { LiveResource } from '../model/resource/resource.ts';
+import type { DesiredResource, LiveResource } from '../model/resource/resource.ts';
 import type { Target } from '../model/stack/target.ts';
 import { identityOf } from '../model/stack/target-identity.ts';
 import type { Answer } from '../model/wire.ts';
-import { digestOf } from './approval/digest.ts';
+import { quoted } from '../model/quoted.ts';
+import { digestOf, digestVersion } from './approval/digest.ts';
 import { type Draft, draftDeclared } from './draft/draft-declared.ts';
 import { type RemovalAction, draftRemoval } from './draft/draft-removal.ts';
 import { orderChanges } from './calls/order-changes.ts';
@@ -23,9 +25,11 @@ import { type RemainingWork, remainingWork } from './approval/remaining-work.ts'
 import { findLosses } from './ownership/losses.ts';
 import { withCalls } from './calls/plan-calls.ts';
 import { behindClaims, type Unproven, unprovenIn } from './calls/unproven.ts';
+import { recordBeside } from './ownership/last-written.ts';
 import { judgeUndeclared } from './ownership/judge-undeclared.ts';
-import { isCarriedOut, type Recheck, recheckDraft } from './approval/recheck.ts';
+import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } from './approval/recheck.ts';
 import { findDanglingReferences } from './draft/dangling-references.ts';
+import { readOnlyNote, readOnlyTargets } from './calls/predict-refusal.ts';
 import { predictedRefusals, withPredictedRefusals } from './calls/predicted-refusals.ts';
 import { withRisks } from './guards/draft-risks.ts';
 import { type PlanContext, type PlanContextInput, makePlanContext } from './context/plan-context.ts';
@@ -44,11 +48,13 @@ export interface Planning {
   readonly forget: readonly AddressText[];
   /** The id of a live resource; undefined when it does not exist or has no id. */
   idOf(address: Address): string | undefined;
-  /** Judges a live resource that was read again just before its change is sent (rule 29). */
-  recheck(change: Change, live: LiveResource | undefined): Recheck;
+  /** Judges a live resource that was read again just before a call of its change is sent (rule 29). */
+  recheck(change: Change, live: LiveResource | undefined, about: RecheckMoment): Recheck;
   /** Whether live, read again, is as a call that writes these fields was to make it. */
   isCarriedOut(change: Change, written: ReadonlySet<string>, live: LiveResource | undefined): boolean;
-  /** Whether a change must be rechecked: not if the plan itself creates the resource. */
+  /** Whether a resource as it was read has a claim of another stack, also of one of this name with another id. */
+  isClaimedByAnother(live: LiveResource): boolean;
+  /** Whether the resource is read before the first call: not if the plan itself creates it, and the service refuses a second one. */
   needsRecheck(change: Change): boolean;
   /** What a change has to prove where nothing shows yet whether claims and parts are kept (rule 48). */
   unprovenBy(change: Change): Unproven | undefined;
@@ -72,7 +78,10 @@ export interface RecordDraft {
 export function buildPlan(input: PlanInput): Planning {
   const context = makePlanContext(input);
   const unread = input.targets.flatMap((found) => found.unread ?? []);
-  const unfit = context.former?.problems ?? [];
+  const unfit = [
+    ...(context.former?.problems ?? []),
+    ...(input.repositoryProblem ? [input.repositoryProblem] : []),
+  ];
   const planDraft: PlanDraft = {
     drafts: new Map(),
     problems: [...unread, ...unfit],
@@ -102,8 +111,9 @@ export function buildPlan(input: PlanInput): Planning {
     mentions: sortMentions([...planDraft.mentions, ...notedOnly(drafts)]),
     problems: sortDiagnostics(problems),
     guards: findGuards(context, drafts),
-    coverage: coverageOf(input, context),
+    coverage: coverageOf(input, context, changes),
     digest: digestOf({ stack: input.stack.name, targets, ...selection, changes }),
+    digestVersion,
   };
   const idOf = (address: Address) => context.live.get(formatAddress(address))?.id;
   return {
@@ -112,6 +122,10 @@ export function buildPlan(input: PlanInput): Planning {
     records: recordsOf(context, drafts),
     idOf,
     ...rechecks(context, drafts),
+    isClaimedByAnother: (live) => {
+      const { claim } = context.withClaim(live).witness;
+      return claim !== undefined && !context.isOurClaim(claim);
+    },
     unprovenBy: unprovenIn(context, changes),
     refusals: predictedRefusals(context, changes, drafts),
     judgeAnswers: (change, answers) =>
@@ -155,8 +169,32 @@ function draftAllDeclared(context: PlanContext, planDraft: PlanDraft): void {
   for (const [text, resource] of context.desired) {
     const { draft, problems } = draftDeclared(context, resource);
     planDraft.problems.push(...problems);
-    if (draft !== undefined) planDraft.drafts.set(text, withRisks(context, draft));
+    if (draft === undefined) continue;
+    const drafted = withRisks(context, draft);
+    planDraft.problems.push(...protectedDestroys(drafted, resource));
+    planDraft.drafts.set(text, drafted);
   }
+}
+
+/** What is protected must not be destroyed by a schedule, either: no acknowledgement is enough. */
+function protectedDestroys(
+  { change: { address, risks = [] } }: Draft,
+  resource: DesiredResource,
+): Diagnostic[] {
+  const causes = risks.filter(({ effect }) => effect === 'destroys');
+  if (resource.metadata.protect !== true || causes.length === 0) return [];
+  return [
+    {
+      code: 'protected-destroy',
+      severity: 'error',
+      class: 'invalid',
+      message: `${quoted(formatAddress(address))} is protected, and with this plan ${causes.map(({ message }) => message).join('; ')}`,
+      place: resource.placeOf(
+        causes.find(({ path }) => resource.spec[path[0] ?? ''] !== undefined)?.path ?? [],
+      ),
+      fix: 'leave out what schedules the destroy, or declare "protect: false" and apply that first',
+    },
+  ];
 }
 
 function draftAllUndeclared(context: PlanContext, planDraft: PlanDraft): void {
@@ -205,13 +243,13 @@ function rechecks(
     return draft;
   };
   return {
-    recheck: (change, live) => recheckDraft(context, draftOf(change), change, live),
+    recheck: (change, live, moment) => recheckAt(context, draftOf(change), { change, ...moment }, live),
     isCarriedOut: (change, written, live) =>
       isCarriedOut(context, draftOf(change), { change, written }, live),
     needsRecheck: (change) => {
       if (change.calls.length === 0) return false;
       const { ownership } = context.kind(change.address.kind);
-      if (change.action !== 'create') return true;
+      if (change.action !== 'create' || mayExpire(context, draftOf(change))) return true;
       return ownership.by !== 'part' && change.calls.every((call) => call.repeatable);
     },
   };
@@ -229,7 +267,7 @@ function recordsOf(
     const known = action === 'create' ? undefined : context.record(address);
     records.set(text, {
       draft,
-      record: draft.record,
+      record: recordBeside(context, drafts, draft.record, address),
       ...(known === undefined ? {} : { known }),
       settled: action === 'none',
     });
@@ -249,7 +287,8 @@ export function planTarget(target: Target): PlanTarget {
   return { name: target.name, ...identityOf(target), dialect: target.dialect };
 }
 
-function coverageOf(input: PlanInput, context: PlanContext): Coverage {
+function coverageOf(input: PlanInput, context: PlanContext, changes: readonly Change[]): Coverage {
+  const changed = new Set(changes.map(({ address }) => address.target));
   const targets = input.targets.map(({ target, sets, requests, unread }) => {
     const all = [...sets];
     return {
@@ -264,7 +303,10 @@ function coverageOf(input: PlanInput, context: PlanContext): Coverage {
       limits: [...new Set(all.flatMap(([, set]) => set.limits ?? []))],
       incomplete: [...new Set(all.flatMap(([, set]) => set.incomplete))],
       invisible: [...new Set(all.flatMap(([kind, set]) => set.invisible.map((field) => `${kind}.${field}`)))],
-      notes: [...new Set(all.flatMap(([, set]) => set.notes))],
+      notes: [
+        ...new Set(all.flatMap(([, set]) => set.notes)),
+        ...(changed.has(target.name) && readOnlyTargets(context).has(target.name) ? [readOnlyNote] : []),
+      ],
     };
   });
   return {

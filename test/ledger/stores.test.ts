@@ -73,6 +73,9 @@ describe.each(places)('%s', (name, place) => {
       const written = await open().write({
         ...ledger(0, 'Kind/acme/b', 'Kind/acme/a'),
         targets: new Map([['acme', 'workspaces acme at https://toys.test']]),
+        stackId: '0123abcd',
+        takenIds: ['89abcdef'],
+        repository: { remote: 'git.test/acme/infra', path: 'stacks/trueup.yaml' },
         commit: { id: 'c0ffee', dirty: true },
         closedFor: 'heir',
         approved: {

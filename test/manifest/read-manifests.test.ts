@@ -32,7 +32,10 @@ describe('a directory of manifests', () => {
   });
 
   it('is found from below, and its files are shown as one would type them there', async () => {
-    const manifests = await read({ ...files, 'manifests/c.yaml': 'a: [' }, { from: 'manifests' });
+    const manifests = await read(
+      { ...files, 'manifests/c.yaml': 'a: [', '.git/HEAD': '' },
+      { from: 'manifests' },
+    );
     expect(manifests.stack?.file).toBe('../trueup.yaml');
     expect(told(manifests.diagnostics)).toEqual([
       'c.yaml:1:4+1 yaml-syntax: a "[" or "{" is not closed | fix: close it',

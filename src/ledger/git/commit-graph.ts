@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { LedgerError } from '../../model/stack/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type GitContext, runGit } from './git-command.ts';
 
 /** Two commits, by their whole ids. */
@@ -15,18 +16,21 @@ export interface CommitPair {
   readonly ours: string;
 }
 
-/** `behind`: ours is an ancestor of the applied commit; `onward`: it is not; `open`: this repository cannot tell. */
-export type Standing = 'behind' | 'onward' | 'open';
+/**
+ * `behind`: ours is an ancestor of the applied commit; `onward`: ours descends from it; `diverged`: neither; `open`: this repository
+ * cannot tell.
+ */
+export type Standing = 'behind' | 'onward' | 'diverged' | 'open';
 
 export async function standingOf(at: GitContext, { applied, ours }: CommitPair): Promise<Standing> {
   if (!(await hasCommit(at, applied))) return 'open';
   if (await isAncestor(at, ours, applied)) return 'behind';
   if (await isAncestor(at, applied, ours)) return 'onward';
   const cut = await cutCommits(at);
-  if (cut.size === 0) return 'onward';
-  // Ours may be an ancestor of a commit whose parents are missing, unless that commit is an ancestor of ours.
-  const others = await linesOf(at, ['rev-list', applied, `^${ours}`]);
-  return others.some((id) => cut.has(id)) ? 'open' : 'onward';
+  if (cut.size === 0) return 'diverged';
+  // Where the parents of a commit on one side are missing, the other one may be among its ancestors.
+  const oneSided = await linesOf(at, ['rev-list', `${ours}...${applied}`]);
+  return oneSided.some((id) => cut.has(id)) ? 'open' : 'diverged';
 }
 
 /** In a partial clone git may fetch a missing object when asked for it; with these options it does not. */
@@ -46,7 +50,7 @@ async function cutCommits(at: GitContext): Promise<ReadonlySet<string>> {
   const [path = ''] = await linesOf(at, ['rev-parse', '--git-path', 'shallow']);
   const text = await readFile(resolve(at.directory, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
-    throw new LedgerError(`"${path}" cannot be read: ${error.message}`, { cause: error });
+    throw new LedgerError(`${quoted(path)} cannot be read: ${error.message}`, { cause: error });
   });
   return new Set(text.split('\n').filter((line) => line !== ''));
 }

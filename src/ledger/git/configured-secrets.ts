@@ -2,7 +2,7 @@
  * Collects the secrets that git sends to remotes: logins in addresses, and headers from its settings. A remote may repeat them in
  * its messages, so they must be known, and then be masked, before a remote is used (rule 42).
  */
-import type { KnownSecrets } from '../../model/known-secrets.ts';
+import type { KnownSecrets } from '../../model/redaction/known-secrets.ts';
 import { type GitContext, runGit } from './git-command.ts';
 
 /** A user name of at least this length is a token, even with a password; shorter ones are names. */

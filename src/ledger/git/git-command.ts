@@ -5,8 +5,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import process from 'node:process';
 import { LedgerError, WaitEnded } from '../../model/stack/ledger.ts';
-import type { KnownSecrets } from '../../model/known-secrets.ts';
+import type { KnownSecrets } from '../../model/redaction/known-secrets.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
+import { quoted } from '../../model/quoted.ts';
 
 export interface GitContext {
   /** absolute, anywhere inside the repository */
@@ -79,7 +80,7 @@ export async function runGit(args: readonly string[], place: GitContext, input =
 
 function timeoutMessage(args: readonly string[], place: GitContext): string {
   const seconds = (place.timeout ?? defaultTimeout) / 1000;
-  return `"git ${args[0] ?? ''}" did not end within ${seconds} s; check that the remote answers this machine: "git ls-remote" shows it`;
+  return `${quoted(`git ${args[0] ?? ''}`)} did not end within ${seconds} s; check that the remote answers this machine: "git ls-remote" shows it`;
 }
 
 /** @throws LedgerError when the process could not be started */

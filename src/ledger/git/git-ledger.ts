@@ -3,6 +3,7 @@
  * write is pushed with a lease on the state that it is based on; a run that loses the race reads again and tries again.
  */
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/stack/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { asideName } from '../local/set-aside-name.ts';
 import { type AbortableStore, type OperationSignals, noSignals } from '../abortable-store.ts';
 import type { GitContext } from './git-command.ts';
@@ -39,7 +40,7 @@ class GitRef implements AbortableStore {
     const ref = `refs/trueup/${stack}`;
     this.#stack = stack;
     this.#repository = new GitRepository(at, { remote, ref });
-    this.place = `the ledger "${ref}" of the remote "${remote}"`;
+    this.place = `the ledger ${quoted(ref)} of the remote ${quoted(remote)}`;
     this.#own = new OwnWrites({ place: this.place, stack });
   }
 
@@ -129,7 +130,7 @@ class GitRef implements AbortableStore {
     const paths = [...blobs.keys()];
     if (paths.length === 0 || paths.some((path) => ours.test(path))) return;
     throw new LedgerError(
-      `${this.place} cannot be read: trueup did not write what stands there ("${paths[0]}"); look at that ref, and move it elsewhere or name another remote in spec.ledger`,
+      `${this.place} cannot be read: trueup did not write what stands there (${quoted(paths[0] ?? '')}); look at that ref, and move it elsewhere or name another remote in spec.ledger`,
     );
   }
 
@@ -179,7 +180,7 @@ class GitRef implements AbortableStore {
   }
 
   #fileName(path: string): string {
-    return `the file "${path}" of ${this.place}`;
+    return `the file ${quoted(path)} of ${this.place}`;
   }
 }
 

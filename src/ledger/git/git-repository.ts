@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { LedgerError } from '../../model/stack/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { waitFor } from '../abortable-store.ts';
 import { learnSecrets } from './configured-secrets.ts';
 import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
@@ -105,7 +106,7 @@ export class GitRepository {
     if (now === by.commit) return true;
     if (now !== from.commit) return false;
     throw new LedgerError(
-      `${this.#name} cannot be written: ${pushed.message}; the run needs permission to push "${ref}"`,
+      `${this.#name} cannot be written: ${pushed.message}; the run needs permission to push ${quoted(ref)}`,
     );
   }
 
@@ -115,7 +116,7 @@ export class GitRepository {
   }
 
   get #name(): string {
-    return `the ledger "${this.#where.ref}" of the remote "${this.#where.remote}"`;
+    return `the ledger ${quoted(this.#where.ref)} of the remote ${quoted(this.#where.remote)}`;
   }
 
   async #tip(signal: AbortSignal): Promise<string | undefined> {
@@ -147,7 +148,7 @@ export class GitRepository {
       );
     if (asked.out.length > 0 || /\bpacket: +\S+< /.test(asked.message)) return;
     throw new LedgerError(
-      `${this.#name} cannot be read: what its address answers is not git's; check that "git remote get-url ${remote}" leads to the repository itself, and that no login page or proxy stands before it`,
+      `${this.#name} cannot be read: what its address answers is not git's; check that ${quoted(`git remote get-url ${remote}`)} leads to the repository itself, and that no login page or proxy stands before it`,
     );
   }
 
@@ -221,7 +222,7 @@ export class GitRepository {
     const found = await runGit(['rev-parse', '--git-path', 'objects'], this.#at);
     if (found.code !== 0)
       throw new LedgerError(
-        `"ledger: git" needs a git repository, and "${from}" is in none: ${found.message}`,
+        `"ledger: git" needs a git repository, and ${quoted(from)} is in none: ${found.message}`,
       );
     await this.#findRemote();
     await learnSecrets(this.#at, this.#where.remote);
@@ -245,7 +246,7 @@ export class GitRepository {
     const found = await runGit(['remote', 'get-url', remote], this.#at);
     if (found.code !== 0)
       throw new LedgerError(
-        `"ledger: git" needs the remote "${remote}", which this repository does not have: add it with "git remote add ${remote} URL", or name another one in spec.ledger`,
+        `"ledger: git" needs the remote ${quoted(remote)}, which this repository does not have: add it with ${quoted(`git remote add ${remote} URL`)}, or name another one in spec.ledger`,
       );
   }
 }

@@ -7,6 +7,7 @@ import { posix } from 'node:path';
 import { type CommitOrder, type StackPaths, shortCommit } from '../../model/stack/commit-order.ts';
 import { LedgerError } from '../../model/stack/ledger.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
+import { quoted } from '../../model/quoted.ts';
 import {
   type BorrowedRepository,
   borrowRepository,
@@ -46,7 +47,8 @@ export async function orderCommits(question: CommitQuestion): Promise<CommitOrde
     return await compare({ ...at, signal }, pair, question);
   } catch (error) {
     if (timer.aborted) return unknown(`git did not answer within ${timeout / 1000} seconds`);
-    return unknown(messageOf(error));
+    const order = unknown(messageOf(error));
+    return error instanceof CommitNowhere ? { ...order, nowhere: true } : order;
   }
 }
 
@@ -66,7 +68,7 @@ async function compare(
     const [first] = untracked;
     return !differs && changed.length > 0 && first !== undefined
       ? { is: 'unknown', applied: pair.applied, why: untrackedReason(first, untracked.length - 1) }
-      : { is: 'behind', ...pair, differs };
+      : { is: standing, ...pair, differs };
   } finally {
     await borrowed.close();
   }
@@ -96,7 +98,7 @@ async function changesStack(
 }
 
 function untrackedReason(first: string, more: number): string {
-  const which = more === 0 ? `"${first}" is` : `"${first}" and ${more} more manifests are`;
+  const which = more === 0 ? `${quoted(first)} is` : `${quoted(first)} and ${more} more manifests are`;
   return `${which} not tracked by git, and nothing that is tracked in the folder of the stack differs between the two`;
 }
 
@@ -118,32 +120,46 @@ async function askRemote(borrowed: BorrowedRepository, pair: CommitPair): Promis
     content: 'commits',
   };
   for (const depth of depths) {
-    if ((await fetch(borrowed, { ...request, depth })) === 'refused') {
+    if ((await fetch(borrowed, { ...request, depth }, pair)) === 'refused') {
       request = everyBranch;
-      await fetch(borrowed, { ...request, depth });
+      await fetch(borrowed, { ...request, depth }, pair);
     }
     const standing = await standingOf(at, pair);
     if (standing !== 'open') return standing;
   }
-  throw missingCommit(borrowed, pair.applied);
+  if (await hasCommit(at, pair.applied))
+    throw new LedgerError(`the ${nameOf(borrowed)} does not have all commits between the two`);
+  throw missingCommit(borrowed, pair.applied, pair);
 }
 
 /** @returns `refused` when the remote sends nothing by id. @throws LedgerError when the fetch fails in another way */
-async function fetch(borrowed: BorrowedRepository, request: FetchRequest): Promise<'fetched' | 'refused'> {
+async function fetch(
+  borrowed: BorrowedRepository,
+  request: FetchRequest,
+  pair: CommitPair,
+): Promise<'fetched' | 'refused'> {
+  if (borrowed.remote === undefined && !(await hasCommit(borrowed.at, pair.applied)))
+    throw new CommitNowhere('this clone does not have it, and has no remote to ask');
   const { code, message } = await fetchInto(borrowed, request);
   if (code === 0) return 'fetched';
   const unknown = /not our ref/.test(message) && request.refs.find((ref) => message.includes(ref));
-  if (unknown) throw missingCommit(borrowed, unknown);
+  if (unknown) throw missingCommit(borrowed, unknown, pair);
   if (/unadvertised object/.test(message) && request.refs !== everyBranch.refs) return 'refused';
   throw new LedgerError(`the ${nameOf(borrowed)} cannot be asked: ${message}`);
 }
 
-function missingCommit(borrowed: BorrowedRepository, id: string): LedgerError {
-  return new LedgerError(`the ${nameOf(borrowed)} does not have commit ${shortCommit(id)}`);
+/** The applied commit is neither in the clone nor in its remote: it was applied, and never pushed, or its branch is gone. */
+class CommitNowhere extends LedgerError {
+  override readonly name = 'CommitNowhere';
+}
+
+function missingCommit(borrowed: BorrowedRepository, id: string, { applied }: CommitPair): LedgerError {
+  const message = `the ${nameOf(borrowed)} does not have commit ${shortCommit(id)}`;
+  return id === applied ? new CommitNowhere(message) : new LedgerError(message);
 }
 
 function nameOf({ remote = '' }: BorrowedRepository): string {
-  return `remote "${maskAddresses(remote)}"`;
+  return `remote ${quoted(maskAddresses(remote))}`;
 }
 
 interface ChangedFile {
@@ -160,7 +176,8 @@ async function changedFiles(
 ): Promise<ChangedFile[]> {
   const { at } = borrowed;
   for (const id of [ours, applied]) {
-    if (!(await hasTrees(at, id))) await fetch(borrowed, { refs: [id], depth: 1, content: 'trees' });
+    if (!(await hasTrees(at, id)))
+      await fetch(borrowed, { refs: [id], depth: 1, content: 'trees' }, { ours, applied });
   }
   const entries = await entriesOf(at, ['diff-tree', '-r', '-z', '--raw', '--no-renames', ours, applied]);
   // Each file has two entries: `:160000 160000 <id> <id> M`, then the path.

@@ -26,3 +26,9 @@ export async function repositoryCommit(place: GitContext): Promise<RepositoryCom
     return { why: messageOf(error) };
   }
 }
+
+/** Whether a commit is a parent of another: a CI job may check out a merge that it made of a pull request, also in a shallow clone. */
+export async function isParent(parent: string, child: string, place: GitContext): Promise<boolean> {
+  const { code, out } = await runGit(['cat-file', 'commit', child], place);
+  return code === 0 && new RegExp(`^parent ${parent}$`, 'm').test(out.toString().split('\n\n', 1)[0] ?? '');
+}

@@ -8,6 +8,7 @@ import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WaitEnded } from '../../model/stack/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { loadSqlite } from './load-sqlite.ts';
 import { makeFolder } from './state-folder.ts';
 
@@ -47,7 +48,7 @@ async function enter(
     if (leave !== undefined) return leave;
   }
   throw new Error(
-    `another process has kept "${guard}" locked all the time: it is paused, or the file system knows no locks`,
+    `another process has kept ${quoted(guard)} locked all the time: it is paused, or the file system knows no locks`,
   );
 }
 
@@ -75,7 +76,7 @@ function tryToEnter(guard: string): (() => void) | undefined {
     if (isBusy(error)) return undefined;
     const reason = messageOf(error);
     throw new Error(
-      `"${guard}" cannot be locked: ${reason}; a ledger is kept on a file system with locks, in git or in PostgreSQL`,
+      `${quoted(guard)} cannot be locked: ${reason}; a ledger is kept on a file system with locks, in git or in PostgreSQL`,
       { cause: error },
     );
   }

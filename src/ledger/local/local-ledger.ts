@@ -7,6 +7,7 @@ import { readdir, readlink, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { megabyte, readRegularText } from '../../files/read-regular.ts';
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/stack/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { asideName } from './set-aside-name.ts';
 import { type AbortableStore, type OperationSignals, noSignals } from '../abortable-store.ts';
 
@@ -31,7 +32,7 @@ class LocalFile implements AbortableStore {
   constructor(file: string, stack: string) {
     this.#file = file;
     this.#stack = stack;
-    this.place = `the ledger "${file}"`;
+    this.place = `the ledger ${quoted(file)}`;
     this.#own = new OwnWrites({ place: this.place, stack });
   }
 
@@ -56,7 +57,7 @@ class LocalFile implements AbortableStore {
     return this.#exclusively(this.place, signals, async (file) => {
       const aside = `${file}.${asideName()}`;
       await rename(file, aside);
-      return `"${aside}"`;
+      return quoted(aside);
     });
   }
 
@@ -86,7 +87,7 @@ class LocalFile implements AbortableStore {
     const history = historyOf(await this.#realFile());
     for (const entry of entries) {
       const file = entryIn(history, entry.id);
-      await replaceFile(file, formatStored(entry)).catch(unwritable(`the history entry "${file}"`));
+      await replaceFile(file, formatStored(entry)).catch(unwritable(`the history entry ${quoted(file)}`));
     }
   }
 
@@ -94,7 +95,7 @@ class LocalFile implements AbortableStore {
     const history = historyOf(await this.#realFile());
     const names = await readdir(history).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
-      throw new LedgerError(`the history "${history}" cannot be read: ${error.message}`);
+      throw new LedgerError(`the history ${quoted(history)} cannot be read: ${error.message}`);
     });
     const ids = names.flatMap((name) =>
       name.endsWith(entrySuffix) ? [name.slice(0, -entrySuffix.length)] : [],
@@ -111,7 +112,7 @@ class LocalFile implements AbortableStore {
   async showEntry(id: string): Promise<HistoryEntry | undefined> {
     if (!isEntryId(id)) return undefined;
     const file = entryIn(historyOf(await this.#realFile()), id);
-    const place = `the history entry "${file}"`;
+    const place = `the history entry ${quoted(file)}`;
     const text = await readIfThere(file, place);
     return text === undefined ? undefined : parseEntry(text, place);
   }
@@ -139,7 +140,7 @@ class LocalFile implements AbortableStore {
   }
 
   get #lockPlace(): string {
-    return `the lock "${lockOf(this.#file)}"`;
+    return `the lock ${quoted(lockOf(this.#file))}`;
   }
 }
 
@@ -148,7 +149,7 @@ function lockOf(file: string): string {
 }
 
 async function readLockIn(file: string): Promise<LedgerLock | undefined> {
-  const place = `the lock "${lockOf(file)}"`;
+  const place = `the lock ${quoted(lockOf(file))}`;
   const text = await readIfThere(lockOf(file), place);
   return text === undefined ? undefined : parseLock(text, place);
 }
@@ -194,7 +195,7 @@ async function followLinks(file: string): Promise<string> {
     if (target === undefined) return join(folder, basename(at));
     at = resolve(folder, target);
   }
-  throw new Error(`"${file}" leads through too many links`);
+  throw new Error(`${quoted(file)} leads through too many links`);
 }
 
 async function readIfThere(file: string, place: string): Promise<string | undefined> {

@@ -3,8 +3,9 @@
  * one and never a part, even when the machine stops in between.
  */
 import { randomUUID } from 'node:crypto';
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { withPath } from '../../model/system-error-message.ts';
 import { makeFolder } from './state-folder.ts';
 
 /** Creates the file's directory when needed. @param mode where nothing is said, the file is readable by its owner only */
@@ -27,8 +28,8 @@ export async function prepareFile(file: string, text: string, mode: number): Pro
     try {
       await step;
     } catch (error) {
-      await discard();
-      throw error;
+      await discard().catch(() => {});
+      throw withPath(error, file);
     }
   };
   await orDiscard(writeSynced(temporary, text, mode));
@@ -70,7 +71,7 @@ async function removeLeftovers(file: string): Promise<void> {
     name.startsWith(prefix) && temporaryEnd.test(name.slice(prefix.length));
   for (const name of (await readdir(directory)).filter(isTemporary)) {
     const path = join(directory, name);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-    if (Date.now() - mtimeMs > hour) await rm(path, { force: true });
+    const found = await lstat(path).catch(() => undefined);
+    if (found?.isFile() && Date.now() - found.mtimeMs > hour) await rm(path, { force: true });
   }
 }

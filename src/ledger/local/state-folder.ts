@@ -5,6 +5,7 @@
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { withPath } from '../../model/system-error-message.ts';
 
 /** The folder's name beside a stack. */
 export const stateFolderName = '.trueup';
@@ -21,7 +22,12 @@ export async function makeFolder(folder: string): Promise<void> {
 export async function makeStateFolder(folder: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
   if (!(await isNew(folder))) return;
-  await unlessExists(writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }));
+  const ignore = join(folder, '.gitignore');
+  await unlessExists(
+    writeFile(ignore, '*\n', { flag: 'wx' }).catch((error: unknown) => {
+      throw withPath(error, ignore);
+    }),
+  );
 }
 
 /** Creates the folder. An empty one with our name counts as new, too: the run that created it was killed, or it was made for us. */

@@ -9,6 +9,7 @@ import {
   LedgerError,
   type LedgerLock,
 } from '../../model/stack/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { asideName } from '../local/set-aside-name.ts';
 import { type AbortableStore, type OperationSignals, noSignals } from '../abortable-store.ts';
 import { noLedger, parseLedger } from '../ledger-text.ts';
@@ -33,7 +34,7 @@ class Postgres implements AbortableStore {
   constructor(url: string, stack: string) {
     this.#connection = new PostgresConnection(url);
     this.#stack = stack;
-    this.place = `the ledger of stack "${stack}" in PostgreSQL`;
+    this.place = `the ledger of stack ${quoted(stack)} in PostgreSQL`;
     this.#own = new OwnWrites({ place: this.place, stack });
   }
 
@@ -74,7 +75,7 @@ class Postgres implements AbortableStore {
     const name = `${this.#stack}/${asideName()}`;
     const statement = 'update trueup.ledgers set stack = $2 where stack = $1 returning stack';
     await this.#change(statement, [name], signals);
-    return `the row "${name}" of trueup.ledgers`;
+    return `the row ${quoted(name)} of trueup.ledgers`;
   }
 
   async readLock(signals = noSignals): Promise<LedgerLock | undefined> {
@@ -152,11 +153,11 @@ class Postgres implements AbortableStore {
   }
 
   get #lockName(): string {
-    return `the lock of stack "${this.#stack}" in PostgreSQL`;
+    return `the lock of stack ${quoted(this.#stack)} in PostgreSQL`;
   }
 
   #entryName(id: string): string {
-    return `the history entry "${id}" of stack "${this.#stack}" in PostgreSQL`;
+    return `the history entry ${quoted(id)} of stack ${quoted(this.#stack)} in PostgreSQL`;
   }
 
   async #readText(

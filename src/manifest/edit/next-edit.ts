@@ -1,6 +1,7 @@
 /** Finds the first place where a document differs from what it shall say, and the splices that settle it. */
 import { diffArrays } from 'diff';
 import { canonicalText, isJsonObject, type Json, type JsonObject, sameJson } from '../../model/json/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type Collection, insertEntry, moveItem, removeEntry } from './entries.ts';
 import { habitsOf } from './habits.ts';
 import { replaceValue } from './replace-value.ts';
@@ -66,7 +67,7 @@ function settleEntry(collection: Collection, entry: SourceEntry, sides: { from: 
 /** The member that a map itself has; one that a merge key brings is not written here. */
 function entryOf({ entries }: SourceNode, key: string): SourceEntry {
   const found = entries.find((entry) => entry.key === key);
-  if (found === undefined) throw new UnusualYaml(`the key "${key}" is not written where it is used`);
+  if (found === undefined) throw new UnusualYaml(`the key ${quoted(key)} is not written where it is used`);
   return found;
 }
 

@@ -1,5 +1,6 @@
 /** Replaces the value of a member or item where it stands, in the style that it has; comments beside it stay. */
 import type { Json } from '../../model/json/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type Collection, mannerAt } from './entries.ts';
 import { type SourceEntry, UnusualYaml } from './source-tree.ts';
 import { columnOf, insertLines, lineBreakAt, lineEnd, lineStart, type Splice } from './splice.ts';
@@ -11,7 +12,7 @@ export function replaceValue(collection: Collection, entry: SourceEntry, value: 
   const { text, node } = collection;
   const { value: old } = entry;
   if (old.style === 'alias')
-    throw new UnusualYaml(`the alias "*${old.alias}" stands where a value is to be written`);
+    throw new UnusualYaml(`the alias ${quoted(`*${old.alias}`)} stands where a value is to be written`);
   const inline = inlineText(value, mannerAt(collection, entry.start, old.style));
   const isRoomy = node.style === 'block' && entry.key !== undefined;
   const onLines = isRoomy && needsLines(value) && old.style !== 'flow';

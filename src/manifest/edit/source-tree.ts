@@ -3,6 +3,7 @@
  * the concrete syntax tree of `yaml`, which forgets nothing of the text (docs/decisions/0011).
  */
 import { CST, Parser } from 'yaml';
+import { quoted } from '../../model/quoted.ts';
 import type { Span } from '../yaml/locate.ts';
 
 /** How a value is written; `empty` is a value of which nothing is written. */
@@ -84,7 +85,7 @@ function readValue(token: CST.Token): Omit<SourceNode, 'anchor' | 'tag'> {
     case 'flow-collection':
       return readFlow(token);
     default:
-      throw new UnusualYaml(`"${token.type}" is not expected in it`);
+      throw new UnusualYaml(`${quoted(token.type)} is not expected in it`);
   }
 }
 

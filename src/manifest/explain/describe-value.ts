@@ -1,11 +1,11 @@
 /** Describes values and what a schema allows: `the text "yes"`, `a list of text`, `"remote", "local" or "agent"`. */
 import { isJsonObject, type Json } from '../../model/json/json.ts';
-import { orList, quoted } from './problem.ts';
+import { orList, quotedShort } from './problem.ts';
 
 /** @param typed the value as written in the file, when that is known: `1.10`, not 1.1 */
 export function describeFound(value: unknown, typed?: string): string {
   if (value === null) return typed === undefined || typed === '' ? 'nothing' : typed;
-  if (typeof value === 'string') return `the text ${quoted(value)}`;
+  if (typeof value === 'string') return `the text ${quotedShort(value)}`;
   if (typeof value === 'number') return `the number ${typed ?? value}`;
   if (typeof value === 'boolean') return typed ?? `${value}`;
   return Array.isArray(value) ? 'a list' : 'a map';
@@ -42,7 +42,7 @@ export function allowedItems(schema: unknown): string[] {
 
 /** A value as it is written in YAML. */
 export function wordOf(value: unknown): string {
-  return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
+  return typeof value === 'string' ? quotedShort(value) : JSON.stringify(value);
 }
 
 const typeWords: Readonly<Record<string, readonly string[]>> = {

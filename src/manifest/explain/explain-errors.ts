@@ -4,6 +4,7 @@
  */
 import { counted } from '../../model/counted.ts';
 import type { Path } from '../../model/json/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { SchemaError } from '../schema/compile-schema.ts';
 import { describeAllowed, describeFound, wordOf } from './describe-value.ts';
 import { explainWrongType } from './explain-type.ts';
@@ -11,7 +12,7 @@ import { isPlainName } from './hidden-parts.ts';
 import { groupErrors } from './group-errors.ts';
 import type { ExplainContext } from './explain-context.ts';
 import { nearestWord } from './nearest-word.ts';
-import { orList, type Problem, pathText, quoted } from './problem.ts';
+import { orList, type Problem, pathText, quotedShort } from './problem.ts';
 import { suggestField } from './suggest-field.ts';
 
 /** An unknown field is told with all fields that there are, if they are no more than the members of a stack. */
@@ -63,7 +64,7 @@ const explainers: Readonly<Record<string, Explainer>> = {
   maxLength: (error, at) => ({
     code: 'too-long',
     path: at,
-    message: `"${pathText(at)}" is too long`,
+    message: `${quoted(pathText(at))} is too long`,
     found: `${[...String(error.data)].length} characters`,
     allowed: `at most ${error.params['limit']}`,
   }),
@@ -85,20 +86,21 @@ function unknownField(
 ): Problem {
   const name = String(error.params['additionalProperty'] ?? error.params['unevaluatedProperty']);
   const known = Object.keys(properties(error));
-  const allowed = known.length > 0 && known.length <= maxNamed ? { allowed: orList(known.map(quoted)) } : {};
+  const allowed =
+    known.length > 0 && known.length <= maxNamed ? { allowed: orList(known.map(quotedShort)) } : {};
   const suggestion = suggestField(name, at, { known, schema, spellings });
   if (isSecret(at) && suggestion.fix === undefined && !isPlainField(name, error.data))
     return {
       code: 'unknown-field',
       path: at,
-      message: `"${pathText(at)}" holds something that is not one of its fields`,
+      message: `${quoted(pathText(at))} holds something that is not one of its fields`,
       ...allowed,
     };
   return {
     code: 'unknown-field',
     path: [...at, name],
     side: 'key',
-    message: `there is no field "${name}" ${at.length === 0 ? 'at the top level' : `in "${pathText(at)}"`}`,
+    message: `there is no field ${quoted(name)} ${at.length === 0 ? 'at the top level' : `in ${quoted(pathText(at))}`}`,
     ...allowed,
     ...suggestion,
   };
@@ -118,9 +120,9 @@ function missingField(error: SchemaError, at: Path): Problem {
     code: 'missing-field',
     path: [...at, name],
     side: 'key',
-    message: `"${pathText([...at, name])}" is missing`,
+    message: `${quoted(pathText([...at, name]))} is missing`,
     ...(allowed === '' ? {} : { allowed }),
-    fix: `add "${name}${constant === undefined ? '' : `: ${constant}`}"`,
+    fix: `add ${quoted(constant === undefined ? name : `${name}: ${constant}`)}`,
   };
 }
 
@@ -130,8 +132,8 @@ function missingCompanion(error: SchemaError, at: Path): Problem {
     code: 'missing-field',
     path: [...at, name],
     side: 'key',
-    message: `"${pathText([...at, name])}" needs "${missing}" beside it`,
-    fix: `add "${missing}", or remove "${name}"`,
+    message: `${quoted(pathText([...at, name]))} needs ${quoted(missing)} beside it`,
+    fix: `add ${quoted(missing)}, or remove ${quoted(name)}`,
   };
 }
 
@@ -143,10 +145,10 @@ function notAllowed(error: SchemaError, at: Path, { typed }: ExplainContext): Pr
   return {
     code: 'not-allowed',
     path: at,
-    message: `"${pathText(at)}" cannot have this value`,
+    message: `${quoted(pathText(at))} cannot have this value`,
     found: describeFound(error.data, typed(at)),
     allowed: orList(values.map(wordOf)),
-    ...(meant !== undefined && only === undefined ? { fix: `did you mean "${meant}"?` } : {}),
+    ...(meant !== undefined && only === undefined ? { fix: `did you mean ${quoted(meant)}?` } : {}),
     ...(only === undefined ? {} : { fix: `write ${only}` }),
   };
 }
@@ -157,8 +159,8 @@ function forbidden(error: SchemaError, at: Path): Problem {
     code: 'not-allowed',
     path: at,
     side: 'key',
-    message: description ?? `"${pathText(at)}" is not allowed here`,
-    fix: `remove "${at.at(-1)}"`,
+    message: description ?? `${quoted(pathText(at))} is not allowed here`,
+    fix: `remove ${quoted(at.at(-1) ?? '')}`,
   };
 }
 
@@ -187,10 +189,10 @@ function malformed(error: SchemaError, at: Path, { isSecret }: ExplainContext): 
     code: 'pattern',
     path: property === undefined ? at : [...at, property],
     ...(property === undefined ? {} : { side: 'key' as const }),
-    message: `"${pathText(property === undefined ? at : [...at, property])}" is not well formed`,
+    message: `${quoted(pathText(property === undefined ? at : [...at, property]))} is not well formed`,
     found: describeFound(property ?? error.data),
     allowed,
-    ...(meant === undefined ? {} : { fix: `write "${meant}"` }),
+    ...(meant === undefined ? {} : { fix: `write ${quoted(meant)}` }),
   };
 }
 
@@ -208,7 +210,7 @@ function tooShort(error: SchemaError, at: Path): Problem {
   return {
     code: empty ? 'empty' : 'too-short',
     path: at,
-    message: `"${pathText(at)}" is ${empty ? 'empty' : 'too short'}`,
+    message: `${quoted(pathText(at))} is ${empty ? 'empty' : 'too short'}`,
     allowed: `at least ${counted(Number(error.params['limit']), 'character')}`,
   };
 }
@@ -217,12 +219,12 @@ function wrongCount(error: SchemaError, at: Path): Problem {
   const { parentSchema } = error;
   const few = error.keyword.startsWith('min');
   if (parentSchema?.['minProperties'] === 1 && parentSchema['maxProperties'] === 1) {
-    const members = orList(Object.keys(properties(error)).map(quoted));
+    const members = orList(Object.keys(properties(error)).map(quotedShort));
     return {
       code: few ? 'too-few' : 'too-many',
       path: at,
       side: 'key',
-      message: `"${pathText(at)}" must have exactly one member`,
+      message: `${quoted(pathText(at))} must have exactly one member`,
       allowed: members,
       fix: few ? `add ${members}` : 'keep one of them',
     };
@@ -230,7 +232,7 @@ function wrongCount(error: SchemaError, at: Path): Problem {
   return {
     code: few ? 'too-few' : 'too-many',
     path: at,
-    message: `"${pathText(at)}" has too ${few ? 'few' : 'many'} members`,
+    message: `${quoted(pathText(at))} has too ${few ? 'few' : 'many'} members`,
     found: `${Object.keys(error.data ?? {}).length}`,
     allowed: `at ${few ? 'least' : 'most'} ${error.params['limit']}`,
   };
@@ -242,8 +244,8 @@ function repeated(error: SchemaError, at: Path, { typed }: ExplainContext): Prob
   return {
     code: 'repeated',
     path: [...at, again],
-    message: `"${pathText([...at, again])}" repeats a member of "${pathText(at)}"`,
-    ...(typed([...at, again]) === undefined ? {} : { found: quoted(typed([...at, again]) ?? '') }),
+    message: `${quoted(pathText([...at, again]))} repeats a member of ${quoted(pathText(at))}`,
+    ...(typed([...at, again]) === undefined ? {} : { found: quotedShort(typed([...at, again]) ?? '') }),
     fix: 'remove it',
     related: [{ message: 'first here', path: [...at, first] }],
   };
@@ -259,7 +261,7 @@ function outOfRange(error: SchemaError, at: Path, { typed }: ExplainContext): Pr
   return {
     code: 'out-of-range',
     path: at,
-    message: `"${pathText(at)}" is out of range`,
+    message: `${quoted(pathText(at))} is out of range`,
     found: describeFound(error.data, typed(at)),
     allowed: `${bounds[String(error.params['comparison'])]} ${error.params['limit']}`,
   };
@@ -270,7 +272,7 @@ function invalid(error: SchemaError, at: Path): Problem {
   return {
     code: 'not-allowed',
     path: at,
-    message: `"${pathText(at)}" cannot have this value`,
+    message: `${quoted(pathText(at))} cannot have this value`,
     found: describeFound(error.data),
     ...(allowed === undefined ? {} : { allowed }),
   };

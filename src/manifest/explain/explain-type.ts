@@ -5,10 +5,11 @@
 import { dump } from 'js-yaml';
 import type { Path } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { SchemaError } from '../schema/compile-schema.ts';
 import { allowedItems, allowedTypes, describeAllowed, describeFound } from './describe-value.ts';
 import type { ExplainContext } from './explain-context.ts';
-import { type Problem, pathText, quoted } from './problem.ts';
+import { type Problem, pathText, quotedShort } from './problem.ts';
 
 const booleans: Readonly<Record<string, boolean>> = {
   yes: true,
@@ -31,7 +32,7 @@ export function explainWrongType(error: SchemaError, at: Path, context: ExplainC
   return {
     code: 'wrong-type',
     path: at,
-    message: `"${pathText(at)}" has the wrong type`,
+    message: `${quoted(pathText(at))} has the wrong type`,
     found: describeFound(error.data, typed),
     allowed: form ?? describeAllowed(error.parentSchema),
     ...(fix === undefined ? {} : { fix }),
@@ -62,13 +63,13 @@ function unwantedNull(error: SchemaError, at: Path, { field, typed, absent }: Ex
   return {
     code: 'wrong-type',
     path: at,
-    message: `"${pathText(at)}" has no value`,
+    message: `${quoted(pathText(at))} has no value`,
     found: describeFound(null, typed(at)),
     allowed: describeAllowed(error.parentSchema),
     fix:
       at.join() === 'spec'
         ? 'write "spec: {}", or give it fields'
-        : `give it a value, or remove "${at.at(-1)}"`,
+        : `give it a value, or remove ${quoted(at.at(-1) ?? '')}`,
   };
 }
 
@@ -77,9 +78,9 @@ export function noDefault(at: Path, absent: Kind['absent']): Problem {
   return {
     code: 'no-default',
     path: at,
-    message: `"${pathText(at)}" has no default that null could stand for`,
+    message: `${quoted(pathText(at))} has no default that null could stand for`,
     found: 'null',
-    fix: `give it a value, or leave "${name}" out${absent === 'unmanaged' ? ', which means "not managed"' : ''}`,
+    fix: `give it a value, or leave ${quoted(name ?? '')} out${absent === 'unmanaged' ? ', which means "not managed"' : ''}`,
   };
 }
 
@@ -89,7 +90,7 @@ function literalSecret(error: SchemaError, at: Path): Problem {
     code: 'literal-secret',
     path: at,
     side: 'key',
-    message: `"${pathText(at)}" must say where the secret is, never hold it`,
+    message: `${quoted(pathText(at))} must say where the secret is, never hold it`,
     allowed: allowed.map((name) => `{ ${name}: … }`).join(' or '),
     fix: 'put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
   };
@@ -98,6 +99,10 @@ function literalSecret(error: SchemaError, at: Path): Problem {
 /** How to write the same value with the right type. */
 function suggestSpelling({ data, parentSchema }: SchemaError, typed: string | undefined): string | undefined {
   const types = allowedTypes(parentSchema);
+  // In quotes it would be as wrong as without them.
+  const words: unknown = parentSchema?.['enum'];
+  if (typeof data !== 'string' && Array.isArray(words) && !words.includes(typed ?? `${data}`))
+    return `write ${describeAllowed(parentSchema)}`;
   if (typeof data === 'number' || typeof data === 'boolean')
     return suggestForScalar(data, types, {
       typed: typed ?? `${data}`,
@@ -113,7 +118,7 @@ function suggestForScalar(
   types: readonly string[],
   { typed, items }: { readonly typed: string; readonly items: readonly string[] },
 ): string | undefined {
-  if (types.includes('string')) return `put it in quotes: ${quoted(typed)}`;
+  if (types.includes('string')) return `put it in quotes: ${quotedShort(typed)}`;
   if (!types.includes('array') || types.includes('object')) return undefined;
   return suggestList([items.includes('string') ? typed : data]);
 }

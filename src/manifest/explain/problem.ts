@@ -7,6 +7,7 @@ import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { Path } from '../../model/json/json.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
 import { maskPrivateKeys } from '../../model/private-key.ts';
+import { quoted } from '../../model/quoted.ts';
 import { maskFrom } from './mask-secrets.ts';
 import type { EntrySide } from '../yaml/yaml-document.ts';
 
@@ -90,7 +91,7 @@ export function orList(words: readonly string[]): string {
 }
 
 /** A text in double quotes, shortened when it is long. Addresses and private keys are masked first: shortened, they are no longer recognized. */
-export function quoted(text: string): string {
+export function quotedShort(text: string): string {
   const shown = maskPrivateKeys(maskAddresses(text));
-  return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 79)}…` : shown);
+  return quoted(shown.length > 80 ? `${shown.slice(0, 79)}…` : shown);
 }

@@ -1,6 +1,7 @@
 /** Guesses what an unknown field was meant to be: the API's own spelling, a field of another section, a similar name, or one with more words before it. */
 import { camelCase } from '../../model/kind/field-names.ts';
 import { isJsonObject, type JsonObject, type Path } from '../../model/json/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import { nearestWord } from './nearest-word.ts';
 import type { Problem } from './problem.ts';
 import type { ServiceSpellings } from './service-spellings.ts';
@@ -22,19 +23,19 @@ export function suggestField(
   const translated = camelCase(name);
   if (translated !== name && known.includes(translated))
     return {
-      fix: `write "${translated}": fields have the API's names in camelCase`,
+      fix: `write ${quoted(translated)}: fields have the API's names in camelCase`,
       meant: [...parent, translated],
     };
   const ours = spellings?.get(translated);
   if (ours !== undefined && known.includes(ours))
     return {
-      fix: `write "${ours}": manifests have one name for it, whatever a service calls it`,
+      fix: `write ${quoted(ours)}: manifests have one name for it, whatever a service calls it`,
       meant: [...parent, ours],
     };
   const elsewhere = parent.length < 2 ? otherSection(translated, parent, schema) : undefined;
   if (elsewhere !== undefined) return elsewhere;
   const near = nearestWord(name, known) ?? withoutPrefix(translated, known);
-  return near === undefined ? {} : { fix: `did you mean "${near}"?`, meant: [...parent, near] };
+  return near === undefined ? {} : { fix: `did you mean ${quoted(near)}?`, meant: [...parent, near] };
 }
 
 /** `ttl` for `tokenTtl`, as the API once called it: the shortest field that ends with these words. */
@@ -56,8 +57,8 @@ function otherSection(
     (section) => section[0] !== parent[0] && Object.hasOwn(fieldsOf(schema, section), name),
   );
   if (home === undefined) return undefined;
-  const place = home[0] === undefined ? 'to the top level' : `under "${home[0]}"`;
-  return { fix: `move "${name}" ${place}`, meant: [...home, name] };
+  const place = home[0] === undefined ? 'to the top level' : `under ${quoted(home[0])}`;
+  return { fix: `move ${quoted(name)} ${place}`, meant: [...home, name] };
 }
 
 function fieldsOf(schema: JsonObject, section: Path): JsonObject {

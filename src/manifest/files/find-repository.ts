@@ -28,6 +28,11 @@ export function liesIn({ root }: Repository, real: string): boolean {
   return below !== '..' && !below.startsWith(`..${sep}`);
 }
 
+/** A path with slashes, as patterns and git write it. */
+export function slashes(path: string): string {
+  return path.split(sep).join('/');
+}
+
 /** The end of a message, behind the name of a file or folder that `liesIn` refuses. */
 export function outsideMessage({ isGit }: Repository): { readonly message: string; readonly fix: string } {
   return isGit
@@ -41,8 +46,8 @@ export function outsideMessage({ isGit }: Repository): { readonly message: strin
       };
 }
 
-/** `.git` may be a folder (an ordinary clone) or a file (a work tree or a submodule). */
-function exists(path: string): Promise<boolean> {
+/** Links are not followed. `.git` may be a folder (an ordinary clone) or a file (a work tree or a submodule). */
+export function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,

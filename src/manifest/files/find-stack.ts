@@ -1,30 +1,44 @@
 /**
  * Finds the stack file: the file of the given path, the one in the given directory, or without a path the nearest `trueup.yaml`
- * in the current directory or a parent. With `-` the manifests come from standard input, which may also hold the Stack.
+ * in the current directory or a parent within the same repository. A stack file decides where this user's tokens are sent, so one
+ * above the current directory must not belong to a stranger. With `-` the manifests come from standard input, which may also hold
+ * the Stack.
  */
-import { stat } from 'node:fs/promises';
+import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
+import { findRepository, liesIn } from './find-repository.ts';
 
 export const stackFileName = 'trueup.yaml';
 
 /** Means standard input, both as a path and as the file of a place. */
 export const standardInput = '-';
 
-/** @returns the absolute path of the stack file, or why there is none */
-export async function findStack(path: string | undefined, cwd: string): Promise<string | Diagnostic> {
-  if (path === undefined || path === standardInput) return findUpwards(cwd);
+/**
+ * @param userId of the current user; undefined where files have no such owners
+ * @returns the absolute path of the stack file, or why there is none
+ */
+export async function findStack(
+  path: string | undefined,
+  cwd: string,
+  userId?: number,
+): Promise<string | Diagnostic> {
+  if (path === undefined || path === standardInput) return findUpwards(resolve(cwd), userId);
   const absolute = resolve(cwd, path);
   const kind = await kindOf(absolute);
   if (kind === 'file') return absolute;
-  if (kind === undefined) return noStack(`there is no file or directory "${path}"`, 'correct the path');
+  if (kind === undefined) return noStack(`there is no file or directory ${quoted(path)}`, 'correct the path');
   if ((await kindOf(join(absolute, stackFileName))) === 'file') return join(absolute, stackFileName);
   const other = join(absolute, 'trueup.yml');
   return (await kindOf(other)) === 'file'
-    ? noStack(`the stack file of "${path}" is called "trueup.yml"`, `rename it to "${stackFileName}"`)
+    ? noStack(
+        `the stack file of ${quoted(path)} is called "trueup.yml"`,
+        `rename it to ${quoted(stackFileName)}`,
+      )
     : noStack(
-        `"${path}" holds no ${stackFileName}`,
-        `create "${displayPath(join(absolute, stackFileName), cwd)}"`,
+        `${quoted(path)} holds no ${stackFileName}`,
+        `create ${quoted(displayPath(join(absolute, stackFileName), cwd))}`,
       );
 }
 
@@ -33,16 +47,42 @@ export function displayPath(absolute: string, cwd: string): string {
   return relative(cwd, absolute) || '.';
 }
 
-async function findUpwards(cwd: string): Promise<string | Diagnostic> {
-  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
+async function findUpwards(cwd: string, userId: number | undefined): Promise<string | Diagnostic> {
+  const repository = await findRepository(cwd);
+  for (let directory = cwd; ; directory = dirname(directory)) {
+    const real = await realpath(directory).catch(() => directory);
+    if (!liesIn(repository, real)) break;
     const candidate = join(directory, stackFileName);
-    if ((await kindOf(candidate)) === 'file') return candidate;
+    if ((await kindOf(candidate)) === 'file')
+      return (directory === cwd ? undefined : await refuseStranger(candidate, cwd, userId)) ?? candidate;
     if (directory === dirname(directory)) break;
   }
   return noStack(
-    `there is no ${stackFileName} here or in a parent directory`,
+    repository.isGit
+      ? `there is no ${stackFileName} here or in a parent directory within the git repository`
+      : `there is no ${stackFileName} here, and parent directories are searched only within a git repository`,
     'go to the directory of a stack, or give its path',
   );
+}
+
+/** Refuses a file whose owner, or that of the link in its place, is neither the current user nor the owner of the current directory. */
+async function refuseStranger(
+  file: string,
+  cwd: string,
+  userId: number | undefined,
+): Promise<Diagnostic | undefined> {
+  if (userId === undefined) return undefined;
+  const [here, target, link] = await Promise.all([stat(cwd), stat(file), lstat(file)]);
+  const stranger = [target, link].find(({ uid }) => uid !== userId && uid !== here.uid);
+  if (stranger === undefined) return undefined;
+  const shown = displayPath(file, cwd);
+  return {
+    code: 'foreign-stack',
+    severity: 'error',
+    class: 'failure',
+    message: `${quoted(shown)} belongs to the user with the id ${stranger.uid}, who is neither the current user (${userId}) nor the owner of the current directory (${here.uid})`,
+    fix: `read it, and give its path if you trust it: ${quoted(shown)}`,
+  };
 }
 
 function noStack(message: string, fix: string): Diagnostic {

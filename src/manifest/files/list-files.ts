@@ -3,12 +3,15 @@
  * below), a glob, or an exclusion with `!` in front. A pattern without a file is a problem unless it is optional: an empty list
  * must never be taken for "all resources were removed" (rule 41).
  */
+import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { join, relative, resolve, sep } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import picomatch from 'picomatch';
 import type { Path } from '../../model/json/json.ts';
-import { findRepository, liesIn, outsideMessage, type Repository } from './find-repository.ts';
+import { quoted } from '../../model/quoted.ts';
+import { findRepository, liesIn, outsideMessage, type Repository, slashes } from './find-repository.ts';
 import { standardInput } from './find-stack.ts';
+import type { TrackedFiles, Wanted } from './tracked-files.ts';
 
 /** One item of `spec.manifests`. */
 export interface ManifestPattern {
@@ -43,14 +46,20 @@ export function hasOnlyExclusions(patterns: readonly ManifestPattern[]): boolean
   return patterns.length > 0 && patterns.every(isExclusion);
 }
 
+interface ListOptions {
+  /** whether the file of an absolute path holds no manifest and is left out, even when a pattern matches it */
+  readonly isNone?: (file: string) => boolean;
+  /** notes the tracked files that the patterns match and the work tree lacks */
+  readonly tracked?: TrackedFiles | undefined;
+}
+
 /**
- * @param isNone whether the file of an absolute path holds no manifest and is left out, even when a pattern matches it
  * @returns the files of each pattern that is no exclusion and not `-`, in the order of `patterns`
  */
 export async function listFiles(
   patterns: readonly ManifestPattern[],
   directory: string,
-  isNone: (file: string) => boolean = () => false,
+  { isNone = () => false, tracked }: ListOptions = {},
 ): Promise<readonly PatternFiles[]> {
   const excluded = patterns.filter(isExclusion).map(({ pattern }) => withoutDot(pattern.slice(1)));
   const isExcluded = picomatch(excluded, { dot: true });
@@ -59,11 +68,13 @@ export async function listFiles(
   const found: PatternFiles[] = [];
   for (const pattern of patterns) {
     if (isExclusion(pattern) || pattern.pattern === standardInput) continue;
-    const { files: all, problem } = await listPattern(pattern.pattern, { directory, repository, isLeft });
+    const context = { directory, repository, isLeft, isNone, tracked };
+    const { files: all, problem, isPartial } = await listPattern(pattern.pattern, context);
     const candidates = all.filter((file) => !isNone(file));
     const files = candidates.filter(isLeft);
     const anyProblem = problem ?? (files.length > 0 ? undefined : nothingLeft(pattern, candidates));
-    const isFine = anyProblem === undefined || (pattern.optional && !isUnread(anyProblem));
+    // A pattern without a file because the checkout lacks them: that is a problem of the checkout.
+    const isFine = anyProblem === undefined || ((pattern.optional || isPartial) && !isUnread(anyProblem));
     found.push({ pattern, files, ...(isFine ? {} : { problem: anyProblem }) });
   }
   return found;
@@ -78,8 +89,8 @@ function isUnread({ code }: PatternProblem): boolean {
 function nothingLeft({ pattern }: ManifestPattern, candidates: readonly string[]): PatternProblem {
   const message =
     candidates.length === 0
-      ? `"${pattern}" stands for the stack file alone, which holds no manifest`
-      : `the exclusions leave nothing of "${pattern}"`;
+      ? `${quoted(pattern)} stands for the stack file alone, which holds no manifest`
+      : `the exclusions leave nothing of ${quoted(pattern)}`;
   return { code: 'no-manifests', message, fix: fixOrOptional(pattern) };
 }
 
@@ -88,30 +99,57 @@ function fixOrOptional(pattern: string): string {
 }
 
 /** All files that one pattern matches. */
-type PatternMatch = Omit<PatternFiles, 'pattern'>;
+type PatternMatch = Omit<PatternFiles, 'pattern'> & {
+  /** manifests may exist that this checkout does not show */
+  readonly isPartial?: boolean;
+};
 
-interface ListContext {
+interface ListContext extends Required<Pick<ListOptions, 'isNone'>>, Pick<ListOptions, 'tracked'> {
   readonly directory: string;
   readonly repository: Repository;
   isLeft(file: string): boolean;
 }
 
-async function listPattern(
-  pattern: string,
-  { directory, repository, isLeft }: ListContext,
-): Promise<PatternMatch> {
+async function listPattern(pattern: string, context: ListContext): Promise<PatternMatch> {
+  const { directory, repository, isLeft, tracked } = context;
   const { base, glob } = picomatch.scan(withoutDot(pattern));
   const root = resolve(directory, glob === '' ? pattern : base);
+  const wanted = wantedOf(root, glob, context);
+  const isPartial = (await tracked?.notePath(root, wanted)) ?? false;
   const file = glob === '' ? await listFile(pattern, root) : undefined;
-  if (file !== undefined) return file;
+  if (file !== undefined) return { ...file, isPartial };
   const isWanted = glob === '' ? isYaml : matchesBelow(root, glob);
-  const walked = await walk(root, { repository, isWanted });
+  const walked = await walk(root, { repository, isWanted, wanted, tracked });
   const outside = walked.outside.filter((path) => isLeft(path) && isLeft(join(path, 'any.yaml')));
   if (outside.length > 0)
     return { files: walked.files.sort(), problem: refuseOutside(outside, directory, repository) };
   const nothing =
-    glob === '' ? `the directory "${pattern}" holds no manifest` : `no file matches "${pattern}"`;
-  return withFiles(pattern, walked, nothing);
+    glob === '' ? `the directory ${quoted(pattern)} holds no manifest` : `no file matches ${quoted(pattern)}`;
+  return { ...withFiles(pattern, walked, nothing), isPartial: isPartial || walked.isPartial };
+}
+
+/** The files of a pattern that count when they are missing: those that the walk would list if they were there. */
+function wantedOf(root: string, glob: string, { isLeft, isNone }: ListContext): Wanted {
+  const matches = glob === '' ? isYaml : matchesBelow(root, glob);
+  return {
+    isFile: (path) => (path === root ? glob === '' : matches(path)) && isLeft(path) && !isNone(path),
+    isEntered: (path) => path === root || !ignoredDirectory.test(basename(path)),
+    mayHold: (path) =>
+      isLeft(path) && isLeft(join(path, 'any.yaml')) && mayLeadTo(glob, slashes(relative(root, path))),
+  };
+}
+
+/** Whether a glob may match files below a folder. Both are relative to the same root. */
+function mayLeadTo(glob: string, folder: string): boolean {
+  // Braces with slashes in them have parts of several depths.
+  if (glob === '' || folder === '' || /[{(][^})]*\//.test(glob)) return true;
+  const parts = glob.split('/');
+  for (const [index, name] of folder.split('/').entries()) {
+    const part = parts[index];
+    if (part === '**') return true;
+    if (part === undefined || !picomatch(part)(name)) return false;
+  }
+  return parts.length > folder.split('/').length;
 }
 
 function matchesBelow(root: string, glob: string): (file: string) => boolean {
@@ -125,7 +163,9 @@ async function listFile(pattern: string, path: string): Promise<PatternMatch | u
     return (await stat(path)).isDirectory() ? undefined : { files: [path] };
   } catch (error) {
     const missing = codeOf(error) === 'ENOENT';
-    const message = missing ? `"${pattern}" does not exist` : `"${pattern}" cannot be read: ${codeOf(error)}`;
+    const message = missing
+      ? `${quoted(pattern)} does not exist`
+      : `${quoted(pattern)} cannot be read: ${codeOf(error)}`;
     if (!missing) return { files: [], problem: { code: 'unreadable', message } };
     return { files: [], problem: { code: 'no-file', message, fix: fixOrOptional(pattern) } };
   }
@@ -134,7 +174,7 @@ async function listFile(pattern: string, path: string): Promise<PatternMatch | u
 function withFiles(pattern: string, { files, unreadable }: WalkedFiles, message: string): PatternMatch {
   const sorted = [...files].sort();
   if (unreadable.length > 0) {
-    const reason = `a directory of "${pattern}" cannot be read: ${unreadable.join(', ')}`;
+    const reason = `a directory of ${quoted(pattern)} cannot be read: ${unreadable.join(', ')}`;
     return { files: sorted, problem: { code: 'unreadable', message: reason } };
   }
   if (sorted.length > 0) return { files: sorted };
@@ -142,7 +182,7 @@ function withFiles(pattern: string, { files, unreadable }: WalkedFiles, message:
 }
 
 function refuseOutside(paths: readonly string[], directory: string, repository: Repository): PatternProblem {
-  const names = paths.map((path) => `"${slashes(relative(directory, path))}"`).sort();
+  const names = paths.map((path) => quoted(slashes(relative(directory, path)))).sort();
   const { message, fix } = outsideMessage(repository);
   return { code: 'outside-repository', message: `the directory ${names.join(', ')} ${message}`, fix };
 }
@@ -152,16 +192,19 @@ interface WalkedFiles {
   readonly unreadable: string[];
   /** directories outside the repository, which were not entered */
   readonly outside: string[];
+  /** manifests may exist that this checkout does not show */
+  isPartial: boolean;
 }
 
-interface DirectoryWalk {
+interface DirectoryWalk extends Pick<ListContext, 'tracked'> {
   readonly repository: Repository;
+  readonly wanted: Wanted;
   isWanted(file: string): boolean;
 }
 
 /** All wanted files below a directory. Links are followed, but no directory is entered again from inside itself. */
 async function walk(root: string, about: DirectoryWalk): Promise<WalkedFiles> {
-  const walked: WalkedFiles = { files: [], unreadable: [], outside: [] };
+  const walked: WalkedFiles = { files: [], unreadable: [], outside: [], isPartial: false };
   await enter(root, [], about, walked);
   return walked;
 }
@@ -173,24 +216,45 @@ async function enter(
   walked: WalkedFiles,
 ): Promise<void> {
   try {
-    if (!liesIn(about.repository, await realpath(directory))) {
+    const real = await realpath(directory);
+    if (!liesIn(about.repository, real)) {
       walked.outside.push(directory);
       return;
     }
     const { dev, ino } = await stat(directory);
     const identity = `${dev}:${ino}`;
     if (above.includes(identity)) return;
-    for (const entry of await readdir(directory, { withFileTypes: true })) {
-      const path = join(directory, entry.name);
-      const isDirectory = entry.isSymbolicLink() ? await leadsToDirectory(path) : entry.isDirectory();
-      if (!isDirectory && about.isWanted(path)) walked.files.push(path);
+    const entries = await readdir(directory, { withFileTypes: true });
+    const names = entries.map(({ name }) => name);
+    if (await about.tracked?.noteFolder({ path: directory, real, names }, about.wanted))
+      walked.isPartial = true;
+    for (const entry of entries) {
+      const isDirectory = await listEntry(entry, directory, about, walked);
       if (isDirectory && !ignoredDirectory.test(entry.name))
-        await enter(path, [...above, identity], about, walked);
+        await enter(join(directory, entry.name), [...above, identity], about, walked);
     }
   } catch (error) {
     if (above.length > 0 || codeOf(error) !== 'ENOENT')
       walked.unreadable.push(`${directory} (${codeOf(error)})`);
   }
+}
+
+/** Adds an entry that is a wanted file. @returns whether it is a directory, or leads to one */
+async function listEntry(
+  entry: Dirent,
+  directory: string,
+  { tracked, wanted, isWanted }: DirectoryWalk,
+  walked: WalkedFiles,
+): Promise<boolean> {
+  const path = join(directory, entry.name);
+  const isLink = entry.isSymbolicLink();
+  if (isLink && (await tracked?.notePath(path, wanted)) === true) {
+    walked.isPartial = true;
+    return false;
+  }
+  const isDirectory = isLink ? await leadsToDirectory(path) : entry.isDirectory();
+  if (!isDirectory && isWanted(path)) walked.files.push(path);
+  return isDirectory;
 }
 
 async function leadsToDirectory(link: string): Promise<boolean> {
@@ -207,8 +271,4 @@ function codeOf(error: unknown): string {
 
 export function withoutDot(pattern: string): string {
   return pattern.replace(/^(\.\/)+/, '');
-}
-
-export function slashes(path: string): string {
-  return path.split(sep).join('/');
 }

@@ -7,7 +7,8 @@ import picomatch from 'picomatch';
 import type { StackPaths } from '../../model/stack/commit-order.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { standardInput } from './find-stack.ts';
-import { ignoredDirectory, isYaml, slashes, withoutDot } from './list-files.ts';
+import { slashes } from './find-repository.ts';
+import { ignoredDirectory, isYaml, withoutDot } from './list-files.ts';
 
 /**
  * Matches the stack file and all files that its patterns match.

@@ -6,6 +6,7 @@ import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { readRegular, type Obstacle as Unfit } from '../../files/read-regular.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
 import { liesIn, outsideMessage, type Repository } from './find-repository.ts';
 
 /** The maximal size of a text of manifests, in bytes. */
@@ -25,7 +26,7 @@ export async function readText(
       code: 'unreadable-file',
       severity: 'error',
       class: 'incomplete',
-      message: `"${file}" cannot be read: ${reason}`,
+      message: `${quoted(file)} cannot be read: ${reason}`,
       fix: 'check that it exists and may be read',
     };
   }
@@ -113,7 +114,7 @@ function refusal(
     code,
     severity: 'error',
     class: 'invalid',
-    message: `${file === '-' ? 'standard input' : `"${file}"`} ${message}`,
+    message: `${file === '-' ? 'standard input' : quoted(file)} ${message}`,
     place: { file, line, column, length: 1, text: '' },
     fix,
   };

@@ -6,6 +6,7 @@ import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic, Place } from '../../model/diagnostic.ts';
 import { isJsonObject } from '../../model/json/json.ts';
 import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type Entry, placeOfEntry } from './resolve-resources.ts';
 
 /** @param entries also of invalid manifests, in reading order */
@@ -44,8 +45,8 @@ function duplicate(first: Entry, again: Entry): Diagnostic {
     severity: 'error',
     class: 'invalid',
     message: sameName
-      ? `${kind} "${name}" is declared twice for target "${target}"${byWhat(first, again)}`
-      : `the names "${first.writtenName}" and "${again.writtenName}" fold to the same name: for target "${target}" both are ${kind} "${name}"`,
+      ? `${kind} ${quoted(name)} is declared twice for target ${quoted(target)}${byWhat(first, again)}`
+      : `the names ${quoted(first.writtenName)} and ${quoted(again.writtenName)} fold to the same name: for target ${quoted(target)} both are ${kind} ${quoted(name)}`,
     place: placeOfEntry(again),
     fix: 'keep one of them',
     related: [{ message: 'first declared here', place: placeOfEntry(first) }],
@@ -57,7 +58,7 @@ function byWhat(first: Entry, again: Entry): string {
   const short = [first, again].find(({ shortForm }) => shortForm !== undefined);
   if (short === undefined) return '';
   const other = short === first ? again : first;
-  const owner = `by "${short.shortForm}" of ${short.declaration.kind.name} "${short.writtenName}"`;
+  const owner = `by ${quoted(short.shortForm ?? '')} of ${short.declaration.kind.name} ${quoted(short.writtenName)}`;
   return other.shortForm === undefined ? `: ${owner} and by a document of its own` : `: ${owner} each time`;
 }
 
@@ -67,7 +68,7 @@ function duplicateInPlace(first: Entry, again: Entry): Diagnostic {
     code: 'duplicate',
     severity: 'error',
     class: 'invalid',
-    message: `${kind} "${name}" is declared for the targets "${first.address.target}" and "${target}", which are one place`,
+    message: `${kind} ${quoted(name)} is declared for the targets ${quoted(first.address.target)} and ${quoted(target)}, which are one place`,
     place: placeOfTarget(again),
     fix: 'keep one of them',
     related: [{ message: 'first declared here', place: placeOfTarget(first) }],

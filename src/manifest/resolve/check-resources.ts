@@ -8,9 +8,10 @@ import type { ResourceProblem, Kind, CheckContext, Registry } from '../../model/
 import { ownsName } from '../../model/resource/owned-names.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { checkSources } from './check-secret-sources.ts';
 import { leadsToSecret, maskFrom } from '../explain/mask-secrets.ts';
-import { fromDefaultsNote, orList, quoted } from '../explain/problem.ts';
+import { fromDefaultsNote, orList, quotedShort } from '../explain/problem.ts';
 import type { Entry } from './resolve-resources.ts';
 
 interface ResourcesContext {
@@ -108,9 +109,9 @@ function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagn
       code: 'outside-owns',
       severity: 'error',
       class: 'invalid',
-      message: `"${address.name}" is none of the names that target "${name}" owns`,
+      message: `${quoted(address.name)} is none of the names that target ${quoted(name)} owns`,
       place: resource.place,
-      allowed: owns.length === 0 ? 'none' : orList(owns.map(quoted)),
+      allowed: owns.length === 0 ? 'none' : orList(owns.map(quotedShort)),
       fix: 'rename it, or add a pattern to "owns" of the target',
     },
   ];
@@ -130,19 +131,34 @@ function checkRename(
   )
     return [];
   const self = successor.address.name === address.name;
+  if (!self && metadata.renamedFrom !== undefined) return [namesInUse(resource, successor)];
   return [
     {
       code: 'renamed-and-declared',
       severity: 'error',
       class: 'invalid',
       message: self
-        ? `"metadata.renamedFrom" of "${address.name}" is its own name`
-        : `${address.kind} "${address.name}" is declared, and "${successor.address.name}" is to be renamed from it`,
+        ? `"metadata.renamedFrom" of ${quoted(address.name)} is its own name`
+        : `${address.kind} ${quoted(address.name)} is declared, and ${quoted(successor.address.name)} is to be renamed from it`,
       place: resource.place,
       fix: self ? 'remove "renamedFrom"' : 'remove the old document, or "renamedFrom" of the new one',
       ...(self ? {} : { related: [{ message: 'renamed here', place: successor.place }] }),
     },
   ];
+}
+
+/** A swap, a cycle or a chain: the service refuses a name that is still in use, whatever the order of the requests. */
+function namesInUse({ address, metadata, place }: DesiredResource, successor: DesiredResource): Diagnostic {
+  const other = successor.address.name;
+  return {
+    code: 'renamed-and-declared',
+    severity: 'error',
+    class: 'invalid',
+    message: `${quoted(other)} is to be renamed from ${quoted(address.name)}, and ${quoted(address.name)} from ${quoted(metadata.renamedFrom ?? '')}: one apply cannot give a name that is still in use`,
+    place,
+    fix: `rename in two applies, over a third name: declare ${quoted(address.name)} under a name that nothing has, with ${quoted(`renamedFrom: ${address.name}`)}, and apply; then give it the name that it shall have`,
+    related: [{ message: 'renamed here', place: successor.place }],
+  };
 }
 
 /** Only one resource can be renamed from a former one; of two, the plan would take the first and ignore the second. */
@@ -169,7 +185,7 @@ function renamedTwice(first: Entry, again: Entry, former: string): Diagnostic {
     code: 'renamed-twice',
     severity: 'error',
     class: 'invalid',
-    message: `"${first.address.name}" and "${name}" are both to be renamed from ${kind} "${former}" of target "${target}"`,
+    message: `${quoted(first.address.name)} and ${quoted(name)} are both to be renamed from ${kind} ${quoted(former)} of target ${quoted(target)}`,
     place: placeOf(again),
     fix: 'keep "renamedFrom" in one of them',
     related: [{ message: 'the other one', place: placeOf(first) }],
@@ -188,7 +204,7 @@ function checkReference(
         ...invalid,
         place: place(),
         code: 'reference-to-removed',
-        message: `this refers to ${to.address.kind} "${to.address.name}", whose removal is asked for`,
+        message: `this refers to ${to.address.kind} ${quoted(to.address.name)}, whose removal is asked for`,
         fix: 'remove the reference, or keep what it refers to',
         related: [{ message: 'removed here', place: to.place }],
       },
@@ -200,7 +216,7 @@ function checkReference(
       place: place(),
       code: 'reference-to-renamed',
       message: `this refers to a ${successor.address.kind} by the name that it had before`,
-      fix: `write "${successor.address.name}"`,
+      fix: `write ${quoted(successor.address.name)}`,
       related: [{ message: 'renamed here', place: successor.place }],
     },
   ];

@@ -8,8 +8,9 @@ import type { ResourceProblem, Kind } from '../../model/kind/kind.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { isFileAdmitted, realPathOutside } from '../files/admitted-files.ts';
-import { orList, quoted } from '../explain/problem.ts';
+import { orList, quotedShort } from '../explain/problem.ts';
 
 /** Returns no problem when the stack sets no limits. */
 export function checkSources(
@@ -35,7 +36,7 @@ function checkFile(
   if (!isFileAdmitted(file, admitted, directory)) return [refusal(path, about)];
   const real = realPathOutside(file, admitted, directory);
   if (real === undefined) return [];
-  const message = `the file ${quoted(file)} is a link out of what "spec.secrets" of the stack admits, to ${quoted(real)}`;
+  const message = `the file ${quotedShort(file)} is a link out of what "spec.secrets" of the stack admits, to ${quotedShort(real)}`;
   const fix = `name the file that is meant, and add that one to "spec.secrets.files" in the stack's file`;
   return [{ ...refusal(path, about), message, fix }];
 }
@@ -75,8 +76,8 @@ function refusal(
     code: 'source-not-admitted',
     severity: 'error',
     path,
-    message: `"spec.secrets" of the stack does not admit the ${what} ${quoted(name)} as the source of a secret`,
-    allowed: admitted.length === 0 ? `no ${what}` : orList(admitted.map(quoted)),
-    fix: `use one that is admitted, or add it to "spec.secrets.${list}" in the stack's file`,
+    message: `"spec.secrets" of the stack does not admit the ${what} ${quotedShort(name)} as the source of a secret`,
+    allowed: admitted.length === 0 ? `no ${what}` : orList(admitted.map(quotedShort)),
+    fix: `use one that is admitted, or add it to ${quoted(`spec.secrets.${list}`)} in the stack's file`,
   };
 }

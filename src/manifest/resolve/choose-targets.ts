@@ -1,9 +1,10 @@
 /** Chooses the targets of a manifest: those it names, or the only one of the stack that serves its kind (rule 2). */
 import { isJsonObject, type Path } from '../../model/json/json.ts';
 import type { Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Declaration } from './declaration.ts';
 import { nearestWord } from '../explain/nearest-word.ts';
-import { orList, type Problem, quoted } from '../explain/problem.ts';
+import { orList, type Problem, quotedShort } from '../explain/problem.ts';
 import type { StackReading } from '../stack/read-stack.ts';
 
 interface Choice {
@@ -46,7 +47,7 @@ function onlyTarget(kind: string, service: string, candidates: readonly Target[]
   const path = ['metadata', 'target'];
   if (first === undefined) {
     const message = `no target of the stack serves ${kind}`;
-    const fix = `add a target of service "${service}" to the stack`;
+    const fix = `add a target of service ${quoted(service)} to the stack`;
     return { targets: [], problems: [{ code: 'no-target', path, side: 'key', message, fix }] };
   }
   const problem: Problem = {
@@ -54,8 +55,8 @@ function onlyTarget(kind: string, service: string, candidates: readonly Target[]
     path,
     side: 'key',
     message: `several targets serve ${kind}, and "metadata.target" names none`,
-    allowed: orList(candidates.map(({ name }) => quoted(name))),
-    fix: `add "target: ${first.name}" to "metadata", or another of them`,
+    allowed: orList(candidates.map(({ name }) => quotedShort(name))),
+    fix: `add ${quoted(`target: ${first.name}`)} to "metadata", or another of them`,
   };
   return { targets: [], problems: [problem] };
 }
@@ -75,10 +76,10 @@ function namedTarget(
     path,
     message:
       other === undefined
-        ? `the stack has no target "${name}"`
-        : `target "${name}" is of service "${other.service}", which does not serve ${kind}`,
-    allowed: orList(names.map(quoted)),
-    fix: meant === undefined ? fixWithout(names) : `did you mean "${meant}"?`,
+        ? `the stack has no target ${quoted(name)}`
+        : `target ${quoted(name)} is of service ${quoted(other.service)}, which does not serve ${kind}`,
+    allowed: orList(names.map(quotedShort)),
+    fix: meant === undefined ? fixWithout(names) : `did you mean ${quoted(meant)}?`,
   };
   return { targets: [], problems: [problem] };
 }
@@ -87,5 +88,5 @@ function namedTarget(
 function fixWithout(names: readonly string[]): string {
   const [only, ...more] = names;
   if (only === undefined) return 'add a target that does to the stack';
-  return more.length === 0 ? `write "${only}", or leave "target" out` : 'name one of these';
+  return more.length === 0 ? `write ${quoted(only)}, or leave "target" out` : 'name one of these';
 }

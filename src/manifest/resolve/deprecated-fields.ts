@@ -1,6 +1,7 @@
 /** Warns about fields that the API has deprecated. Checks the names that users wrote, before a kind replaces them by the new ones. */
 import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Problem } from '../explain/problem.ts';
 
 /** One warning for each member of `spec` whose schema says `deprecated`; the fix comes from the schema's description. */
@@ -15,8 +16,8 @@ export function deprecatedFields({ specSchema }: Kind, spec: JsonObject): Proble
         severity: 'warning',
         path: ['spec', name],
         side: 'key',
-        message: `"${name}" is deprecated by the API`,
-        fix: successor(field['description']) ?? `leave "${name}" out`,
+        message: `${quoted(name)} is deprecated by the API`,
+        fix: successor(field['description']) ?? `leave ${quoted(name)} out`,
       },
     ];
   });

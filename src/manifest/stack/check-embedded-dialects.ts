@@ -3,6 +3,7 @@
  * have to agree.
  */
 import type { Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Problem } from '../explain/problem.ts';
 
 /** @param targets as the stack lists them; undefined where one could not be read */
@@ -18,8 +19,8 @@ export function checkEmbeddedDialects(targets: readonly (Target | undefined)[]):
       code: 'embedded-dialects',
       path: ['spec', 'targets', `${at}`, 'dialect'],
       message:
-        `target "${target.name}" speaks "${target.dialect}" to the embedded service, and "${first.name}" speaks ` +
-        `"${first.dialect}"`,
+        `target ${quoted(target.name)} speaks ${quoted(target.dialect)} to the embedded service, and ${quoted(first.name)} speaks ` +
+        quoted(first.dialect),
       fix: 'write one dialect for both, or run a service of its own for one of them ("trueup serve")',
       related: [{ message: 'the other one', path: ['spec', 'targets', `${firstAt}`] }],
     };

@@ -1,5 +1,6 @@
 /** A rule for a stack's guards and lint that no schema can express: a stack must not both raise and allow the same one. */
 import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Problem } from '../explain/problem.ts';
 
 /**
@@ -16,7 +17,7 @@ export function checkLevels(section: 'guards' | 'lint', written: Json | undefine
     return {
       code: 'raised-and-allowed',
       path: ['spec', section, 'allow', `${index}`],
-      message: `the ${what} "${String(id)}" is both raised and allowed`,
+      message: `the ${what} ${quoted(String(id))} is both raised and allowed`,
       fix: 'leave it in one of the two lists',
       related: [{ message: 'raised here', path: ['spec', section, 'raise', `${at}`] }],
     };

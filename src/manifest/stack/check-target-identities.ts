@@ -6,6 +6,7 @@ import type { Path } from '../../model/json/json.ts';
 import { patternsOverlap } from '../../model/kind/name-pattern.ts';
 import type { Target } from '../../model/stack/target.ts';
 import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Problem } from '../explain/problem.ts';
 
 /** @param targets as the stack lists them; undefined where one could not be read */
@@ -28,7 +29,7 @@ function checkPair([first, firstAt]: IndexedTarget, [again, at]: IndexedTarget):
   if (first.name === again.name || identityText(first) !== identityText(again)) return undefined;
   const base = ['spec', 'targets'];
   const where = identityText(first);
-  const both = `targets "${first.name}" and "${again.name}" are one place: ${where}`;
+  const both = `targets ${quoted(first.name)} and ${quoted(again.name)} are one place: ${where}`;
   const problem = (path: Path, related: Path, texts: Pick<Problem, 'message' | 'fix'>): Problem => ({
     code: 'one-place',
     path: [...base, `${at}`, ...path],
@@ -40,7 +41,7 @@ function checkPair([first, firstAt]: IndexedTarget, [again, at]: IndexedTarget):
   const shared = firstOverlap(first.owns, again.owns);
   if (shared === undefined) return undefined;
   const [theirs, ours] = shared;
-  const message = `${both}, and a name can match both "${first.owns[theirs]}" and "${again.owns[ours]}"`;
+  const message = `${both}, and a name can match both ${quoted(first.owns[theirs] ?? '')} and ${quoted(again.owns[ours] ?? '')}`;
   const fix = 'narrow one of the two, so that each name is of one target';
   return problem(['owns', `${ours}`], ['owns', `${theirs}`], { message, fix });
 }

@@ -17,6 +17,7 @@ import {
   type Stack,
   type Target,
 } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { checkEmbeddedDialects } from './check-embedded-dialects.ts';
 import { checkLevels } from './check-levels.ts';
 import { checkPlaces } from './check-target-identities.ts';
@@ -27,7 +28,7 @@ import type { ManifestPattern } from '../files/list-files.ts';
 import { partialSpecSchema } from '../schema/manifest-schema.ts';
 import { leadsToSecret } from '../explain/mask-secrets.ts';
 import { nearestWord } from '../explain/nearest-word.ts';
-import { diagnose, orList, type Problem, quoted, type DocumentPlaces } from '../explain/problem.ts';
+import { diagnose, orList, type Problem, quotedShort, type DocumentPlaces } from '../explain/problem.ts';
 
 import { readTarget } from './read-target.ts';
 import { serviceSpellings } from '../explain/service-spellings.ts';
@@ -106,7 +107,7 @@ function ownFormerName(metadata: JsonObject | undefined): Problem[] {
     {
       code: 'renamed-from-itself',
       path: ['metadata', 'renamedFrom'],
-      message: `"metadata.renamedFrom" of stack "${name}" is its own name`,
+      message: `"metadata.renamedFrom" of stack ${quoted(name)} is its own name`,
       fix: 'give the name that the stack had before, or leave the line out',
     },
   ];
@@ -216,9 +217,9 @@ function unknownKind(path: Path, name: string, kinds: Registry): Problem {
     code: 'unknown-kind',
     path,
     side: 'key',
-    message: `"${name}" in "spec.defaults" is not a kind`,
-    allowed: orList([...kinds.keys()].map(quoted)),
-    ...(meant === undefined ? {} : { fix: `did you mean "${meant}"?` }),
+    message: `${quoted(name)} in "spec.defaults" is not a kind`,
+    allowed: orList([...kinds.keys()].map(quotedShort)),
+    ...(meant === undefined ? {} : { fix: `did you mean ${quoted(meant)}?` }),
   };
 }
 
@@ -232,7 +233,7 @@ function repeatedNames(targets: readonly Json[]): Problem[] {
       {
         code: 'duplicate',
         path: path(index),
-        message: `two targets are called "${name}"`,
+        message: `two targets are called ${quoted(name)}`,
         fix: 'give one of them another name',
         related: [{ message: 'first here', path: path(first) }],
       },

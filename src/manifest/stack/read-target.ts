@@ -4,8 +4,9 @@
  */
 import { isJsonObject, type Json, type JsonObject, type Path } from '../../model/json/json.ts';
 import type { Dialect, Service, Target, TokenSource } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { nearestWord } from '../explain/nearest-word.ts';
-import { orList, type Problem, pathText, quoted } from '../explain/problem.ts';
+import { orList, type Problem, pathText, quotedShort } from '../explain/problem.ts';
 import type { TargetDocument } from '../schema/stack-schema.ts';
 import { checkMount } from './check-mount.ts';
 import { checkNamespace } from './check-namespace.ts';
@@ -87,15 +88,15 @@ function fieldsOfOtherService(written: TargetDocument, base: Path): Problem[] {
       code: 'not-for-service',
       path: [...base, name],
       side: 'key',
-      message: `"${name}" is for targets of service "${serviceOf[name]}", and "${written.name}" is of "${written.service}"`,
-      fix: `remove "${name}"`,
+      message: `${quoted(name)} is for targets of service ${quoted(serviceOf[name] ?? '')}, and ${quoted(written.name)} is of ${quoted(written.service)}`,
+      fix: `remove ${quoted(name)}`,
     }));
 }
 
 function checkUrl(url: string, path: Path): Problem[] {
   if (url === 'embedded') return [];
   const problem = (message: string, fix: string): Problem[] => [
-    { code: 'url', path, message: `"${pathText(path)}" ${message}`, fix },
+    { code: 'url', path, message: `${quoted(pathText(path))} ${message}`, fix },
   ];
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
@@ -108,7 +109,8 @@ function checkUrl(url: string, path: Path): Problem[] {
   if (parsed.search !== '' || parsed.hash !== '')
     return problem('holds a query or fragment', 'end it before "?" and "#"');
   const api = /\/(api\/v2|v1)\/*$/.exec(parsed.pathname)?.[1];
-  if (api !== undefined) return problem(`ends with the path of the API, "/${api}"`, `remove "/${api}"`);
+  if (api !== undefined)
+    return problem(`ends with the path of the API, ${quoted(`/${api}`)}`, `remove ${quoted(`/${api}`)}`);
   return [];
 }
 
@@ -121,7 +123,8 @@ function checkDialect(
   const names = known.map(({ name }) => name);
   if (dialect === undefined) {
     if (url === 'embedded') return [];
-    return [{ ...missing(path, 'add the dialect of the service'), allowed: orList(names.map(quoted)) }];
+    const choices = known.map(({ name, spokenBy }) => `${quotedShort(name)} for ${spokenBy}`);
+    return [{ ...missing(path, `add ${orList(choices)}`), allowed: orList(names.map(quotedShort)) }];
   }
   if (names.includes(dialect)) return [];
   const meant = nearestWord(dialect, names);
@@ -129,10 +132,10 @@ function checkDialect(
     {
       code: 'unknown-dialect',
       path,
-      message: `targets of service "${service}" have no such dialect`,
-      found: quoted(dialect),
-      allowed: orList(names.map(quoted)),
-      ...(meant === undefined ? {} : { fix: `did you mean "${meant}"?` }),
+      message: `targets of service ${quoted(service)} have no such dialect`,
+      found: quotedShort(dialect),
+      allowed: orList(names.map(quotedShort)),
+      ...(meant === undefined ? {} : { fix: `did you mean ${quoted(meant)}?` }),
     },
   ];
 }
@@ -171,5 +174,5 @@ function checkLogin({ token }: TargetDocument, base: Path): Problem[] {
 }
 
 function missing(path: Path, fix: string): Problem {
-  return { code: 'missing-field', path, side: 'key', message: `"${pathText(path)}" is missing`, fix };
+  return { code: 'missing-field', path, side: 'key', message: `${quoted(pathText(path))} is missing`, fix };
 }

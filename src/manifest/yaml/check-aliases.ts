@@ -4,6 +4,7 @@
  */
 import { type AliasEvent, EVENT_ID, type Event } from 'js-yaml';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
 import { toPlace, type YamlDocument } from './yaml-document.ts';
 
 /** Far more than people write: the largest manifests have some hundred values. */
@@ -58,13 +59,13 @@ function unfold(walk: AliasWalk, event: AliasEvent): number {
   if (size === 0)
     walk.problem = refuse(walk, event, {
       code: 'endless-alias',
-      message: `the alias "*${name}" stands inside its own anchor "&${name}"`,
+      message: `the alias ${quoted(`*${name}`)} stands inside its own anchor ${quoted(`&${name}`)}`,
       fix: 'write the value out',
     });
   else if (size > maxValues)
     walk.problem = refuse(walk, event, {
       code: 'too-many-aliases',
-      message: `the alias "*${name}" stands for more than ${maxValues} values`,
+      message: `the alias ${quoted(`*${name}`)} stands for more than ${maxValues} values`,
       fix: 'use fewer aliases of aliases, or split the document',
     });
   return size;

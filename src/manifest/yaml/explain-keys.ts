@@ -1,6 +1,7 @@
 /** Finds keys that a map cannot have: the same key twice, or a key that is itself a list or a map. */
 import { EVENT_ID } from 'js-yaml';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
 import { unrenderedTemplate } from './explain-syntax.ts';
 import { type EventRange, keyText, pairsOf, type Span, spanOf } from './locate.ts';
 import type { SourceText } from './source-text.ts';
@@ -87,7 +88,7 @@ function duplicate(parsed: ParsedRange, { name, span, first }: Repetition): Diag
     code: 'duplicate-field',
     severity: 'error',
     class: 'invalid',
-    message: `"${name}" stands twice in one map`,
+    message: `${quoted(name)} stands twice in one map`,
     place: placeOf(parsed, span),
     fix: 'keep one of them',
     related: [{ message: 'first here', place: placeOf(parsed, first) }],

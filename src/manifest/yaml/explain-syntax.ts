@@ -4,6 +4,7 @@
  */
 import type { YAMLException } from 'js-yaml';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { SourceText } from './source-text.ts';
 
 interface Mistake {
@@ -139,7 +140,7 @@ const findersByReason: readonly MistakeFinder[] = [
   })),
   whenReason(/^unidentified alias "(.*)"|^name of an alias/, explainAlias),
   whenReason(/^unknown \w+ tag !<(.*)>|^cannot resolve a node with !<(.*)>/, (_, unknown, unresolved) => ({
-    message: `the tag "${unknown ?? unresolved}" is not supported`,
+    message: `the tag ${quoted(unknown ?? unresolved ?? '')} is not supported`,
     repeats: unknown ?? unresolved,
     fix: 'leave the tag out',
   })),
@@ -170,7 +171,7 @@ function explainEntry({ text, at, line, lineStart }: ErrorContext): Mistake {
   const character = text[at] ?? '';
   const ahead = line.slice(0, at - lineStart);
   if (character !== '' && '@`%&*!|>'.includes(character))
-    return { message: `a value cannot begin with "${character}"`, fix: 'put the value in quotes' };
+    return { message: `a value cannot begin with ${quoted(character)}`, fix: 'put the value in quotes' };
   if (character === ':' && !/:\s/.test(ahead)) return { ...misaligned, at: lineStart + ahead.search(/\S/) };
   if (character === ':')
     return {
@@ -192,7 +193,7 @@ function explainAlias({ at }: ErrorContext, name = ''): Mistake {
     return { at: star, message: 'a value cannot begin with "*"', fix: 'put the value in quotes' };
   return {
     at: star,
-    message: `there is no anchor "&${name}" before this alias`,
+    message: `there is no anchor ${quoted(`&${name}`)} before this alias`,
     repeats: name,
     fix: 'anchors reach no further than their own document: define it there, or write the value out',
   };

@@ -28,6 +28,31 @@ export const kindCodes = {
     class: 'invalid',
     fix: 'remove "operations"',
   },
+  'assessments-without-remote': {
+    title: 'Health assessments need the execution mode remote',
+    class: 'invalid',
+    fix: 'write "executionMode: remote", or leave "assessmentsEnabled" out',
+  },
+  'absolute-directory': {
+    title: 'A working directory is an absolute path, which the service refuses',
+    class: 'invalid',
+    fix: 'write it without the leading "/"',
+  },
+  'not-in-edition': {
+    title: 'A field is declared that the hosted edition of the service does not have',
+    class: 'invalid',
+    fix: 'remove the field',
+  },
+  'foreign-agent-pool': {
+    title: 'An agent pool is not one of the organization',
+    class: 'invalid',
+    fix: 'write the id of an agent pool of this organization',
+  },
+  'bad-engine-version': {
+    title: 'A text is neither a version nor a version constraint',
+    class: 'invalid',
+    fix: 'write it like "1.9.8" or "~> 1.9.0"',
+  },
   'agent-pool-missing': {
     title: 'The execution mode needs an agent pool, and there is none',
     class: 'invalid',
@@ -113,6 +138,12 @@ export const kindCodes = {
     title: 'Tags are declared for a service that has none',
     class: 'invalid',
     fix: 'remove the tags',
+  },
+  'field-not-available': {
+    title: 'A declared field is one that the service does not have, or does not show',
+    class: 'invalid',
+    warning: true,
+    fix: 'remove the field, or let the token read it if the service has it',
   },
   'no-room-for-claim': {
     title: 'There are as many tags as the service allows, and no room for the claim',

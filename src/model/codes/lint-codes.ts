@@ -5,6 +5,13 @@
 import type { CodeTable } from './code-entry.ts';
 
 export const lintCodes = {
+  // what destroys resources later
+  'destroy-time-passed': {
+    title: 'A declared time of a destroy has passed',
+    class: 'invalid',
+    warning: true,
+    fix: 'remove the line',
+  },
   // who may log in, and with what tokens
   'open-role': {
     title: 'Every account of a cluster may log in',

@@ -8,6 +8,11 @@ export const manifestCodes = {
     class: ['failure', 'invalid'],
     fix: 'give the path of a stack, or write one: a document of kind "Stack"',
   },
+  'foreign-stack': {
+    title: 'A stack file in a parent directory belongs to another user',
+    class: 'failure',
+    fix: 'read it, and give its path if you trust it',
+  },
   'second-stack': {
     title: 'There is more than one Stack among the documents',
     class: 'invalid',
@@ -39,6 +44,12 @@ export const manifestCodes = {
     class: 'incomplete',
     warning: true,
     fix: 'correct the pattern, or mark it as optional',
+  },
+  'partial-checkout': {
+    title: 'The checkout lacks manifests that git tracks',
+    class: 'incomplete',
+    warning: true,
+    fix: 'check out the submodules, and all files that "spec.manifests" matches',
   },
   unreadable: {
     title: 'A path of "spec.manifests" cannot be read',

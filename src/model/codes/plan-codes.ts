@@ -1,7 +1,12 @@
-/** Codes of problems that forbid applying a plan: found when declared, live and recorded state are compared. */
+/** Codes of problems that forbid applying a plan: found when declared, live and recorded state are compared, or when secrets are missing. */
 import type { CodeTable } from './code-entry.ts';
 
 export const planCodes = {
+  'token-uses': {
+    title: 'A token may not be used often enough to finish the apply',
+    class: 'failure',
+    fix: 'give a token with more uses, as many as the message names, or one without a limit; or let the target log in',
+  },
   'target-unread': {
     title: 'A target could not be read',
     class: 'incomplete',
@@ -21,6 +26,16 @@ export const planCodes = {
     title: 'A resource belongs to another stack',
     class: 'conflict',
     fix: 'remove its manifest here, or release it there and adopt it here',
+  },
+  'claimed-by-another-id': {
+    title: 'A resource belongs to another stack of the same name',
+    class: 'conflict',
+    fix: 'rename one of the two stacks, rebuild a lost ledger with "trueup recover", or take over with "trueup recover --adopt-repository"',
+  },
+  'other-repository': {
+    title: 'The ledger was written from another repository, or another stack file',
+    class: 'conflict',
+    fix: 'rename one of the two stacks, or use "trueup recover --adopt-repository"',
   },
   'claim-inherited': {
     title: 'A claim stands on a project, and would claim all that is in it',
@@ -42,6 +57,16 @@ export const planCodes = {
     class: 'conflict',
     fix: 'declare it with "protect: false", apply, then ask for its removal',
   },
+  'protected-destroy': {
+    title: 'A change would have the resources of a protected resource destroyed',
+    class: 'invalid',
+    fix: 'leave the schedule out, or declare the resource with "protect: false" first',
+  },
+  'past-destroy-time': {
+    title: 'A time of a destroy that would be sent has passed',
+    class: 'invalid',
+    fix: 'remove the line, or write a time to come',
+  },
   'unknown-reference': {
     title: 'A reference leads to nothing, or to what nobody could look at',
     class: ['invalid', 'incomplete'],
@@ -56,5 +81,15 @@ export const planCodes = {
     title: 'The service will refuse what the plan asks for',
     class: 'failure',
     fix: 'give the token the permission, or apply with one that has it',
+  },
+  'secret-missing': {
+    title: 'A secret that the plan sends is not there',
+    class: 'failure',
+    fix: 'set the variable or fill the file that is named',
+  },
+  'plan-lacks-secrets': {
+    title: 'The plan sends secrets that cannot be read here',
+    class: 'failure',
+    fix: 'provide them: each that is missing has an entry of its own',
   },
 } as const satisfies CodeTable;

@@ -69,15 +69,11 @@ export const runCodes = {
     class: 'failure',
     fix: 'give --out the name of a new file, or of an earlier plan',
   },
-  'secret-missing': {
-    title: 'A secret that the plan sends is not there',
+  'secret-in-ledger': {
+    title: 'The ledger contains a secret of this run',
     class: 'failure',
-    fix: 'set the variable or fill the file that is named',
-  },
-  'plan-lacks-secrets': {
-    title: 'The plan sends secrets that cannot be read here',
-    class: 'failure',
-    fix: 'provide them: each that is missing has an entry of its own',
+    warning: true,
+    fix: 'revoke the secret and use a new one; older commits of a ledger in git still contain it',
   },
   'secret-unreadable': {
     title: 'A secret cannot be read from its source',
@@ -186,6 +182,11 @@ export const runCodes = {
     class: 'failure',
     fix: 'review the plan as it is now, and approve it anew',
   },
+  'approval-ended': {
+    title: 'The approval ended: its plan was applied already',
+    class: 'failure',
+    fix: 'plan again and approve again; of a digest alone, add --again',
+  },
   'guards-block': {
     title: 'Guards block the plan',
     class: 'failure',
@@ -235,7 +236,7 @@ export const runCodes = {
   'history-unwritten': {
     title: 'What was applied is not all written into the history',
     class: 'failure',
-    fix: 'mend what the history is kept in; nothing has to be applied again for it',
+    fix: 'repair the place of the history, and run "trueup apply" again: it completes the history',
   },
   'history-damaged': {
     title: 'An entry of the history cannot be read',

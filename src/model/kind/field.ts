@@ -51,4 +51,16 @@ export interface FieldChange {
   readonly unknown?: string;
   /** where the value comes from, if not from the manifest: "default", "no longer declared" */
   readonly origin?: string;
+  /** for a value that was redacted as a whole: its hash, from which the digest is built. The value itself is then the placeholder */
+  readonly redacted?: { readonly before?: string; readonly after?: string };
+}
+
+const plannerFields: ReadonlySet<string> = new Set(['claim', 'remove', 'overrides', 'inherited']);
+
+/**
+ * Whether a field change is the planner's own and no manifest can declare it: the claim, the way of a removal and what it
+ * overrides, or a value that a parent gives.
+ */
+export function isPlannerField([name = '']: Path): boolean {
+  return plannerFields.has(name);
 }

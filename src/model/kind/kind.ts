@@ -2,10 +2,12 @@
  * The contract that each kind implements. Differ, planner, applier and reports know a kind only through it, so that
  * a new kind changes none of them. Only reading does I/O here, and it gets no means to write.
  */
+
 import type { Address, AddressText } from '../resource/address.ts';
 import type { Call, CallId, IdReference } from '../plan/call.ts';
 import type { Action, Change } from '../plan/change.ts';
 import type { Diagnostic, Severity } from '../diagnostic.ts';
+import type { CompareContext, Inheritable, PreparedSpecs } from './comparison.ts';
 import type { DiagnosticCode } from '../diagnostic-codes.ts';
 import type { FieldChange, FieldTable } from './field.ts';
 import type { Json, JsonObject, Path } from '../json/json.ts';
@@ -87,6 +89,11 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly remains?: (record: LedgerRecord<Named<D>>, live?: L) => readonly string[];
   /** The requests that carry out a change. Pure. Bodies use `neutral` names. */
   readonly calls: (change: Change, context: CallContext<D, L, P>) => PlannedCalls;
+  /**
+   * What shows besides the fields that somebody changed this resource since this stack last wrote it, by name; only for kinds
+   * with a claim, where the target keeps none (rule 48).
+   */
+  readonly contentBesides?: (live: L) => Readonly<Record<string, Json>>;
   /**
    * Why the service will refuse this action on this resource in its current state; empty when it will not. `record` is its
    * ledger record: a lock of our own does not block.
@@ -240,12 +247,18 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly resources: readonly L[];
   /** for declared resources that do not exist: sentences about settings that they will not have after their creation */
   readonly predictedNotes?: ReadonlyMap<AddressText, readonly string[]>;
+  /** for declared resources: what they inherit from a parent after the plan, where the plan may change that */
+  readonly inheritable?: ReadonlyMap<AddressText, Inheritable>;
+  /** for declared resources: values that the service will refuse, if the plan sends them */
+  readonly refusedValues?: ReadonlyMap<AddressText, readonly RefusedValue[]>;
   /** the service's own count of them; absent where it gives none */
   readonly total?: number;
   /** why this list is not complete; when not empty, nothing is pruned and "no changes" is not said */
   readonly incomplete: readonly string[];
   /** fields that the service did not answer, whose drift cannot be seen */
   readonly invisible: readonly string[];
+  /** top-level fields that the service answers for no resource at all: it does not have them, or does not show them (rule 48) */
+  readonly lacking?: readonly string[];
   /** remarks for readers of the plan about how this was read */
   readonly notes: readonly string[];
   /** what the service lacks of its API, one sentence each, for the beginning of the report (rule 48) */
@@ -258,33 +271,14 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly refused?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
 }
 
+/** A declared value that the service refuses for sure. */
+export interface RefusedValue extends Pick<Diagnostic, 'code' | 'message' | 'fix'> {
+  /** the top-level field */
+  readonly field: string;
+}
+
 /** Nothing exists, or nothing was read. */
 export const noResources: LiveSet<never> = { resources: [], incomplete: [], invisible: [], notes: [] };
-
-/** Both sides of a comparison, and what the plan knows about other resources. */
-export interface CompareContext<D extends Spec = Spec, L extends LiveResource = LiveResource> {
-  readonly address: Address;
-  /** what the service accepts limits what can be compared */
-  readonly dialect: Dialect;
-  readonly desired: D;
-  readonly live?: L;
-  readonly record?: LedgerRecord<Named<D>>;
-  readonly place?: DesiredResource['place'];
-  peer(address: Address): {
-    readonly desired?: Spec;
-    readonly live?: LiveResource;
-    readonly record?: LedgerRecord;
-  };
-}
-
-export interface PreparedSpecs<P extends Spec = Spec> {
-  readonly desired: P;
-  readonly live?: Spec;
-  /** fields whose live value is unknown, each with the reason */
-  readonly unknown?: Readonly<Record<string, string>>;
-  readonly notes?: readonly string[];
-  readonly problems?: readonly Diagnostic[];
-}
 
 export interface PlannedCalls {
   readonly calls: readonly Call[];
@@ -304,6 +298,8 @@ export interface CallContext<
   readonly target: Target;
   readonly dialect: Dialect;
   readonly stack: string;
+  /** the id that goes into claims; undefined until the first apply has made one */
+  readonly stackId?: string;
   /** canonical; the declared spec after `prepare`; for a withdrawn part the spec that remains */
   readonly desired: P;
   readonly live?: L;

@@ -1,4 +1,4 @@
-/** The claim as text, `<stack>[:protect][:release]`. Only this file formats and parses it (rules 20). */
+/** The claim as text, `<stack>[:protect][:release][:id=<8 hex>]`. Only this file formats and parses it (rules 20). */
 import type { Claim, Witness } from './resource.ts';
 
 /** The key of the direct tag binding that holds the claim. */
@@ -9,17 +9,41 @@ export function birthMark(stack: string): string {
   return `trueup/${stack}`;
 }
 
+/** Anybody can write the field that holds it, so only what can be the name of a stack counts. */
+const creatorMark = /^trueup\/(?<stack>[a-z0-9-]{1,63})$/;
+
 export function stackOfBirthMark(text: string | null | undefined): string | undefined {
-  return text?.startsWith('trueup/') ? text.slice('trueup/'.length) : undefined;
+  return creatorMark.exec(text ?? '')?.groups?.['stack'];
 }
 
-export function formatClaim({ stack, protect, release }: Omit<Claim, 'inherited'>): string {
-  return `${stack}${protect ? ':protect' : ''}${release ? ':release' : ''}`;
+export function formatClaim({ stack, protect, release, id }: Omit<Claim, 'inherited'>): string {
+  return `${stack}${protect ? ':protect' : ''}${release ? ':release' : ''}${id === undefined ? '' : `:id=${id}`}`;
+}
+
+/**
+ * The value of the tag, with the id of the stack. The id is no part of what a plan shows and an approval covers.
+ * @param text as a change has it; @param id undefined in a plan before the first apply, which makes it: such a plan is never sent
+ */
+export function claimValue(text: string, id: string | undefined): string {
+  return formatClaim({ ...parseClaim(text), id: id ?? '(made by the first apply)' });
+}
+
+/** The claim with the stack's id where it is this stack's and has none: for a write of all tags, which repeats it. */
+export function withStackId(value: string, stack: string, id: string | undefined): string {
+  const claim = parseClaim(value);
+  return claim.stack === stack && claim.id === undefined ? claimValue(value, id) : value;
 }
 
 export function parseClaim(text: string, inherited = false): Claim {
   const [stack = '', ...flags] = text.split(':');
-  return { stack, protect: flags.includes('protect'), release: flags.includes('release'), inherited };
+  const id = flags.flatMap((flag) => /^id=(?<id>[0-9a-f]{8})$/.exec(flag)?.groups?.['id'] ?? [])[0];
+  return {
+    stack,
+    protect: flags.includes('protect'),
+    release: flags.includes('release'),
+    inherited,
+    ...(id === undefined ? {} : { id }),
+  };
 }
 
 /** The claim of the resource itself: one that is inherited from its project proves nothing. */

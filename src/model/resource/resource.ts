@@ -35,6 +35,8 @@ export interface Claim {
   readonly release: boolean;
   /** inherited, such as from a project: it proves nothing about this resource */
   readonly inherited: boolean;
+  /** the id of the stack, which two stacks of one name differ in; a plan leaves out its own */
+  readonly id?: string;
   /** stands for the ledger's record: the service shows no claim (rule 48) */
   readonly recorded?: true;
 }
@@ -59,9 +61,13 @@ export interface LiveResource<S extends Spec = Spec, F extends Facts = Facts> {
   readonly spec: S;
   readonly witness: Witness;
   readonly facts: F;
+  /** effective values of fields that it inherits from a parent, by field name, as far as the service answers them */
+  readonly inherited?: Readonly<Record<string, Json>>;
   /**
    * What the token that read the resource may do with it, by the service's names of the rights. About a missing right the
    * service says nothing (rule 30).
    */
   readonly rights?: Readonly<Record<string, boolean>>;
+  /** the service denies this token every right to change the resource */
+  readonly mayWrite?: false;
 }

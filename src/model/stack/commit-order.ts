@@ -1,21 +1,35 @@
 /**
- * How the commit of the plan's manifests relates to the one that was applied last (rule 43). It warns an older job that ran
- * after a newer one.
+ * How the commit of the plan's manifests relates to the one that was applied last (rule 43). It stops an older job that runs
+ * after a newer one, and a job of one branch after one of another.
  */
 
+import type { Path } from '../json/json.ts';
+import type { AddressText } from '../resource/address.ts';
+
 export type CommitOrder =
-  /** the same commit, a later one, or one of another branch */
+  /** the same commit, or a later one */
   | { readonly is: 'onward' }
-  /** an ancestor of the applied commit */
   | {
-      readonly is: 'behind';
+      /** ours is an ancestor of the applied commit, or neither descends from the other */
+      readonly is: 'behind' | 'diverged';
       readonly applied: string;
       readonly ours: string;
       /** whether the stack's files differ between the two: then a plan from ours reverts what was applied */
       readonly differs: boolean;
     }
   /** cannot be determined; `why` is a clause */
-  | { readonly is: 'unknown'; readonly applied: string; readonly why: string };
+  | {
+      readonly is: 'unknown';
+      readonly applied: string;
+      readonly why: string;
+      /** the applied commit is neither in this clone nor in its remote */
+      readonly nowhere?: true;
+      /** what the applies from that commit changed; undefined where the history does not tell */
+      readonly set?: AppliedFields | undefined;
+    };
+
+/** The paths of the fields that applies changed, by resource. */
+export type AppliedFields = ReadonlyMap<AddressText, readonly Path[]>;
 
 /** Which files of a repository a stack is made of. Paths are relative to the stack's directory, with slashes. */
 export interface StackPaths {

@@ -2,6 +2,7 @@
  * The record of what a stack last applied (rule 25), the lock that only one apply can hold, and the history of all
  * applies. A ledger can be lost and rebuilt. None of the three holds secrets.
  */
+
 import type { AddressText } from '../resource/address.ts';
 import type { Action } from '../plan/change.ts';
 import type { FieldChange } from '../kind/field.ts';
@@ -19,10 +20,15 @@ export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
   readonly protect?: boolean;
   /** canonical value last applied of each field that was declared, by top-level field name */
   readonly fields: F;
-  /** the whole canonical content when we last wrote it: only for kinds whose deletion needs it as a witness */
+  /**
+   * the whole canonical content when we last wrote it: only where the deletion needs it as evidence. Absent after a write, until
+   * a plan finds the resource as declared, for kinds with a claim in a target that keeps none
+   */
   readonly content?: Readonly<Record<string, Json>>;
   /** values of undeclared fields as they were live, but for defaults: nothing is written because of them (rule 49) */
   readonly seen?: Readonly<Record<string, Json>>;
+  /** values that an apply let the resource inherit from a parent, by field name: nothing is written because of them */
+  readonly inherited?: Readonly<Record<string, Json>>;
   /** what the kind records besides fields: consumer edges with their ids, or that we hold the lock */
   readonly marks?: Readonly<Record<string, Json>>;
 }
@@ -38,6 +44,8 @@ export interface ApprovedPlan {
   readonly passed?: readonly string[];
   /** RFC 3339 */
   readonly createdAt?: string;
+  /** digests of approvals that this one replaced before their apply had ended well */
+  readonly replaced?: readonly string[];
 }
 
 export interface Ledger {
@@ -51,12 +59,28 @@ export interface Ledger {
    * Undefined in ledgers of older versions, whose records count for the current targets.
    */
   readonly targets?: ReadonlyMap<string, IdentityText>;
+  /** made by the first apply; in each claim of this stack, so that another stack of the same name is noticed */
+  readonly stackId?: string;
+  /** ids of former claims that `recover --adopt-repository` made this stack's; the next apply writes its own id there */
+  readonly takenIds?: readonly string[];
+  /** where the manifests come from */
+  readonly repository?: AppliedRepository;
   /** the commit of the manifests that were applied last, even if there was nothing to do (rule 43) */
   readonly commit?: AppliedCommit;
   /** the new name of a renamed stack, whose ledger has taken over these records: nothing is applied under the old name (rule 44) */
   readonly closedFor?: string;
   /** present only while an apply of an approved plan is running, or after it crashed */
   readonly approved?: ApprovedPlan;
+  /** the digests of plans whose apply ended well, with the time (RFC 3339): such an approval has ended */
+  readonly endedApprovals?: ReadonlyMap<string, string>;
+}
+
+/** The repository that a stack was applied from, and the path of the stack file in it. */
+export interface AppliedRepository {
+  /** of the remote, without scheme and login: `git.example.com/acme/infra`; absent where there is none */
+  readonly remote?: string;
+  /** of the stack file, below the root of the repository */
+  readonly path: string;
 }
 
 /** A commit of the repository that holds the manifests. */
@@ -118,6 +142,8 @@ export interface HistoryEntry {
   readonly settled?: string;
   /** the plan that was made afterwards, of the whole stack, was empty: all was live as recorded then */
   readonly proved?: true;
+  /** the approvals that it ended, as the ledger keeps them: digests with the time (RFC 3339); absent in entries of older versions */
+  readonly endedApprovals?: Readonly<Record<string, string>>;
   /** the apply ended without certainty that the ledger holds all that it did */
   readonly unrecorded?: true;
   readonly changes: readonly HistoryChange[];

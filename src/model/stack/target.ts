@@ -135,7 +135,11 @@ type Capability =
   /** a role can bind each token to the address that it was made for (wire/cluster-auth 2.5) */
   | 'strict-ip-binding'
   /** a workspace has to say that it does not inherit its project's destroy schedule (wire/workspaces 1.5.19) */
-  | 'own-auto-destroy';
+  | 'own-auto-destroy'
+  /** a working directory may begin with "/", which means the root of the repository */
+  | 'absolute-working-directory'
+  /** a workspace whose runs execute on agents may have health assessments */
+  | 'assessments-on-agents';
 
 export interface PublicKeyRules {
   /** as `node:crypto` calls them: `rsa`, `ec`, `ed25519` */
@@ -150,6 +154,8 @@ export interface PublicKeyRules {
 export interface Dialect {
   readonly name: string;
   readonly service: Service;
+  /** the services that speak it, in words for somebody who has to choose */
+  readonly spokenBy: string;
   /** neutral wire name → this service's wire name, for members of request and response bodies */
   readonly rename: Readonly<Record<string, string>>;
   readonly tokenHeader: 'authorization' | string;
@@ -172,5 +178,11 @@ export interface Dialect {
   readonly verifiesSha1?: true;
   /** how many texts, names of members included, a request may hold unless its operator allows more; absent: any number */
   readonly maxTexts?: number;
+  /** how to recognize the hosted edition, which lacks parts of the API: by its host, or by a header of its answers */
+  readonly hosted?: {
+    readonly hosts: ReadonlySet<string>;
+    readonly header: string;
+    readonly value: string;
+  };
   readonly capabilities: ReadonlySet<Capability>;
 }

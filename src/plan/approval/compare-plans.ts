@@ -1,6 +1,6 @@
 /** Compares what two plans mean, address by address and field by field. Pure. */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
-import { type DigestedChange, removedIdentity } from '../../model/plan/change.ts';
+import { approvedIdentity, type DigestedChange } from '../../model/plan/change.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { canonicalText } from '../../model/json/json.ts';
 import type { PlanTarget } from '../../model/plan/plan.ts';
@@ -10,7 +10,7 @@ import type {
   PlanDifference,
   TargetDifference,
 } from '../../model/plan/plan-difference.ts';
-import { actionAtom, fieldAtom, type PlanMeaning, targetMeaning } from './digest.ts';
+import { actionAtom, fieldMeaning, type PlanMeaning, targetMeaning } from './digest.ts';
 
 /** Empty exactly when the two have the same digest. */
 export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifference {
@@ -18,7 +18,7 @@ export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifferen
     ...(one.stack === other.stack ? {} : { stack: { one: one.stack, other: other.stack } }),
     targets: compareTargets(one.targets, other.targets),
     ...compareSelections(one.selection, other.selection),
-    changes: compareChanges(one.changes, other.changes),
+    changes: compareChanges(one.stack, one.changes, other.changes),
   };
 }
 
@@ -42,12 +42,13 @@ function compareTargets(one: readonly PlanTarget[], other: readonly PlanTarget[]
     .map(([a, b, name]) => ({ name, ...sides(a, b) }));
 }
 
-/** In the order of `one`, then those that only `other` has. */
+/** In the order of `one`, then those that only `other` has. @param stack of `one`: hashes of values contain it */
 export function compareChanges(
+  stack: string,
   one: readonly DigestedChange[],
   other: readonly DigestedChange[],
 ): ChangeDifference[] {
-  return pairs(one, other, addressText).flatMap(([a, b]) => compareChange(a, b) ?? []);
+  return pairs(one, other, addressText).flatMap(([a, b]) => compareChange(stack, a, b) ?? []);
 }
 
 function addressText({ address }: DigestedChange): AddressText {
@@ -55,30 +56,47 @@ function addressText({ address }: DigestedChange): AddressText {
 }
 
 function compareChange(
+  stack: string,
   one: DigestedChange | undefined,
   other: DigestedChange | undefined,
 ): ChangeDifference | undefined {
   const { address } = one ?? other ?? {};
   if (address === undefined) return undefined;
+  const meaning = (field: FieldChange) => fieldMeaning({ stack, address }, field);
   const fields = pairs(one?.fields ?? [], other?.fields ?? [], ({ path }) => canonicalText(path))
-    .filter(([a, b]) => a === undefined || b === undefined || fieldAtom(address, a) !== fieldAtom(address, b))
+    .filter(([a, b]) => a === undefined || b === undefined || meaning(a) !== meaning(b))
     .flatMap(([a, b]) => fieldDifference(a, b) ?? []);
   const isSameAction = (one && actionAtom(one)) === (other && actionAtom(other));
   if (isSameAction && fields.length === 0) return undefined;
-  return { address, ...sides(one?.action, other?.action), ...compareRemovedIdentities(one, other), fields };
+  return { address, ...sides(one?.action, other?.action), ...compareIdentities(one, other), fields };
 }
 
-function compareRemovedIdentities(
+function compareIdentities(
   one: DigestedChange | undefined,
   other: DigestedChange | undefined,
-): Pick<ChangeDifference, 'ids' | 'fingerprints'> {
+): Pick<ChangeDifference, 'ids' | 'fingerprints' | 'references'> {
   const [a, b] = [one, other].map((side): { id?: string; fingerprint?: string } => ({
-    ...(side && removedIdentity(side)),
+    ...(side && approvedIdentity(side)),
   }));
   return {
     ...(a?.id === b?.id ? {} : { ids: sides(a?.id, b?.id) }),
     ...(a?.fingerprint === b?.fingerprint ? {} : { fingerprints: sides(a?.fingerprint, b?.fingerprint) }),
+    ...compareReferences(one, other),
   };
+}
+
+/** Only where both plans change the resource: otherwise its fields say what it names. */
+function compareReferences(
+  one: DigestedChange | undefined,
+  other: DigestedChange | undefined,
+): Pick<ChangeDifference, 'references'> {
+  if (one === undefined || other === undefined) return {};
+  const [a, b] = [one.references ?? {}, other.references ?? {}];
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])] as AddressText[];
+  const references = names
+    .filter((name) => a[name] !== b[name])
+    .map((name) => ({ address: name, ...sides(a[name], b[name]) }));
+  return references.length === 0 ? {} : { references };
 }
 
 function fieldDifference(

@@ -1,18 +1,20 @@
 /**
  * The digest of what a plan means (rule 27): stack, targets, selection and a set of atoms, hashed in a fixed order.
- * Times, order, notes, coverage, permissions and calls are not part of it, so it is the same on every machine.
+ * Times, order, notes, coverage, permissions and calls are not part of it, so it is the same on every machine. It is built from
+ * hashes of values, so that it can be recomputed from a plan in which values are redacted.
  */
 import { createHash } from 'node:crypto';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { type DigestedChange, removedIdentity } from '../../model/plan/change.ts';
+import { approvedIdentity, type DigestedChange } from '../../model/plan/change.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { canonicalText } from '../../model/json/json.ts';
 import type { Plan, PlanTarget } from '../../model/plan/plan.ts';
+import { sideHash, type ValuePlace } from '../../model/plan/redacted-values.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import { formatIdentity } from '../../model/stack/target-identity.ts';
 
 /** Must be raised whenever the meaning of an atom changes, so that digests of two versions are never equal by accident. */
-export const digestVersion = 2;
+export const digestVersion = 3;
 
 /** The parts of a plan that enter its digest. */
 export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
@@ -20,8 +22,8 @@ export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
 };
 
 /**
- * One indivisible meaning of a plan, as canonical text: (address, action), for a removal with the remote id or the
- * fingerprint, or (address, path, before, after).
+ * One indivisible meaning of a plan as the ledger keeps it, as canonical text: (address, action), with what identifies the
+ * resources that it is about, or (address, path, before, after).
  */
 export type Atom = string;
 
@@ -36,21 +38,36 @@ export function atomsOf(changes: readonly DigestedChange[]): ReadonlySet<Atom> {
 
 /** What the plan does with one resource as a whole. */
 export function actionAtom(change: DigestedChange): Atom {
-  const identity = removedIdentity(change);
+  const { address, action, references } = change;
+  const identity = { ...approvedIdentity(change), ...(references === undefined ? {} : { references }) };
   return canonicalText([
-    formatAddress(change.address),
-    change.action,
-    ...(identity === undefined ? [] : [identity]),
+    formatAddress(address),
+    action,
+    ...(Object.keys(identity).length === 0 ? [] : [identity]),
   ]);
 }
 
-/** What the plan does with one field. */
-export function fieldAtom(address: Address, { path, before, after, unknown }: FieldChange): Atom {
+/** What the plan does with one field, with its values. */
+function fieldAtom(address: Address, field: FieldChange): Atom {
+  const { path, before, after, unknown, redacted = {} } = field;
+  const side = (value: typeof before, hash: string | undefined) =>
+    hash === undefined ? (value === undefined ? {} : { is: value }) : { hash };
   return canonicalText([
     formatAddress(address),
     path,
-    unknown === undefined ? (before === undefined ? {} : { is: before }) : { unknown },
-    after === undefined ? {} : { is: after },
+    unknown === undefined ? side(before, redacted.before) : { unknown },
+    side(after, redacted.after),
+  ]);
+}
+
+/** What the plan does with one field, with hashes of its values: the same whether they are redacted or not. */
+export function fieldMeaning(place: ValuePlace, field: FieldChange): string {
+  const { path, unknown } = field;
+  return canonicalText([
+    formatAddress(place.address),
+    path,
+    unknown === undefined ? (sideHash(place, field, 'before') ?? null) : { unknown: true },
+    sideHash(place, field, 'after') ?? null,
   ]);
 }
 
@@ -65,15 +82,35 @@ export function fingerprintOf(content: Spec): string {
 }
 
 /** 32 hexadecimal characters. */
-export function digestOf({ stack, targets, selection, changes }: PlanMeaning): string {
-  const meaning = canonicalText([
-    digestVersion,
+export function digestOf(meaning: PlanMeaning): string {
+  const { stack, changes } = meaning;
+  const meanings = changes.flatMap((change) => [
+    actionAtom(change),
+    ...change.fields.map((field) => fieldMeaning({ stack, address: change.address }, field)),
+  ]);
+  return hashOf(digestVersion, meaning, new Set(meanings));
+}
+
+/**
+ * The digest of a plan in version 2, with values in clear and without the ids of what is adopted or named. Plan files of that version
+ * can still be shown and compared.
+ */
+export function formerDigestOf(meaning: PlanMeaning): string {
+  const changes = meaning.changes.map(({ references: _, id, ...change }) =>
+    id === undefined || change.action === 'adopt' ? change : { ...change, id },
+  );
+  return hashOf(2, meaning, atomsOf(changes));
+}
+
+function hashOf(version: number, { stack, targets, selection }: PlanMeaning, meanings: ReadonlySet<string>) {
+  const text = canonicalText([
+    version,
     stack,
     targets.map(targetMeaning).sort(),
     selection === undefined ? null : [...selection].sort(),
-    [...atomsOf(changes)].sort(),
+    [...meanings].sort(),
   ]);
-  return shortHash(meaning);
+  return shortHash(text);
 }
 
 /** The first 128 bits of a SHA-256. */

@@ -17,6 +17,8 @@ import { notAnswered } from '../../compare/diff.ts';
 export interface AnswersVerdict {
   /** fields whose answered value differs from the one that was sent, with the answer as their value before */
   readonly contradicted: readonly FieldChange[];
+  /** those of them that were to be reset, and still have the old value: the service ignored that */
+  readonly ignored: readonly FieldChange[];
   /** fields that the service neither answers nor, as the plan found out, returns when read */
   readonly unverifiable: readonly Path[];
   /**
@@ -43,15 +45,25 @@ export function judgeAnswers({ kind, change, answers, record, drafted }: Answere
   const states = own.map((field) => [field, stateOf(kind, field, values)] as const);
   const isReset = ({ path }: FieldChange) =>
     valueAt(record?.fields, path) !== undefined && valueAt(drafted?.fields, path) === undefined;
+  const contradicted = states.flatMap(([field, { is, answered }]) =>
+    is === 'different' ? [{ ...field, ...(answered === undefined ? {} : { before: answered }) }] : [],
+  );
   return {
-    contradicted: states.flatMap(([field, { is, answered }]) =>
-      is === 'different' ? [{ ...field, ...(answered === undefined ? {} : { before: answered }) }] : [],
-    ),
+    contradicted,
+    ignored: contradicted.filter((field) => {
+      const sent = change.fields.find(({ path }) => sameJson([...path], [...field.path]));
+      return isToDefault(kind, field) && sent?.before !== undefined && sameJson(field.before, sent.before);
+    }),
     unverifiable: states.flatMap(([{ path }, { is }]) => (is === 'never answered' ? [path] : [])),
     unproven: states.flatMap(([field, { is }]) =>
       is === 'different' || (isReset(field) && isToBeRead(field, is)) ? [field.path] : [],
     ),
   };
+}
+
+function isToDefault({ fields }: Kind, { path: [name = '', ...below], after = null }: FieldChange): boolean {
+  const field = fields[name];
+  return below.length === 0 && field?.default !== undefined && sameJson(after, canonicalDefault(field));
 }
 
 /** A field that no read returns is proved by the answer alone, or it would be reset in every plan. */

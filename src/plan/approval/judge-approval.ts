@@ -3,23 +3,21 @@
  * fresh plan is the part of the approved one that is not done yet (rule 28). Anything else in the fresh plan, and
  * anything that it lacks although it is not done, is not covered. Pure.
  */
-import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { type DigestedChange, removedIdentity } from '../../model/plan/change.ts';
+import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
+import { approvedId, approvedIdentity, type DigestedChange } from '../../model/plan/change.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { canonicalText, type Json, sameJson } from '../../model/json/json.ts';
 import type { ChangeDifference, FieldDifference, PlanDifference } from '../../model/plan/plan-difference.ts';
+import { sideHash } from '../../model/plan/redacted-values.ts';
 import type { Planning } from '../build-plan.ts';
 import { compareChanges } from './compare-plans.ts';
 import { digestOf } from './digest.ts';
 import { isRelated, type RemainingWork } from './remaining-work.ts';
-import { isRedacted, isRedactionOf, markRedactions } from '../redacted-plan.ts';
 
 interface Approved {
   readonly digest: string;
-  /** may be redacted: without values that hold secrets */
+  /** values that hold secrets may be redacted */
   readonly changes: readonly DigestedChange[];
-  /** known to be for this stack, these targets and this selection */
-  readonly isHere?: boolean;
 }
 
 export type ApprovalVerdict =
@@ -34,14 +32,9 @@ export type ApprovalVerdict =
 type FreshPlan = Pick<Planning, 'plan' | 'remainingWork'>;
 
 export function judgeApproval({ plan, remainingWork }: FreshPlan, approved: Approved): ApprovalVerdict {
-  const isUnredacted = digestOf({ ...plan, changes: approved.changes }) === approved.digest;
-  // The digest cannot be recomputed from a redacted file, so what the file shows is compared as well.
-  const isSameContent = isUnredacted || isRedactionOf(approved.changes, plan.changes);
-  if (plan.digest === approved.digest && isSameContent) return { is: 'equal' };
-  if (isUnredacted) return judgeChanges({ plan, remainingWork }, approved.changes);
-  return approved.isHere && isRedacted(approved.changes)
-    ? judgeChanges({ plan, remainingWork }, markRedactions(approved.changes))
-    : { is: 'elsewhere' };
+  if (digestOf({ ...plan, changes: approved.changes }) !== approved.digest) return { is: 'elsewhere' };
+  if (plan.digest === approved.digest) return { is: 'equal' };
+  return judgeChanges({ plan, remainingWork }, approved.changes);
 }
 
 /** Every approved change must be done, or planned as it was approved, and nothing else may be planned. */
@@ -52,12 +45,22 @@ function judgeChanges(
   const byAddress = (changes: readonly DigestedChange[]) =>
     new Map(changes.map((change) => [formatAddress(change.address), change]));
   const [was, is] = [byAddress(approved), byAddress(plan.changes)];
-  const changes = compareChanges(approved, plan.changes).flatMap((difference) => {
+  const isCreated = (address: AddressText) => {
+    const change = was.get(address);
+    return change?.action === 'create' && remainingWork(change).isOurs;
+  };
+  const changes = compareChanges(plan.stack, approved, plan.changes).flatMap((difference) => {
     const text = formatAddress(difference.address);
     const change = was.get(text);
     if (change === undefined) return [difference];
     return (
-      uncovered(difference, { approved: change, fresh: is.get(text), left: remainingWork(change) }) ?? []
+      uncovered(difference, {
+        stack: plan.stack,
+        approved: change,
+        fresh: is.get(text),
+        left: remainingWork(change),
+        isCreated,
+      }) ?? []
     );
   });
   if (changes.length > 0) return { is: 'differs', difference: { targets: [], changes } };
@@ -73,9 +76,12 @@ function isDone({ action }: DigestedChange, fresh: DigestedChange | undefined): 
 }
 
 interface Match {
+  readonly stack: string;
   readonly approved: DigestedChange;
   readonly fresh: DigestedChange | undefined;
   readonly left: RemainingWork;
+  /** whether the resource was to be created by the approved plan, and was created by this stack */
+  isCreated(address: AddressText): boolean;
 }
 
 /** The part of a difference that the approval does not cover; undefined when it covers all. */
@@ -84,26 +90,36 @@ function uncovered(difference: ChangeDifference, match: Match): ChangeDifference
   return isActionCovered(match) && fields.length === 0 ? undefined : { ...difference, fields };
 }
 
-function isActionCovered({ approved, fresh, left }: Match): boolean {
+function isActionCovered(match: Match): boolean {
+  const { approved, fresh, left } = match;
   if (fresh === undefined) return !left.action;
+  if (!areReferencesCovered(match)) return false;
   if (approved.action !== fresh.action) return isRemainderOf(approved, fresh, left);
-  // The removal of one resource was approved, not of a later one with the same name.
-  return sameJson(removedIdentityJson(approved), removedIdentityJson(fresh));
+  // One resource was approved, not a later one with the same name.
+  return sameJson(identityJson(approved), identityJson(fresh));
 }
 
-function removedIdentityJson(change: DigestedChange): Json {
-  return { ...removedIdentity(change) };
+function identityJson(change: DigestedChange): Json {
+  return { ...approvedIdentity(change) };
+}
+
+/** Each resource that the change names is the approved one; one that this plan was to create may exist by now, created by this stack. */
+function areReferencesCovered({ approved, fresh, isCreated }: Match): boolean {
+  return Object.entries(fresh?.references ?? {}).every(([name, id]) => {
+    const address = name as AddressText;
+    const known = approved.references?.[address];
+    return known === id || (known === address && isCreated(address));
+  });
 }
 
 /**
  * The rest of an interrupted creation or adoption is an update of something that is ours already; or an adoption that sends
  * nothing, where only the ledger's record is missing.
  */
-function isRemainderOf(
-  { action: approved }: DigestedChange,
-  fresh: DigestedChange,
-  { isOurs }: RemainingWork,
-): boolean {
+function isRemainderOf(change: DigestedChange, fresh: DigestedChange, { isOurs }: RemainingWork): boolean {
+  const { action: approved } = change;
+  const adopted = approvedId(change);
+  if (approved === 'adopt' && adopted !== undefined && adopted !== fresh.id) return false;
   if (fresh.action === 'adopt') return approved === 'create' && fresh.fields.length === 0;
   return fresh.action === 'update' && (approved === 'create' || approved === 'adopt') && isOurs;
 }
@@ -115,12 +131,14 @@ function isCovered({ one, other }: FieldDifference, match: Match): boolean {
 
 /** Whether a field change of the fresh plan is the rest of an approved one. */
 function isApproved(approved: FieldChange | undefined, fresh: FieldChange, match: Match): boolean {
-  if (approved !== undefined && sameJson(approved.after, fresh.after)) {
+  if (approved !== undefined && hasSameValueAfter(approved, fresh, match)) {
     // If the value before was unknown, only the value after was approved.
     if (approved.unknown !== undefined || isPartOfSet(approved, fresh)) return true;
   }
   const isCutShort = match.approved.action === 'create' && match.fresh?.action === 'update';
-  return isCutShort && match.left.isOurs && match.left.fields.some((field) => hasSameAfter(field, fresh));
+  return (
+    isCutShort && match.left.isOurs && match.left.fields.some((field) => hasSameAfter(field, fresh, match))
+  );
 }
 
 /** Whether some of the approved additions and removals of a set are done already, and nothing else changed. */
@@ -138,12 +156,18 @@ function elements(value: Json | undefined): ReadonlySet<string> {
 }
 
 /** Whether the approved value is live, or the fresh plan sets it. */
-function isTrueOrPlanned({ path }: FieldChange, { fresh, left }: Match): boolean {
-  return left.fields
+function isTrueOrPlanned({ path }: FieldChange, match: Match): boolean {
+  return match.left.fields
     .filter((field) => isRelated(path, field.path))
-    .every((field) => fresh?.fields.some((planned) => hasSameAfter(field, planned)));
+    .every((field) => match.fresh?.fields.some((planned) => hasSameAfter(field, planned, match)));
 }
 
-function hasSameAfter(one: FieldChange, other: FieldChange): boolean {
-  return canonicalText(one.path) === canonicalText(other.path) && sameJson(one.after, other.after);
+function hasSameAfter(one: FieldChange, other: FieldChange, match: Match): boolean {
+  return canonicalText(one.path) === canonicalText(other.path) && hasSameValueAfter(one, other, match);
+}
+
+/** Of two changes of one field; a redacted value is compared by its hash. */
+function hasSameValueAfter(one: FieldChange, other: FieldChange, { stack, approved }: Match): boolean {
+  const place = { stack, address: approved.address };
+  return sideHash(place, one, 'after') === sideHash(place, other, 'after');
 }

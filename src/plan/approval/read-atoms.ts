@@ -1,12 +1,13 @@
 /** The inverse of `atomsOf`: the changes of an approved plan, from the atoms that the ledger keeps (rule 28). */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
-import type { Action, DigestedChange, RemovedIdentity } from '../../model/plan/change.ts';
+import type { Action, DigestedChange, Identity } from '../../model/plan/change.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Json, Path } from '../../model/json/json.ts';
+import { secretPlaceholder } from '../../model/redaction/known-secrets.ts';
 import type { Atom } from './digest.ts';
 
 type ParsedAtom =
-  | readonly [address: string, action: Action, meant?: RemovedIdentity]
+  | readonly [address: string, action: Action, meant?: Partial<Identity> & Pick<DigestedChange, 'references'>]
   | readonly [
       address: string,
       path: Path,
@@ -20,10 +21,13 @@ interface AtomGroup {
   action?: Action;
   id?: string;
   fingerprint?: string;
+  references?: NonNullable<DigestedChange['references']>;
 }
 
 interface FieldSide {
   readonly is?: Json;
+  /** of a redacted value */
+  readonly hash?: string;
 }
 
 /**
@@ -48,11 +52,21 @@ export function readAtoms(atoms: Iterable<Atom>): DigestedChange[] {
 }
 
 function readField([, path, before, after]: Extract<ParsedAtom, { length: 4 }>): FieldChange {
+  const redacted = {
+    ...(before.hash === undefined ? {} : { before: before.hash }),
+    ...(after.hash === undefined ? {} : { after: after.hash }),
+  };
   return {
     path,
-    ...(before.is === undefined ? {} : { before: before.is }),
+    ...readSide('before', before),
     ...(before.unknown === undefined ? {} : { unknown: before.unknown }),
-    ...(after.is === undefined ? {} : { after: after.is }),
+    ...readSide('after', after),
     shape: 'scalar',
+    ...(Object.keys(redacted).length === 0 ? {} : { redacted }),
   };
+}
+
+function readSide(side: 'before' | 'after', { is, hash }: FieldSide): Pick<FieldChange, typeof side> {
+  const value = hash === undefined ? is : secretPlaceholder;
+  return value === undefined ? {} : { [side]: value };
 }

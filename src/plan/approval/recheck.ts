@@ -2,40 +2,82 @@
  * The last look before a write (rule 29): compares the fields that the plan relied on once more. Already as desired:
  * nothing to do. As before: send. Anything else changed since the plan: stale, and nothing is sent.
  */
+
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
 import { formatClaim } from '../../model/resource/claim.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
-import { canonicalText, sameJson } from '../../model/json/json.ts';
+import { canonicalText, type Json, sameJson } from '../../model/json/json.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
 import type { Claim, LiveResource } from '../../model/resource/resource.ts';
 import { type ResourceComparison, compareResource } from '../draft/compare-resource.ts';
 import type { Draft } from '../draft/draft-declared.ts';
-import { isAsLastWritten } from '../ownership/judge-whole.ts';
 import type { PlanContext } from '../context/plan-context.ts';
+import { isAsLastWritten, overriddenChange, overriddenIn } from '../ownership/last-written.ts';
 
 export type Recheck =
   | { readonly is: 'send' }
   | { readonly is: 'done' }
   | { readonly is: 'stale'; readonly why: string };
 
-export function recheckDraft(
+/** A call of a change of which another call was sent before: what that one wrote is no longer as the plan saw it. */
+export interface LaterCall {
+  /** top-level names of the fields that the call writes */
+  readonly written: ReadonlySet<string>;
+  /** the facts among the change's preconditions that the call itself relies on */
+  readonly reliesOn: readonly string[];
+}
+
+export interface RecheckMoment {
+  /** milliseconds since 1970 */
+  readonly now: number;
+  /** absent while nothing of the change was sent but this call itself */
+  readonly later?: LaterCall | undefined;
+}
+
+/** Compares with what the plan relied on, and with the time. */
+export function recheckAt(
   context: PlanContext,
   draft: Draft,
-  change: Change,
+  about: RecheckMoment & { readonly change: Change },
   found: LiveResource | undefined,
 ): Recheck {
+  const expired = whyExpired(context, draft, about.now);
+  return expired === undefined ? recheckDraft(context, draft, about, found) : stale(expired);
+}
+
+function recheckDraft(
+  context: PlanContext,
+  draft: Draft,
+  about: { readonly change: Change; readonly later?: LaterCall | undefined },
+  found: LiveResource | undefined,
+): Recheck {
+  const { change, later } = about;
   const { action } = change;
   const now = found && context.withClaim(found);
-  if (action === 'create') return recheckCreate(context, draft, now);
+  if (action === 'create' && later === undefined) return recheckCreate(context, draft, now);
   const takesAway = action === 'delete' || action === 'release';
   if (now === undefined) return takesAway ? { is: 'done' } : stale('it is gone from the service');
-  const owner = movedOwner(draft, change, now);
+  const owner = movedOwner(context, draft, change, now);
   if (owner !== undefined) return stale(owner);
   const isDelete = action === 'delete' && context.kind(change.address.kind).ownership.by !== 'part';
-  const verdict = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, change, now);
-  const fact = verdict.is === 'send' ? movedFact(change, now) : undefined;
+  const verdict = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, about, now);
+  const fact = verdict.is === 'send' ? movedFact(about, now) : undefined;
   return fact === undefined ? verdict : stale(fact);
+}
+
+/** Time goes on between a plan, its approval and the write: by now it may be too late for what the change asks for. */
+function whyExpired(context: PlanContext, draft: Draft, now: number): string | undefined {
+  const { address } = draft.change;
+  const resource = context.desired.get(formatAddress(address));
+  if (resource === undefined) return undefined;
+  const { desired, live } = draft;
+  return compareResource(context, { address, resource, desired, live }, now).expired?.message;
+}
+
+/** Whether it can become too late for a change at all. */
+export function mayExpire(context: PlanContext, draft: Draft): boolean {
+  return whyExpired(context, draft, Number.POSITIVE_INFINITY) !== undefined;
 }
 
 function stale(why: string): Recheck {
@@ -59,13 +101,18 @@ function recheckDelete(context: PlanContext, draft: Draft, now: LiveResource): R
     return stale('its birth mark is gone');
   const obstacles =
     draft.remove === 'force'
-      ? unapproved(draft, kind.overridden?.(now, record) ?? [])
-      : (kind.blockers?.(now, 'delete', record) ?? []);
+      ? unapproved(draft, overriddenIn(context, now))
+      : [...(kind.blockers?.(now, 'delete', record) ?? []), ...changedSince(context, now)];
   if (obstacles.length > 0) return stale(obstacles.join('; '));
   const isWitnessed = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
   return isWitnessed && !isAsLastWritten(context, now, record)
     ? stale('it changed since our last write')
     : { is: 'send' };
+}
+
+function changedSince(context: PlanContext, now: LiveResource): string[] {
+  const change = overriddenChange(context, now);
+  return change === undefined ? [] : [change.message];
 }
 
 /** What a forced deletion would override now and the approved plan did not show. */
@@ -75,18 +122,26 @@ function unapproved({ overridden = [] }: Draft, now: readonly Overridden[]): str
 }
 
 /** A difference in the written fields that the plan did not show means that live changed since. */
-function recheckFields(context: PlanContext, draft: Draft, change: Change, now: LiveResource): Recheck {
+function recheckFields(
+  context: PlanContext,
+  draft: Draft,
+  { change, later }: { readonly change: Change; readonly later?: LaterCall | undefined },
+  now: LiveResource,
+): Recheck {
   const own = change.fields.filter(isOwnField).map((planned) => [planned, stateOfOwn(planned, now)] as const);
   const moved = own.find(([, state]) => state === 'moved');
   if (moved !== undefined) return stale(`${pathText(moved[0])} moved since the plan was made`);
   const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
   const problem = problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) return stale(problem.message);
-  const left = fieldsOfWrite(context, change, fields);
+  const isWritten = ({ path: [name = ''] }: FieldChange) => later === undefined || later.written.has(name);
+  const left = fieldsOfWrite(context, change, fields).filter(isWritten);
   const planned = new Map(change.fields.map((field) => [pathText(field), field] as const));
-  const unplanned = left.find((field) => !isAsPlanned(planned.get(pathText(field)), field));
+  const isExpected = later === undefined ? isAsPlanned : isAsPlannedInPart;
+  const unplanned = left.find((field) => !isExpected(planned.get(pathText(field)), field));
   if (unplanned !== undefined) return stale(`${pathText(unplanned)} moved since the plan was made`);
-  const isDone = left.length === 0 && own.every(([, state]) => state === 'after');
+  if (later?.written.size === 0) return { is: 'send' };
+  const isDone = left.length === 0 && own.every(([field, state]) => state === 'after' || !isWritten(field));
   return isDone ? { is: 'done' } : { is: 'send' };
 }
 
@@ -106,7 +161,7 @@ export function isCarriedOut(
   const isDelete = change.action === 'delete' && ownership.by !== 'part';
   if (now === undefined || isDelete) return isDelete && now === undefined;
   if (written.size === 0 && change.action !== 'create') return false;
-  if (movedOwner(draft, change, now) !== undefined) return false;
+  if (movedOwner(context, draft, change, now) !== undefined) return false;
   const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
   if (problems.some(({ severity }) => severity === 'error')) return false;
   const isWritten = ({ path: [name = ''] }: FieldChange) => written.has(name);
@@ -147,6 +202,30 @@ function isAsPlanned(planned: FieldChange | undefined, found: FieldChange): bool
   );
 }
 
+/**
+ * The same after another call of the change was sent: that one may have created the resource, whose unset fields the plan could not
+ * know, or have added or removed a part of the elements of a set.
+ */
+function isAsPlannedInPart(planned: FieldChange | undefined, found: FieldChange): boolean {
+  if (isAsPlanned(planned, found)) return true;
+  if (planned === undefined || !sameJson(planned.after, found.after)) return false;
+  if (planned.before === undefined) return isUnset(found.before);
+  const [before, after, now] = [planned.before, planned.after, found.before].map(elementsOf);
+  if (planned.shape !== 'set' || !before || !after || !now) return false;
+  return (
+    [...now].every((element) => before.has(element) || after.has(element)) &&
+    [...before].every((element) => !after.has(element) || now.has(element))
+  );
+}
+
+function isUnset(value: Json | undefined): boolean {
+  return value === undefined || [null, '', false, [], {}].some((empty) => sameJson(value, empty));
+}
+
+function elementsOf(value: Json | undefined): ReadonlySet<string> | undefined {
+  return Array.isArray(value) ? new Set(value.map(canonicalText)) : undefined;
+}
+
 function compareNow(context: PlanContext, draft: Draft, now: LiveResource) {
   const resource = context.desired.get(formatAddress(draft.change.address));
   return compareResource(context, {
@@ -170,9 +249,13 @@ function stateOfOwn({ path, before, after }: FieldChange, now: LiveResource): Fi
   return sameJson(value, before) ? 'before' : 'moved';
 }
 
-function movedFact(change: Change, now: LiveResource): string | undefined {
+function movedFact(
+  { change, later }: { readonly change: Change; readonly later?: LaterCall | undefined },
+  now: LiveResource,
+): string | undefined {
   const moved = Object.entries(change.preconditions).find(
-    ([name, value]) => !sameJson(now.facts[name] ?? null, value),
+    ([name, value]) =>
+      (later === undefined || later.reliesOn.includes(name)) && !sameJson(now.facts[name] ?? null, value),
   );
   return moved === undefined ? undefined : `${moved[0]} moved since the plan was made`;
 }
@@ -181,12 +264,29 @@ function movedFact(change: Change, now: LiveResource): string | undefined {
  * A claim that this change does not write must still be the one that the plan saw, or, for a part, the one that the same
  * plan writes to the whole.
  */
-function movedOwner(draft: Draft, change: Change, now: LiveResource): string | undefined {
+function movedOwner(
+  context: PlanContext,
+  draft: Draft,
+  change: Change,
+  now: LiveResource,
+): string | undefined {
   if (change.fields.some((field) => isOwnField(field) && field.path[0] === 'claim')) return undefined;
   const current = claimText(now.witness.claim);
-  const isSeen = current === claimText(draft.live?.witness.claim);
+  const isSeen = current === claimText(claimSeen(context, draft));
   const isGiven = draft.claim !== undefined && current === claimText(draft.claim);
   return isSeen || isGiven ? undefined : 'its claim moved since the plan was made';
+}
+
+/**
+ * The claim that the plan saw in the service. That of a part is the claim of its whole, by which the plan judged it: so a kind of
+ * parts that does not read it again writes nothing.
+ */
+function claimSeen(context: PlanContext, { change: { address }, live }: Draft): Claim | undefined {
+  const { ownership } = context.kind(address.kind);
+  const whole = ownership.by === 'part' ? context.live.get(formatAddress(ownership.of(address))) : undefined;
+  if (whole === undefined) return live?.witness.claim;
+  const { claim } = whole.witness;
+  return claim?.recorded ? undefined : claim;
 }
 
 /** An inherited claim differs from the same claim on the resource itself. */

@@ -3,16 +3,19 @@
  * does not matter who set an approved value (rule 28).
  */
 import { formatAddress } from '../../model/resource/address.ts';
-import { type DigestedChange, removedId } from '../../model/plan/change.ts';
+import { approvedId, type DigestedChange } from '../../model/plan/change.ts';
+import { valueHash } from '../../model/plan/redacted-values.ts';
 import { formatClaim, ownClaim } from '../../model/resource/claim.ts';
 import type { Field, FieldChange } from '../../model/kind/field.ts';
-import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../../model/json/json.ts';
-import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
+import { isJsonObject, type Json, memberOf, ownMember, type Path, sameJson } from '../../model/json/json.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/comparison.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec, canonicalValue } from '../../compare/canonical-spec.ts';
 import { peerOf } from '../draft/compare-resource.ts';
 import { diff } from '../../compare/diff.ts';
+import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { PlanContext } from '../context/plan-context.ts';
+import { recordedFlags } from '../context/recorded-flags.ts';
 
 export interface RemainingWork {
   /** the action is not done: the resource to create does not exist, or the one to delete does */
@@ -28,7 +31,15 @@ export function remainingWork(context: PlanContext, change: DigestedChange): Rem
   const live = context.live.get(formatAddress(address));
   if (live === undefined || isAnother(change, live)) return remainingOfMissing(context, change);
   const { ownership } = context.kind(address.kind);
-  const fields = [...remainingOwnFields(change, live), ...remainingFields(context, change, live)];
+  const known = withKnownValues(context, change, live);
+  const [hidden, shown] = partition(known, ({ redacted }) => redacted?.after !== undefined);
+  const approved = { ...change, fields: shown };
+  // A redacted value that nothing here has is not live: it is left to do.
+  const fields = [
+    ...remainingOwnFields(approved, live, context.record(address)),
+    ...remainingFields(context, approved, live),
+    ...hidden,
+  ];
   switch (action) {
     case 'delete':
       // A part is never deleted: its fields are restored one by one.
@@ -44,9 +55,35 @@ export function remainingWork(context: PlanContext, change: DigestedChange): Rem
   }
 }
 
-/** Whether the live resource is not the one that was to be removed. */
+/** The approved fields, with the values after of redacted ones where live or the manifest has that very value. */
+function withKnownValues(context: PlanContext, change: DigestedChange, live: LiveResource): FieldChange[] {
+  const { address, fields } = change;
+  const place = { stack: context.stack.name, address };
+  const table = context.kind(address.kind).fields;
+  const declared = context.desired.get(formatAddress(address))?.spec ?? {};
+  const specs = [declared, live.spec].map((spec) => canonicalSpec(table, spec));
+  return fields.map((field) => {
+    const hash = field.redacted?.after;
+    const values = specs.flatMap((spec) => valueAt(spec, field.path) ?? []);
+    const after = values.find((value) => hash !== undefined && valueHash(place, field.path, value) === hash);
+    if (after === undefined) return field;
+    const { redacted: _, ...rest } = field;
+    return { ...rest, after };
+  });
+}
+
+function valueAt(spec: Spec, path: Path): [Json] | undefined {
+  const value = path.reduce<Json | undefined>((found, segment) => memberOf(found, segment), { ...spec });
+  return value === undefined ? undefined : [value];
+}
+
+function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(test), all.filter((one) => !test(one))];
+}
+
+/** Whether the live resource is not the one that was to be adopted or removed. */
 function isAnother(change: DigestedChange, live: LiveResource): boolean {
-  const id = removedId(change);
+  const id = approvedId(change);
   return id !== undefined && live.id !== id;
 }
 
@@ -61,7 +98,7 @@ function remainingOfMissing(context: PlanContext, change: DigestedChange): Remai
 
 /** Whether the resource that was to be removed still exists under another name. */
 function existsRenamed(context: PlanContext, change: DigestedChange): boolean {
-  const id = removedId(change);
+  const id = approvedId(change);
   const { kind, target } = change.address;
   return [...context.live.values()].some(
     (live) =>
@@ -93,21 +130,29 @@ function isOurs(context: PlanContext, { address, action }: DigestedChange, live:
   return action !== 'create' || context.isOurs(witness.bornOf) || context.record(whole)?.origin === 'created';
 }
 
-/** How to read the fields of the planner itself, claim and name, from a live resource. */
-const ownFields: Readonly<Record<string, (live: LiveResource) => Json | undefined>> = {
+/** How to read the fields of the planner itself: claim and name from a live resource, what only the ledger keeps from the record. */
+const ownFields: Readonly<
+  Record<string, (live: LiveResource, record: LedgerRecord | undefined) => Json | undefined>
+> = {
   claim: ({ witness }) => {
     const claim = ownClaim(witness);
     return claim && formatClaim(claim);
   },
   name: ({ spec }) => spec['name'],
+  protect: (_, record) => recordedFlags['protect']?.(record),
+  onRemove: (_, record) => recordedFlags['onRemove']?.(record),
 };
 
-function remainingOwnFields({ fields }: DigestedChange, live: LiveResource): FieldChange[] {
+function remainingOwnFields(
+  { fields }: DigestedChange,
+  live: LiveResource,
+  record: LedgerRecord | undefined,
+): FieldChange[] {
   return fields.flatMap((field) => {
     const [name = '', ...below] = field.path;
     const read = below.length === 0 && Object.hasOwn(ownFields, name) ? ownFields[name] : undefined;
     if (read === undefined) return [];
-    const before = read(live);
+    const before = read(live, record);
     if (sameJson(before, field.after)) return [];
     const { before: _, unknown: __, ...rest } = field;
     return [{ ...rest, ...(before === undefined ? {} : { before }) }];
@@ -168,6 +213,7 @@ function prepareApproved(
     dialect: context.target(address.target).dialect,
     desired,
     live,
+    now: context.now,
     ...(record === undefined ? {} : { record }),
     peer: (other) => peerOf(context, other),
   };

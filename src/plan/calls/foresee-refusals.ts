@@ -9,7 +9,9 @@ import type { Coverage } from '../../model/plan/plan.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { TokenRights } from '../../model/wire.ts';
 import { counted } from '../../model/counted.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Planning } from '../build-plan.ts';
+import { readOnlyNote } from './predict-refusal.ts';
 
 /** What was asked about one target, with the number of requests that it took. */
 export interface AskedRights {
@@ -32,7 +34,10 @@ export function withForeseenRefusals(planning: Planning, asked: ReadonlyMap<stri
   if (asked.size === 0) return planning;
   const { plan, refusals } = planning;
   const missing = plan.changes.flatMap((change) => missingRights(change, asked));
-  const notes = Map.groupBy(missing, ({ change }) => change);
+  const notes = Map.groupBy(
+    missing.filter(({ change }) => !isReadOnly(asked.get(change.address.target)?.rights)),
+    ({ change }) => change,
+  );
   const changes = plan.changes.map((change) => {
     const rights = [...new Set((notes.get(change) ?? []).map(({ right }) => right))];
     return rights.length === 0 ? change : { ...change, notes: [...change.notes, noteOf(rights)] };
@@ -66,8 +71,19 @@ function pathOf({ path }: Call): string {
   return path.map(String).join('/');
 }
 
+const writing = ['create', 'update', 'delete', 'patch', 'sudo', 'root'];
+
+/** Whether the token has no right to write on any of the paths that were asked about. */
+function isReadOnly(rights: TokenRights | undefined): boolean {
+  return (
+    rights?.is === 'told' &&
+    rights.on.size > 0 &&
+    [...rights.on.values()].every((held) => !writing.some((right) => held.has(right)))
+  );
+}
+
 function noteOf(rights: readonly string[]): string {
-  return `the service will refuse this: this token lacks ${rights.map((right) => `"${right}"`).join(' and ')}`;
+  return `the service will refuse this: this token lacks ${rights.map(quoted).join(' and ')}`;
 }
 
 /** One error for all that one right is missing for in a target: a read-only token lacks it for everything. */
@@ -79,14 +95,14 @@ function refusedTogether(missing: readonly MissingRight[]): Diagnostic[] {
     const { change, right, path } = first;
     const what =
       group.length === 1
-        ? `to ${change.action} "${formatAddress(change.address)}"`
-        : `${counted(group.length, 'change')} in target "${change.address.target}"`;
+        ? `to ${change.action} ${quoted(formatAddress(change.address))}`
+        : `${counted(group.length, 'change')} in target ${quoted(change.address.target)}`;
     const others = group.length === 1 ? '' : ` and ${counted(group.length - 1, 'other path')}`;
     return {
       code: 'will-be-refused' as const,
       severity: 'error' as const,
       class: 'failure' as const,
-      message: `the service will refuse ${what}: this token lacks "${right}" on "${path}"${others}`,
+      message: `the service will refuse ${what}: this token lacks ${quoted(right)} on ${quoted(path)}${others}`,
       ...(group.length > 1 || change.place === undefined ? {} : { place: change.place }),
       fix: 'give the token the permission, or apply with one that has it',
     };
@@ -102,7 +118,11 @@ function withQuestions(coverage: Coverage, asked: ReadonlyMap<string, AskedRight
       return {
         ...covered,
         requests: covered.requests + question.requests,
-        notes: [...covered.notes, questionNote(question)],
+        notes: [
+          ...covered.notes,
+          questionNote(question),
+          ...(isReadOnly(question.rights) ? [readOnlyNote] : []),
+        ],
       };
     }),
   };

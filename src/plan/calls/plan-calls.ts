@@ -6,6 +6,7 @@ import { renameMembers } from '../../model/json/rename-members.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import type { PlanContext } from '../context/plan-context.ts';
+import { sentFields } from '../context/recorded-flags.ts';
 
 /** The change with its calls, and with the facts that they rely on. */
 export function withCalls(
@@ -16,18 +17,26 @@ export function withCalls(
   const { change, prepared, live, claim, remove } = draft;
   const { target, dialect } = context.target(change.address.target);
   const record = context.record(change.address);
-  const planned = context.kind(change.address.kind).calls(change, {
-    target,
-    dialect,
-    stack: context.stack.name,
-    desired: prepared,
-    ...(live === undefined ? {} : { live }),
-    ...(record === undefined ? {} : { record }),
-    ...(claim === undefined ? {} : { claim }),
-    ...(remove === undefined ? {} : { remove }),
-    idOf: (address) => idOf(context, drafts, address),
-    peer: (address) => peer(context, drafts, address),
-  });
+  const fields = sentFields(change.fields);
+  // What only the ledger keeps needs no call.
+  if (change.action === 'update' && fields.length === 0) return change;
+  const planned = context.kind(change.address.kind).calls(
+    { ...change, fields },
+    {
+      target,
+      dialect,
+      stack: context.stack.name,
+      ...(context.stackId === undefined ? {} : { stackId: context.stackId }),
+      desired: prepared,
+      ...(live === undefined ? {} : { live }),
+      ...(record === undefined ? {} : { record }),
+      ...(claim === undefined ? {} : { claim }),
+      ...(remove === undefined ? {} : { remove }),
+      idOf: (address) => idOf(context, drafts, address),
+      peer: (address) => peer(context, drafts, address),
+    },
+  );
+  const references = referencesOf(context, drafts, change.address);
   const relied = (planned.preconditions ?? []).map((name) => [name, live?.facts[name] ?? null] as const);
   return {
     ...change,
@@ -35,7 +44,26 @@ export function withCalls(
     calls: planned.calls.map((call) => inWireNames(call, dialect)),
     ...(planned.sharedCall === undefined ? {} : { sharedCall: planned.sharedCall }),
     preconditions: Object.fromEntries(relied),
+    ...(Object.keys(references).length === 0 ? {} : { references }),
   };
+}
+
+/** What the ids of the resources are that a manifest names, but for the parent of a part. */
+function referencesOf(
+  context: PlanContext,
+  drafts: ReadonlyMap<AddressText, Draft>,
+  address: Address,
+): NonNullable<Change['references']> {
+  const resource = context.desired.get(formatAddress(address));
+  const { ownership, references } = context.kind(address.kind);
+  const parent = ownership.by === 'part' ? formatAddress(ownership.of(address)) : undefined;
+  const named = resource === undefined ? [] : (references?.(resource) ?? []);
+  return Object.fromEntries(
+    named.flatMap(({ to }) => {
+      const id = formatAddress(to) === parent ? undefined : idOf(context, drafts, to);
+      return id === undefined ? [] : [[formatAddress(to), typeof id === 'string' ? id : id.$id] as const];
+    }),
+  );
 }
 
 function idOf(

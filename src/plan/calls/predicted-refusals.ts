@@ -5,6 +5,7 @@
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import { predictRefusal, refusalNotes } from './predict-refusal.ts';
 import type { PlanContext } from '../context/plan-context.ts';
@@ -33,7 +34,7 @@ export function predictedRefusals(
       code: 'will-be-refused',
       severity: 'error' as const,
       class: 'failure' as const,
-      message: `the service will refuse to ${action} "${formatAddress(address)}": ${reasons.join('; ')}`,
+      message: `the service will refuse to ${action} ${quoted(formatAddress(address))}: ${reasons.join('; ')}`,
       ...(place === undefined ? {} : { place }),
       fix: 'give the token the permission, or apply with one that has it',
     };

@@ -1,5 +1,6 @@
 /** The remarks of a plan about its ledger. Pure. */
 import type { FormerStack, PlanContext } from './plan-context.ts';
+import { quoted } from '../../model/quoted.ts';
 
 /** Sentences without a full stop; empty for an ordinary ledger. */
 export function ledgerNotes(context: PlanContext): string[] {
@@ -22,11 +23,11 @@ function formerNotes(context: PlanContext, { name, hasLedger, records }: FormerS
     const isClaimed = [...context.live.values()].some(({ witness: { claim } }) => claim?.stack === name);
     return isClaimed
       ? [
-          `that of stack "${name}" is not where this stack keeps its own: of what bears its claim nothing is deleted`,
+          `that of stack ${quoted(name)} is not where this stack keeps its own: of what bears its claim nothing is deleted`,
         ]
       : [];
   }
   if (records.size === 0) return [];
   const came = records.size === 1 ? '1 record comes' : `${records.size} records come`;
-  return [`from stack "${name}" ${came} along: the next apply closes its ledger`];
+  return [`from stack ${quoted(name)} ${came} along: the next apply closes its ledger`];
 }

@@ -1,6 +1,7 @@
 /** The message for a name that was not found: it does not exist, or it could not be looked for (rules 5, 8). */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from './plan-context.ts';
 
 /** @param refers the beginning of the sentence, up to the name: `"A" refers to "B"` */
@@ -22,6 +23,6 @@ export function missingReference(
   return {
     class: 'incomplete',
     message: `${refers}, which is not ${there}, and nobody can tell whether it is live: ${blind}`,
-    fix: `make it possible to read "${formatAddress(to)}", then plan again`,
+    fix: `make it possible to read ${quoted(formatAddress(to))}, then plan again`,
   };
 }

@@ -1,11 +1,13 @@
 /** Everything that a plan is made from, by address: desired and live resources, and the ledger. Pure lookups. */
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
+import type { MissingFiles } from '../../model/stack/checkout.ts';
 import type { CommitOrder } from '../../model/stack/commit-order.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Kind, LiveSet, Registry } from '../../model/kind/kind.ts';
+import type { Inheritable } from '../../model/kind/comparison.ts';
+import type { Kind, LiveSet, RefusedValue, Registry } from '../../model/kind/kind.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
 import { ownClaim } from '../../model/resource/claim.ts';
-import type { DesiredResource, LiveResource, Witness } from '../../model/resource/resource.ts';
+import type { Claim, DesiredResource, LiveResource, Witness } from '../../model/resource/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
 import { movedCode } from '../ledger/moved-targets.ts';
 import { isLedgerOwned, withLedgerClaim } from './ledger-claims.ts';
@@ -33,10 +35,20 @@ interface LiveTarget {
 export interface FormerStack {
   readonly name: string;
   readonly hasLedger: boolean;
+  /** the id in its claims */
+  readonly stackId?: string;
   /** addresses of the records that this plan takes over, and that no apply under the new name has written yet */
   readonly records: ReadonlySet<AddressText>;
   /** why it cannot be taken over */
   readonly problems?: readonly Diagnostic[];
+}
+
+/** The ids in claims that are this stack's. */
+interface StackIds {
+  /** undefined until the first apply has made one */
+  readonly own?: string | undefined;
+  /** of claims that this stack has taken over, and that still have the former id */
+  readonly taken?: readonly string[] | undefined;
 }
 
 export interface PlanContextInput {
@@ -53,8 +65,20 @@ export interface PlanContextInput {
   readonly begunCreations?: ReadonlySet<AddressText>;
   /** for a renamed stack */
   readonly former?: FormerStack;
+  /** which ids make a claim this stack's; those of the ledger when absent */
+  readonly stackIds?: StackIds;
+  /** resources that an unfinished apply of this stack had begun to change in any way */
+  readonly begunChanges?: ReadonlySet<AddressText>;
+  /** the ledger was written from another repository, or another stack file */
+  readonly repositoryProblem?: Diagnostic | undefined;
   /** undefined when no commit is known that was applied before */
   readonly commitOrder?: CommitOrder | undefined;
+  /** tracked files that the work tree lacks; absent when no files were listed */
+  readonly missingFiles?: MissingFiles | undefined;
+  /** milliseconds since 1970; absent where nothing may depend on the time */
+  readonly now?: number | undefined;
+  /** the plan was approved before: a change for which it is too late by now stays in it, and becomes stale when it is its turn */
+  readonly isApproved?: boolean | undefined;
 }
 
 export interface PlanContext {
@@ -65,6 +89,9 @@ export interface PlanContext {
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly ledger: Ledger;
   readonly commitOrder: CommitOrder | undefined;
+  readonly missingFiles: MissingFiles | undefined;
+  readonly now: number | undefined;
+  readonly isApproved: boolean;
   kind(name: string): Kind;
   kinds(): readonly Kind[];
   target(name: string): LiveTarget;
@@ -79,10 +106,16 @@ export interface PlanContext {
   readonly unmatched: readonly AddressText[];
   /** Whether an interrupted apply of this stack had begun to create it (rule 24). */
   hasBegunToCreate(address: Address): boolean;
+  /** Whether an interrupted apply of this stack had begun to change it in any way. */
+  hasBegunToChange(address: Address): boolean;
+  /** the id that this stack writes into its claims; undefined until the first apply has made one */
+  readonly stackId: string | undefined;
   /** undefined for a stack that was never renamed */
   readonly former: FormerStack | undefined;
   /** Whether the name in a claim or birth mark is this stack's current or former name (rule 21). */
   isOurs(stack: string | undefined): boolean;
+  /** Whether a claim is this stack's: by its name and its id. A claim without an id is from before stacks had one. */
+  isOurClaim(claim: Claim): boolean;
   /** Whether a resource has a claim of this stack that is not inherited. */
   bearsOurClaim(witness: Witness): boolean;
   /** Whether resources of this kind and target are known as ours by the ledger, because the target keeps no claims (rule 48). */
@@ -104,6 +137,12 @@ export interface PlanContext {
   unseen(address: Address): string | undefined;
   /** Why resources like this cannot be had in the target at all. */
   unsupported(address: Address): LiveSet['unsupported'];
+  /** Top-level fields that the service answers for no resource of this kind. */
+  lacking(address: Address): readonly string[];
+  /** What a declared resource inherits from a parent after the plan; undefined where the plan changes nothing about it. */
+  inheritable(address: Address): Inheritable | undefined;
+  /** Declared values that the service refuses if they are sent. */
+  refusedValues(address: Address): readonly RefusedValue[];
   /** Sentences about settings that a resource will not have after its creation. */
   predictedNotes(address: Address): readonly string[];
   /** whether everything was read: if not, nothing undeclared is removed in any target (architecture: promises) */
@@ -120,12 +159,15 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const targets = new Map(input.targets.map((found) => [found.target.name, found] as const));
   const kind = (name: string) => found(input.kinds.get(name), `kind ${name}`);
   const target = (name: string) => found(targets.get(name), `target ${name}`);
+  const setOf = (address: Address) => target(address.target).sets.get(address.kind);
   const matched = matchLive(allLive(input), { desired, ledger, kind });
   const recorded = matchRecords(ledger, matched);
   const recordedAt = (address: Address) => recorded.get(formatAddress(address));
   const ledgerOwned = (address: Address) => isLedgerOwned(kind(address.kind), target(address.target).target);
   const former = input.former ?? withoutLedger(stack);
-  const withClaim = (resource: LiveResource) => {
+  const { isOurs, withoutOwnId, ...claims } = claimsOf(input, former);
+  const withClaim = (read: LiveResource) => {
+    const resource = withoutOwnId(read);
     const text = ledgerOwned(resource.address) ? recordedAt(resource.address) : undefined;
     if (text === undefined) return resource;
     const isFormer = former?.records.has(text) === true;
@@ -135,8 +177,6 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const unseen = matchUnread(allUnseen(input), allLive(input), { desired, live, kind });
   const { isSelection = false } = input;
   const unmatched = unmatchedRecords(ledger, live);
-  const isOurs = (name: string | undefined) =>
-    name !== undefined && (name === stack.name || name === stack.renamedFrom);
   const selected = [...desired.keys()].flatMap((text) => live.get(text) ?? []);
   return {
     stack,
@@ -144,7 +184,8 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     tombstones: byAddress(input.desired.filter(isTombstone)),
     live,
     ledger,
-    commitOrder: input.commitOrder,
+    ...givenTo(input),
+    isApproved: input.isApproved ?? false,
     kind,
     kinds: () => [...input.kinds.values()],
     target,
@@ -162,7 +203,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     former,
     unmatched: isSelection ? recordsAbout(selected, unmatched, ledger) : unmatched,
     isOurs,
-    bearsOurClaim: (witness) => isOurs(ownClaim(witness)?.stack),
+    ...claims,
     isLedgerOwned: ledgerOwned,
     withClaim,
     hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
@@ -175,14 +216,52 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
       return blindSpots(input, found, address).find((why) => !ofOthers.has(why));
     },
     unseen: (address) => target(address.target).unread?.message ?? unseen.get(formatAddress(address)),
-    unsupported: ({ kind: name, target: of }) => target(of).sets.get(name)?.unsupported,
-    predictedNotes: (address) =>
-      target(address.target).sets.get(address.kind)?.predictedNotes?.get(formatAddress(address)) ?? [],
+    unsupported: (address) => setOf(address)?.unsupported,
+    lacking: (address) => setOf(address)?.lacking ?? [],
+    inheritable: (address) => setOf(address)?.inheritable?.get(formatAddress(address)),
+    refusedValues: (address) => setOf(address)?.refusedValues?.get(formatAddress(address)) ?? [],
+    predictedNotes: (address) => setOf(address)?.predictedNotes?.get(formatAddress(address)) ?? [],
     isComplete:
       input.manifestsComplete &&
       input.targets.every(({ unread }) => unread === undefined) &&
       allSets(input).every(({ incomplete }) => incomplete.length === 0),
     isSelection,
+  };
+}
+
+/** What the plan is made with besides resources and records. */
+function givenTo({ commitOrder, missingFiles, now }: PlanContextInput) {
+  return { commitOrder, missingFiles, now };
+}
+
+/** Which claims and creator marks are this stack's, by name and id, and what an interrupted apply of it began. */
+function claimsOf(input: PlanContextInput, former: FormerStack | undefined) {
+  const { stack, ledger, begunChanges, begunCreations } = input;
+  const ids: StackIds = input.stackIds ?? { own: ledger.stackId, taken: ledger.takenIds };
+  const isOurs = (name: string | undefined) =>
+    name !== undefined && (name === stack.name || name === stack.renamedFrom);
+  const hasFormerId = ({ id }: Claim) => former?.hasLedger === false || id === former?.stackId;
+  const hasOwnId = (claim: Claim) =>
+    claim.id === ids.own || (claim.stack === former?.name && hasFormerId(claim));
+  const isOurClaim = ({ stack: name, id }: Claim) =>
+    isOurs(name) && (id === undefined || ids.taken?.includes(id) === true);
+  return {
+    isOurs,
+    isOurClaim,
+    stackId: ids.own,
+    bearsOurClaim: (witness: Witness) => {
+      const claim = ownClaim(witness);
+      return claim !== undefined && isOurClaim(claim);
+    },
+    /** An own id is left out of a claim: it is no part of what is compared. */
+    withoutOwnId: (live: LiveResource): LiveResource => {
+      const { claim } = live.witness;
+      if (claim?.id === undefined || !hasOwnId(claim)) return live;
+      const { id: _, ...own } = claim;
+      return { ...live, witness: { ...live.witness, claim: own } };
+    },
+    hasBegunToChange: (address: Address) =>
+      [begunChanges, begunCreations].some((begun) => begun?.has(formatAddress(address)) === true),
   };
 }
 

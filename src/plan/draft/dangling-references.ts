@@ -5,6 +5,7 @@
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Draft } from './draft-declared.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { missingReference } from '../context/missing-reference.ts';
@@ -32,7 +33,7 @@ function dangling(
   draft: Draft | undefined,
   { from, to }: { readonly from: Change; readonly to: Address },
 ): Pick<Diagnostic, 'class' | 'message' | 'fix'> | undefined {
-  const refers = `"${formatAddress(from.address)}" refers to "${formatAddress(to)}"`;
+  const refers = `${quoted(formatAddress(from.address))} refers to ${quoted(formatAddress(to))}`;
   if (draft?.change.action === 'delete') {
     return {
       class: 'invalid',
@@ -48,6 +49,6 @@ function dangling(
   return {
     class: 'incomplete',
     message: `${refers}, and nobody can tell which one that is: ${blind}`,
-    fix: `make it possible to read "${formatAddress(to)}", then plan again`,
+    fix: `make it possible to read ${quoted(formatAddress(to))}, then plan again`,
   };
 }

@@ -2,18 +2,35 @@
  * Drafts the change of a declared resource, compared field by field, without its calls. The draft keeps the input of the
  * comparison, so that it can be repeated just before the write.
  */
+
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Action, Change } from '../../model/plan/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import type { FieldChange } from '../../model/kind/field.ts';
+import type { Field, FieldChange } from '../../model/kind/field.ts';
+import { sameJson } from '../../model/json/json.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
+import type { Risk } from '../../model/plan/risk.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { Claim, DesiredResource, LiveResource, Spec } from '../../model/resource/resource.ts';
-import { canonicalSpec, contentAfter } from '../../compare/canonical-spec.ts';
+import { quoted } from '../../model/quoted.ts';
+import {
+  canonicalDefault,
+  canonicalSpec,
+  canonicalValue,
+  contentAfter,
+} from '../../compare/canonical-spec.ts';
 import { type ResourceComparison, compareResource } from './compare-resource.ts';
-import { type ClaimChange, judgeDeclared, judgeUnrecorded, type Ours } from '../ownership/judge-declared.ts';
-import { seenValues } from './seen-values.ts';
+import {
+  type ClaimChange,
+  creatorMessage,
+  judgeDeclared,
+  judgeUnrecorded,
+  type Ours,
+  otherCreator,
+} from '../ownership/judge-declared.ts';
+import { seenValues, writtenContent } from './seen-values.ts';
 import type { PlanContext } from '../context/plan-context.ts';
+import { flagChanges } from '../context/recorded-flags.ts';
 
 export interface Draft {
   readonly change: Change;
@@ -27,6 +44,8 @@ export interface Draft {
   readonly remove?: 'safe' | 'force';
   /** what a forced deletion overrides; absent for any other change */
   readonly overridden?: readonly Overridden[];
+  /** what the comparison itself found at risk */
+  readonly risks?: readonly Risk[];
   /** absent for a resource that is not declared */
   readonly record?: LedgerRecord;
 }
@@ -49,10 +68,59 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
   const compared = compareResource(context, { address, resource, desired, live });
   const settled = verdict.is === 'ours' ? verdict : judgeUnrecorded(context, resource, compared.fields);
-  const { problems } = compared;
+  const late = context.isApproved ? [] : (compared.expired ?? []);
+  const problems = [
+    ...compared.problems,
+    ...lackingFields(context, resource),
+    ...refusedValues(context, resource, compared.fields),
+    ...[late].flat(),
+  ];
   if (hasErrors(problems)) return { problems };
   const draft = assemble(context, { resource, desired, live, verdict: settled, compared });
   return { draft, problems };
+}
+
+/**
+ * A warning in every plan for each declared field that the service answers for no resource (rule 48). A default is what a service
+ * without the field has.
+ */
+function lackingFields(context: PlanContext, { address, spec, placeOf }: DesiredResource): Diagnostic[] {
+  const { fields } = context.kind(address.kind);
+  const isDefault = (name: string, field: Field) =>
+    field.default !== undefined &&
+    sameJson(canonicalValue(field, spec[name] ?? null), canonicalDefault(field));
+  return context.lacking(address).flatMap((name): Diagnostic[] => {
+    const field = fields[name];
+    if (spec[name] === undefined || field === undefined || isDefault(name, field)) return [];
+    return [
+      {
+        code: 'field-not-available',
+        severity: 'warning',
+        class: 'invalid',
+        message: `${quoted(name)} of ${quoted(formatAddress(address))} has no effect that can be seen: the service does not have this field, or does not show it`,
+        place: placeOf([name]),
+        fix: 'remove the field, or let the token read it if the service has it',
+      },
+    ];
+  });
+}
+
+/** An error for each declared value that the service refuses, if the plan sends it. */
+function refusedValues(
+  context: PlanContext,
+  { address, placeOf }: DesiredResource,
+  fields: readonly FieldChange[],
+): Diagnostic[] {
+  const sent = new Set(fields.map(({ path: [name] }) => name));
+  return context
+    .refusedValues(address)
+    .filter(({ field }) => sent.has(field))
+    .map(({ field, ...refused }) => ({
+      severity: 'error',
+      class: 'invalid',
+      ...refused,
+      place: placeOf([field]),
+    }));
 }
 
 interface Parts {
@@ -65,25 +133,35 @@ interface Parts {
 
 function assemble(context: PlanContext, parts: Parts): Draft {
   const { resource, desired, live, verdict, compared } = parts;
-  const fields = [
+  const sent = [
     ...renameChange(resource, live),
     ...(verdict.claimChange === undefined ? [] : [claimField(verdict.claimChange)]),
     ...compared.fields,
   ];
+  const record = verdict.action === 'create' ? undefined : (context.record(resource.address) ?? {});
+  const flags = flagChanges(context, resource.address, { record, declared: resource.metadata });
+  const inherited = sent.length > 0 || live === undefined ? compared.inherited.fields : [];
+  const fields = [...sent, ...inherited, ...flags];
   const action: Action = verdict.action === 'update' && fields.length === 0 ? 'none' : verdict.action;
+  const createdBy = action === 'adopt' ? otherCreator(context, resource.address) : undefined;
+  const isOnlyRecorded = verdict.action === 'update' && sent.length === 0 && flags.length > 0;
   return {
     change: {
       address: resource.address,
       action,
-      reason: verdict.reason,
+      reason: isOnlyRecorded
+        ? 'declared, and the ledger differs: nothing is sent, it is recorded'
+        : verdict.reason,
       fields,
       notes: [
+        ...(createdBy === undefined ? [] : [creatorMessage(createdBy)]),
         ...compared.notes,
         ...predictedNotes(context, parts, action),
         ...unseenTwin(context, parts, action),
       ],
       place: resource.place,
       ...(live?.id === undefined ? {} : { id: live.id }),
+      ...(createdBy === undefined ? {} : { createdBy }),
       calls: [],
       preconditions: {},
     },
@@ -91,7 +169,8 @@ function assemble(context: PlanContext, parts: Parts): Draft {
     prepared: compared.prepared,
     live,
     ...(verdict.claim === undefined ? {} : { claim: verdict.claim }),
-    record: recordDraft(context, parts),
+    ...(compared.risks.length === 0 ? {} : { risks: compared.risks }),
+    record: recordDraft(context, parts, sent),
   };
 }
 
@@ -127,20 +206,35 @@ function unseenTwin(context: PlanContext, { resource: { address }, live }: Parts
 function recordDraft(
   context: PlanContext,
   { resource, desired, live, verdict, compared }: Parts,
+  changes: readonly FieldChange[],
 ): LedgerRecord {
   const kind = context.kind(resource.address.kind);
   const { fields, ownership } = kind;
   const { onRemove, protect } = resource.metadata;
   const managed = Object.entries(desired).filter(([name]) => fields[name]?.local !== true);
+  const inherited = recordedInheritance(compared, context.record(resource.address));
   return {
     ...(live?.id === undefined ? {} : { id: live.id }),
     origin: verdict.origin,
     ...(onRemove === undefined ? {} : { onRemove }),
     ...(protect === undefined ? {} : { protect }),
     fields: Object.fromEntries(managed),
+    ...(Object.keys(inherited).length === 0 ? {} : { inherited }),
     ...(ownership.by === 'ledger' ? { content: contentAfter(fields, live?.spec, compared.fields) } : {}),
     ...(ownership.by === 'claim' && live !== undefined
       ? { seen: seenValues(kind, live, { declared: desired, changes: compared.fields }) }
       : {}),
+    ...(live !== undefined && changes.length === 0 && context.isLedgerOwned(live.address)
+      ? { content: context.record(live.address)?.content ?? writtenContent(kind, live) }
+      : {}),
   };
+}
+
+/** Only what a plan showed, now or in an earlier apply: other defaults of a parent concern nobody here. */
+function recordedInheritance(
+  { inherited: { values, fields } }: ResourceComparison,
+  known: LedgerRecord | undefined,
+): Spec {
+  const shown = new Set([...fields.map(({ path }) => path[1] ?? ''), ...Object.keys(known?.inherited ?? {})]);
+  return Object.fromEntries(Object.entries(values).filter(([name]) => shown.has(name)));
 }

@@ -1,4 +1,5 @@
 /** Drafts the change for a resource that is no longer declared: its deletion, its release, or the withdrawal of a part. */
+
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Change, Mention } from '../../model/plan/change.ts';
 import { formatClaim, shownClaim } from '../../model/resource/claim.ts';
@@ -13,6 +14,7 @@ import { claimField, type Draft } from './draft-declared.ts';
 import { judgeDeclared } from '../ownership/judge-declared.ts';
 import type { Removal } from '../ownership/removal.ts';
 import type { PlanContext } from '../context/plan-context.ts';
+import { overriddenIn } from '../ownership/last-written.ts';
 
 export type RemovalAction = Extract<Removal, { is: 'delete' | 'release' | 'revoke' }>;
 
@@ -36,9 +38,7 @@ export function draftRemoval(context: PlanContext, address: Address, action: Rem
 
 function findOverridden(context: PlanContext, address: Address): readonly Overridden[] {
   const live = context.live.get(formatAddress(address));
-  return live === undefined
-    ? []
-    : (context.kind(address.kind).overridden?.(live, context.record(address)) ?? []);
+  return live === undefined ? [] : overriddenIn(context, live);
 }
 
 /** Everything that a release changes is among its fields, so that it is shown and approved. */

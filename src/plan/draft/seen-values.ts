@@ -30,6 +30,17 @@ export function seenValues(
   return undeclaredIn(fields, Object.fromEntries(after), declared);
 }
 
+/**
+ * What a resource with a claim is like as a whole, where only the ledger can show that somebody changed it since this stack last
+ * wrote it (rule 48): its fields that are no defaults, and what its kind adds.
+ */
+export function writtenContent(
+  kind: Pick<Kind, 'fields' | 'describe' | 'contentBesides'>,
+  live: LiveResource,
+): Spec {
+  return { ...seenValues(kind, live, { declared: {}, changes: [] }), ...kind.contentBesides?.(live) };
+}
+
 /** The values of a canonical spec that another one does not mention, and that are no defaults. */
 export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spec {
   const found = Object.entries(table).flatMap(([name, field]): [string, Json][] => {

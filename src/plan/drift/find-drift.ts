@@ -40,13 +40,16 @@ export function findDrift(
   const pending = findPending(declared);
   const untold = verdicts.flatMap(([resource, verdict]) => untoldOf(resource, verdict));
   const unrecorded = findUnrecorded(declared);
-  const problems = input.targets.flatMap(({ unread }) => unread ?? []);
+  const problems = [
+    ...(input.repositoryProblem ? [input.repositoryProblem] : []),
+    ...input.targets.flatMap(({ unread }) => unread ?? []),
+  ];
   return {
     stack,
     targets,
     ...(selection === undefined ? {} : { selection }),
     ...markBoth(declared, drifted, pending),
-    ...(input.unmanaged ? { unmanaged: findUnmanaged(recorded, looked) } : {}),
+    ...(input.unmanaged ? { unmanaged: findUnmanaged(recorded, looked, drifted) } : {}),
     unrecorded: unrecorded.map(({ mention }) => mention),
     unchanged: verdicts.filter(([, { is }]) => is === 'same').length,
     untold,

@@ -9,6 +9,7 @@ import { type AddressText, formatAddress, parseAddress } from '../../model/resou
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
+import { flagChanges } from '../context/recorded-flags.ts';
 import { claimText } from './recorded-context.ts';
 
 /** @param context of the manifests */
@@ -44,6 +45,7 @@ function pendingDeclared(context: PlanContext, resource: DesiredResource): Pendi
       ? []
       : [{ path: ['name'], before: name, after: address.name, shape: 'scalar' as const }]),
     ...pendingClaim(context, resource, known.record),
+    ...flagChanges(context, address, { record: known.record, declared: resource.metadata }),
     ...pendingFields(context.kind(address.kind), resource, known.record),
   ];
   return fields.length === 0 ? [] : [{ address, is: 'changed', fields, place }];

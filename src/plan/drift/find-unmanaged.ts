@@ -7,23 +7,34 @@ import { changesBetween } from '../../compare/changes-between.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
-import type { Unmanaged, UnmanagedResource } from '../../model/plan/drift.ts';
+import type { DriftedResource, Unmanaged, UnmanagedResource } from '../../model/plan/drift.ts';
 import { formatAddress } from '../../model/resource/address.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { DesiredResource, LiveResource, Spec } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { seenValues, undeclaredIn } from '../draft/seen-values.ts';
 
-/** @param context with the ledger in the place of the manifests. @param looked the records to look at */
-export function findUnmanaged(context: PlanContext, looked: readonly DesiredResource[]): Unmanaged {
+/**
+ * @param context with the ledger in the place of the manifests
+ * @param looked the records to look at
+ * @param drifted what counts as drift already, such as an undeclared field that conflicts with a declared one
+ */
+export function findUnmanaged(
+  context: PlanContext,
+  looked: readonly DesiredResource[],
+  drifted: readonly DriftedResource[],
+): Unmanaged {
+  const known = new Map(drifted.map(({ address, fields }) => [formatAddress(address), fields] as const));
   const found = looked.flatMap(({ address }): (UnmanagedResource | 'unseen')[] => {
     const kind = context.kind(address.kind);
     const record = context.record(address);
     const live = context.live.get(formatAddress(address));
     if (record === undefined || live === undefined || !hasUndeclared(kind)) return [];
     if (record.id !== undefined && live.id !== undefined && record.id !== live.id) return [];
-    const fields = changedFields(kind, record, live);
-    if (fields === undefined) return ['unseen'];
+    const changed = changedFields(kind, record, live);
+    if (changed === undefined) return ['unseen'];
+    const shown = known.get(formatAddress(address)) ?? [];
+    const fields = changed.filter(({ path }) => !shown.some((one) => one.path[0] === path[0]));
     return fields.length === 0
       ? []
       : [{ address, ...(live.id === undefined ? {} : { id: live.id }), fields }];
@@ -45,16 +56,18 @@ function changedFields(kind: Kind, record: LedgerRecord, live: LiveResource): Fi
   const before = seenIn(kind, record, declared);
   if (before === undefined) return undefined;
   const now =
-    record.content === undefined
+    record.content === undefined || record.seen !== undefined
       ? seenValues(kind, live, { declared, changes: [] })
       : undeclaredIn(kind.fields, canonicalSpec(kind.fields, live.spec), declared);
   const defaults = defaultsOf(kind, [before, now]);
   return changesBetween(kind.fields, { ...defaults, ...before }, { ...defaults, ...now });
 }
 
-/** What the ledger has seen: a record of the whole content holds it already. */
+/** What the ledger has seen: without it, a record of the whole content holds it already. */
 function seenIn({ fields }: Kind, { content, seen }: LedgerRecord, declared: Spec): Spec | undefined {
-  return content === undefined ? seen : undeclaredIn(fields, canonicalSpec(fields, content), declared);
+  return seen !== undefined || content === undefined
+    ? seen
+    : undeclaredIn(fields, canonicalSpec(fields, content), declared);
 }
 
 /** Of the fields that one side lacks because they have their default there. */

@@ -9,7 +9,9 @@ import type { FieldChange } from '../../model/kind/field.ts';
 import type { DriftedResource } from '../../model/plan/drift.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { formatClaim, ownClaim } from '../../model/resource/claim.ts';
+import { sameJson } from '../../model/json/json.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { claimText } from './recorded-context.ts';
 
@@ -63,7 +65,9 @@ function lost(context: PlanContext, address: Address, other: LiveResource | unde
     is: 'recreated',
     ...(other.id === undefined ? {} : { newId: other.id }),
     notes:
-      elsewhere === undefined ? [] : [`the one that was applied is called "${elsewhere.address.name}" now`],
+      elsewhere === undefined
+        ? []
+        : [`the one that was applied is called ${quoted(elsewhere.address.name)} now`],
   };
 }
 
@@ -82,6 +86,7 @@ function compareWithLive(
     ...renamed(address, live),
     ...claimMoved(context, resource, live),
     ...differences.filter(({ unknown }) => unknown === undefined).map(sinceRecorded),
+    ...inheritedMoved(context, address, live),
   ];
   const notes = differences.flatMap(({ path, unknown }) =>
     unknown === undefined ? [] : [`${path.join('.')}: ${unknown}`],
@@ -109,6 +114,17 @@ function renamed({ name }: Address, { spec }: LiveResource): FieldChange[] {
   return found === undefined || found === name
     ? []
     : [{ path: ['name'], before: name, after: found, shape: 'scalar' }];
+}
+
+/** What an apply let it inherit from a parent: a plan showed it, and does nothing about it once it moves. */
+function inheritedMoved(context: PlanContext, address: Address, live: LiveResource): FieldChange[] {
+  const { inherited = {} } = context.record(address) ?? {};
+  return Object.entries(inherited).flatMap(([name, before]) => {
+    const after = live.inherited?.[name] ?? null;
+    return sameJson(before, after)
+      ? []
+      : [{ path: ['inherited', name], before, after, shape: 'scalar' as const }];
+  });
 }
 
 /** Our mark is a value that we applied, too. A claim under the former name of the stack is still ours (rule 44). */

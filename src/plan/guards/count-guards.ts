@@ -5,10 +5,11 @@
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Guard } from '../../model/plan/guard.ts';
 import type { Guards } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { OwnershipCount } from './ownership-counts.ts';
 
-/** A guard before its effect is set by the stack. */
-export type CountedGuard = Omit<Guard, 'effect'>;
+/** A guard before its effect is set by the stack. `effect`: where it blocks although its id only warns by default. */
+export type CountedGuard = Omit<Guard, 'effect'> & { readonly effect?: 'blocks' };
 
 const usual = { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 } as const;
 
@@ -61,7 +62,7 @@ function tooManyIn({ kind, target, counts }: Scope, limit: number): CountedGuard
   const some = counts.flatMap((count) => count.taken);
   if (some.length <= limit) return [];
   const of = counts.reduce((sum, { owned }) => sum + owned, 0);
-  const where = target === undefined ? 'all targets' : `"${target}"`;
+  const where = target === undefined ? 'all targets' : quoted(target);
   const message = `${some.length} of ${of} ${kind ?? (of === 1 ? 'resource' : 'resources')} in ${where} would be ${taken}, more than ${limit}`;
   const scope = { ...(kind === undefined ? {} : { kind }), ...(target === undefined ? {} : { target }) };
   return [finding(scope, some, { id: 'deletes', of, limit, message })];
@@ -74,8 +75,8 @@ function toZero(count: OwnershipCount): CountedGuard[] {
   const what = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
   const message =
     unproven === 0
-      ? `${what} that this stack owns in "${target}" would be ${taken}`
-      : `${what} that this stack owns or removes in "${target}" would be ${taken}, without a record of ${unproven < owned ? unproven : owned === 1 ? 'it' : 'any'}`;
+      ? `${what} that this stack owns in ${quoted(target)} would be ${taken}`
+      : `${what} that this stack owns or removes in ${quoted(target)} would be ${taken}, without a record of ${unproven < owned ? unproven : owned === 1 ? 'it' : 'any'}`;
   return [finding({ kind, target }, count.taken, { id: 'zero', of: owned, limit: 0, message })];
 }
 
@@ -91,7 +92,7 @@ function tooLarge({ kind, target, owned }: OwnershipCount, { id, some, limit, do
   // Compare without division, so that rounding does not change the limit.
   if (owned < enoughForPercent || some.length * 100 <= limit * owned) return [];
   const percent = Math.round((some.length * 1000) / owned) / 10;
-  const message = `${some.length} of ${owned} ${kind} in "${target}" would be ${done}: ${percent} %, more than ${limit} %`;
+  const message = `${some.length} of ${owned} ${kind} in ${quoted(target)} would be ${done}: ${percent} %, more than ${limit} %`;
   return [finding({ kind, target }, some, { id, of: owned, limit, message })];
 }
 

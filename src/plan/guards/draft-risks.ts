@@ -7,7 +7,9 @@ import type { Draft } from '../draft/draft-declared.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
 export function withRisks(context: PlanContext, draft: Draft): Draft {
-  const risks = risksOf(context, draft);
+  const { action } = draft.change;
+  const found = action === 'none' || action === 'release' ? [] : (draft.risks ?? []);
+  const risks = [...risksOf(context, draft), ...found];
   return risks.length === 0 ? draft : { ...draft, change: { ...draft.change, risks } };
 }
 

@@ -5,12 +5,13 @@
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { type Concern, type Guard, guardDefaults, guardIds } from '../../model/plan/guard.ts';
 import type { Risk } from '../../model/plan/risk.ts';
-import { type CommitOrder, shortCommit } from '../../model/stack/commit-order.ts';
 import type { Guards } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
+import { checkoutGuards } from './checkout-guards.ts';
 import { countGuards, type CountedGuard } from './count-guards.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import { findRenames, type LikelyRename } from '../ownership/find-renames.ts';
-import { guardMessages, type UncountedGuard } from './guard-messages.ts';
+import { guardMessages, replacedMessage, type UncountedGuard } from './guard-messages.ts';
 import { identityGuards } from './identity-guards.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { takenOverAddresses } from '../ledger/take-over-stack.ts';
@@ -21,19 +22,24 @@ export function findGuards(context: PlanContext, drafts: ReadonlyMap<AddressText
   const { guards } = context.stack;
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const found = [
-    ...commitGuards(context.commitOrder, pending.length),
+    ...checkoutGuards(context, pending),
     ...countGuards(countOwnership(context, drafts), guards),
     ...identityFindings(context, pending),
     ...forcedFindings(pending),
     ...renameFindings(context, drafts),
     ...riskFindings(pending),
   ];
-  return found.map((finding) => ({ ...finding, effect: effectOf(finding, guards) })).toSorted(inOrder);
+  return found
+    .map(({ always, ...finding }: Finding) => ({
+      ...finding,
+      effect: always ? ('blocks' as const) : effectOf(finding, guards),
+    }))
+    .toSorted(inOrder);
 }
 
-function effectOf({ id }: CountedGuard, { raise = [], allow = [] }: Guards): Guard['effect'] {
+function effectOf({ id, effect }: CountedGuard, { raise = [], allow = [] }: Guards): Guard['effect'] {
   if (allow.includes(id)) return 'warns';
-  return raise.includes(id) ? 'blocks' : guardDefaults[id];
+  return raise.includes(id) ? 'blocks' : (effect ?? guardDefaults[id]);
 }
 
 function inOrder(one: Guard, other: Guard): number {
@@ -47,37 +53,30 @@ function inOrder(one: Guard, other: Guard): number {
   );
 }
 
-/**
- * Guards about the commit of the manifests: would the plan revert a later commit that was applied already? (rule 43)
- * @param changes number of changes: a plan without changes reverts nothing
- */
-function commitGuards(order: CommitOrder | undefined, changes: number): CountedGuard[] {
-  if (order === undefined || changes === 0) return [];
-  const whole = { counted: changes, concerns: [] };
-  if (order.is === 'unknown') {
-    const message = `nobody can tell whether commit ${shortCommit(order.applied)}, which was applied last, is later than these manifests: ${order.why}`;
-    return [{ id: 'commit-unknown', message, ...whole }];
-  }
-  if (order.is !== 'behind' || !order.differs) return [];
-  const message = `somebody applied commit ${shortCommit(order.applied)} already, which is later than ${shortCommit(order.ours)}: this plan would take it back`;
-  return [{ id: 'older-commit', message, ...whole }];
-}
+/** `always`: it blocks whatever the stack allows. */
+type Finding = CountedGuard & { readonly always?: true };
 
 /** One resource that trips a guard, before hits of the same kind and target are grouped. */
 interface GuardHit extends Concern {
   readonly id: UncountedGuard;
+  readonly always?: true;
 }
 
-function gather(hits: readonly GuardHit[]): CountedGuard[] {
-  const groups = Map.groupBy(hits, ({ id, address: { kind, target } }) => `${id}/${kind}/${target}`);
+function gather(hits: readonly GuardHit[]): Finding[] {
+  const groups = Map.groupBy(
+    hits,
+    ({ id, always = false, address: { kind, target } }) => `${id}/${always}/${kind}/${target}`,
+  );
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const { id, address } = first;
+    const { id, address, always } = first;
     const concerns = group.map(({ address: of, messages: about }) => ({ address: of, messages: about }));
     const counted = concerns.length;
-    const message = `${counted} ${address.kind} in "${address.target}" ${guardMessages[id]}`;
-    return [{ id, kind: address.kind, target: address.target, counted, message, concerns: sorted(concerns) }];
+    const message = `${counted} ${address.kind} in ${quoted(address.target)} ${always ? replacedMessage : guardMessages[id]}`;
+    const { kind, target } = address;
+    const about = { id, kind, target, counted, message, concerns: sorted(concerns) };
+    return [always ? { ...about, always } : about];
   });
 }
 
@@ -85,7 +84,7 @@ function sorted(concerns: readonly Concern[]): Concern[] {
   return concerns.toSorted((a, b) => (formatAddress(a.address) < formatAddress(b.address) ? -1 : 1));
 }
 
-function identityFindings(context: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
+function identityFindings(context: PlanContext, drafts: readonly Draft[]): Finding[] {
   const hits = drafts.flatMap((draft) =>
     identityGuards(context, draft).map((hit) => ({ ...hit, address: draft.change.address })),
   );
@@ -122,9 +121,9 @@ function renameWords(
   context: PlanContext,
   { gone: { address: former }, becomes, made }: LikelyRename,
 ): string {
-  const looks = `looks like "${former.name}", which this plan ${verbs[becomes]}`;
+  const looks = `looks like ${quoted(former.name)}, which this plan ${verbs[becomes]}`;
   return context.kind(made.change.address.kind).ownership.by === 'claim'
-    ? `${looks}: to rename it in place, put "renamedFrom: ${former.name}" into its metadata`
+    ? `${looks}: to rename it in place, put ${quoted(`renamedFrom: ${former.name}`)} into its metadata`
     : `${looks}: this kind has no rename, so one is created and the other deleted`;
 }
 
@@ -134,9 +133,11 @@ function riskFindings(drafts: readonly Draft[]): CountedGuard[] {
   return gather(drafts.flatMap(({ change: { address, risks = [] } }) => hitsOf(address, risks)));
 }
 
-/** Only widening risks trip guards; one change may trip several, each with its own messages. */
+/** What only narrows access trips no guard; one change may trip several, each with its own messages. */
 function hitsOf(address: Address, risks: readonly Risk[]): GuardHit[] {
-  const widening = risks.filter(({ effect }) => effect === 'widens');
-  const byGuard = Map.groupBy(widening, ({ guard }) => guard ?? ('widening' as const));
+  const byGuard = Map.groupBy(
+    risks.filter(({ effect }) => effect !== 'narrows'),
+    ({ effect, guard }) => (effect === 'destroys' ? 'scheduled-destroy' : (guard ?? 'widening')),
+  );
   return [...byGuard].map(([id, some]) => ({ id, address, messages: some.map(({ message }) => message) }));
 }

@@ -1,27 +1,36 @@
 /** The guards about the identity of a resource: created again, deleted without a record, taken over (rules 8, 22, 24, 44). */
 import { formatAddress } from '../../model/resource/address.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import type { UncountedGuard } from './guard-messages.ts';
 import type { PlanContext } from '../context/plan-context.ts';
+import { sentFields } from '../context/recorded-flags.ts';
+import { creatorMessage } from '../ownership/judge-declared.ts';
 import { isTakenOver } from '../ledger/take-over-stack.ts';
 
 interface IdentityHit {
-  readonly id: Extract<UncountedGuard, 'recreate' | 'no-record' | 'adopt' | 'takeover'>;
+  readonly id: Extract<UncountedGuard, 'recreate' | 'no-record' | 'adopt' | 'unrecorded' | 'takeover'>;
   readonly messages: readonly string[];
+  /** blocks also where the stack allows the guard */
+  readonly always?: true;
 }
 
 /** The identity guards that one draft trips; for a part only its adoption where no claim of the whole can be seen (rule 48). */
 export function identityGuards(context: PlanContext, draft: Draft): readonly IdentityHit[] {
   const { address, action } = draft.change;
   const { ownership } = context.kind(address.kind);
+  if (isUnrecorded(context, draft)) return [{ id: 'unrecorded', messages: [] }];
+  const replaced = action === 'adopt' ? replacedResource(context, draft) : undefined;
+  if (replaced !== undefined)
+    return [{ id: 'adopt', always: true, messages: [replaced, ...creatorMessages(draft)] }];
   if (ownership.by === 'part')
     return action === 'adopt' && context.isLedgerOwned(ownership.of(address))
-      ? [{ id: 'adopt', messages: [] }]
+      ? [{ id: 'adopt', messages: creatorMessages(draft) }]
       : [];
   const isAnothers = action !== 'create' && isTakenOver(context, address, draft.live);
   const id = ownGuard(context, draft, isAnothers);
   return [
-    ...(id === undefined ? [] : [{ id, messages: [] }]),
+    ...(id === undefined ? [] : [{ id, messages: id === 'adopt' ? creatorMessages(draft) : [] }]),
     ...(isAnothers
       ? [
           {
@@ -31,6 +40,30 @@ export function identityGuards(context: PlanContext, draft: Draft): readonly Ide
         ]
       : []),
   ];
+}
+
+/** Our claim is there, and no record: the ledger was lost, or another repository has a stack of the same name. */
+function isUnrecorded(context: PlanContext, { change: { address, action } }: Draft): boolean {
+  const { ownership } = context.kind(address.kind);
+  const parent = ownership.by === 'part' ? ownership.of(address) : address;
+  const live = context.live.get(formatAddress(parent));
+  if (context.kind(parent.kind).ownership.by !== 'claim' || live === undefined) return false;
+  if (action !== 'update' && action !== 'release' && !(action === 'create' && parent !== address))
+    return false;
+  if (context.record(parent) !== undefined || context.record(address) !== undefined) return false;
+  if (context.hasBegunToChange(parent) || isTakenOver(context, parent, live)) return false;
+  return context.bearsOurClaim(live.witness);
+}
+
+/** The ledger knows another resource of this name: what is there now may be another team's, and an old "adopt: true" is not about it. */
+function replacedResource(context: PlanContext, { change: { address }, live }: Draft): string | undefined {
+  const known = context.ledger.records.get(formatAddress(address))?.id;
+  if (known === undefined || live?.id === undefined || known === live.id) return undefined;
+  return `the ledger knows ${quoted(known)} under this name, and this one is ${quoted(live.id)}`;
+}
+
+function creatorMessages({ change: { createdBy } }: Draft): string[] {
+  return createdBy === undefined ? [] : [creatorMessage(createdBy)];
 }
 
 const takeoverActions: Readonly<Record<string, string>> = { delete: 'and deleted', release: 'and released' };
@@ -51,7 +84,7 @@ function ownGuard(
       // Where no claim of another stack can be seen, somebody has to look (rule 48).
       if (context.isLedgerOwned(address)) return isAnothers ? undefined : 'adopt';
       const isAcknowledged = context.desired.get(formatAddress(address))?.metadata.adopt === true;
-      return isAcknowledged || isAnothers || fields.length === 0 ? undefined : 'adopt';
+      return isAcknowledged || isAnothers || sentFields(fields).length === 0 ? undefined : 'adopt';
     }
     default:
       return undefined;

@@ -3,6 +3,7 @@ import { type Address, type AddressText, formatAddress } from '../../model/resou
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import type { PlanContext } from '../context/plan-context.ts';
+import { sentFields } from '../context/recorded-flags.ts';
 import { isTakenOver } from '../ledger/take-over-stack.ts';
 
 export interface OwnershipCount {
@@ -39,7 +40,7 @@ export function countOwnership(context: PlanContext, drafts: AllDrafts): Ownersh
       taken: some.filter(isTaken).map(({ change: { address } }) => address),
       unproven: some.filter((draft) => isTaken(draft) && isUnproven(context, draft)).length,
       updated: some
-        .filter(({ change }) => change.action === 'update')
+        .filter(({ change }) => change.action === 'update' && sentFields(change.fields).length > 0)
         .map(({ change: { address } }) => address),
       created: some.filter(({ change }) => change.action === 'create').length,
     };

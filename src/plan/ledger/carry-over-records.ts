@@ -2,12 +2,14 @@
  * Carries over the records of a target that is another place now, if the new place proves them (rule 37): it has a resource
  * with the recorded id or, for kinds without ids, one that is exactly as we last wrote it. Pure.
  */
+
 import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { Mention } from '../../model/plan/change.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import { isAsLastWritten } from '../ownership/judge-whole.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type PlanContext, type PlanContextInput, makePlanContext } from '../context/plan-context.ts';
+import { isAsLastWritten } from '../ownership/last-written.ts';
 
 export interface CarriedOver {
   readonly kept: ReadonlyMap<AddressText, LedgerRecord>;
@@ -48,7 +50,7 @@ function whyUnproven(context: PlanContext, text: AddressText, record: LedgerReco
         own === undefined
           ? missingId(context, ownership.of(address).kind, record)
           : whyUnproven(context, whole, own);
-      return why === undefined ? undefined : `"${whole}", which it is a part of, is not there`;
+      return why === undefined ? undefined : `${quoted(whole)}, which it is a part of, is not there`;
     }
     case 'claim':
       return missingId(context, address.kind, record);

@@ -7,6 +7,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Target } from '../../model/stack/target.ts';
 import { formatIdentity, type IdentityText, identityOf } from '../../model/stack/target-identity.ts';
+import { quoted } from '../../model/quoted.ts';
 
 export interface MovedTarget {
   readonly target: Target;
@@ -34,8 +35,8 @@ export const movedCode = 'target-moved';
 export function movedProblem({ target, was, is }: MovedTarget): Diagnostic {
   const why =
     was === undefined
-      ? `nobody kept which place the ledger's records of target "${target.name}" are of, so they prove nothing`
-      : `target "${target.name}" is another place than the one that this stack was applied to, so nothing that the ledger knows of it proves anything`;
+      ? `nobody kept which place the ledger's records of target ${quoted(target.name)} are of, so they prove nothing`
+      : `target ${quoted(target.name)} is another place than the one that this stack was applied to, so nothing that the ledger knows of it proves anything`;
   return conflictOf({ target, was, is }, why);
 }
 
@@ -70,7 +71,7 @@ function displacedProblem(target: Target, found: readonly string[]): Diagnostic 
   const where = [...found.slice(0, shownAtMost), ...more].join('; ');
   return conflictOf(
     { target, was: undefined, is: formatIdentity(identityOf(target)) },
-    `target "${target.name}" seems to be another place than the ledger's records are of: ${where}`,
+    `target ${quoted(target.name)} seems to be another place than the ledger's records are of: ${where}`,
   );
 }
 

@@ -7,7 +7,7 @@ import { ownClaim } from '../../model/resource/claim.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Mention } from '../../model/plan/change.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
+import type { LiveResource, Metadata } from '../../model/resource/resource.ts';
 import { buildPlan, type PlanInput, type Planning } from '../build-plan.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import type { Draft } from '../draft/draft-declared.ts';
@@ -48,12 +48,16 @@ function emptyLedger(records: Ledger['records']): Ledger {
  */
 function asApplied(context: PlanContext): ReadonlyMap<AddressText, LedgerRecord> {
   const records = new Map<AddressText, LedgerRecord>();
-  for (const [text, { address, spec }] of context.desired) {
+  for (const [text, { address, spec, metadata }] of context.desired) {
     const { ownership, fields } = context.kind(address.kind);
     if (ownership.by === 'ledger' && context.live.has(text))
-      records.set(text, { origin: 'adopted', fields: canonicalSpec(fields, spec) });
+      records.set(text, { origin: 'adopted', ...flags(metadata), fields: canonicalSpec(fields, spec) });
   }
   return records;
+}
+
+function flags({ protect, onRemove }: Metadata): Pick<LedgerRecord, 'protect' | 'onRemove'> {
+  return { ...(protect === undefined ? {} : { protect }), ...(onRemove === undefined ? {} : { onRemove }) };
 }
 
 function whyUnproven(
@@ -89,5 +93,6 @@ function createdByUs(context: PlanContext): ReadonlyMap<AddressText, LedgerRecor
 function isCreatedByUs(context: PlanContext, { address, witness }: LiveResource): boolean {
   if (context.kind(address.kind).ownership.by !== 'claim') return false;
   // A resource with the former name of the stack is taken over only by an apply, which a person sees (rules 44).
-  return ownClaim(witness)?.stack === context.stack.name && context.isOurs(witness.bornOf);
+  const isClaimed = context.bearsOurClaim(witness) && ownClaim(witness)?.stack === context.stack.name;
+  return isClaimed && context.isOurs(witness.bornOf);
 }

@@ -9,6 +9,7 @@ import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import type { IdentityText } from '../../model/stack/target-identity.ts';
+import { quoted } from '../../model/quoted.ts';
 import { identitiesOf, unknownPlace } from './moved-targets.ts';
 import type { FormerStack, PlanContext } from '../context/plan-context.ts';
 
@@ -27,25 +28,28 @@ export function takeOver(
   const places = { own: placesOf(own, stack), former: placesOf(former, stack) };
   const conflicts = conflictingTargets(own, former, places);
   const comes = [...former.records].filter(([text]) => !conflicts.has(parseAddress(text).target));
-  const { closedFor: _, commit, ...rest } = own;
-  const known = commit ?? former.commit;
+  const { closedFor: _, ...rest } = own;
+  const { commit = former.commit, stackId = former.stackId, repository = former.repository } = own;
   return {
     ledger: {
       ...rest,
       known: own.known || former.known,
       records: new Map<AddressText, LedgerRecord>([...own.records, ...comes]),
       targets: new Map([...places.former, ...places.own]),
-      ...(known === undefined ? {} : { commit: known }),
+      ...(commit === undefined ? {} : { commit }),
+      ...(stackId === undefined ? {} : { stackId }),
+      ...(repository === undefined ? {} : { repository }),
     },
     former: {
       name,
       hasLedger: former.known,
+      ...(former.stackId === undefined ? {} : { stackId: former.stackId }),
       records: new Set(comes.map(([text]) => text)),
       problems: [...conflicts].map(([target, { ours, theirs }]) => ({
         code: 'target-moved',
         severity: 'error',
         class: 'conflict',
-        message: `stack "${name}" applied target "${target}" to another place than "${stack.name}" did, so what is recorded of it cannot come along`,
+        message: `stack ${quoted(name)} applied target ${quoted(target)} to another place than ${quoted(stack.name)} did, so what is recorded of it cannot come along`,
         found: ours ?? unknownPlace,
         allowed: theirs ?? unknownPlace,
         fix: 'give one of the two targets another name in its stack, and apply that stack, before one takes the other over',

@@ -8,6 +8,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Origin } from '../../model/stack/ledger.ts';
 import type { Claim, DesiredResource, LiveResource } from '../../model/resource/resource.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { isTakenOver } from '../ledger/take-over-stack.ts';
 import { missingReference } from '../context/missing-reference.ts';
@@ -49,19 +50,20 @@ export function judgeDeclared(context: PlanContext, resource: DesiredResource): 
   if (live === undefined) return judgeMissing(context, resource, ownership.by === 'claim');
   if (ownership.by === 'ledger') return judgeRecord(context, resource);
   const verdict = judgeClaim(context, resource, live);
-  return context.isLedgerOwned(resource.address) ? withoutClaim(resource, live, verdict) : verdict;
+  return context.isLedgerOwned(resource.address) ? withoutClaim(context, resource, verdict) : verdict;
 }
 
 /**
  * The verdict in a target that keeps no claims: none is written, and none says that the resource is nobody else's (rule 48). A claim
  * of ours that the service shows all the same is kept true to the manifest.
  */
-function withoutClaim(resource: DesiredResource, live: LiveResource, verdict: Verdict): Verdict {
+function withoutClaim(context: PlanContext, resource: DesiredResource, verdict: Verdict): Verdict {
+  const witness = context.live.get(formatAddress(resource.address))?.witness ?? {};
   if (verdict.is === 'problem' && verdict.problem.code === 'exists-unclaimed')
-    return refuse(resource, unrecorded(resource, live));
-  if (verdict.is !== 'ours' || shownClaim(live.witness) !== undefined) return verdict;
+    return refuse(resource, unrecorded(context, resource));
+  if (verdict.is !== 'ours' || shownClaim(witness) !== undefined) return verdict;
   const { claim: _, claimChange: __, ...own } = verdict;
-  if (live.witness.claim !== undefined) return own;
+  if (witness.claim !== undefined) return own;
   if (own.action !== 'adopt')
     return { ...own, reason: 'ours by its birth mark: an apply that did not end was creating it' };
   const why = resource.metadata.adopt
@@ -122,17 +124,18 @@ function judgeClaim(context: PlanContext, resource: DesiredResource, live: LiveR
     const reason = 'ours, but its claim was removed: the claim is restored';
     return { ...own, action: 'update', reason, claimChange: { after } };
   }
-  return judgeNobodys(resource, { ...own, claimChange: { after } }, isBornHere);
+  return judgeNobodys(context, resource, { ...own, claimChange: { after } });
 }
 
 function judgeNobodys(
+  context: PlanContext,
   resource: DesiredResource,
   own: Omit<Ours, 'action' | 'reason'>,
-  isBornHere: boolean,
 ): Verdict {
+  const isBornHere = context.isOurs(context.live.get(formatAddress(resource.address))?.witness.bornOf);
   return resource.metadata.adopt || isBornHere
     ? { ...own, action: 'adopt', reason: 'exists without a claim, and the manifest adopts it' }
-    : refuse(resource, unclaimed(resource));
+    : refuse(resource, unclaimed(context, resource));
 }
 
 /**
@@ -144,7 +147,10 @@ function provesByMark(context: PlanContext, { address }: DesiredResource, claim:
 }
 
 function takenOver({ former }: PlanContext): Pick<Ours, 'action' | 'reason'> {
-  return { action: 'adopt', reason: `belongs to stack "${former?.name}", for which this one goes on` };
+  return {
+    action: 'adopt',
+    reason: `belongs to stack ${quoted(former?.name ?? '')}, for which this one goes on`,
+  };
 }
 
 const liveDiffers = 'declared, and live differs';
@@ -156,9 +162,11 @@ function refusedClaim(
   claim: Claim | undefined,
 ): Refused | undefined {
   if (claim?.inherited) return refuse(resource, inheritedClaim(resource, claim));
-  return claim === undefined || context.isOurs(claim.stack)
-    ? undefined
-    : refuse(resource, foreignClaim(resource, claim));
+  if (claim === undefined || context.isOurClaim(claim)) return undefined;
+  return refuse(
+    resource,
+    context.isOurs(claim.stack) ? foreignId(resource, claim) : foreignClaim(resource, claim),
+  );
 }
 
 /** Rule 24, for resources without claims: the ledger is the witness. */
@@ -230,10 +238,10 @@ function judgePartOfUndeclared(context: PlanContext, resource: DesiredResource, 
   const update = partUpdate(context, resource);
   if (claim !== undefined || context.record(resource.address) !== undefined) return update;
   if (resource.metadata.adopt) {
-    const reason = `"${formatAddress(whole)}" bears no claim, and the manifest adopts this part of it`;
+    const reason = `${quoted(formatAddress(whole))} bears no claim, and the manifest adopts this part of it`;
     return { ...update, action: 'adopt', reason };
   }
-  return refuse(resource, unclaimedWhole(resource, whole));
+  return refuse(resource, unclaimedWhole(context, resource, whole));
 }
 
 type ProblemText = Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
@@ -242,30 +250,46 @@ function refuse(resource: DesiredResource, text: ProblemText): Refused {
   return { is: 'problem', problem: { severity: 'error', place: resource.place, ...text } };
 }
 
-function unclaimed({ address }: DesiredResource): ProblemText {
+/** The other stack whose creator mark is on the resource, or on the whole that it is a part of. */
+export function otherCreator(context: PlanContext, address: Address): string | undefined {
+  const { ownership } = context.kind(address.kind);
+  const marked = ownership.by === 'part' ? ownership.of(address) : address;
+  const bornOf = context.live.get(formatAddress(marked))?.witness.bornOf;
+  return context.isOurs(bornOf) ? undefined : bornOf;
+}
+
+export function creatorMessage(stack: string): string {
+  return `stack ${quoted(stack)} created it`;
+}
+
+function creatorSuffix(context: PlanContext, address: Address): string {
+  const creator = otherCreator(context, address);
+  return creator === undefined ? '' : `: ${creatorMessage(creator)}`;
+}
+
+function unclaimed(context: PlanContext, { address }: DesiredResource): ProblemText {
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
-    message: `"${formatAddress(address)}" exists and bears no claim of any stack`,
+    message: `${quoted(formatAddress(address))} exists and bears no claim of any stack${creatorSuffix(context, address)}`,
     fix: 'add "adopt: true" to its metadata to take it over; the next plan then shows every difference',
   };
 }
 
-function unrecorded({ address }: DesiredResource, { witness: { bornOf } }: LiveResource): ProblemText {
-  const maker = bornOf === undefined ? '' : `: stack "${bornOf}" created it`;
+function unrecorded(context: PlanContext, { address }: DesiredResource): ProblemText {
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
-    message: `"${formatAddress(address)}" exists, and this stack's ledger does not know it${maker}`,
+    message: `${quoted(formatAddress(address))} exists, and this stack's ledger does not know it${creatorSuffix(context, address)}`,
     fix: 'make sure that no other stack has it, and add "adopt: true" to its metadata; the next plan then shows every difference',
   };
 }
 
-function unclaimedWhole({ address }: DesiredResource, whole: Address): ProblemText {
+function unclaimedWhole(context: PlanContext, { address }: DesiredResource, whole: Address): ProblemText {
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
-    message: `"${formatAddress(whole)}", which "${formatAddress(address)}" is a part of, bears no claim of any stack`,
+    message: `${quoted(formatAddress(whole))}, which ${quoted(formatAddress(address))} is a part of, bears no claim of any stack${creatorSuffix(context, address)}`,
     fix: 'declare it in this stack, or add "adopt: true" to the metadata here to take over this part alone',
   };
 }
@@ -274,8 +298,18 @@ function foreignClaim({ address }: DesiredResource, claim: Claim): ProblemText {
   return {
     code: 'claimed-by-another-stack',
     class: 'conflict',
-    message: `"${formatAddress(address)}" is claimed by stack "${claim.stack}"`,
+    message: `${quoted(formatAddress(address))} is claimed by stack ${quoted(claim.stack)}`,
     fix: 'remove its manifest here, or release it there (metadata.onRemove: release) and adopt it here',
+  };
+}
+
+/** Another stack of the same name: of another repository, or of this one before its ledger was lost. */
+function foreignId({ address }: DesiredResource, { stack, id = '' }: Claim): ProblemText {
+  return {
+    code: 'claimed-by-another-id',
+    class: 'conflict',
+    message: `${quoted(formatAddress(address))} belongs to another stack that is called ${quoted(stack)}, too: its ownership tag has the id ${quoted(id)}, which is not that of this stack's ledger`,
+    fix: 'rename one of the two stacks. If it is this stack, and its ledger was lost, rebuild that with "trueup recover"; to take over what the other one has, use "trueup recover --adopt-repository"',
   };
 }
 
@@ -283,7 +317,7 @@ function inheritedClaim({ address }: DesiredResource, claim: Claim): ProblemText
   return {
     code: 'claim-inherited',
     class: 'conflict',
-    message: `"${formatAddress(address)}" inherits the claim of stack "${claim.stack}" from its project, which would claim every workspace in it`,
+    message: `${quoted(formatAddress(address))} inherits the claim of stack ${quoted(claim.stack)} from its project, which would claim every workspace in it`,
     fix: 'remove that tag binding from the project',
   };
 }
@@ -291,6 +325,10 @@ function inheritedClaim({ address }: DesiredResource, claim: Claim): ProblemText
 function missingWhole(context: PlanContext, { address }: DesiredResource, whole: Address): ProblemText {
   return {
     code: 'unknown-reference',
-    ...missingReference(context, whole, `"${formatAddress(address)}" is a part of "${formatAddress(whole)}"`),
+    ...missingReference(
+      context,
+      whole,
+      `${quoted(formatAddress(address))} is a part of ${quoted(formatAddress(whole))}`,
+    ),
   };
 }

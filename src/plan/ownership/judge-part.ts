@@ -2,6 +2,7 @@
 import { ownClaim } from '../../model/resource/claim.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { judgeWhole } from './judge-whole.ts';
 import type { Removal } from './removal.ts';
@@ -14,15 +15,15 @@ export function judgePart(context: PlanContext, address: Address, whole: Address
   const claim = live && ownClaim(live.witness);
   if (isUndeclared && claim !== undefined) {
     // A part of our own removed whole is deleted or released with it.
-    if (context.isOurs(claim.stack)) return isReleased(context, live) ? { is: 'forget' } : undefined;
-    const message = `no longer declared, and "${text}" is claimed by stack "${claim.stack}": it is left alone`;
+    if (context.isOurClaim(claim)) return isReleased(context, live) ? { is: 'forget' } : undefined;
+    const message = `no longer declared, and ${quoted(text)} is claimed by stack ${quoted(claim.stack)}: it is left alone`;
     return { is: 'forget', mention: { address, message } };
   }
   // Somebody removed our claim from the whole, so neither it nor its parts are written any more.
   if (isUndeclared && context.record(whole) !== undefined) return { is: 'forget' };
   return {
     is: 'revoke',
-    reason: `no longer declared for "${text}": what this stack had set is taken back`,
+    reason: `no longer declared for ${quoted(text)}: what this stack had set is taken back`,
   };
 }
 

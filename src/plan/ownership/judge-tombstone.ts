@@ -2,9 +2,11 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
-import { removalFlags } from './removal-flags.ts';
+import { isDeletable, removalFlags } from './removal-flags.ts';
 import { isNameOwned, kept, type Removal, unlessHindered } from './removal.ts';
+import { keptAsChanged } from './last-written.ts';
 
 /** The tombstones of resources that could be read; for others the reason is reported with their target. */
 export function seenTombstones(context: PlanContext): DesiredResource[] {
@@ -26,6 +28,8 @@ export function judgeTombstone(context: PlanContext, tombstone: DesiredResource)
     return unlessIncomplete(context, address, { is: 'forget', mention });
   }
   const remove = metadata.remove ?? 'safe';
+  const changed = remove === 'safe' ? keptAsChanged(context, live, 'to be deleted') : undefined;
+  if (changed !== undefined) return kept(address, changed.message, changed.fix);
   const reason = `a tombstone document asks for it (${remove})`;
   const removal: Removal = { is: 'delete', reason, remove, place };
   return unlessIncomplete(
@@ -41,18 +45,36 @@ function refuseTombstone(context: PlanContext, address: Address): Refusal | unde
   const text = formatAddress(address);
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'part' || (ownership.by === 'ledger' && ownership.undeclared === 'release'))
-    return ['not-removable', `"${text}" cannot be removed by itself`, 'delete its document instead'];
+    return ['not-removable', `${quoted(text)} cannot be removed by itself`, 'delete its document instead'];
   const live = context.live.get(text);
   if (live === undefined) return undefined;
-  if (!isOursToRemove(context, live))
-    return ['not-ours', `"${text}" is not this stack's to remove`, 'adopt it first, or remove it by hand'];
+  if (!isOursToRemove(context, live)) return notOurs(context, live);
   return removalFlags(context, live).protect
     ? [
         'protected',
-        `"${text}" is protected`,
+        `${quoted(text)} is protected`,
         'declare it with "protect: false", apply, then write the tombstone',
       ]
     : undefined;
+}
+
+function notOurs(context: PlanContext, { address, witness }: LiveResource): Refusal {
+  const text = formatAddress(address);
+  if (context.record(address) === undefined || !context.bearsOurClaim(witness))
+    return [
+      'not-ours',
+      `${quoted(text)} is not this stack's to remove`,
+      'adopt it first, or remove it by hand',
+    ];
+  const byHand =
+    'delete this document, so that the next apply releases it, and delete it in the service by hand';
+  return [
+    'not-ours',
+    `${quoted(text)} is not this stack's to remove: it was adopted, and where the ledger alone says whose it is, what was adopted is only released`,
+    context.isOurs(witness.bornOf)
+      ? `declare it with "onRemove: delete", apply, and write this document then; or ${byHand}`
+      : byHand,
+  ];
 }
 
 /** A tombstone is about one resource, so only gaps that concern its own kind and target prevent the removal. */
@@ -68,11 +90,11 @@ function unlessIncomplete(context: PlanContext, address: Address, verdict: Remov
  * Where a target keeps no claims, only what this stack created is removed, and only while its birth mark says so, too, and no claim
  * that the service shows all the same is another stack's (rule 48).
  */
-function isOursToRemove(context: PlanContext, { address, witness }: LiveResource): boolean {
+function isOursToRemove(context: PlanContext, live: LiveResource): boolean {
+  const { address, witness } = live;
   if (context.kind(address.kind).ownership.by === 'claim') {
     if (!context.bearsOurClaim(witness)) return false;
-    const isCreated = context.record(address)?.origin === 'created' && context.isOurs(witness.bornOf);
-    return isCreated || !context.isLedgerOwned(address);
+    return isDeletable(context, live) || !context.isLedgerOwned(address);
   }
   if (context.record(address) !== undefined) return true;
   const { owns, exclusive } = context.target(address.target).target;

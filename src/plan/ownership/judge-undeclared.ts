@@ -4,6 +4,7 @@
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { judgePart } from './judge-part.ts';
 import { judgeTombstone, seenTombstones } from './judge-tombstone.ts';
@@ -82,7 +83,7 @@ function keptUnrecorded(context: PlanContext): Extract<Removal, { is: 'mention' 
   return [...Map.groupBy(unrecorded, ({ target }) => target).values()].flatMap((addresses) => {
     const [first] = addresses;
     if (first === undefined) return [];
-    const names = addresses.map(({ name }) => `"${name}"`).toSorted();
+    const names = addresses.map(({ name }) => quoted(name)).toSorted();
     const shown = names.slice(0, 10).join(', ');
     const more = names.length > 10 ? ` and ${names.length - 10} more` : '';
     const message = `not declared; this stack once created ${shown}${more}, and its ledger has no record: left alone`;
@@ -96,7 +97,7 @@ function keptInLeftTargets(context: PlanContext): Extract<Removal, { is: 'mentio
   return [...Map.groupBy(outside, ({ target }) => target)].flatMap(([target, [address, ...more]]) => {
     if (address === undefined) return [];
     const others = more.length === 0 ? 'it is' : `it and ${more.length} more are`;
-    const message = `what this stack applied in target "${target}" is not looked at any more: ${others} left alone`;
+    const message = `what this stack applied in target ${quoted(target)} is not looked at any more: ${others} left alone`;
     return kept(address, message, 'add the target again to manage it, or release it there by hand');
   });
 }

@@ -2,15 +2,16 @@
  * Decides what happens to a whole that is no longer declared. Nothing is deleted without witnesses (rules 22, 24): a claim
  * alone, a lost ledger or changed content never leads to a deletion.
  */
+
 import { ownClaim } from '../../model/resource/claim.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { sameJson } from '../../model/json/json.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import { contentAfter } from '../../compare/canonical-spec.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
-import { removalFlags } from './removal-flags.ts';
+import { isDeletable, removalFlags } from './removal-flags.ts';
 import { tombstoneFix, isNameOwned, kept, type Removal, unlessHindered } from './removal.ts';
+import { isAsLastWritten, keptAsChanged } from './last-written.ts';
 
 /** @param live of a kind that is no part. @returns undefined when the resource is not ours and needs no mention */
 export function judgeWhole(context: PlanContext, live: LiveResource): Removal | undefined {
@@ -33,7 +34,7 @@ function judgeClaimed(
 ): Removal | undefined {
   const { address } = live;
   const claim = ownClaim(live.witness);
-  if (claim === undefined || !context.isOurs(claim.stack)) {
+  if (claim === undefined || !context.isOurClaim(claim)) {
     if (record === undefined) return undefined;
     const message = 'no longer declared, and its claim is not ours any more: it is left alone';
     return { is: 'forget', mention: { address, message } };
@@ -42,16 +43,19 @@ function judgeClaimed(
   if (protect) return kept(address, 'no longer declared, and protected: it is kept');
   const declaredAs = context.recordedAt(address);
   if (declaredAs !== undefined && declaredAs !== formatAddress(address) && context.desired.has(declaredAs)) {
-    const message = `it is "${declaredAs}" under a new name, and something else has taken that name: it is kept`;
+    const message = `it is ${quoted(declaredAs)} under a new name, and something else has taken that name: it is kept`;
     return kept(address, message, 'give one of the two its name back, or take the claim off one of them');
   }
   if (release) return { is: 'release', reason: 'no longer declared, and marked for release' };
   if (record === undefined) return judgeWithoutRecord(context, live);
-  if (record.origin === 'adopted')
+  if (record.origin === 'adopted' && !isDeletable(context, live))
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
   if (context.isLedgerOwned(address) && !context.isOurs(live.witness.bornOf))
     return kept(address, 'no longer declared, but without the birth mark of this stack: it is kept');
-  return unlessHindered(context, live, { is: 'delete', reason: 'no longer declared; this stack created it' });
+  const changed = keptAsChanged(context, live, 'no longer declared');
+  if (changed !== undefined) return kept(address, changed.message, changed.fix);
+  const why = record.origin === 'created' ? 'this stack created it' : 'its manifest said "onRemove: delete"';
+  return unlessHindered(context, live, { is: 'delete', reason: `no longer declared; ${why}` });
 }
 
 /** Claim and birth mark are two witnesses; for the missing record, the guard `no-record` must be acknowledged (rules 22). */
@@ -59,7 +63,7 @@ function judgeWithoutRecord(context: PlanContext, live: LiveResource): Removal {
   const { address, witness } = live;
   const { former } = context;
   if (former?.hasLedger === false && witness.claim?.stack === former.name) {
-    const message = `not declared; it is claimed by stack "${former.name}", whose ledger is not here: it is kept`;
+    const message = `not declared; it is claimed by stack ${quoted(former.name)}, whose ledger is not here: it is kept`;
     return kept(address, message, tombstoneFix);
   }
   if (context.isOurs(witness.bornOf) && !context.isLedgerOwned(address)) {
@@ -119,14 +123,4 @@ function judgeUnrecorded(context: PlanContext, live: LiveResource): Removal | un
   }
   if (owns === undefined) return undefined;
   return kept(address, 'not declared, and never written by this stack: it is kept', tombstoneFix);
-}
-
-/** Whether nobody changed it since: no resource without a claim is deleted unless this is true (rules 24). */
-export function isAsLastWritten(context: PlanContext, live: LiveResource, record: LedgerRecord): boolean {
-  const { fields } = context.kind(live.address.kind);
-  const { content } = record;
-  if (content === undefined) return false;
-  // A field that the record lacks is newer than the record, so it had its default then.
-  const written = { ...contentAfter(fields, undefined, []), ...content };
-  return sameJson(written, contentAfter(fields, live.spec, []));
 }

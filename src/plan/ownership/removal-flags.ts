@@ -1,4 +1,4 @@
-/** What claim and record say about the removal of an undeclared resource (rules 22, 48). */
+/** What claim, record and creator mark say about the removal of a resource (rules 22, 48). */
 import { ownClaim } from '../../model/resource/claim.ts';
 import type { Claim, LiveResource } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
@@ -14,4 +14,14 @@ export function removalFlags(
     protect: claim?.protect === true || record?.protect === true,
     release: claim?.release === true || record?.onRemove === 'release',
   };
+}
+
+/**
+ * Whether a resource of a target that keeps no claims may be deleted: it bears the creator mark of this stack, and the ledger says that this
+ * stack created it, or, after a lost ledger, that its manifest asked for its deletion.
+ */
+export function isDeletable(context: PlanContext, { address, witness }: LiveResource): boolean {
+  const record = context.record(address);
+  const isAsked = record?.origin === 'created' || record?.onRemove === 'delete';
+  return context.isLedgerOwned(address) && isAsked && context.isOurs(witness.bornOf);
 }

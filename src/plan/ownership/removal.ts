@@ -35,9 +35,15 @@ export const tombstoneFix = 'to delete it all the same, write a document for it 
  */
 export function unlessHindered(context: PlanContext, live: LiveResource, removal: Removal): Removal {
   const { address } = live;
-  const obstacles = context.kind(address.kind).blockers?.(live, 'delete', context.record(address)) ?? [];
-  return obstacles.length === 0 ? removal : kept(address, `to be deleted, but kept: ${obstacles.join('; ')}`);
+  const { blockers, overridden } = context.kind(address.kind);
+  const obstacles = blockers?.(live, 'delete', context.record(address)) ?? [];
+  if (obstacles.length === 0) return removal;
+  const message = `to be deleted, but kept: ${obstacles.join('; ')}`;
+  return overridden === undefined ? kept(address, message) : kept(address, message, forceFix);
 }
+
+const forceFix =
+  'to delete it anyway, write a document for it with "metadata.remove: force", which the guard "forced-delete" stops until it is acknowledged';
 
 /** Whether the name belongs to this stack in its target. */
 export function isNameOwned(context: PlanContext, { kind, target, name }: Address): boolean {

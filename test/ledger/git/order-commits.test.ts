@@ -29,6 +29,10 @@ function commitLocally(clone: string, files: Readonly<Record<string, string | un
 }
 
 const behind = (applied: string, ours: string, differs = true) => ({ is: 'behind', applied, ours, differs });
+const diverged = (applied: string, ours: string, differs = true) => ({
+  ...behind(applied, ours, differs),
+  is: 'diverged',
+});
 const onward = { is: 'onward' };
 
 describe('a clone that has the whole history', () => {
@@ -43,7 +47,7 @@ describe('a clone that has the whole history', () => {
     expect(await orderIn(clone, older)).toEqual(onward);
     git(clone, 'checkout', '--quiet', newer);
     expect(await orderIn(clone, older)).toEqual(onward);
-    expect(await orderIn(clone, side)).toEqual(onward);
+    expect(await orderIn(clone, side)).toEqual(diverged(side, newer));
   });
 
   it('asks nobody', async () => {
@@ -65,12 +69,15 @@ describe('a clone that has the whole history', () => {
     expect(stateOf(clone)).toEqual(before);
   });
 
-  it('and commits that nobody has pushed yet is told all the same', async () => {
+  it('and commits that are not pushed yet tells that they diverged from a pushed one', async () => {
     const scene = openScene();
     const clone = scene.at(scene.commit({ [manifest]: 'one' }));
     git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'mine alone');
+    const mine = git(clone, 'rev-parse', 'HEAD');
     const newer = scene.commit({ [manifest]: 'two' });
-    expect(await orderIn(clone, newer)).toEqual(onward);
+    expect(await orderIn(clone, newer)).toEqual(diverged(newer, mine));
+    const other = scene.commit({ [manifest]: 'one' });
+    expect(await orderIn(clone, other)).toEqual(diverged(other, mine, false));
   });
 });
 
@@ -162,7 +169,7 @@ describe('a shallow clone', () => {
     expect(await orderIn(scene.shallowAt(newer), older)).toEqual(onward);
     git(scene.author, 'checkout', '--quiet', '-b', 'side', older);
     const side = scene.commits(70);
-    expect(await orderIn(scene.shallowAt(side), newer)).toEqual(onward);
+    expect(await orderIn(scene.shallowAt(side), newer)).toEqual(diverged(newer, side));
   });
 
   it('that has both commits, and not what lies between, is told', async () => {
@@ -189,7 +196,7 @@ describe('a shallow clone', () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'mine alone');
-    expect(await orderIn(clone, newer)).toEqual(onward);
+    expect(await orderIn(clone, newer)).toEqual(diverged(newer, git(clone, 'rev-parse', 'HEAD')));
     git(clone, 'checkout', '--quiet', older);
     expect(await orderIn(clone, newer)).toEqual(behind(newer, older));
   });
@@ -238,6 +245,18 @@ describe('a remote', () => {
       is: 'unknown',
       applied,
       why: 'the remote "origin" does not have commit 0123456789ab',
+      nowhere: true,
+    });
+  });
+
+  it('that there is none of makes a commit that the clone lacks a lost one', async () => {
+    const { older, at } = twoCommits();
+    const clone = at(older);
+    git(clone, 'remote', 'remove', 'origin');
+    expect(await orderIn(clone, '0123456789abcdef0123456789abcdef01234567')).toMatchObject({
+      is: 'unknown',
+      why: 'this clone does not have it, and has no remote to ask',
+      nowhere: true,
     });
   });
 

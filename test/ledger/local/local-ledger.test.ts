@@ -74,7 +74,7 @@ describe('a ledger that is not as it was written is told, and never taken for an
       (text) => text.replace('Whole/acme/app', 'Whole/acme/lib'),
       'its checksum does not match',
     ],
-    ['of a newer trueup', (text) => text.replace('"version": 2', '"version": 3'), 'has version 3'],
+    ['of a newer trueup', (text) => text.replace('"version": 3', '"version": 4'), 'has version 4'],
     [
       'of another stack',
       (text) => text.replace('"mine"', '"yours"'),
@@ -146,11 +146,13 @@ describe('a write', () => {
       join(directory, `other.${fresh()}`),
     ];
     const foreign = ['merged.new', 'copy-1.new', `${randomUUID()}.new.new`].map((end) => `${file}.${end}`);
+    const folder = `${file}.00000000-0000-0000-0000-000000000000.new`;
+    await mkdir(folder);
     for (const left of [old, young, other, ...foreign]) await writeFile(left, '');
     const yesterday = Date.now() / 1000 - 86_400;
-    for (const left of [old, other, ...foreign]) await utimes(left, yesterday, yesterday);
+    for (const left of [folder, old, other, ...foreign]) await utimes(left, yesterday, yesterday);
     await written();
-    const kept = [file, `${file}.guard`, young, other, ...foreign].map((path) => basename(path));
+    const kept = [file, `${file}.guard`, folder, young, other, ...foreign].map((path) => basename(path));
     expect((await readdir(directory)).toSorted()).toEqual(kept.toSorted());
   });
 

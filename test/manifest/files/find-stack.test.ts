@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 describe('the stack that is meant', () => {
   it('is in the nearest directory upwards when nothing is said', async () => {
-    const folder = temporaryFolder({ 'trueup.yaml': '', 'deep/er/x.yaml': '' });
+    const folder = temporaryFolder({ 'trueup.yaml': '', 'deep/er/x.yaml': '', '.git/HEAD': '' });
     expect(await findStack(undefined, join(folder, 'deep/er'))).toBe(join(folder, 'trueup.yaml'));
     expect(await findStack('-', join(folder, 'deep'))).toBe(join(folder, 'trueup.yaml'));
   });
@@ -40,7 +40,8 @@ describe('the stack that is meant', () => {
     });
     expect(await findStack(undefined, folder)).toMatchObject({
       class: 'failure',
-      message: 'there is no trueup.yaml here or in a parent directory',
+      message:
+        'there is no trueup.yaml here, and parent directories are searched only within a git repository',
     });
   });
 });

@@ -214,7 +214,7 @@ describe('a target with mistakes', () => {
       'says its dialect when it is real, and its token',
       `${acme}, url: "https://x.example", organization: x`,
       [
-        '7:7+78 missing-field: "spec.targets[0].dialect" is missing | allowed "neutral" or "hosted" | fix: add the dialect of the service',
+        '7:7+78 missing-field: "spec.targets[0].dialect" is missing | allowed "neutral" or "hosted" | fix: add "neutral" for a neutral service or "hosted" for a hosted service',
         '7:7+78 missing-field: "spec.targets[0].token" is missing | fix: add "token: { env: NAME }" or "token: { file: PATH }"',
       ],
     ],

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { type Action, removedId, removedIdentity } from '../../../src/model/plan/change.ts';
+import { expect, describe, it } from 'vitest';
+import { type Action, approvedId, approvedIdentity } from '../../../src/model/plan/change.ts';
 
 const change = (action: Action, about: { id?: string; fingerprint?: string }) => ({
   address: { kind: 'Workspace', target: 'acme', name: 'app' },
@@ -8,23 +8,26 @@ const change = (action: Action, about: { id?: string; fingerprint?: string }) =>
   ...about,
 });
 
-describe('Which one of all that bear a name is removed by an approval', () => {
-  it.each(['delete', 'release'] as const)('is told by its id when it is taken away: %s', (action) => {
-    expect(removedIdentity(change(action, { id: 'ws-1', fingerprint: 'f' }))).toEqual({ id: 'ws-1' });
-    expect(removedId(change(action, { id: 'ws-1' }))).toBe('ws-1');
+describe('The resource that an approval is about', () => {
+  it.each(['adopt', 'delete', 'release'] as const)('is identified by its id: %s', (action) => {
+    expect(approvedIdentity(change(action, { id: 'ws-1', fingerprint: 'f' }))).toEqual({ id: 'ws-1' });
+    expect(approvedId(change(action, { id: 'ws-1' }))).toBe('ws-1');
   });
 
-  it('is told by its content where it has no id', () => {
-    expect(removedIdentity(change('delete', { fingerprint: 'f' }))).toEqual({ fingerprint: 'f' });
-    expect(removedId(change('delete', { fingerprint: 'f' }))).toBeUndefined();
+  it('is identified by its content where it has no id', () => {
+    expect(approvedIdentity(change('delete', { fingerprint: 'f' }))).toEqual({ fingerprint: 'f' });
+    expect(approvedId(change('delete', { fingerprint: 'f' }))).toBeUndefined();
   });
 
-  it.each(['create', 'update', 'adopt', 'none'] as const)('does not matter for what stays: %s', (action) => {
-    expect(removedIdentity(change(action, { id: 'ws-1', fingerprint: 'f' }))).toBeUndefined();
-    expect(removedId(change(action, { id: 'ws-1' }))).toBeUndefined();
-  });
+  it.each(['create', 'update', 'none'] as const)(
+    'is identified by its name when it is ours: %s',
+    (action) => {
+      expect(approvedIdentity(change(action, { id: 'ws-1', fingerprint: 'f' }))).toBeUndefined();
+      expect(approvedId(change(action, { id: 'ws-1' }))).toBeUndefined();
+    },
+  );
 
-  it('is not told where nothing of it is known', () => {
-    expect(removedIdentity(change('delete', {}))).toBeUndefined();
+  it('is not identified where nothing of it is known', () => {
+    expect(approvedIdentity(change('delete', {}))).toBeUndefined();
   });
 });

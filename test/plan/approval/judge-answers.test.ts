@@ -52,7 +52,7 @@ interface Records {
   readonly shall?: Spec;
 }
 
-const nothing = { contradicted: [], unverifiable: [], unproven: [] };
+const nothing = { contradicted: [], ignored: [], unverifiable: [], unproven: [] };
 
 describe('What was answered is what was sent', () => {
   it.each<[string, FieldChange, Json]>([
@@ -114,6 +114,22 @@ describe('What was answered as sent and is to be reset', () => {
   it('is proved by the answer where no reading tells it', () => {
     const blind = field('colour', { after: 'red', unknown: 'not answered by the service' });
     expect(judge(answering({ colour: 'red' }), [blind], records)).toEqual(nothing);
+  });
+});
+
+describe('A field that was to be reset and is answered with its old value', () => {
+  const reset = field('colour', { before: 'blue', after: 'red' });
+
+  it('was ignored by the service', () => {
+    const verdict = judge(answering({ colour: 'blue' }), [reset], { was: { colour: 'blue' } });
+    expect(verdict.ignored).toEqual([reset]);
+    expect(verdict.contradicted).toEqual(verdict.ignored);
+  });
+
+  it('was not ignored where another value is answered', () => {
+    const verdict = judge(answering({ colour: 'green' }), [reset], { was: { colour: 'blue' } });
+    expect(verdict.contradicted).toEqual([{ ...reset, before: 'green' }]);
+    expect(verdict.ignored).toEqual([]);
   });
 });
 

@@ -21,7 +21,7 @@ const text = formatAddress(app);
 function look(world: World, now: LiveResource | undefined, address = now?.address ?? app): string {
   const planning = planOf(world);
   expect(planning.plan.problems).toEqual([]);
-  const verdict = planning.recheck(changeAt(planning, address), now);
+  const verdict = planning.recheck(changeAt(planning, address), now, { now: 0 });
   return verdict.is === 'stale' ? `stale: ${verdict.why}` : verdict.is;
 }
 

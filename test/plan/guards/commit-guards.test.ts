@@ -29,6 +29,29 @@ describe('a plan from an older commit than the one that was applied', () => {
   });
 });
 
+describe('a plan from a commit that diverged from the one that was applied', () => {
+  const diverged: CommitOrder = { ...behind, is: 'diverged' };
+
+  it('is blocked as a whole, names both, and says what to do', () => {
+    expect(guardsOf({ ...change, commitOrder: diverged })).toEqual([
+      {
+        id: 'diverged-commit',
+        effect: 'blocks',
+        counted: 1,
+        concerns: [],
+        message: expect.stringMatching(
+          /^commit 3f2a3f2a3f2a, .* is not contained in 1b9c1b9c1b9c.*: this plan would take back .*; merge it, and plan again$/,
+        ),
+      },
+    ]);
+  });
+
+  it('is not when there is nothing to do, or when the stack is the same in both', () => {
+    expect(guardsOf({ commitOrder: diverged })).toEqual([]);
+    expect(guardsOf({ ...change, commitOrder: { ...diverged, differs: false } })).toEqual([]);
+  });
+});
+
 describe('a plan of which nobody can tell whether it is older', () => {
   it('is warned of, with the reason', () => {
     expect(guardsOf({ ...change, commitOrder: unknown })).toMatchObject([

@@ -1,0 +1,197 @@
+/**
+ * Finds the tracked files of a stack that are missing from the work tree, beside the walk that lists the existing ones: a submodule
+ * without content, files that a sparse checkout left out, files that were removed without git. What may match a pattern counts,
+ * also below a submodule or a link whose content is unknown.
+ */
+import { readdir, readlink, realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { IndexEntry, MissingFiles, NoIndex } from '../../model/stack/checkout.ts';
+import { exists, findRepository, liesIn, type Repository, slashes } from './find-repository.ts';
+
+/** @param root the absolute path of a repository's work tree. @returns what its index holds, by paths relative to it */
+export type ReadIndex = (root: string) => Promise<readonly IndexEntry[] | NoIndex>;
+
+/** A tracked folder, by the names in it. */
+type TrackedFolder = Map<string, TrackedNode>;
+type TrackedNode = TrackedEntry | TrackedFolder;
+
+/** `at`: its absolute path. */
+type TrackedEntry = IndexEntry & { readonly at: string };
+
+/** What one pattern wants. Paths are absolute, as the walk names them: links on the way are not resolved. */
+export interface Wanted {
+  isFile(path: string): boolean;
+  /** whether files below this folder, whose content is unknown, may match */
+  mayHold(path: string): boolean;
+  /** whether a folder is entered */
+  isEntered(path: string): boolean;
+}
+
+/** Links that lead to links: more than the system follows. */
+const mostLinks = 40;
+
+export class TrackedFiles {
+  readonly #readIndex: ReadIndex;
+  readonly #directory: string;
+  /** around the stack; what lies outside of it is no file of the stack */
+  readonly #home: Promise<Repository>;
+  readonly #roots = new Map<string, Promise<Repository>>();
+  readonly #trees = new Map<string, Promise<TrackedFolder>>();
+  readonly #found = { leftOut: new Set<string>(), submodules: new Set<string>(), deleted: new Set<string>() };
+  #unknown: string | undefined;
+
+  /** @param directory the stack's folder */
+  constructor(readIndex: ReadIndex, directory: string) {
+    this.#readIndex = readIndex;
+    this.#directory = directory;
+    this.#home = findRepository(directory);
+  }
+
+  /** All that was found missing so far. */
+  async missing(): Promise<MissingFiles> {
+    const { leftOut, submodules, deleted } = this.#found;
+    // Outside of a repository nothing is tracked; inside, git has to be asked even if no folder was entered.
+    await this.#nodeAt(await realpath(this.#directory).catch(() => this.#directory));
+    return {
+      leftOut: [...leftOut].sort(),
+      submodules: [...submodules].sort(),
+      deleted: [...deleted].sort(),
+      ...(this.#unknown === undefined ? {} : { unknown: this.#unknown }),
+    };
+  }
+
+  /**
+   * Notes what is missing in a folder that exists, and the submodules in it that are empty.
+   * @param names what the folder holds
+   * @returns whether manifests may exist that this checkout does not show
+   */
+  async noteFolder(
+    {
+      path,
+      real,
+      names,
+    }: { readonly path: string; readonly real: string; readonly names: readonly string[] },
+    wanted: Wanted,
+  ): Promise<boolean> {
+    const node = await this.#nodeAt(real);
+    if (!(node instanceof Map)) return false;
+    const present = new Set(names);
+    let isPartial = false;
+    for (const [name, child] of node) {
+      const there = join(real, name);
+      // Where the file system ignores case, the name may be spelled in another way.
+      const isThere = present.has(name) || (await exists(there));
+      const isMissing = isThere ? isSubmodule(child) && (await this.#isEmpty(there)) : true;
+      if (isMissing && (await this.#note(child, join(path, name), wanted))) isPartial = true;
+    }
+    return isPartial;
+  }
+
+  /**
+   * Notes what is missing at a path that does not exist, or that leads to an empty submodule.
+   * @returns whether manifests may exist that this checkout does not show
+   */
+  async notePath(path: string, wanted: Wanted, place = path, links = 0): Promise<boolean> {
+    const { real, rest } = await deepestExisting(place);
+    const [next, ...further] = rest;
+    const target = next === undefined ? undefined : await readlink(join(real, next)).catch(() => undefined);
+    // A link that leads to nothing: what it should lead to may be left out.
+    if (target !== undefined && links < mostLinks)
+      return this.notePath(path, wanted, resolve(real, target, ...further), links + 1);
+    const node = descend(await this.#nodeAt(dirname(real)), [basename(real)]);
+    if (isSubmodule(node) && (await this.#isEmpty(real))) return this.#note(node, path, wanted);
+    const lacking = next === undefined ? undefined : descend(await this.#nodeAt(real), rest);
+    return lacking !== undefined && this.#note(lacking, path, wanted);
+  }
+
+  /** @returns whether it belongs to what the checkout does not show; false for a file that was just removed */
+  async #note(node: TrackedNode, path: string, wanted: Wanted): Promise<boolean> {
+    if (node instanceof Map) {
+      if (!wanted.isEntered(path)) return false;
+      const noted = [...node].map(([name, child]) => this.#note(child, join(path, name), wanted));
+      return (await Promise.all(noted)).includes(true);
+    }
+    const { type, leftOut, at } = node;
+    const isWanted = type !== 'submodule' && wanted.isFile(path);
+    if (!isWanted && (type === 'file' || !wanted.isEntered(path) || !wanted.mayHold(path))) return false;
+    const from = type === 'file' ? this.#directory : await realpath(this.#directory);
+    const name = slashes(relative(from, type === 'file' ? path : at));
+    const list = leftOut ? 'leftOut' : type === 'submodule' ? 'submodules' : 'deleted';
+    this.#found[list].add(name);
+    return list !== 'deleted';
+  }
+
+  /** Whether a submodule has no content: nothing, or a repository in which nothing was ever checked out. */
+  async #isEmpty(folder: string): Promise<boolean> {
+    const names = await readdir(folder).catch(() => []);
+    if (names.some((name) => name !== '.git')) return false;
+    const node = names.length === 0 ? undefined : await this.#nodeAt(folder);
+    return !(node instanceof Map) || node.size === 0;
+  }
+
+  /** What is tracked at a real path: of its own repository, or undefined. */
+  async #nodeAt(real: string): Promise<TrackedNode | undefined> {
+    const root = await this.#rootOf(real);
+    if (root === undefined) return undefined;
+    const names = slashes(relative(root, real)).split('/').filter(Boolean);
+    let tree = this.#trees.get(root);
+    if (tree === undefined) {
+      tree = this.#readTree(root);
+      this.#trees.set(root, tree);
+    }
+    return descend(await tree, names);
+  }
+
+  async #rootOf(folder: string): Promise<string | undefined> {
+    const home = await this.#home;
+    if (!home.isGit || !liesIn(home, folder)) return undefined;
+    const known = this.#roots.get(folder) ?? findRepository(folder);
+    this.#roots.set(folder, known);
+    return (await known).root;
+  }
+
+  async #readTree(root: string): Promise<TrackedFolder> {
+    const entries = await this.#readIndex(root);
+    const tree: TrackedFolder = new Map();
+    if ('why' in entries) {
+      this.#unknown ??= entries.why;
+      return tree;
+    }
+    for (const entry of entries) {
+      const names = entry.path.split('/');
+      const name = names.pop() ?? '';
+      let folder = tree;
+      for (const part of names) {
+        const known = folder.get(part);
+        const next: TrackedFolder = known instanceof Map ? known : new Map();
+        folder.set(part, next);
+        folder = next;
+      }
+      folder.set(name, { ...entry, at: join(root, entry.path) });
+    }
+    return tree;
+  }
+}
+
+function isSubmodule(node: TrackedNode | undefined): node is TrackedEntry {
+  return node !== undefined && !(node instanceof Map) && node.type === 'submodule';
+}
+
+/** The node of these names below another one; a submodule or a link on the way stands for all below it. */
+function descend(node: TrackedNode | undefined, names: readonly string[]): TrackedNode | undefined {
+  const [name, ...rest] = names;
+  if (name === undefined || node === undefined) return node;
+  if (node instanceof Map) return descend(node.get(name), rest);
+  return node.type === 'file' ? undefined : node;
+}
+
+/** The real path of the last folder on the way to a path that exists, and the names that follow it. */
+async function deepestExisting(path: string): Promise<{ readonly real: string; readonly rest: string[] }> {
+  const rest: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    const real = await realpath(at).catch(() => undefined);
+    if (real !== undefined) return { real, rest };
+    if (at === dirname(at)) return { real: at, rest };
+    rest.unshift(basename(at));
+  }
+}
