@@ -10,6 +10,7 @@ import {
   trailOverlap,
   trailRetention,
 } from '../../model/audit-trail.ts';
+import { quoted } from '../../model/quoted.ts';
 import { refuseForeign } from '../trail/one-organization.ts';
 import { readTrail } from '../trail/read-trail.ts';
 import type { Archive, ArchiveHead, TrailGap } from './archive.ts';
@@ -105,7 +106,7 @@ class Sight {
     const told = kept && (await this.#told());
     if (told === undefined || told === kept) return;
     throw new TrailError(
-      `the archive has the trail of organization "${kept}" under this target, whose organization has the id "${told}": name another archive`,
+      `the archive has the trail of organization ${quoted(kept ?? '')} under this target, whose organization has the id ${quoted(told)}: name another archive`,
     );
   }
 

@@ -3,6 +3,7 @@
  * there already is left as it is, and a cursor only moves on, so any number of writers may come in any order, and be killed.
  */
 import type { TrailEvent } from '../../model/audit-trail.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type ArchiveDatabase, ArchiveError, type Column, type Query, type Row } from './archive-database.ts';
 import { refuseForeign } from '../trail/one-organization.ts';
 import { parseEvent } from '../trail/parse-event.ts';
@@ -143,7 +144,7 @@ export class Archive {
 
   #eventIn({ id, content }: Row): TrailEvent {
     const value = typeof content === 'string' ? JSON.parse(content) : content;
-    return parseEvent(value, `event "${id}" in ${this.place}`);
+    return parseEvent(value, `event ${quoted(String(id))} in ${this.place}`);
   }
 
   close(): Promise<void> {

@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { loadSqlite } from '../../ledger/local/load-sqlite.ts';
 import { makeFolder } from '../../ledger/local/state-folder.ts';
 import { messageOf } from '../../model/message-of.ts';
+import { quoted } from '../../model/quoted.ts';
 import { Archive } from './archive.ts';
 import {
   type ArchiveDatabase,
@@ -41,7 +42,7 @@ class SqliteArchive implements ArchiveDatabase {
 
   constructor(file: string) {
     this.#file = file;
-    this.place = `the archive "${file}"`;
+    this.place = `the archive ${quoted(file)}`;
   }
 
   read<T>(work: (query: Query) => Promise<T>): Promise<T | undefined> {

@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type Json, type JsonObject, ownMember } from '../../model/json/json.ts';
 import { type TrailActor, TrailError, type TrailEvent } from '../../model/audit-trail.ts';
+import { quoted } from '../../model/quoted.ts';
 
 /** @throws TrailError that names the member that is wrong. Source: wire/audit-trails 2 */
 export function parseEvent(value: Json | undefined, position: string): TrailEvent {
@@ -72,7 +73,7 @@ class Members {
   }
 
   object(name: string): Members {
-    return new Members(ownMember(this.raw, name), `"${name}" of ${this.#path}`);
+    return new Members(ownMember(this.raw, name), `${quoted(name)} of ${this.#path}`);
   }
 
   optionalObject(name: string): Members | undefined {
@@ -81,6 +82,6 @@ class Members {
 
   refuse(name: string, wanted: string): never {
     const is = Object.hasOwn(this.raw, name) ? 'is not' : 'is missing: it has to be';
-    throw new TrailError(`"${name}" of ${this.#path} of the audit trail ${is} ${wanted}`);
+    throw new TrailError(`${quoted(name)} of ${this.#path} of the audit trail ${is} ${wanted}`);
   }
 }

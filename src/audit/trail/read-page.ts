@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject, ownMember } from '../../model/json/json.ts';
 import { type TrailChannel, TrailError, type TrailPage } from '../../model/audit-trail.ts';
 import { type Answer, describeAnswer } from '../../model/wire.ts';
+import { quoted } from '../../model/quoted.ts';
 import { parseEvent } from './parse-event.ts';
 
 interface PageQuery {
@@ -43,7 +44,7 @@ function readCounts(pagination: JsonObject, page: number): Omit<TrailPage, 'even
   const count = (name: string): number => {
     const value = ownMember(pagination, name);
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-    throw new TrailError(`"${name}" in the pagination of the audit trail is no count`);
+    throw new TrailError(`${quoted(name)} in the pagination of the audit trail is no count`);
   };
   const current = count('current_page');
   if (current !== page)

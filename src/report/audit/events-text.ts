@@ -1,5 +1,6 @@
 /** Events of audit trails for a terminal: who did what to what, and when. Every word of theirs comes from outside. */
 import type { TrailActor, TrailEvent } from '../../model/audit-trail.ts';
+import { quotedUnlessPlain } from '../../model/quoted.ts';
 import { printable } from '../format/printable.ts';
 import { columns, pad } from '../terminal/layout.ts';
 import type { Paint } from '../terminal/paint.ts';
@@ -46,9 +47,15 @@ function cellsOf({ target, event }: TargetEvent, targets: boolean): string[] {
 }
 
 /** `ann`, `ann (Impersonated by user-7)`, `System` */
-function actorText({ id, name, kind, impersonatorId }: TrailActor): string {
+function actorText(actor: TrailActor): string {
+  const [id, name, kind] = [actor.id, actor.name, actor.kind].map(quotedUnlessPlain) as [
+    string,
+    string,
+    string,
+  ];
+  const { impersonatorId } = actor;
   const who = name === '' ? id : name;
-  const by = impersonatorId === undefined ? '' : ` by ${impersonatorId}`;
+  const by = impersonatorId === undefined ? '' : ` by ${quotedUnlessPlain(impersonatorId)}`;
   if (who === '') return `${kind}${by}`;
-  return kind === 'Client' && by === '' ? who : `${who} (${kind}${by})`;
+  return actor.kind === 'Client' && by === '' ? who : `${who} (${kind}${by})`;
 }

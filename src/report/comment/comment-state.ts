@@ -12,24 +12,22 @@ export interface ShownPlan {
   readonly post: string;
   /** when it was posted: `2026-11-22T21:36:28Z` */
   readonly at: string;
-  /** the commit that it was made for */
+  /** when it was made; absent where its file does not tell */
+  readonly made?: string;
+  /** the commit that it was made for, as its file says */
   readonly commit?: string;
-  readonly run?: RunOrder;
+  /** of that commit with changes that were not committed */
+  readonly dirty?: true;
   readonly digest: string;
   readonly summary: string;
-}
-
-/** Which of two runs of one series came later: by its number, then by its attempt. */
-export interface RunOrder {
-  readonly series: string;
-  readonly number: number;
-  readonly attempt: number;
 }
 
 export interface CommentState {
   readonly shown: ShownPlan;
   /** newest first */
   readonly earlier: readonly ShownPlan[];
+  /** the account that wrote the comment; it counts only where the service says the same */
+  readonly author?: string;
 }
 
 const maxReadable = 40;
@@ -75,30 +73,29 @@ function stateIn(value: Json): CommentState | undefined {
   if (!isJsonObject(value)) return undefined;
   const shown = shownPlan(value['shown'] ?? null);
   const earlier = Array.isArray(value['earlier']) ? value['earlier'] : [];
-  return shown && { shown, earlier: earlier.flatMap((one: Json) => shownPlan(one) ?? []) };
+  const { author } = value;
+  return (
+    shown && {
+      shown,
+      earlier: earlier.flatMap((one: Json) => shownPlan(one) ?? []),
+      ...(typeof author === 'string' ? { author } : {}),
+    }
+  );
 }
 
 function shownPlan(value: Json): ShownPlan | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { post, at, commit, digest, summary } = value;
+  const { post, at, made, commit, dirty, digest, summary } = value;
   const texts = [post, at, digest, summary];
   if (!texts.every((text) => typeof text === 'string')) return undefined;
   const [aPost = '', anAt = '', aDigest = '', aSummary = ''] = texts as string[];
-  const run = runOrder(value['run'] ?? null);
   return {
     post: aPost,
     at: anAt,
+    ...(typeof made === 'string' ? { made } : {}),
     ...(typeof commit === 'string' ? { commit } : {}),
-    ...(run === undefined ? {} : { run }),
+    ...(dirty === true ? { dirty } : {}),
     digest: aDigest,
     summary: aSummary,
   };
-}
-
-function runOrder(value: Json): RunOrder | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const { series, number, attempt } = value;
-  if (typeof series !== 'string' || typeof number !== 'number' || typeof attempt !== 'number')
-    return undefined;
-  return { series, number, attempt };
 }

@@ -21,6 +21,8 @@ interface CommentParts {
   readonly plan: string;
   /** what was shown before, newest first */
   readonly earlier: readonly ShownPlan[];
+  /** the account that wrote the comment, once the service has told it */
+  readonly author?: string | undefined;
   /** why it is out of date, as a sentence */
   readonly outdated?: string | undefined;
 }
@@ -28,10 +30,11 @@ interface CommentParts {
 /** Without a final line end. */
 export function renderComment(parts: CommentParts): string {
   const shown = clipped(parts.shown);
+  const author = parts.author === undefined ? undefined : clip(parts.author, maxText);
   let earlier = parts.earlier.slice(0, maxEarlier).map(clipped);
   for (;;) {
     const text = [
-      ...hiddenLines(parts.stack, { shown, earlier }),
+      ...hiddenLines(parts.stack, { shown, earlier, ...(author === undefined ? {} : { author }) }),
       '',
       ...outdatedLines(parts.outdated),
       parts.plan,
@@ -74,8 +77,10 @@ function outdatedLines(why: string | undefined): string[] {
   return why === undefined ? [] : [`**Out of date**: ${sentence(why)}`, ''];
 }
 
-function madeFor({ commit }: ShownPlan): string[] {
-  return commit === undefined ? [] : ['', `Made for commit ${code(commit)}.`];
+function madeFor({ commit, dirty }: ShownPlan): string[] {
+  if (commit === undefined) return [];
+  const changed = dirty ? ', in a work tree with changes that are not in that commit' : '';
+  return ['', `Made for commit ${code(commit)}${changed}.`];
 }
 
 function earlierLines(earlier: readonly ShownPlan[]): string[] {
@@ -99,12 +104,13 @@ function earlierLines(earlier: readonly ShownPlan[]): string[] {
   ];
 }
 
-function clipped({ post, at, commit, run, digest, summary }: ShownPlan): ShownPlan {
+function clipped({ post, at, made, commit, dirty, digest, summary }: ShownPlan): ShownPlan {
   return {
     post: clip(post, maxText),
     at: clip(at, maxText),
+    ...(made === undefined ? {} : { made: clip(made, maxText) }),
     ...(commit === undefined ? {} : { commit: clip(commit, maxText) }),
-    ...(run === undefined ? {} : { run: { ...run, series: clip(run.series, maxText) } }),
+    ...(dirty === undefined ? {} : { dirty }),
     digest: clip(digest, maxText),
     summary: clip(summary, maxText),
   };

@@ -5,6 +5,7 @@
 import { counted } from '../../model/counted.ts';
 import type { Drift, DriftedResource, MovedField, PendingResource } from '../../model/plan/drift.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
+import { quotedUnlessPlain } from '../../model/quoted.ts';
 import { fieldViews } from '../format/format-field.ts';
 import { incompleteReasons } from '../format/plan-summary.ts';
 import { printable } from '../format/printable.ts';
@@ -42,8 +43,8 @@ export function renderDrift(drift: Drift, options: DriftTextOptions): string {
     mentionLines(drift.unrecorded, layout, 'Not in the ledger'),
     mentionLines(drift.untold, layout, 'Could not be told'),
     problemLines(drift, layout),
-    coverageLines(drift, layout),
     closingLines(drift, layout),
+    coverageLines(drift, layout),
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -85,12 +86,14 @@ function driftedLines(drifted: DriftedResource, layout: PlanLayout): string[] {
 }
 
 function identityLines({ is, id, newId }: DriftedResource, { paint, width }: PlanLayout): string[] {
-  const was = id === undefined ? '' : ` (${id})`;
+  const was = id === undefined ? '' : ` (${quotedUnlessPlain(id)})`;
   if (is === 'gone')
     return wrap(printable(`applied by this stack${was}, and there no more`), width - 4).map(paint.dim);
   if (is === 'recreated')
     return wrap(
-      printable(`another one has its name now: ${id} was applied, ${newId} is live`),
+      printable(
+        `another one has its name now: ${quotedUnlessPlain(id ?? '')} was applied, ${quotedUnlessPlain(newId ?? '')} is live`,
+      ),
       width - 4,
     ).map(paint.dim);
   return [];

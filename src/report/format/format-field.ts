@@ -3,6 +3,7 @@
  */
 import { diffArrays } from 'diff';
 import type { FieldChange, Shape } from '../../model/kind/field.ts';
+import { secretPlaceholder } from '../../model/redaction/known-secrets.ts';
 import {
   canonicalText,
   isJsonObject,
@@ -82,7 +83,10 @@ export function formatPath(path: Path): string {
 }
 
 function view(change: FieldChange): FieldView {
-  const remarks = [change.unknown, change.origin].filter((remark) => remark !== undefined).map(printable);
+  const { unknown: reason, origin, redacted } = change;
+  const hidden =
+    redacted?.before !== undefined && redacted.after !== undefined ? 'two values with secrets' : undefined;
+  const remarks = [reason, origin, hidden].filter((remark) => remark !== undefined).map(printable);
   return { name: formatPath(change.path), difference: differenceOf(change), remarks };
 }
 
@@ -100,26 +104,30 @@ function sides(before: Json | undefined, after: Json | undefined): Pick<FieldCha
 }
 
 function differenceOf(change: FieldChange): ShownDifference {
-  const { before, after, shape } = change;
-  if (change.unknown !== undefined && before === undefined) {
-    const side: ShownSide = { inline: unknown, value: { as: 'word', text: unknown } };
-    return { as: 'pair', before: side, after: sideOf(after, shape) };
-  }
-  if (before === undefined && after !== undefined) return { as: 'added', value: formatValue(after, shape) };
-  if (after === undefined && before !== undefined)
-    return { as: 'removed', value: formatValue(before, shape) };
-  return (
-    structuralDifference(change) ?? { as: 'pair', before: sideOf(before, shape), after: sideOf(after, shape) }
-  );
+  const { before, after, shape, redacted = {} } = change;
+  const [was, becomes] = [sideOf(before, shape, redacted.before), sideOf(after, shape, redacted.after)];
+  if (change.unknown !== undefined && before === undefined)
+    return { as: 'pair', before: wordSide(unknown), after: becomes };
+  if (before === undefined && after !== undefined) return { as: 'added', value: becomes.value };
+  if (after === undefined && before !== undefined) return { as: 'removed', value: was.value };
+  return structuralDifference(change) ?? { as: 'pair', before: was, after: becomes };
 }
 
-function sideOf(value: Json | undefined, shape: Shape): ShownSide {
-  return { inline: formatInline(value, shape), value: formatValue(value, shape) };
+/** A redacted value has no quotes: a text that reads like the placeholder has. */
+function sideOf(value: Json | undefined, shape: Shape, hash: string | undefined): ShownSide {
+  return hash === undefined
+    ? { inline: formatInline(value, shape), value: formatValue(value, shape) }
+    : wordSide(secretPlaceholder);
+}
+
+function wordSide(text: string): ShownSide {
+  return { inline: text, value: { as: 'word', text } };
 }
 
 /** The difference of two values of the same structure; undefined when showing both values whole is better. */
-function structuralDifference({ before, after, shape }: FieldChange): ShownDifference | undefined {
-  if (shape === 'secret' || shape === 'duration') return undefined;
+function structuralDifference(change: FieldChange): ShownDifference | undefined {
+  const { before, after, shape, redacted } = change;
+  if (redacted !== undefined || shape === 'secret' || shape === 'duration') return undefined;
   if (Array.isArray(before) && Array.isArray(after)) {
     return shape === 'set' ? elements(before, after) : inOrder(before, after);
   }

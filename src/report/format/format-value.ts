@@ -5,6 +5,7 @@
 import { formatDuration } from '../../model/kind/duration.ts';
 import type { Shape } from '../../model/kind/field.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import { summarizeSecret } from '../../model/secret-summary.ts';
 import { printable } from './printable.ts';
 
@@ -71,11 +72,7 @@ export function isMultiline(value: Json): boolean {
 
 /** A string as in YAML: without quotes where that is unambiguous, else in quotes with visible escapes. */
 export function formatString(text: string): string {
-  return isBare(text) ? text : quoted(text);
-}
-
-function quoted(text: string): string {
-  return printable(JSON.stringify(text));
+  return isBare(text) ? text : printable(quoted(text));
 }
 
 function word(value: Json | undefined, shape: Shape): ShownValue {
@@ -105,7 +102,7 @@ function isSeconds(value: Json): value is number {
 /** A value inside another one, where commas separate values. */
 function structure(value: Json): string {
   if (value === null) return 'null';
-  if (typeof value === 'string') return value.includes(',') ? quoted(value) : formatString(value);
+  if (typeof value === 'string') return value.includes(',') ? printable(quoted(value)) : formatString(value);
   if (Array.isArray(value)) return `[${value.map(structure).join(', ')}]`;
   if (isJsonObject(value)) return `{${members(value).join(', ')}}`;
   return String(value);

@@ -2,6 +2,7 @@
 import { hasErrors } from '../../model/diagnostic.ts';
 import { blockingIds } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
+import { quoted } from '../../model/quoted.ts';
 
 export function nextSteps({ digest, problems, guards, changes, coverage }: Plan): string {
   if (hasErrors(problems)) return 'Nothing can be applied before the problems are solved. Then plan again.';
@@ -11,5 +12,5 @@ export function nextSteps({ digest, problems, guards, changes, coverage }: Plan)
     return coverage.complete
       ? 'There is nothing to apply.'
       : 'Plan again when everything can be looked at: whether there is something to do is not known.';
-  return `Review this digest. After the merge, "trueup apply" with the plan file, or "trueup apply --approve ${digest}", applies this and nothing else; any other plan is refused.`;
+  return `Review this digest. After the merge, "trueup apply" with the plan file, or ${quoted(`trueup apply --approve ${digest}`)}, applies this and nothing else; any other plan is refused.`;
 }

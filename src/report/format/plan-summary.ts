@@ -1,11 +1,12 @@
 /**
  * The summary of a plan. Only this file may say "No changes", and only for a plan whose look was complete and that has no
- * errors.
+ * problems.
  */
 import type { Action, Change } from '../../model/plan/change.ts';
 import { counted } from '../../model/counted.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
+import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Plan, TargetCoverage } from '../../model/plan/plan.ts';
+import { quoted } from '../../model/quoted.ts';
 import { firstFew } from '../terminal/layout.ts';
 import { printable } from './printable.ts';
 
@@ -30,14 +31,38 @@ export function formatCounts(counts: ActionCounts): string {
     .join(', ');
 }
 
-/** `2 to create, 3 to update, 1 to delete, 211 unchanged`, or why the plan has no changes. */
-export function summaryLine(plan: Plan): string {
+/**
+ * `2 to create, 3 to update, 1 to delete, 211 unchanged, 1 warning`, or why the plan has no changes.
+ * @param told problems that are no part of the plan, such as what the lint found in manifests
+ */
+export function summaryLine(plan: Plan, told: readonly ShownDiagnostic[] = []): string {
   const todo = formatCounts(countActions(plan.changes));
-  const unchanged = `${plan.unchanged} unchanged`;
+  const warnings = [...plan.problems, ...told].filter(
+    ({ severity, code }) => severity === 'warning' && code !== 'note',
+  ).length;
+  const unchanged = `${plan.unchanged} unchanged${warnings === 0 ? '' : `, ${counted(warnings, 'warning')}`}`;
   if (todo !== '') return `${todo}, ${unchanged}`;
   if (!plan.coverage.complete)
     return `Nothing was found to change, but the look was incomplete; ${unchanged}`;
-  return hasErrors(plan.problems) ? `Nothing can be planned yet, ${unchanged}` : `No changes, ${unchanged}`;
+  if (hasErrors(plan.problems)) return `Nothing can be planned yet, ${unchanged}`;
+  return plan.problems.length === 0
+    ? `No changes, ${unchanged}`
+    : `Nothing to change, ${plan.unchanged} unchanged, and ${counted(warnings, 'warning')} above`;
+}
+
+/** How much of each target changes; empty for a plan of one target. A target that could not be read has no count. */
+export function targetCounts({
+  targets,
+  changes,
+  coverage,
+}: Plan): { readonly target: string; readonly counts: string }[] {
+  if (targets.length < 2) return [];
+  const unread = new Set(coverage.targets.flatMap(({ target, unread }) => (unread ? [target] : [])));
+  return targets.map(({ name }) => {
+    const some = changes.filter(({ address }) => address.target === name);
+    const counts = formatCounts(countActions(some));
+    return { target: name, counts: unread.has(name) ? 'not checked' : counts || 'no changes' };
+  });
 }
 
 /** `2 problems forbid applying`; undefined when none does. */
@@ -56,7 +81,7 @@ export function incompleteReasons({ coverage, problems }: Pick<Plan, 'coverage' 
     // The reason is among the problems already.
     ...coverage.targets.flatMap(({ target, unread, incomplete }) =>
       unread
-        ? [`target "${printable(target)}" was not looked at`]
+        ? [`target ${quoted(printable(target))} was not looked at`]
         : firstFew(incomplete).map((why) => printable(`${target}: ${why}`)),
     ),
     ...problems

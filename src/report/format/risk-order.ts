@@ -1,4 +1,4 @@
-/** The order of changes for reviewers: what takes away first, then what opens, then the rest as apply does it. */
+/** The order of changes for reviewers: what takes away or destroys first, then what opens, then the rest as apply does it. */
 import type { Change } from '../../model/plan/change.ts';
 
 export function byRisk(changes: readonly Change[]): Change[] {
@@ -8,6 +8,7 @@ export function byRisk(changes: readonly Change[]): Change[] {
 function rank({ action, risks = [] }: Change): number {
   if (action === 'delete') return 0;
   if (action === 'release') return 1;
-  if (risks.some(({ effect }) => effect === 'widens')) return 2;
-  return risks.length > 0 ? 3 : 4;
+  if (risks.some(({ effect }) => effect === 'destroys')) return 2;
+  if (risks.some(({ effect }) => effect === 'widens')) return 3;
+  return risks.length > 0 ? 4 : 5;
 }

@@ -1,11 +1,13 @@
 /**
- * The page around the data of a report: one file that asks no network for anything. Texts from outside stand in the data alone, where `<`
- * is escaped; the page's script puts them in as text. The policy lets nothing run or paint but what this file carries.
+ * The page around the data of a report: one file that asks no network for anything. Texts from outside stand in the data, where `<` is
+ * escaped and the page's script puts them in as text, and, escaped, in what is shown without a script. The policy lets nothing run or
+ * paint but what this file carries.
  */
 import { createHash } from 'node:crypto';
 import { printableJson } from '../format/printable.ts';
 import page from './page.json' with { type: 'json' };
 import type { ReportView } from './report-view.ts';
+import { staticReport } from './static-report.ts';
 
 /** @param view without secrets: escapes could hide them from whoever looks for them in the result */
 export function htmlDocument(view: ReportView): string {
@@ -23,7 +25,9 @@ export function htmlDocument(view: ReportView): string {
 <style>${page.style}</style>
 </head>
 <body>
-<noscript>This report is drawn by its own script, and scripts are switched off here. "trueup show" prints a plan file as text.</noscript>
+<noscript>
+${staticReport(view)}
+</noscript>
 <script type="application/json" id="report">${safeJson(view)}</script>
 <script>${page.script}</script>
 </body>

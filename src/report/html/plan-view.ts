@@ -15,7 +15,13 @@ import { coverageRows } from '../format/format-coverage.ts';
 import { type FieldView, fieldViews } from '../format/format-field.ts';
 import { nextSteps } from '../format/next-steps.ts';
 import { usableAcknowledgement } from '../format/plan-risks.ts';
-import { blockedLine, countActions, incompleteReasons, summaryLine } from '../format/plan-summary.ts';
+import {
+  blockedLine,
+  countActions,
+  incompleteReasons,
+  summaryLine,
+  targetCounts,
+} from '../format/plan-summary.ts';
 import { printable } from '../format/printable.ts';
 import { byRisk } from '../format/risk-order.ts';
 import { bodyJson } from '../json/call-body-json.ts';
@@ -29,6 +35,7 @@ import { problemViews } from './problem-view.ts';
 import type {
   CallView,
   ChangeView,
+  FactView,
   FieldLines,
   GuardView,
   NamedText,
@@ -45,6 +52,8 @@ export interface PlanHtmlOptions {
   readonly stack?: string;
   /** milliseconds since 1970, for how long ago something was touched */
   readonly now?: number;
+  /** the pull request that the run is about */
+  readonly review?: { readonly name: string; readonly url?: string } | undefined;
 }
 
 export function planReport(plan: Plan, options: PlanHtmlOptions): ReportView {
@@ -52,11 +61,35 @@ export function planReport(plan: Plan, options: PlanHtmlOptions): ReportView {
   return {
     title: 'Plan of',
     name: printable(plan.stack),
-    summary: summaryLine(plan),
+    facts: factsOf(plan, options),
+    summary: summaryLine(plan, told),
     statements: statementsOf(plan),
     problems: problemViews([...plan.problems, ...told]),
     plan: planView(plan, options),
   };
+}
+
+function factsOf(plan: Plan, { review }: PlanHtmlOptions): FactView[] {
+  const { made, targets } = plan;
+  const counts = new Map(targetCounts(plan).map(({ target, counts: words }) => [target, words]));
+  const dirty = made?.dirty ? ', with changes that are not committed' : '';
+  const head = made?.pullRequestCommit;
+  const merged = head === undefined || head === made?.commit ? '' : `, a merge of ${head}`;
+  const isLink = review?.url?.startsWith('https://') === true;
+  return [
+    ...(made === undefined
+      ? []
+      : [{ label: 'time', text: `${made.at.replace('T', ' ').replace(/(\.\d+)?Z$/, '')} UTC` }]),
+    ...(made?.commit === undefined ? [] : [{ label: 'commit', text: `${made.commit}${merged}${dirty}` }]),
+    ...(review === undefined
+      ? []
+      : [{ label: 'pull request', text: review.name, ...(isLink ? { href: review.url ?? '' } : {}) }]),
+    ...targets.map(({ name, service, place, url, dialect }) => {
+      const count = counts.get(name);
+      const about = `${service} ${place} at ${url}, dialect ${dialect}`;
+      return { label: 'target', text: `${name}: ${about}${count === undefined ? '' : ` (${count})`}` };
+    }),
+  ].map((fact) => ({ ...fact, text: printable(fact.text) }));
 }
 
 function statementsOf(plan: Plan): Statement[] {
@@ -95,7 +128,7 @@ function planView(plan: Plan, { stack, now = 0 }: PlanHtmlOptions): PlanView {
       limits.map((limit) => ({ name: printable(target), text: printable(limit) })),
     ),
     ...(command === undefined ? {} : { acknowledge: printable(command) }),
-    guards: plan.guards.map(guardView),
+    guards: guardViews(plan.guards),
     risks: riskLists(plan, changes),
     changes: changes.map((change) => changeView(change, { now, roots })),
     waits: waitsOf(changes),
@@ -107,15 +140,25 @@ function planView(plan: Plan, { stack, now = 0 }: PlanHtmlOptions): PlanView {
 
 const maxNames = 100;
 
-function guardView({ id, effect, message, concerns }: Guard): GuardView {
-  const names = concerns.filter(({ messages }) => messages.length === 0).map(nameOf);
-  const left = names.length - maxNames;
-  return {
-    id,
-    blocks: effect === 'blocks',
-    message: printable(message),
-    names: left > 0 ? [...names.slice(0, maxNames), `and ${left} more`] : names,
-  };
+/** One card for all guards that fired because of the same resources. */
+function guardViews(guards: readonly Guard[]): GuardView[] {
+  const groups = Map.groupBy(guards, ({ id, concerns }) =>
+    concerns.length === 0 ? id : JSON.stringify(concerns.map(nameOf).toSorted()),
+  );
+  return [...groups.values()].map((some) => {
+    const silent = some.flatMap(({ concerns }) => concerns.filter(({ messages }) => messages.length === 0));
+    const names = [...new Set(silent.map(nameOf))];
+    const left = names.length - maxNames;
+    return {
+      blocks: some.some(isBlocking),
+      guards: some.map((guard) => ({
+        id: guard.id,
+        blocks: isBlocking(guard),
+        message: printable(guard.message),
+      })),
+      names: left > 0 ? [...names.slice(0, maxNames), `and ${left} more`] : names,
+    };
+  });
 }
 
 function nameOf({ address }: Pick<Change, 'address'>): string {

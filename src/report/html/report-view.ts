@@ -10,10 +10,19 @@ export interface ReportView {
   readonly title: string;
   /** the stack */
   readonly name?: string;
+  /** what the report is about: when it was made, from which commit, for which targets */
+  readonly facts?: readonly FactView[];
   readonly summary: string;
   readonly statements: readonly Statement[];
   readonly problems: readonly ProblemView[];
   readonly plan?: PlanView;
+}
+
+export interface FactView {
+  readonly label: string;
+  readonly text: string;
+  /** an https address */
+  readonly href?: string;
 }
 
 export interface Statement {
@@ -60,11 +69,12 @@ export interface NamedText {
   readonly text: string;
 }
 
+/** One or more guards about the same resources. */
 export interface GuardView {
-  readonly id: string;
+  /** whether one of them does */
   readonly blocks: boolean;
-  readonly message: string;
-  /** addresses of resources of which it says no more */
+  readonly guards: readonly { readonly id: string; readonly blocks: boolean; readonly message: string }[];
+  /** addresses of resources of which they say no more */
   readonly names: readonly string[];
 }
 
@@ -73,7 +83,14 @@ export interface RiskList {
   readonly tone: Tone;
   /** the filter that finds all of them in the table */
   readonly filter?: { readonly action: Action } | { readonly words: string };
-  readonly items: readonly (NamedText & { readonly change?: number })[];
+  readonly items: readonly RiskItem[];
+}
+
+export interface RiskItem extends NamedText {
+  /** its position among the changes */
+  readonly change?: number;
+  /** sentences about what a removal takes away */
+  readonly losses?: readonly string[];
 }
 
 export interface ChangeView {

@@ -1,4 +1,4 @@
-/** What a reviewer must see first, besides the guards: what goes, and who gains or loses access. Each item leads to its change. */
+/** What a reviewer must see first, besides the guards: what goes now or later, and who gains or loses access. Each item leads to its change. */
 import type { Change } from '../../model/plan/change.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Risk } from '../../model/plan/risk.ts';
@@ -17,6 +17,12 @@ export function riskLists(plan: Plan, changes: readonly Change[]): RiskList[] {
   const lists: readonly RiskList[] = [
     { title: 'Deletes', tone: 'danger', filter: { action: 'delete' }, items: taken('delete') },
     { title: 'Releases', tone: 'danger', filter: { action: 'release' }, items: taken('release') },
+    {
+      title: 'Scheduled destroys',
+      tone: 'danger',
+      filter: { words: 'destroys' },
+      items: changes.flatMap(withRisk('destroys')),
+    },
     {
       title: 'Access gained',
       tone: 'warning',
@@ -46,10 +52,12 @@ export function riskLists(plan: Plan, changes: readonly Change[]): RiskList[] {
   return lists.filter(({ items }) => items.length > 0);
 }
 
-/** With the first notes: what else goes with it stands there. */
-function removal({ address, reason, notes }: Change, change: number): Item {
-  const text = [reason, ...notes.slice(0, 3)].map(printable).join('; ');
-  return { name: printable(formatAddress(address)), text, change };
+/** With all that goes with it: its notes, and who loses access. */
+function removal({ address, reason, notes, risks = [] }: Change, change: number): Item {
+  const lost = risks.filter(({ effect }) => effect === 'narrows').map(({ message }) => message);
+  const losses = [...notes, ...lost].map(printable);
+  const name = printable(formatAddress(address));
+  return { name, text: printable(reason), change, ...(losses.length === 0 ? {} : { losses }) };
 }
 
 function withRisk(effect: Risk['effect']): (change: Change, index: number) => Item[] {

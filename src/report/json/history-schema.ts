@@ -53,6 +53,11 @@ const entry = Type.Object({
   proved: Type.Optional(
     Type.Literal(true, { description: 'the plan that was made afterwards, of the whole stack, was empty' }),
   ),
+  endedApprovals: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'the approvals that it ended, by digest, with the time',
+    }),
+  ),
   unrecorded: Type.Optional(
     Type.Literal(true, {
       description: 'the ledger may lack what was done: it could not be written, or the lock was lost',

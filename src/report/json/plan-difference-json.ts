@@ -34,7 +34,7 @@ export function renderPlanDifferenceJson(
   });
 }
 
-function changeJson({ address, one, other, ids, fingerprints, fields }: ChangeDifference) {
+function changeJson({ address, one, other, ids, fingerprints, references, fields }: ChangeDifference) {
   return {
     address: formatAddress(address),
     ...address,
@@ -42,6 +42,7 @@ function changeJson({ address, one, other, ids, fingerprints, fields }: ChangeDi
     ...member('other', other),
     ...member('ids', ids),
     ...member('fingerprints', fingerprints),
+    ...member('references', references),
     fields: fields.map((field) => ({
       path: jsonPointer(field.path),
       ...member('one', field.one && sideJson(field.one)),

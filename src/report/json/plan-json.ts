@@ -1,6 +1,7 @@
 /**
  * A plan as JSON, valid against `plan-schema`. Equal plans give equal texts: members have a fixed order, keys inside values are
- * sorted. Of a secret it contains only whether it is set, its version and its source.
+ * sorted. Of a secret it contains only whether it is set, its version and its source. What the digest covers is never redacted, but
+ * for values, of which the hash stays.
  */
 import type { Call } from '../../model/plan/call.ts';
 import type { Change, Mention } from '../../model/plan/change.ts';
@@ -10,6 +11,9 @@ import { blockingIds, isBlocking } from '../../model/plan/guard.ts';
 import type { Json } from '../../model/json/json.ts';
 import { jsonPointer, toJsonPatch } from '../../model/json/json-patch.ts';
 import type { Coverage, Plan } from '../../model/plan/plan.ts';
+import { secretPlaceholder } from '../../model/redaction/known-secrets.ts';
+import { withRedactedValues } from '../../model/plan/redacted-values.ts';
+import type { Redact } from '../../model/redaction/stored-values.ts';
 import { summarizeSecret } from '../../model/secret-summary.ts';
 import { addressMembers } from './address-members.ts';
 import { bodyJson } from './call-body-json.ts';
@@ -32,22 +36,30 @@ export function renderPlanJson(plan: Plan, about: PlanJsonOptions = {}): string 
 interface PlanJsonOptions {
   /** diagnostics of the command that are no part of the plan */
   readonly told?: readonly ShownDiagnostic[];
-  /** redacts secrets in all texts; the checksum is computed afterwards */
-  readonly clean?: <T extends object>(value: T) => T;
+  /** redacts secrets in texts; the checksum is computed afterwards */
+  readonly clean?: Redact;
 }
 
 export function planJson(plan: Plan, { told = [], clean = (all) => all }: PlanJsonOptions = {}): PlanJson {
-  const { version, stack, digest, ...rest } = clean({ ...membersOf(plan), ...diagnosticsMember(told) });
-  return { version, stack, digest, checksum: checksumOf({ version, stack, digest, ...rest }), ...rest };
-}
-
-function membersOf(plan: Plan): Omit<PlanJson, 'checksum'> {
-  return {
+  const head = {
     version: plan.version,
     stack: plan.stack,
     digest: plan.digest,
+    digestVersion: plan.digestVersion,
+    ...(plan.made === undefined ? {} : { made: plan.made }),
+  };
+  const rest = {
     targets: targetsJson(plan.targets),
     ...(plan.selection === undefined ? {} : { selection: [...plan.selection] }),
+    ...clean(aboutPlan(plan)),
+    changes: plan.changes.map((change) => changeJson(plan.stack, change, clean)),
+    ...clean(aboutRun(plan, told)),
+  };
+  return { ...head, checksum: checksumOf({ ...head, ...rest }), ...rest };
+}
+
+function aboutPlan(plan: Plan): Pick<PlanJson, 'summary' | 'guards' | 'acknowledge'> {
+  return {
     summary: {
       ...countActions(plan.changes),
       unchanged: plan.unchanged,
@@ -58,10 +70,18 @@ function membersOf(plan: Plan): Omit<PlanJson, 'checksum'> {
     },
     guards: plan.guards.map(guardJson),
     acknowledge: blockingIds(plan.guards),
-    changes: plan.changes.map(changeJson),
-    mentions: plan.mentions.map(mentionJson),
-    problems: plan.problems.map(diagnosticJson),
-    coverage: coverageJson(plan.coverage),
+  };
+}
+
+function aboutRun(
+  { mentions, problems, coverage }: Plan,
+  told: readonly ShownDiagnostic[],
+): Pick<PlanJson, 'mentions' | 'problems' | 'coverage' | 'diagnostics'> {
+  return {
+    mentions: mentions.map(mentionJson),
+    problems: problems.map(diagnosticJson),
+    coverage: coverageJson(coverage),
+    ...diagnosticsMember(told),
   };
 }
 
@@ -69,17 +89,31 @@ export function targetsJson(targets: Plan['targets']): PlanJson['targets'] {
   return targets.map(({ name, service, url, place, dialect }) => ({ name, service, url, place, dialect }));
 }
 
-function changeJson(change: Change): ChangeJson {
-  const fields = change.fields.map(safeField);
+function changeJson(stack: string, change: Change, clean: Redact): ChangeJson {
+  const { address } = change;
+  const fields = change.fields.map((field) =>
+    withRedactedValues({ stack, address }, safeField(field), clean),
+  );
   return {
-    ...addressMembers(change.address),
+    ...addressMembers(address),
     action: change.action,
-    reason: change.reason,
-    ...placeMember(change.place),
+    ...clean({ reason: change.reason, ...placeMember(change.place) }),
     ...(change.id === undefined ? {} : { id: change.id }),
+    ...(change.createdBy === undefined ? {} : { createdBy: change.createdBy }),
     ...(change.fingerprint === undefined ? {} : { fingerprint: change.fingerprint }),
+    ...(change.references === undefined
+      ? {}
+      : { references: sortedKeys(change.references) as Record<string, string> }),
     fields: fields.map(fieldJson),
     patch: toJsonPatch(fields),
+    ...clean(aboutChange(change)),
+  };
+}
+
+function aboutChange(
+  change: Change,
+): Pick<ChangeJson, 'risks' | 'notes' | 'calls' | 'sharedCall' | 'relies' | 'touched'> {
+  return {
     ...(change.risks === undefined ? {} : { risks: change.risks.map(riskJson) }),
     notes: [...change.notes],
     calls: change.calls.map(callJson),
@@ -91,16 +125,17 @@ function changeJson(change: Change): ChangeJson {
 
 /** The change with sorted values, and secrets as summaries. */
 export function safeField(change: FieldChange): FieldChange {
-  const safe = (value: Json) => {
-    if (change.shape !== 'secret' || value === null) return sortedKeys(value);
-    return { ...summarizeSecret(value) };
-  };
+  const safe = (value: Json) => (change.shape === 'secret' ? safeSecret(value) : sortedKeys(value));
   const { before, after, ...rest } = change;
   return {
     ...rest,
     ...(before === undefined ? {} : { before: safe(before) }),
     ...(after === undefined ? {} : { after: safe(after) }),
   };
+}
+
+function safeSecret(value: Json): Json {
+  return value === null || value === secretPlaceholder ? value : { ...summarizeSecret(value) };
 }
 
 export function fieldJson({
@@ -110,6 +145,7 @@ export function fieldJson({
   shape,
   unknown,
   origin,
+  redacted,
 }: FieldChange): ChangeJson['fields'][number] {
   return {
     path: jsonPointer(path),
@@ -118,6 +154,7 @@ export function fieldJson({
     shape,
     ...(unknown === undefined ? {} : { unknown }),
     ...(origin === undefined ? {} : { origin }),
+    ...(redacted === undefined ? {} : { redacted }),
   };
 }
 

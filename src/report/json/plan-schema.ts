@@ -42,6 +42,8 @@ export const diagnosticSchema = Type.Object(
   closed,
 );
 
+const valueHash = Type.String({ pattern: '^[0-9a-f]{64}$' });
+
 export const fieldSchema = Type.Object(
   {
     path: text('JSON pointer below the spec'),
@@ -50,6 +52,16 @@ export const fieldSchema = Type.Object(
     shape: Type.Enum(['scalar', 'text', 'list', 'set', 'map', 'duration', 'secret']),
     unknown: Type.Optional(text('why the service does not tell the value before')),
     origin: Type.Optional(text('where the value comes from when the manifest itself does not say it')),
+    redacted: Type.Optional(
+      Type.Object(
+        { before: Type.Optional(valueHash), after: Type.Optional(valueHash) },
+        {
+          ...closed,
+          description:
+            'of values that hold a secret: SHA-256 over stack, address, path and value, from which the digest is built',
+        },
+      ),
+    ),
   },
   closed,
 );
@@ -113,7 +125,7 @@ const guard = Type.Object(
 const risk = Type.Object(
   {
     path: text('JSON pointer below the spec; empty when it is the whole resource'),
-    effect: Type.Enum(['widens', 'narrows']),
+    effect: Type.Enum(['widens', 'narrows', 'destroys']),
     says: text('who gains or loses what'),
     guard: Type.Optional(Type.Unsafe<RiskGuard>({ ...guardId, description: 'what it trips' })),
   },
@@ -162,8 +174,21 @@ const change = Type.Object(
     reason: Type.String(),
     place: Type.Optional(placeSchema),
     id: Type.Optional(text('of the live resource')),
+    createdBy: Type.Optional(
+      text('of an adoption: the other stack that created the resource, by its creator mark'),
+    ),
     fingerprint: Type.Optional(
       text('hash of the live content, for a removed resource without an id; it is approved with the change'),
+    ),
+    references: Type.Optional(
+      Type.Record(
+        Type.String(),
+        text('the remote id; the address itself where this plan creates that resource'),
+        {
+          description:
+            'the other resources that it names, such as consumers of a state, by address; they are approved with the change',
+        },
+      ),
     ),
     fields: Type.Array(fieldSchema),
     patch: Type.Array(patchOperation, { description: 'the field changes as operations on the live spec' }),
@@ -222,6 +247,30 @@ export const planSchema = Type.Object(
     version: Type.Literal(planVersion),
     stack: Type.String(),
     digest: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+    digestVersion: Type.Optional(
+      Type.Integer({ description: 'how the digest was made; 2 in plans of earlier versions, which lack it' }),
+    ),
+    made: Type.Optional(
+      Type.Object(
+        {
+          at: text('RFC 3339'),
+          commit: Type.Optional(text('that was checked out')),
+          dirty: Type.Optional(
+            Type.Literal(true, { description: 'the work tree had changes that were not committed' }),
+          ),
+          pullRequestCommit: Type.Optional(
+            text('the newest commit of the pull request, where a CI job checked it out, or a merge of it'),
+          ),
+          lastEnded: Type.Optional(
+            Type.Union([Type.String(), Type.Null()], {
+              description:
+                'when an apply last ended the approval of the same plan, as the ledger had it; null when none had',
+            }),
+          ),
+        },
+        { ...closed, description: 'when the plan was made, and from which commit' },
+      ),
+    ),
     checksum: Type.String({
       pattern: '^[0-9a-f]{64}$',
       description:

@@ -8,12 +8,15 @@ import type { Change } from '../../model/plan/change.ts';
 import type { Place, ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Guard } from '../../model/plan/guard.ts';
-import { isJsonObject, type Json, type Path } from '../../model/json/json.ts';
+import { isJsonObject, type Json, type Path, sameJson } from '../../model/json/json.ts';
 import { type Plan, planVersion } from '../../model/plan/plan.ts';
+import { isRedactionPlain } from '../../model/plan/redacted-values.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import { readAddress } from '../../model/resource/address.ts';
+import { quoted } from '../../model/quoted.ts';
 import { bodyObject } from './call-body-json.ts';
 import { checksumOf } from './plan-checksum.ts';
+import { safeField } from './plan-json.ts';
 import type { DiagnosticJson, PlanJson } from './plan-schema.ts';
 
 export type ReadPlan =
@@ -69,6 +72,10 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
+/** Of plans that do not tell theirs. */
+const firstDigestVersion = 2;
+
+/** Everything that is shown must be what the digest covers. */
 function planOf({
   checksum: _,
   summary,
@@ -82,6 +89,7 @@ function planOf({
   ...rest
 }: PlanJson): Plan {
   return {
+    digestVersion: firstDigestVersion,
     ...rest,
     ...(selection === undefined ? {} : { selection: selection.map(readAddress) }),
     unchanged: summary.unchanged,
@@ -106,7 +114,20 @@ function guardOf({ concerns, ...rest }: PlanJson['guards'][number]): Guard {
 }
 
 function changeOf(json: PlanJson['changes'][number]): Change {
-  const { address: _, patch: __, kind, target, name, place, fields, calls, risks, relies, ...rest } = json;
+  const {
+    address: _,
+    patch: __,
+    kind,
+    target,
+    name,
+    place,
+    fields,
+    calls,
+    risks,
+    relies,
+    references,
+    ...rest
+  } = json;
   return {
     ...rest,
     preconditions: relies,
@@ -115,21 +136,33 @@ function changeOf(json: PlanJson['changes'][number]): Change {
     calls: calls.map(callOf),
     ...(risks === undefined ? {} : { risks: risks.map(riskOf) }),
     ...(place === undefined ? {} : { place: placeOf(place) }),
+    ...(references === undefined ? {} : { references: referencesOf(references) }),
   };
+}
+
+function referencesOf(references: Readonly<Record<string, string>>): NonNullable<Change['references']> {
+  return Object.fromEntries(Object.entries(references).map(([address, id]) => [readAddress(address), id]));
 }
 
 function riskOf({ path, says, ...rest }: NonNullable<PlanJson['changes'][number]['risks']>[number]): Risk {
   return { ...rest, path: pathOf(path), message: says };
 }
 
+/** @throws when a value is not shown as it is: a reader would take it for another one */
 function fieldOf({ path, ...rest }: PlanJson['changes'][number]['fields'][number]): FieldChange {
-  return { ...rest, path: pathOf(path) };
+  const field = { ...rest, path: pathOf(path) };
+  if (!isRedactionPlain(field))
+    throw new Error(`${quoted(path)} has the hash of a redacted value, and shows another value`);
+  const { before, after } = safeField(field);
+  if (!sameJson([before ?? null, after ?? null], [field.before ?? null, field.after ?? null]))
+    throw new Error(`${quoted(path)} is shown as a secret, and holds another value`);
+  return field;
 }
 
 /** The inverse of `jsonPointer` (RFC 6901). @throws when the text is no pointer */
 function pathOf(pointer: string): Path {
   const [first, ...segments] = pointer.split('/');
-  if (first !== '') throw new Error(`"${pointer}" is no JSON pointer`);
+  if (first !== '') throw new Error(`${quoted(pointer)} is no JSON pointer`);
   return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 

@@ -7,6 +7,7 @@ import {
   type LoginTrial,
   wouldSucceed,
 } from '../../model/login-check.ts';
+import { quoted } from '../../model/quoted.ts';
 import { printable } from '../format/printable.ts';
 import { formatSpot } from '../terminal/diagnostics-text.ts';
 import { labelled } from '../terminal/layout.ts';
@@ -21,7 +22,7 @@ interface LoginTextOptions {
 export function renderLogin(report: LoginReport, options: LoginTextOptions): string {
   const { paint } = options;
   const { role, mount, target, against } = report;
-  const head = `Login as role "${role}" at mount "${mount}" of target "${target}", ${against}`;
+  const head = `Login as role ${quoted(role)} at mount ${quoted(mount)} of target ${quoted(target)}, ${against}`;
   return [
     paint.heading(printable(head)),
     report.checks.flatMap((check) => checkLines(check, options)).join('\n'),
@@ -59,7 +60,7 @@ function trialText(trial: LoginTrial): string {
   const rights =
     policies.length === 0
       ? 'without policies'
-      : `with ${policies.length === 1 ? 'the policy' : 'the policies'} ${policies.map((policy) => `"${policy}"`).join(', ')}`;
+      : `with ${policies.length === 1 ? 'the policy' : 'the policies'} ${policies.map(quoted).join(', ')}`;
   const end =
     unrevoked === undefined
       ? 'it was revoked at once'

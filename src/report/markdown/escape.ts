@@ -2,6 +2,7 @@
  * Text from outside in Markdown: it is shown as it is, and does nothing. A backslash stops what CommonMark makes of a character; what
  * GitHub and GitLab make of rendered text (mentions, references, links, emoji) is stopped by code, or by an invisible character in between.
  */
+import { isClearUnquoted, splitQuoted } from '../../model/quoted.ts';
 import { clip } from '../format/clip.ts';
 
 /** An empty space: words on both sides of it are no longer one word. `printable` lets none through, so each one is ours. */
@@ -35,11 +36,11 @@ const maxName = 200;
 /** A sentence of ours: names that it quotes become code, the rest is plain text. For the inside of a line, or its beginning. */
 export function sentence(text: string, max = maxSentence): string {
   const shown = clip(text, max).trim();
-  const parts = shown.split(/("[^"\s](?:[^"]*[^"\s])?")/);
+  const parts = splitQuoted(shown);
   const isLast = (index: number) => index === 0 || index === parts.length - 1;
   return parts
     .map((part, index) => {
-      if (index % 2 === 1) return code(part.slice(1, -1));
+      if (index % 2 === 1 && isClearUnquoted(part)) return code(part.slice(1, -1));
       // The fences of two codes without anything in between would be one fence.
       return part === '' && !isLast(index) ? '&#8203;' : plainText(part);
     })

@@ -42,7 +42,7 @@ export function coverageSection({ coverage }: Pick<Plan, 'coverage'>): Section {
     ...incomplete.map((text) => tableRow(['', `**incomplete**: ${sentence(text, 300)}`])),
   ]);
   return {
-    heading: '### Looked at',
+    heading: '### Checked',
     before: [tableRow(['', '']), tableRow(['---', '---'])].join('\n'),
     blocks: rows,
     between: '\n',

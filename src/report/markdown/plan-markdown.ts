@@ -49,7 +49,7 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}
   const changes = byRisk(plan.changes);
   const risks = riskSections(plan, stack).map((section) => fitted(section, shares.risk));
   const before = [
-    ...headParts(plan),
+    ...headParts(plan, told),
     fitted(reasonsSection(incompleteReasons(plan), 'so nothing undeclared is removed'), shares.reasons),
     fitted(limitsSection(plan), shares.limits),
     ...(risks.some(Boolean) ? ['### Risks', ...risks] : []),
@@ -69,10 +69,10 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}
   return [...before, ...(details === '' ? [] : [details]), ...after].join('\n\n');
 }
 
-function headParts(plan: Plan): string[] {
+function headParts(plan: Plan, told: readonly ShownDiagnostic[]): string[] {
   const { stack, digest, selection } = plan;
   const lines = [
-    `**${sentence(summaryLine(plan))}**`,
+    `**${sentence(summaryLine(plan, told))}**`,
     ...[blockedLine(plan), guardSummary(plan)].flatMap((line) =>
       line === undefined ? [] : [sentence(line)],
     ),
@@ -111,13 +111,16 @@ const maxFieldNames = 4;
 
 /** The fields that change. Of what is created or goes as a whole, all do, so that the reason says more. */
 function whatChanges({ action, fields, reason, risks = [] }: Change): string {
-  const widens = risks.some(({ effect }) => effect === 'widens') ? ['**widens access**'] : [];
+  const badges = [
+    ...(risks.some(({ effect }) => effect === 'destroys') ? ['**schedules a destroy**'] : []),
+    ...(risks.some(({ effect }) => effect === 'widens') ? ['**widens access**'] : []),
+  ];
   const names = [...new Set(fields.map(({ path }) => formatPath(path)))];
-  if (action !== 'update' && action !== 'adopt') return [...widens, sentence(reason, 120)].join('; ');
+  if (action !== 'update' && action !== 'adopt') return [...badges, sentence(reason, 120)].join('; ');
   const shown = names.slice(0, maxFieldNames).map((name) => code(name, 60));
   const more = names.length - shown.length;
   const list = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
-  return [...widens, list || sentence(reason, 120)].join('; ');
+  return [...badges, list || sentence(reason, 120)].join('; ');
 }
 
 /** What has no room is counted in changes, as the table counts it: a block may tell of many. */

@@ -1,4 +1,4 @@
-/** What a reviewer must see first: guards and how to acknowledge them, what is deleted, and who gains or loses access. */
+/** What a reviewer must see first: guards and how to acknowledge them, what is deleted now or destroyed later, and who gains or loses access. */
 import { counted } from '../../model/counted.ts';
 import type { Guard } from '../../model/plan/guard.ts';
 import type { Change } from '../../model/plan/change.ts';
@@ -17,6 +17,7 @@ export function riskSections(plan: Plan, stack: string | undefined): Section[] {
     list('Guards', [...acknowledgeLines(plan, stack), ...guards.map(guardLine)], 'guards'),
     list('Deletes', taken('delete').map(reasonLine), 'deletes'),
     list('Releases', taken('release').map(reasonLine), 'releases'),
+    list('Scheduled destroys', changes.flatMap(riskLines('destroys')), 'of them'),
     list('Access gained', changes.flatMap(riskLines('widens')), 'of them'),
     list('Access lost', changes.flatMap(riskLines('narrows')), 'of them'),
     list('What else trips a guard', concernLines(plan), 'of them'),

@@ -66,6 +66,11 @@ export const differenceSchema = Type.Object(
           ...sides(resourceMembers.action),
           ids: Type.Optional(texts),
           fingerprints: Type.Optional(texts),
+          references: Type.Optional(
+            Type.Array(Type.Object({ address: Type.String(), ...sides(Type.String()) }, closed), {
+              description: 'remote ids of other resources that the change names, where they differ',
+            }),
+          ),
           fields: Type.Array(Type.Object({ path, ...sides(side) }, closed), {
             description: 'those that differ',
           }),

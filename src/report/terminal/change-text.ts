@@ -103,7 +103,7 @@ function headerLine({ action, address, place }: Change, { paint, width }: PlanLa
 /** `widens: "api" in "payments" gains the policy "write"` */
 function riskLines({ effect, message }: Risk, paint: Paint, width: number): string[] {
   const lines = labelled(`${effect}: `, printable(message), width);
-  return effect === 'widens' ? lines.map(paint.warning) : lines;
+  return effect === 'narrows' ? lines : lines.map(paint.warning);
 }
 
 function changedFields({ action, fields }: Change, paint: Paint, width: number): string[] {

@@ -1,5 +1,6 @@
 /** Who holds the lock of a stack: person, host, since when, and in which run. */
 import type { LedgerLock } from '../../model/stack/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { printable } from '../format/printable.ts';
 import { shellWord } from '../format/shell-word.ts';
 
@@ -17,7 +18,7 @@ interface HeldLockOptions {
 export function renderHeldLock(lock: LedgerLock, { stack, crashed, waited, path }: HeldLockOptions): string {
   const { run } = lock;
   return [
-    `stack "${stack}" is locked: another apply holds it${waited > 0 ? ', also after the wait' : ''}`,
+    `stack ${quoted(stack)} is locked: another apply holds it${waited > 0 ? ', also after the wait' : ''}`,
     ...lockLines(lock),
     ...(crashed
       ? [`  its process ${run.pid} on this host is gone: that run seems to have crashed`]

@@ -54,6 +54,23 @@ export function renderOutcomes(
     .join('\n\n');
 }
 
+/**
+ * What to do after an apply, in a sentence.
+ * @param proof whether the plan that was made afterwards is empty; undefined when there was nothing to prove
+ */
+export function stepAfterApply(
+  outcomes: readonly Outcome[],
+  proof: 'empty' | 'not-empty' | undefined,
+): string {
+  const kinds = new Set(outcomes.filter((outcome) => !isSuccessful(outcome)).map(({ kind }) => kind));
+  if (kinds.has('failed') || kinds.has('unknown') || kinds.has('skipped'))
+    return 'Next: correct what is reported above, then run the same command again. It continues with what is left.';
+  if (kinds.has('stale'))
+    return 'Next: "trueup plan" shows the changes that are left. Review and approve them again.';
+  if (proof === 'not-empty') return 'Next: "trueup plan" shows what is left.';
+  return 'Next: "trueup drift" shows later changes in the targets, and "trueup history" lists this apply.';
+}
+
 /** One line about how much of an interrupted apply was done. */
 export function doneText(outcomes: readonly Outcome[]): string {
   const open = outcomes.filter((outcome) => !isSuccessful(outcome)).length;

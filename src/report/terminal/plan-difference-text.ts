@@ -141,12 +141,24 @@ function changeLines(change: ChangeDifference, layout: Layout): string[] {
   ];
 }
 
-/** The two plans may remove different resources of the same name. */
-function identityLines({ ids, fingerprints }: ChangeDifference, layout: Layout): string[] {
+/** The two plans may be about different resources of the same name. */
+function identityLines({ ids, fingerprints, references = [] }: ChangeDifference, layout: Layout): string[] {
   return [
     ...(ids === undefined ? [] : sideLines('of id', idSides(ids), layout)),
     ...(fingerprints === undefined ? [] : sideLines('of fingerprint', idSides(fingerprints), layout)),
+    ...references.flatMap(({ address, ...both }) =>
+      sideLines(`id of ${printable(address)}`, referenceSides(address, both), layout),
+    ),
   ];
+}
+
+function referenceSides(address: string, { one, other }: NonNullable<ChangeDifference['ids']>) {
+  const word = (id: string | undefined) => (id === address ? 'to be created' : id);
+  return idSides({ ...defined('one', word(one)), ...defined('other', word(other)) });
+}
+
+function defined(side: 'one' | 'other', id: string | undefined) {
+  return id === undefined ? {} : { [side]: id };
 }
 
 function idSides({ one = 'none', other = 'none' }: NonNullable<ChangeDifference['ids']>): Layout['names'] {

@@ -1,10 +1,11 @@
 /**
- * A plan for a terminal: guards, changes in the order in which apply starts them, mentions, problems, coverage, and last, because
- * it stays visible, the summary with the digest.
+ * A plan for a terminal: guards, changes in the order in which apply starts them, mentions, problems, the summary with the digest
+ * and the next step, and what was checked.
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Change, Mention } from '../../model/plan/change.ts';
 import { counted } from '../../model/counted.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { isBlocking } from '../../model/plan/guard.ts';
 import type { Plan, PlanTarget } from '../../model/plan/plan.ts';
 import { apiRoots } from '../../model/stack/target.ts';
@@ -21,6 +22,7 @@ import {
   formatCounts,
   incompleteReasons,
   summaryLine,
+  targetCounts,
 } from '../format/plan-summary.ts';
 
 interface PlanTextOptions {
@@ -33,6 +35,8 @@ interface PlanTextOptions {
   readonly now?: number;
   /** the stack's argument on the command line, for proposed commands */
   readonly stack?: string;
+  /** problems of the command that are no part of the plan, and are shown elsewhere: the summary counts them */
+  readonly told?: readonly ShownDiagnostic[];
 }
 
 /** With more changes, the end of the report repeats the totals by kind, and the names of removed resources. */
@@ -57,8 +61,8 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     mentionLines(plan.mentions, layout),
     problemLines(plan, layout),
     recapLines(plan.changes, layout),
+    closingLines(plan, layout, options),
     coverageLines(plan, layout),
-    closingLines(plan, layout, options.stack),
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -146,10 +150,14 @@ export function coverageLines({ coverage }: Pick<Plan, 'coverage'>, { paint, wid
     ];
     return cells.map((cell, index) => pad(index === 0 ? label : '', column) + cell);
   });
-  return [paint.heading('Looked at'), ...indent(lines, 2)];
+  return [paint.heading('Checked'), ...indent(lines, 2)];
 }
 
-function closingLines(plan: Plan, { paint, width }: PlanLayout, stack: string | undefined): string[] {
+function closingLines(
+  plan: Plan,
+  { paint, width }: PlanLayout,
+  { stack, told }: Pick<PlanTextOptions, 'stack' | 'told'>,
+): string[] {
   const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
   const warning = plan.coverage.complete
     ? []
@@ -161,11 +169,18 @@ function closingLines(plan: Plan, { paint, width }: PlanLayout, stack: string | 
     ...warning.map(paint.warning),
     ...(blocked === undefined ? [] : [paint.error(blocked)]),
     ...(guards === undefined ? [] : [(plan.guards.some(isBlocking) ? paint.error : paint.warning)(guards)]),
-    ...wrap(summaryLine(plan), width).map(paint.bold),
+    ...wrap(summaryLine(plan, told), width).map(paint.bold),
+    ...targetCountLines(plan),
     ...selectionLines(plan, paint),
     `${paint.dim('stack')} ${printable(plan.stack)}  ${paint.dim('digest')} ${printable(plan.digest)}`,
     ...(acknowledge === undefined ? [] : [`${paint.dim('to let them pass')}  ${printable(acknowledge)}`]),
   ];
+}
+
+function targetCountLines(plan: Plan): string[] {
+  const rows = targetCounts(plan).map(({ target, counts }) => [printable(target), counts] as const);
+  const column = Math.max(0, ...rows.map(([target]) => columns(target))) + 2;
+  return rows.map(([target, counts]) => `  ${pad(target, column)}${counts}`);
 }
 
 /** Says that the counts are about a selection only. */

@@ -4,10 +4,11 @@
  */
 import { dump } from 'js-yaml';
 import { type Address, parseAddress } from '../../model/resource/address.ts';
-import type { FieldChange } from '../../model/kind/field.ts';
+import { type FieldChange, isPlannerField } from '../../model/kind/field.ts';
 import type { Json, JsonObject } from '../../model/json/json.ts';
-import { secretPlaceholder } from '../../model/known-secrets.ts';
+import { secretPlaceholder } from '../../model/redaction/known-secrets.ts';
 import type { HistoryChange, HistoryEntry } from '../../model/stack/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { formatSecret } from '../format/format-value.ts';
 import { printable, printableJson } from '../format/printable.ts';
 
@@ -19,7 +20,7 @@ interface RevertOptions {
 /** In reverse order: the last change first. */
 export function renderRevert(entry: HistoryEntry, { outlives }: RevertOptions): string {
   const head = comment(
-    `takes back the apply ${entry.id} of stack "${entry.stack}"; nothing is done by this: change the manifests, then plan`,
+    `takes back the apply ${entry.id} of stack ${quoted(entry.stack)}; nothing is done by this: change the manifests, then plan`,
   );
   const changes = entry.changes.filter(didSomething).toReversed();
   if (changes.length === 0) return `${head}\n${comment('it changed nothing')}`;
@@ -149,24 +150,33 @@ function restoreFields(fields: readonly FieldChange[], { kind, name, target }: A
   const remarks: string[] = [];
   const spec: Record<string, Json> = {};
   let renamed: JsonObject | undefined;
+  const flags = fields.filter((field) => isFlag(field) && field.before !== undefined);
   for (const field of fields) {
     if (isRename(field)) renamed = { name: field.before ?? null, target, renamedFrom: name };
-    else if (isOfTrueup(field)) continue;
+    else if (isPlannerField(field.path) || flags.includes(field)) continue;
     else if (field.before === undefined || field.shape === 'secret' || hasSecret(field.before))
       remarks.push(cannotRestore(field));
     else setAt(spec, field.path, field.before);
   }
-  if (Object.keys(spec).length === 0 && renamed === undefined) return { remarks, documents: [] };
-  return { remarks, documents: [manifest(kind, renamed ?? { name, target }, spec)] };
+  if (Object.keys(spec).length + flags.length === 0 && renamed === undefined)
+    return { remarks, documents: [] };
+  return {
+    remarks,
+    documents: [manifest(kind, { ...(renamed ?? { name, target }), ...flagsBefore(flags) }, spec)],
+  };
+}
+
+function flagsBefore(flags: readonly FieldChange[]): JsonObject {
+  return Object.fromEntries(flags.map(({ path: [name = ''], before = null }) => [name, before]));
 }
 
 function isRename({ path, before }: FieldChange): boolean {
   return path.length === 1 && path[0] === 'name' && before !== undefined;
 }
 
-/** Fields of the planner itself, which manifests do not have: the claim and the way of a removal. */
-function isOfTrueup({ path }: FieldChange): boolean {
-  return path.length === 1 && (path[0] === 'claim' || path[0] === 'remove');
+/** What a manifest says in its metadata, and only the ledger keeps. */
+function isFlag({ path }: FieldChange): boolean {
+  return path.length === 1 && (path[0] === 'protect' || path[0] === 'onRemove');
 }
 
 function cannotRestore({ path, shape, before, unknown }: FieldChange): string {

@@ -5,6 +5,7 @@
 import type { TrailActor } from '../../model/audit-trail.ts';
 import { counted } from '../../model/counted.ts';
 import type { Touch, Touched } from '../../model/plan/touch.ts';
+import { quotedUnlessPlain } from '../../model/quoted.ts';
 import { firstFew } from '../terminal/layout.ts';
 import { printable } from '../format/printable.ts';
 
@@ -36,18 +37,24 @@ function agoOf([last]: readonly Touch[], now: number): string {
 function formatTouches(touches: readonly Touch[]): string {
   const [first] = touches;
   if (first === undefined) return '';
-  const deeds = [...Map.groupBy(touches, ({ resource }) => `${resource.type} ${resource.action}`)].map(
-    ([deed, some]) => (some.length === 1 ? deed : `${deed} (${counted(some.length, 'time')})`),
-  );
+  const deeds = [
+    ...Map.groupBy(touches, ({ resource }) => quotedUnlessPlain(`${resource.type} ${resource.action}`)),
+  ].map(([deed, some]) => (some.length === 1 ? deed : `${deed} (${counted(some.length, 'time')})`));
   const maybe = touches.every(({ maybeOurs }) => maybeOurs) ? ' (maybe ours)' : '';
   return `${formatActor(first.actor)}, ${printable(deeds.join(', '))}${maybe}`;
 }
 
 /** `user-… (team platform)`; what the trail does not tell is left out. */
-function formatActor({ id, name, kind, impersonatorId }: TrailActor): string {
+function formatActor(actor: TrailActor): string {
+  const [id, name, kind] = [actor.id, actor.name, actor.kind].map(quotedUnlessPlain) as [
+    string,
+    string,
+    string,
+  ];
+  const { impersonatorId } = actor;
   const who = id === '' ? name || kind : name === '' ? id : `${id} (${name})`;
-  const other = id === '' || kind === 'Client' || impersonatorId !== undefined ? '' : `, ${kind}`;
-  const behind = impersonatorId === undefined ? '' : `, impersonated by ${impersonatorId}`;
+  const other = id === '' || actor.kind === 'Client' || impersonatorId !== undefined ? '' : `, ${kind}`;
+  const behind = impersonatorId === undefined ? '' : `, impersonated by ${quotedUnlessPlain(impersonatorId)}`;
   return printable(`${who}${other}${behind}`);
 }
 

@@ -10,7 +10,7 @@ const shown = (about: Partial<ShownPlan> = {}): ShownPlan => ({
   post: 'p1',
   at: '2026-11-22T21:36:28Z',
   commit: 'a'.repeat(40),
-  run: { series: 'plan', number: 12, attempt: 1 },
+  made: '2026-11-22T21:30:00.000Z',
   digest: '0123456789abcdef0123456789abcdef',
   summary: '2 to create, 3 unchanged',
   ...about,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { secretPlaceholder } from '../../../src/model/known-secrets.ts';
+import { secretPlaceholder } from '../../../src/model/redaction/known-secrets.ts';
 import { renderDiagnosticsHtml } from '../../../src/report/html/diagnostics-html.ts';
 import { renderPlanHtml } from '../../../src/report/html/plan-html.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
@@ -11,16 +11,21 @@ import { place, problem } from '../../support/report/small-plan.ts';
 import { fullPlan, manyToys } from '../../support/report/toy-plans.ts';
 
 const form =
-  /^(?<head><!doctype html>.*)<style>(?<style>[^<]*)<\/style>(?<middle>.*)<script type="application\/json" id="report">(?<data>[^<]*)<\/script>\n<script>(?<script>.*)<\/script>\n<\/body>\n<\/html>$/s;
+  /^(?<head><!doctype html>.*)<style>(?<style>[^<]*)<\/style>(?<middle>.*)<noscript>\n(?<shown>.*)\n<\/noscript>\n<script type="application\/json" id="report">(?<data>[^<]*)<\/script>\n<script>(?<script>.*)<\/script>\n<\/body>\n<\/html>$/s;
 
 /** The parts of a report that is written as reports are. */
 function partsOf(html: string) {
-  const { head = '', style = '', middle = '', data = '', script = '' } = form.exec(html)?.groups ?? {};
-  return { head, style, middle, data, script };
+  const groups = form.exec(html)?.groups ?? {};
+  const { head = '', style = '', middle = '', shown = '', data = '', script = '' } = groups;
+  return { head, style, middle, shown, data, script };
 }
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** Markup of the report without a script: a few elements, and of attributes two whose values are its own. */
+const ownTag =
+  /<\/?(?:header|div|h1|h2|code|dl|dt|dd|p|section|ul|li|table|thead|tbody|tr|th|td|span|ins|del|br|strong|main)(?: (?:class|scope)="[a-z -]*")?>/g;
 
 describe('the page of a plan', () => {
   it('carries everything that a reviewer has to know, as data', async () => {
@@ -36,11 +41,14 @@ describe('the page of a plan', () => {
     );
   });
 
-  it('is the same markup whatever the plan is, and no text of it stands outside of the data', () => {
-    const { data: _, ...known } = partsOf(renderPlanHtml(fullPlan));
+  it('is the same markup whatever the plan is, and outside of the data its texts are escaped', () => {
+    const { data: _, shown: __, ...known } = partsOf(renderPlanHtml(fullPlan));
     fc.assert(
       fc.property(fc.oneof(planOf(htmlAttack), anyPlan), (any) => {
-        const { data, ...parts } = partsOf(renderPlanHtml(any));
+        const { data, shown, ...parts } = partsOf(renderPlanHtml(any));
+        const texts = shown.replace(ownTag, '').replace(/&(?:amp|lt|gt|quot|#39|#35);/g, '');
+        expect(texts).not.toMatch(/[<>&"'#\p{Cf}\p{Zl}\p{Zp}]/u);
+        expect(shown).not.toMatch(/^(?!<)./m);
         expect(parts).toEqual(known);
         expect(data).not.toMatch(/[<>&\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
         expect(JSON.parse(data).name).toBeDefined();

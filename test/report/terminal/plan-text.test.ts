@@ -13,7 +13,8 @@ const paint = plain;
 /** What the report says of these changes: without the heading of the target and without what follows the changes. */
 function changesText(changes: readonly Change[], options: { calls?: boolean; width?: number } = {}): string {
   const text = renderPlan(plan({ changes }), { paint, ...options });
-  return text.slice(text.indexOf('\n\n') + 2, text.indexOf('\n\nLooked at'));
+  const summary = text.lastIndexOf('\n\n', text.indexOf('\n\nChecked') - 1);
+  return text.slice(text.indexOf('\n\n') + 2, summary);
 }
 
 function fieldsText(...fields: FieldChange[]): string {
@@ -25,7 +26,7 @@ function fieldsText(...fields: FieldChange[]): string {
 }
 
 describe('a whole plan', () => {
-  it('shows changes with their places, then the coverage, the summary and the digest last', () => {
+  it('shows changes with their places, then the summary with the digest, and what was checked last', () => {
     const text = renderPlan(
       plan({
         changes: [
@@ -65,13 +66,13 @@ describe('a whole plan', () => {
       - delete  Toy/acme/old                                               toys.yaml:4
           no longer declared
 
-      Looked at
+      1 to create, 1 to update, 1 to delete, 3 unchanged
+      stack nursery  digest 0123456789abcdef0123456789abcdef
+
+      Checked
         manifests  1 file, 4 documents
         ledger     found
-        acme       2 requests: 4 of 4 Toy
-
-      1 to create, 1 to update, 1 to delete, 3 unchanged
-      stack nursery  digest 0123456789abcdef0123456789abcdef"
+        acme       2 requests: 4 of 4 Toy"
     `);
   });
 
@@ -111,17 +112,17 @@ describe('a whole plan', () => {
 
       1 error in 1 file
 
-      Looked at
+      1 problem forbids applying
+      Nothing can be planned yet, 3 unchanged
+      stack nursery  digest 0123456789abcdef0123456789abcdef
+
+      Checked
         manifests  1 file, 4 documents
         ledger     none: no field is reset, no access revoked, and nothing removed
                    without an acknowledgement
         acme       2 requests: 4 of 4 Toy
                    drift of 1 field cannot be seen: Toy.origin
-                   the service has no bulk read
-
-      1 problem forbids applying
-      Nothing can be planned yet, 3 unchanged
-      stack nursery  digest 0123456789abcdef0123456789abcdef"
+                   the service has no bulk read"
     `);
   });
 
@@ -143,6 +144,7 @@ describe('a whole plan', () => {
       }),
       { paint },
     );
+    expect(text).toContain('3 to update, 3 unchanged\n  one  1 to update\n  two  2 to update\nstack nursery');
     const order = text.split('\n').filter((line) => /^(one|two|~)/.test(line));
     expect(order.map((line) => line.slice(0, 18).trim())).toEqual([
       'one  workspaces p',
@@ -175,11 +177,14 @@ describe('a whole plan', () => {
       }),
     );
     const text = renderPlan(plan({ changes }), { paint });
-    expect(text.slice(text.indexOf('In short'), text.indexOf('Looked at'))).toMatchInlineSnapshot(`
+    expect(text.slice(text.indexOf('In short'), text.indexOf('Checked'))).toMatchInlineSnapshot(`
       "In short
         acme/Toy  27 to update, 3 to delete
         to delete
           Toy/acme/toy-0, Toy/acme/toy-10, Toy/acme/toy-20
+
+      27 to update, 3 to delete, 3 unchanged
+      stack nursery  digest 0123456789abcdef0123456789abcdef
 
       "
     `);
@@ -214,7 +219,7 @@ describe('"No changes"', () => {
   };
 
   it('is said when everything was looked at', () => {
-    expect(renderPlan(plan(), { paint })).toContain('\nNo changes, 3 unchanged\n');
+    expect(renderPlan(plan(), { paint })).toMatch(/^No changes, 3 unchanged\n/);
   });
 
   it('is never said after an incomplete look, which is explained instead', () => {

@@ -1,4 +1,5 @@
 /** Makes elements. Texts become text nodes and nothing else: no text is ever read as markup. */
+import { isClearUnquoted, splitQuoted } from '../../../model/quoted.ts';
 
 export type Child = Node | string | undefined | readonly Child[];
 
@@ -59,11 +60,11 @@ export function code(text: string, attributes: Attributes = {}): HTMLElement {
   return element('code', attributes, text);
 }
 
-/** A sentence, in which what stands between quotes is a name or a command. */
+/** A sentence, in which what stands between quotes is a name or a command; an escaped quote of a value stays escaped. */
 export function sentence(text: string): Child[] {
-  return text
-    .split(/("[^"\s](?:[^"]*[^"\s])?")/)
-    .map((part, index) => (index % 2 === 1 ? code(part.slice(1, -1)) : part));
+  return splitQuoted(text).map((part, index) =>
+    index % 2 === 1 && isClearUnquoted(part) ? code(part.slice(1, -1)) : part,
+  );
 }
 
 /** `1,234`: the same in every locale, as the page is in one language. */

@@ -17,7 +17,7 @@ export function mentionsSection({ mentions }: PlanView): HTMLElement | undefined
 
 export function coverageSection({ coverage }: PlanView): HTMLElement {
   return section(
-    'Looked at',
+    'Checked',
     element(
       'dl',
       { class: 'coverage' },

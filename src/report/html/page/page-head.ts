@@ -21,6 +21,7 @@ export function pageHead(view: ReportView, sections: readonly HTMLElement[]): HT
         `${title}${name === undefined ? '' : ' '}`,
         name === undefined ? undefined : code(name),
       ),
+      facts(view),
       plan !== undefined && plan.changes.length > 0
         ? tiles(plan)
         : element('p', { class: 'summary' }, sentence(view.summary)),
@@ -30,6 +31,28 @@ export function pageHead(view: ReportView, sections: readonly HTMLElement[]): HT
         ? undefined
         : element('nav', { 'aria-label': 'Parts of the report' }, element('ul', {}, parts)),
     ),
+  );
+}
+
+/** When it was made, from which commit, for which pull request and targets. */
+function facts({ facts: all = [] }: ReportView): HTMLElement | undefined {
+  if (all.length === 0) return undefined;
+  const labels = [...new Set(all.map(({ label }) => label))];
+  return element(
+    'dl',
+    { class: 'about' },
+    labels.map((label) => [
+      element('dt', {}, label),
+      all
+        .filter((fact) => fact.label === label)
+        .map(({ text, href }) =>
+          element(
+            'dd',
+            {},
+            href === undefined ? element('bdi', {}, text) : element('a', { href, rel: 'noreferrer' }, text),
+          ),
+        ),
+    ]),
   );
 }
 

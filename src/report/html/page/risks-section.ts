@@ -1,5 +1,5 @@
 /** Guards and how to let them pass, what goes, and who gains or loses access. */
-import type { GuardView, PlanView, RiskList } from '../report-view.ts';
+import type { GuardView, PlanView, RiskItem, RiskList } from '../report-view.ts';
 import { copyButton } from './copy-button.ts';
 import type { Changes } from './table/changes-section.ts';
 import type { Filter } from './table/filters.ts';
@@ -25,12 +25,20 @@ export function risksSection(plan: PlanView, changes: Leads): HTMLElement | unde
   );
 }
 
-function guardItem({ id, blocks, message, names }: GuardView): HTMLElement {
+function guardItem({ blocks, guards, names }: GuardView): HTMLElement {
   return element(
     'li',
     { class: blocks ? 'guard danger' : 'guard warning' },
-    element('p', {}, element('strong', { class: 'badge' }, blocks ? 'blocks' : 'warns'), ' ', code(id), ' '),
-    element('p', {}, sentence(message)),
+    guards.map((guard) => [
+      element(
+        'p',
+        { class: guard.blocks ? 'danger' : 'warning' },
+        element('strong', { class: 'badge' }, guard.blocks ? 'blocks' : 'warns'),
+        ' ',
+        code(guard.id),
+      ),
+      element('p', {}, sentence(guard.message)),
+    ]),
     names.length === 0
       ? undefined
       : element(
@@ -69,10 +77,18 @@ function asFilter(filter: NonNullable<RiskList['filter']>): Partial<Filter> {
   return 'action' in filter ? { actions: new Set([filter.action]) } : filter;
 }
 
-function riskItem({ name, text, change }: RiskList['items'][number], changes: Leads): Child {
+function riskItem({ name, text, change, losses = [] }: RiskItem, changes: Leads): Child {
   const lead =
     change === undefined
       ? code(name)
       : button(name, () => changes.show(change), { class: 'link code', title: 'Show it in the table' });
-  return [lead, element('span', { class: 'text' }, sentence(text))];
+  const lost =
+    losses.length === 0
+      ? undefined
+      : element(
+          'ul',
+          { class: 'losses', 'aria-label': 'What is lost' },
+          losses.map((loss) => element('li', {}, sentence(loss))),
+        );
+  return [lead, element('div', { class: 'text' }, sentence(text), lost)];
 }

@@ -15,29 +15,16 @@ export interface Camera {
 
 const margin = 20;
 const largest = 3;
-/** Below it no word can be read. */
-const legible = 0.55;
 
 /** All of the drawing, in the middle, and not larger than life. */
 export function whole(drawing: Size, screen: Size): Camera {
   return centred(drawing, screen, Math.min(1, fitting(drawing, screen)));
 }
 
-/** All of its width, as far as it can be read then, from the top; in the middle where there is room. */
-export function begin(drawing: Size, screen: Size): Camera {
-  const scale = beginScale(drawing, screen);
-  const middle = centred(drawing, screen, scale);
-  const spare = -margin / scale;
-  return { scale, x: Math.min(spare, middle.x), y: Math.min(spare, middle.y) };
-}
-
-/** The height on a screen that has room for all that `begin` would show. */
+/** The height on a screen that has room for all of it at its width. */
 export function wantedHeight(drawing: Size, width: number): number {
-  return Math.ceil(drawing.height * beginScale(drawing, { width }) + 2 * margin);
-}
-
-function beginScale(drawing: Size, { width }: Pick<Size, 'width'>): number {
-  return Math.min(1, Math.max(legible, (width - 2 * margin) / Math.max(1, drawing.width)));
+  const scale = Math.min(1, Math.max(0, width - 2 * margin) / Math.max(1, drawing.width));
+  return Math.ceil(drawing.height * scale + 2 * margin);
 }
 
 function fitting(drawing: Size, screen: Size): number {

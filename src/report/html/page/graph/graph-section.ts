@@ -1,7 +1,7 @@
 /** The graph of what waits for what: moved and zoomed with the mouse, fingers and keys; a node leads to its change in the table. */
 import { counted } from '../../../../model/counted.ts';
 import type { GraphNodeView, PlanView } from '../../report-view.ts';
-import { begin, type Camera, centre, clamp, pan, wantedHeight, whole, zoom } from './camera.ts';
+import { type Camera, centre, clamp, pan, wantedHeight, whole, zoom } from './camera.ts';
 import type { Changes } from '../table/changes-section.ts';
 import { button, code, element, grouped, replace } from '../elements.ts';
 import { drawGraph } from './graph-drawing.ts';
@@ -17,7 +17,7 @@ const step = 60;
 const factor = 1.25;
 
 export function graphSection(plan: PlanView, changes: Changes): HTMLElement | undefined {
-  return plan.graph.nodes.length === 0 ? undefined : new GraphPanel(plan, changes).section;
+  return plan.graph.edges.length === 0 ? undefined : new GraphPanel(plan, changes).section;
 }
 
 class GraphPanel {
@@ -83,9 +83,11 @@ class GraphPanel {
       () => {
         this.#isPrinted = true;
         this.#drawing.svg.setAttribute('viewBox', `0 0 ${graph.width} ${graph.height}`);
+        this.#drawing.svg.style.setProperty('max-width', `${graph.width}px`);
       },
       () => {
         this.#isPrinted = false;
+        this.#drawing.svg.style.removeProperty('max-width');
         this.#show(this.#camera);
       },
     );
@@ -96,7 +98,7 @@ class GraphPanel {
     const { graph } = this.#plan;
     const height = wantedHeight(graph, this.#frame.clientWidth);
     this.#frame.style.setProperty('--graph-height', `${height}px`);
-    this.#show(this.#isTouched ? this.#camera : begin(graph, this.#screen()));
+    this.#show(this.#isTouched ? this.#camera : whole(graph, this.#screen()));
   }
 
   #press(event: KeyboardEvent): void {
@@ -181,11 +183,8 @@ class GraphPanel {
   }
 }
 
-function introduction({ graph, changes, waits }: PlanView): string {
-  const arrows =
-    waits.length === 0
-      ? 'No change waits for another one.'
-      : 'An arrow leads from a change to one that waits for it.';
+function introduction({ graph, changes }: PlanView): string {
+  const arrows = 'An arrow leads from a change to one that waits for it.';
   if (!graph.grouped) return arrows;
   const by = graph.nodes.some(({ group }) => group?.target !== undefined)
     ? 'action, kind and target'

@@ -16,7 +16,7 @@ export function changeDetails(change: ChangeView, neighbours: Neighbours): HTMLE
     fact('why', sentence(reason)),
     id === undefined ? undefined : fact('id', code(id)),
     place === undefined ? undefined : fact('where', code(place)),
-    risks.map(({ effect, text }) => fact(effect, sentence(text), effect === 'widens' ? 'warning' : '')),
+    risks.map(({ effect, text }) => fact(effect, sentence(text), effect === 'narrows' ? '' : 'warning')),
     notes.map((text) => fact('note', sentence(text))),
     touched.length === 0
       ? undefined
@@ -80,16 +80,21 @@ const maxInline = 60;
 
 /** @param isWhole all values come, or all go, so that one alone needs no mark */
 function difference(lines: readonly string[], isWhole: boolean): Child {
-  const [one = '', other = ''] = lines;
+  const [one = ''] = lines;
   if (isWhole && lines.length === 1) return code(one.slice(2), { class: 'value' });
+  return inlineDifference(lines) ?? element('div', { class: 'diff' }, lines.map(diffLine));
+}
+
+/** `before → after` on one line; undefined where it takes more. */
+export function inlineDifference(lines: readonly string[]): Child {
+  const [one = '', other = ''] = lines;
   const isPair = lines.length === 2 && one.startsWith('- ') && other.startsWith('+ ');
-  if (isPair && one.length <= maxInline && other.length <= maxInline)
-    return [
-      element('del', {}, code(one.slice(2))),
-      element('span', { class: 'arrow' }, ' → '),
-      element('ins', {}, code(other.slice(2))),
-    ];
-  return element('div', { class: 'diff' }, lines.map(diffLine));
+  if (!isPair || one.length > maxInline || other.length > maxInline) return undefined;
+  return [
+    element('del', {}, code(one.slice(2))),
+    element('span', { class: 'arrow' }, ' → '),
+    element('ins', {}, code(other.slice(2))),
+  ];
 }
 
 function diffLine(line: string): HTMLElement {

@@ -1,6 +1,6 @@
 /** A row of the table: what is done to one resource, and its details when they are open. */
 import type { ChangeView, PlanView } from '../../report-view.ts';
-import { changeDetails, type Neighbours } from './change-details.ts';
+import { changeDetails, inlineDifference, type Neighbours } from './change-details.ts';
 import { button, type Child, code, element, sentence } from '../elements.ts';
 
 interface RowState {
@@ -35,12 +35,18 @@ export function changeRow(plan: PlanView, index: number, state: RowState): HTMLE
     const isOpen = details.hidden === true;
     if (isOpen) fill();
     details.hidden = !isOpen;
+    row.classList.toggle('open', isOpen);
     opener.setAttribute('aria-expanded', String(isOpen));
     state.onToggle(isOpen);
   }
-  return element(
+  const row = element(
     'div',
-    { role: 'row', class: 'row', 'aria-rowindex': state.row, 'data-change': index },
+    {
+      role: 'row',
+      class: state.isOpen ? 'row open' : 'row',
+      'aria-rowindex': state.row,
+      'data-change': index,
+    },
     element(
       'div',
       { role: 'cell', class: 'cell-action' },
@@ -56,21 +62,33 @@ export function changeRow(plan: PlanView, index: number, state: RowState): HTMLE
     element('div', { role: 'cell', class: 'cell-where' }, place === undefined ? '' : code(place)),
     details,
   );
+  return row;
 }
 
-const maxFieldNames = 4;
+const maxFields = 4;
 
-/** The fields that change. Of what is created or goes as a whole, all do, so that the reason says more. */
+/** The fields that change, with their values while the details are closed. Of what is created or goes as a whole, the reason says more. */
 function whatChanges({ action, fields, reason, risks = [] }: ChangeView): Child {
-  const widens = risks.some(({ effect }) => effect === 'widens')
-    ? [element('strong', { class: 'badge warning' }, 'widens access'), ' ']
-    : [];
-  const names = [...new Set(fields.map(({ name }) => name))];
-  if ((action !== 'update' && action !== 'adopt') || names.length === 0)
-    return [...widens, ...sentence(reason)];
-  const shown = names
-    .slice(0, maxFieldNames)
-    .flatMap((name, at) => (at === 0 ? [code(name)] : [', ', code(name)]));
-  const left = names.length - maxFieldNames;
-  return [...widens, ...shown, ...(left > 0 ? [` and ${left} more`] : [])];
+  const badges = [
+    ['destroys', 'schedules a destroy'],
+    ['widens', 'widens access'],
+  ].flatMap(([wanted, text = '']) =>
+    risks.some(({ effect }) => effect === wanted)
+      ? [element('strong', { class: 'badge warning' }, text), ' ']
+      : [],
+  );
+  if ((action !== 'update' && action !== 'adopt') || fields.length === 0)
+    return [...badges, ...sentence(reason)];
+  const shown = fields.slice(0, maxFields);
+  const names = shown.flatMap(({ name }, at) => [...(at === 0 ? [] : [', ']), code(name)]);
+  const left = fields.length - maxFields;
+  const more = left > 0 ? ` and ${left} more` : undefined;
+  const values = shown.map(({ name, lines }) =>
+    element('div', {}, code(name), ' ', inlineDifference(lines) ?? '…'),
+  );
+  return [
+    ...badges,
+    element('div', { class: 'values' }, values, more),
+    element('span', { class: 'field-names' }, names, more),
+  ];
 }

@@ -9,6 +9,9 @@ import { addressOf, everything, type Filter, makeFinder } from './filters.ts';
 import { findNeighbours } from './neighbours.ts';
 import { makePager, rowsPerPage } from './pager.ts';
 
+/** With fewer changes, all of them are open at first. */
+const fewChanges = 30;
+
 export interface Changes {
   readonly section: HTMLElement;
   /** opens a change in the table and goes there */
@@ -34,7 +37,7 @@ class ChangesTable implements Changes {
   readonly #below = makePager('below', (by) => this.#turn(by));
   readonly #bar: ReturnType<typeof filterBar>;
   /** positions of changes whose details are open */
-  readonly #open = new Set<number>();
+  #open = new Set<number>();
   /** positions of those that pass the filters */
   #found: readonly number[];
   #page = 0;
@@ -44,6 +47,7 @@ class ChangesTable implements Changes {
     this.#find = makeFinder(plan);
     this.#neighboursOf = findNeighbours(plan);
     this.#found = this.#find(everything);
+    if (plan.changes.length < fewChanges) this.#open = new Set(plan.changes.keys());
     this.#bar = filterBar(plan, (filter) => this.#refilter(filter));
     this.#table = element(
       'div',
@@ -55,7 +59,7 @@ class ChangesTable implements Changes {
     const shown = [this.#bar.element, tools, this.#table, this.#below.nav];
     this.section = section('Changes', plan.changes.length === 0 ? element('p', {}, plan.next) : shown);
     onPrint(
-      () => this.#draw(0, this.#found.length),
+      () => this.#draw(0, this.#found.length, true),
       () => this.#drawPage(),
     );
     this.#drawPage();
@@ -118,20 +122,21 @@ class ChangesTable implements Changes {
     this.#draw(this.#page * rowsPerPage, rowsPerPage);
   }
 
-  #draw(first: number, count: number): void {
+  /** @param isPaper shows the details of each, whatever is open on the screen */
+  #draw(first: number, count: number, isPaper = false): void {
     const shown = this.#found.slice(first, first + count);
     replace(
       this.#rows,
-      shown.map((index, at) => this.#row(index, first + at)),
+      shown.map((index, at) => this.#row(index, first + at, isPaper)),
     );
     for (const pager of [this.#above, this.#below]) pager.draw(this.#page, this.#found.length);
     this.#tell();
   }
 
-  #row(index: number, at: number): HTMLElement {
+  #row(index: number, at: number, isPaper: boolean): HTMLElement {
     return changeRow(this.#plan, index, {
       row: at + 2,
-      isOpen: this.#open.has(index),
+      isOpen: isPaper || this.#open.has(index),
       onToggle: (isOpen) => {
         this.#setOpen(index, isOpen);
         this.#tell();
