@@ -7,7 +7,7 @@ import { exitCodes } from './cli/exit-codes.ts';
 import { debounceSignal } from './cli/stop/debounce-signal.ts';
 import type { QuestionStreams } from './cli/terminal/question.ts';
 import { run } from './cli/command-line.ts';
-import type { Output, ProcessHost } from './cli/cli-host.ts';
+import { openSecrets, type Output, type ProcessHost } from './cli/cli-host.ts';
 import { kinds } from './kinds/index.ts';
 import { isUnderActions, withoutCommands } from './cli/terminal/workflow-commands.ts';
 import { thisMachine } from './cli/this-machine.ts';
@@ -37,9 +37,21 @@ const terminal: QuestionStreams = {
   hangUp: () => process.emit('SIGHUP', 'SIGHUP'),
 };
 
-/** For what is said past the command, which guards its own output. */
+/** The secrets of the run, for what is printed past its command. */
+const secrets = openSecrets();
+
+/** For what is printed past the command, which guards its own output. */
 function writeError(text: string): void {
-  (isUnderActions(process.env) ? withoutCommands(host.stderr) : host.stderr).write(text);
+  (isUnderActions(process.env) ? withoutCommands(host.stderr) : host.stderr).write(secrets.redact(text));
+}
+
+/** Prints a bug with its stack, or without both where a secret in them cannot be redacted. */
+function writeBug(error: unknown): void {
+  try {
+    writeError(`${error instanceof Error ? error.stack : error}\n`);
+  } catch {
+    host.stderr.write('an internal error; it is not shown, because secrets in it could not be redacted\n');
+  }
 }
 
 /** Reports that stdout failed. A closed pipe (such as by `head`) or a closed terminal is not an error. */
@@ -56,7 +68,7 @@ let hasFailed = false;
 // A bug is printed with its stack, and the run is stopped like by a signal, so that requests in flight end and the lock is released.
 process.on('uncaughtException', (error) => {
   hasFailed = true;
-  writeError(`${error instanceof Error ? error.stack : error}\n`);
+  writeBug(error);
   if (stops.size === 0) process.exit(exitCodes.error);
   for (const stop of stops) stop();
 });
@@ -81,6 +93,7 @@ const host: ProcessHost = {
   newId: randomUUID,
   kinds,
   version: about.version,
+  secrets,
   stdout: output(process.stdout),
   stderr: output(process.stderr),
   interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,

@@ -1,7 +1,7 @@
 /** Everything that a command uses of its process and machine: streams, environment, clock, signals. Tests provide their own. */
 import type { RetryPolicy } from '../http/transport/retry.ts';
 import type { Registry } from '../model/kind/kind.ts';
-import { KnownSecrets } from '../model/known-secrets.ts';
+import { KnownSecrets } from '../model/redaction/known-secrets.ts';
 import { isUnderActions, withoutCommands } from './terminal/workflow-commands.ts';
 
 export interface Output {
@@ -17,6 +17,8 @@ export interface Machine {
   readonly pid: number;
   /** undefined for a user without a name, as in some containers */
   readonly userName: string | undefined;
+  /** the effective id of the user; undefined on Windows */
+  readonly userId: number | undefined;
   /** the namespace in which `pid` is valid; undefined when it cannot be found out */
   readonly pidNamespace: string | undefined;
   /** whether several systems may have this host name; then only the namespace proves that two runs were on the same one */
@@ -36,6 +38,8 @@ export interface ProcessHost {
   readonly newId: () => string;
   readonly kinds: Registry;
   readonly version: string;
+  /** the secrets that the run learns; a new collection when absent */
+  readonly secrets?: KnownSecrets;
   readonly stdout: Output;
   readonly stderr: Output;
   /** whether input and output are a terminal, so that questions can be asked */
@@ -66,8 +70,13 @@ export interface CliHost extends ProcessHost {
   writeCommand(line: string): void;
 }
 
+/** The secrets that a run will learn, for a process that also prints past its run. */
+export function openSecrets(): KnownSecrets {
+  return new KnownSecrets();
+}
+
 export function cliHostOf(processHost: ProcessHost): CliHost {
-  const secrets = new KnownSecrets();
+  const { secrets = openSecrets() } = processHost;
   const redacting = (output: Output): Output => ({
     ...output,
     write: (text) => output.write(secrets.redactPrinted(text)),

@@ -2,6 +2,7 @@
 import { systemErrorMessage } from '../model/system-error-message.ts';
 import { Command, CommanderError } from 'commander';
 import { LedgerAddressError } from '../model/stack/ledger.ts';
+import { quoted } from '../model/quoted.ts';
 import { ArchiveAddressError } from './audit/open-archive.ts';
 import { addComment } from './comment/comment-flags.ts';
 import type { CommandEnd, CommonOptions } from './command-options.ts';
@@ -98,7 +99,11 @@ function errorText(error: NodeJS.ErrnoException): string {
   const explanation = systemErrorMessage(error);
   if (!('syscall' in error) || explanation === undefined || error.path === undefined)
     return inPlainWords(error);
-  return `"${error.path}" cannot be ${error.syscall === 'read' ? 'read' : 'used'}: ${explanation}`;
+  const done = new Map([
+    ['read', 'read'],
+    ['write', 'written'],
+  ]);
+  return `${quoted(error.path)} cannot be ${done.get(error.syscall ?? '') ?? 'used'}: ${explanation}`;
 }
 
 /** Replaces the words of the system at the end of a message by what is the case and what to do. */
@@ -141,8 +146,36 @@ function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEn
   addCheckRole(program, host, ends);
   addSchema(program, host, ends);
   addServe(program, host, ends);
+  explainDestroy(program);
   return program;
 }
+
+/** A command that does not exist and that users of other tools type: it is hidden, takes any arguments, and only says what to do instead. */
+function explainDestroy(program: Command): void {
+  const command = program.command('destroy', { hidden: true });
+  command
+    .showHelpAfterError(false)
+    .helpOption(false)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .configureHelp({ formatHelp: () => `${destroyAdvice}\n` })
+    .action(() => command.error(`error: ${destroyAdvice}`, { code: 'commander.unknownCommand' }));
+}
+
+const destroyAdvice = `there is no command "destroy", and nothing was done: an apply removes what is no longer declared
+To remove resources, choose a way, then run "trueup plan" and apply that plan:
+  delete its document    what this stack created is deleted, what it adopted is released and stays.
+                         A workspace that still manages resources is kept, and the plan says so
+  metadata.remove        a document with "metadata.remove: safe" and without "spec" asks to delete one resource, also an
+                         adopted one; "force" skips the check for managed resources, whose state is lost, behind the
+                         guard "forced-delete"
+  metadata.onRemove      "release" or "delete" says, while it is declared, what happens when the document is gone
+  metadata.protect       "true" keeps it; apply "false" first
+To remove everything, delete all documents and keep the stack file. A pattern in "spec.manifests" that finds no file makes the
+plan incomplete, and nothing is removed: write it as { pattern: …, optional: true }, or leave an empty file.
+The guards "deletes", "delete-percent", "zero" and "no-record" stop an apply that deletes much: it exits with 5 until they are
+named with --ack, together with --approve DIGEST or a plan file (docs/guards.md).
+The resources that a workspace manages are never destroyed by this: destroy them in the workspace first.`;
 
 const afterHelp = `Exit codes:
   0 done, or nothing to do       5 blocked by a guard                 8 locked by another apply

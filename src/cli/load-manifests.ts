@@ -1,5 +1,6 @@
 /** Reads manifests with the kinds and dialects of this program, and with the process's standard input. */
 import { dialects } from '../http/dialects.ts';
+import { readIndex } from '../ledger/git/index-entries.ts';
 import type { FileDrafts } from '../manifest/load-documents.ts';
 import { type Manifests, readManifests } from '../manifest/read-manifests.ts';
 import type { CliHost } from './cli-host.ts';
@@ -27,12 +28,14 @@ export async function loadManifests(
   const manifests = await readManifests({
     ...(path === undefined ? {} : { path }),
     cwd: host.cwd,
+    userId: host.machine().userId,
     stdin: (max) => {
       began = host.now();
       return readInput(host, max, { timeout, over });
     },
     inputIsWhole: complete,
     drafts,
+    readIndex: (directory) => readIndex({ directory, env: host.env, ...(over && { signal: over }) }),
     kinds: host.kinds,
     dialects,
     now: host.now(),

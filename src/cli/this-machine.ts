@@ -8,6 +8,7 @@ export function thisMachine(): Machine {
     hostname: hostname(),
     pid: process.pid,
     userName: userName(),
+    userId: process.geteuid?.(),
     pidNamespace: pidNamespace(),
     mayBeContainer: process.platform === 'linux',
     isGone,

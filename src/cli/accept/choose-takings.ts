@@ -1,12 +1,14 @@
 /** Which live values are taken in: the differences of a plan that somebody asked for. */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
-import type { FieldChange, FieldTable } from '../../model/kind/field.ts';
+import { type FieldChange, type FieldTable, isPlannerField } from '../../model/kind/field.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import { sameJson } from '../../model/json/json.ts';
+import { quoted } from '../../model/quoted.ts';
+import { isRecordedFlag } from '../../plan/context/recorded-flags.ts';
 import { valueAt } from '../../manifest/edit/value-at.ts';
 import { fieldAt, nameOfTaking, type Refusal, refuse, refuseSecret, type Taking } from './taking.ts';
 
@@ -57,7 +59,7 @@ function unknownAddress(text: string): Refusal {
   const [kind = '', target = '', ...name] = text.split('/');
   const address: Address = { kind, target, name: name.join('/') };
   return refuse({ address, path: [] }, 'unknown-address', {
-    message: `no manifest declares "${text}"`,
+    message: `no manifest declares ${quoted(text)}`,
     fix: 'write the address as the plan shows it; for what nobody declares there is "trueup export"',
   });
 }
@@ -88,11 +90,16 @@ interface FieldsOfOne {
 function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
   const { resource, request } = about;
   const { address } = resource;
-  const fields = (change?.fields ?? []).filter(({ path }) => !isOfTrueup(path));
+  const fields = (change?.fields ?? []).filter(
+    ({ path }) => !isPlannerField(path) && !isRecordedFlag({ path }),
+  );
   const asked = request.fields.map((name) => ({ name, found: fieldsNamed(name, fields) }));
   const taken = asked.length === 0 ? fields : new Set(asked.flatMap(({ found }) => found));
   const missing = asked.flatMap(({ name, found }) => (found.length === 0 ? [name] : []));
-  const found = [...taken].flatMap((field) => takeField(field, about) ?? []);
+  const isWritten = ({ path: [name = ''] }: FieldChange) => Object.hasOwn(resource.spec, name);
+  const others = fields.filter(isWritten);
+  const followsDrift = others.length > 0 && others.every((field) => isDrift(field, driftContext(about)));
+  const found = [...taken].flatMap((field) => takeField(field, { ...about, followsDrift }) ?? []);
   return {
     takings: found.flatMap((one) => ('why' in one ? [] : [one])),
     refusals: [
@@ -109,11 +116,6 @@ function fieldsNamed(name: string, fields: readonly FieldChange[]): readonly Fie
   return fields.filter(({ path }) => path.some((_, end) => path.slice(0, end).join('.') === name));
 }
 
-/** The claim and what a removal overrides: the planner's own, of which no manifest says a word. */
-function isOfTrueup([first]: FieldChange['path']): boolean {
-  return first === 'claim' || first === 'remove' || first === 'overrides';
-}
-
 function noDifference(address: Address, field: string, fields: readonly FieldChange[]): Refusal {
   const others = fields.map(({ path }) => path.join('.')).join(', ');
   const taking = { address, path: [field] };
@@ -126,20 +128,35 @@ function noDifference(address: Address, field: string, fields: readonly FieldCha
   });
 }
 
+interface DerivedFields extends FieldsOfOne {
+  /** whether fields that no manifest mentions follow from drift alone, and from no edit of the manifest */
+  readonly followsDrift: boolean;
+}
+
+interface DriftContext {
+  readonly recorded: DesiredResource['spec'] | undefined;
+  readonly table: FieldTable;
+}
+
+function driftContext({ resource: { address }, context: { kinds, ledger } }: FieldsOfOne): DriftContext {
+  return {
+    recorded: ledger.records.get(formatAddress(address))?.fields,
+    table: kinds.get(address.kind)?.fields ?? {},
+  };
+}
+
 /** Undefined: it follows from another field, or nobody asked for it. */
-function takeField(
-  field: FieldChange,
-  { resource, request, context }: FieldsOfOne,
-): Taking | Refusal | undefined {
+function takeField(field: FieldChange, about: DerivedFields): Taking | Refusal | undefined {
+  const { resource, request, followsDrift } = about;
   const { address } = resource;
   const { path, before } = field;
   const taking: Taking = { address, path, value: before };
   if (path.length === 1 && path[0] === 'name') return renamed(taking, resource);
   const isWritten = Object.hasOwn(resource.spec, path[0] ?? '');
   if (!isWritten && field.origin === undefined) return undefined;
-  const table = context.kinds.get(address.kind)?.fields ?? {};
-  const recorded = context.ledger.records.get(formatAddress(address))?.fields;
-  if (request.all && !isDrift(field, recorded, table)) return undefined;
+  const { table, recorded } = driftContext(about);
+  const isDerived = !isWritten && valueAt(recorded, path) === undefined;
+  if (request.all && !(isDerived ? followsDrift : isDrift(field, { table, recorded }))) return undefined;
   const place = resource.placeOf(path);
   const isSecret = field.shape === 'secret' || fieldAt(table, path)?.writeOnly === true;
   if (isSecret) return refuseSecret(taking, place);
@@ -158,8 +175,7 @@ function takeField(
  */
 function isDrift(
   { path, before, after, shape, unknown }: FieldChange,
-  recorded: DesiredResource['spec'] | undefined,
-  table: FieldTable,
+  { recorded, table }: DriftContext,
 ): boolean {
   if (recorded === undefined) return false;
   const applied = valueAt(recorded, path);
@@ -172,7 +188,7 @@ function isDrift(
 function renamed(taking: Taking, { place }: DesiredResource): Refusal {
   const name = JSON.stringify(taking.value);
   return refuse(taking, 'resource-renamed', {
-    message: `"${formatAddress(taking.address)}" is called ${name} in its target`,
+    message: `${quoted(formatAddress(taking.address))} is called ${name} in its target`,
     place,
     fix: `write ${name} here and wherever it is named, or let apply change it back`,
   });

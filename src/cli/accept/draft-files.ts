@@ -3,7 +3,7 @@ import { contentStart, type DocumentEdit, editText } from '../../manifest/edit/e
 import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import type { FileDrafts } from '../../manifest/load-documents.ts';
 import type { Registry } from '../../model/kind/kind.ts';
-import type { KnownSecrets } from '../../model/known-secrets.ts';
+import type { KnownSecrets } from '../../model/redaction/known-secrets.ts';
 import { hidesMore } from './patch.ts';
 import { notEditable, type PlacedTaking } from './place-taking.ts';
 import { type Refusal, refuseSecret } from './taking.ts';

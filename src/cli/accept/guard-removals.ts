@@ -6,6 +6,7 @@ import { type Guard, guardDefaults } from '../../model/plan/guard.ts';
 import { formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Guards } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { countGuards } from '../../plan/guards/count-guards.ts';
 import type { PlacedTaking } from './place-taking.ts';
 
@@ -31,7 +32,7 @@ export function guardRemovals(
       .filter(blocks)
       .map(({ id, kind, target, counted, of = counted }) => [
         id,
-        `${id}: ${counted} of ${of} ${kind ?? 'resources'}${target === undefined ? '' : ` in "${target}"`}`,
+        `${id}: ${counted} of ${of} ${kind ?? 'resources'}${target === undefined ? '' : ` in ${quoted(target)}`}`,
       ]),
   );
 }

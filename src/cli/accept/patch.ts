@@ -2,7 +2,7 @@
 import { formatPatch, structuredPatch } from 'diff';
 import { findHidden } from '../../manifest/explain/hidden-parts.ts';
 import { displayPath } from '../../manifest/files/find-stack.ts';
-import { slashes } from '../../manifest/files/list-files.ts';
+import { slashes } from '../../manifest/files/find-repository.ts';
 import { secretNames } from '../../manifest/secret-names.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import { maskAddresses, partsOfAddresses } from '../../model/mask-addresses.ts';

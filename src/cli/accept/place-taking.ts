@@ -11,6 +11,7 @@ import { formatAddress } from '../../model/resource/address.ts';
 import type { Place } from '../../model/diagnostic.ts';
 import { isJsonObject, memberOf, type Path, sameJson, textsOf } from '../../model/json/json.ts';
 import type { Kind, Registry } from '../../model/kind/kind.ts';
+import { quoted } from '../../model/quoted.ts';
 import { fieldAt, nameOfTaking, type Refusal, refuse, type Taking } from './taking.ts';
 import { writtenValue } from './written-value.ts';
 
@@ -44,7 +45,7 @@ export function placeTaking(taking: Taking, { entries, kinds, cwd }: PlacingCont
   const kind = kinds.get(taking.address.kind);
   if (entry === undefined || kind === undefined)
     return refuse(taking, 'unknown-address', {
-      message: `no manifest declares "${text}"`,
+      message: `no manifest declares ${quoted(text)}`,
       fix: 'write the address as the plan shows it',
     });
   const { document } = entry.declaration;
@@ -111,7 +112,7 @@ function refuseSource(taking: Taking, entry: Entry, where: Path): Refusal | unde
   const targets = textsOf(memberOf(memberOf(document.value, 'metadata'), 'targets'));
   if (targets.length > 1)
     return refuse(taking, 'value-for-targets', {
-      message: `the document of ${named} stands for the targets ${targets.map((name) => `"${name}"`).join(', ')}, of which only "${taking.address.target}" is asked for`,
+      message: `the document of ${named} stands for the targets ${targets.map(quoted).join(', ')}, of which only ${quoted(taking.address.target)} is asked for`,
       place: placeIn(document, ['metadata', 'targets']),
       fix: 'give each target a document of its own, or change the value for all by hand',
     });
@@ -122,7 +123,7 @@ function refuseSource(taking: Taking, entry: Entry, where: Path): Refusal | unde
   return refuse(taking, 'value-from-defaults', {
     message: `${named} comes from the defaults of the stack, which are not written`,
     place: isDefault ? place : (resource?.place ?? place),
-    fix: `change the default for all, or write "${where.slice(1).join('.')}" into the manifest`,
+    fix: `change the default for all, or write ${quoted(where.slice(1).join('.'))} into the manifest`,
   });
 }
 
@@ -135,8 +136,8 @@ function refuseShared(taking: Taking, document: YamlDocument, where: Path): Refu
     return refuse(taking, 'value-from-alias', {
       message:
         shared.by === 'alias'
-          ? `${named} comes ${shared.name === '<<' ? 'by a merge key' : `from the anchor "&${shared.name}", by an alias`}`
-          : `${named} has the anchor "&${shared.name}", which aliases repeat`,
+          ? `${named} comes ${shared.name === '<<' ? 'by a merge key' : `from the anchor ${quoted(`&${shared.name}`)}, by an alias`}`
+          : `${named} has the anchor ${quoted(`&${shared.name}`)}, which aliases repeat`,
       place,
       fix: 'write the value out where it is to differ, or change it at its anchor for all',
     });

@@ -2,6 +2,7 @@
 import { displayPath } from '../../manifest/files/find-stack.ts';
 import { counted } from '../../model/counted.ts';
 import { systemErrorMessage } from '../../model/system-error-message.ts';
+import { quoted } from '../../model/quoted.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { reportNotWritten } from '../approval/consent.ts';
 import type { NothingTaken } from '../../report/accept/accept-report.ts';
@@ -50,7 +51,7 @@ export async function reviewChanges(settled: Settled, review: Review): Promise<E
     printError(
       terminal,
       'file-changed',
-      `nothing was written: "${printable(changed)}" is not as it was read; run it again`,
+      `nothing was written: ${quoted(printable(changed))} is not as it was read; run it again`,
     );
     return exitCodes.stale;
   }
@@ -60,7 +61,7 @@ export async function reviewChanges(settled: Settled, review: Review): Promise<E
     const shown = files.filter((_, index) => done.includes(changes[index]?.file ?? ''));
     const about = { files: shown, written: true, nothing, stack: stack.name, terminal };
     showAnswer({ ...settled, placed }, about);
-    const nameOf = (path: string) => `"${printable(displayPath(path, cwd))}"`;
+    const nameOf = (path: string) => quoted(printable(displayPath(path, cwd)));
     const { file, reason } = failure;
     const why = reason instanceof Error ? (systemErrorMessage(reason) ?? reason.message) : String(reason);
     printError(
@@ -119,7 +120,7 @@ async function askToWrite(
     printError(
       terminal,
       'guards-block',
-      `nothing was written: too many manifests would be dropped (${[...blocked.values()].join('; ')}); make sure that what they declare is gone and not only out of the token's sight, then pass "--ack ${[...blocked.keys()].join(',')}"`,
+      `nothing was written: too many manifests would be dropped (${[...blocked.values()].join('; ')}); make sure that what they declare is gone and not only out of the token's sight, then pass ${quoted(`--ack ${[...blocked.keys()].join(',')}`)}`,
     );
     return exitCodes.blocked;
   }

@@ -6,7 +6,7 @@ import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { FileDrafts } from '../../manifest/load-documents.ts';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import type { Registry } from '../../model/kind/kind.ts';
-import type { KnownSecrets } from '../../model/known-secrets.ts';
+import type { KnownSecrets } from '../../model/redaction/known-secrets.ts';
 import { formatAddress } from '../../model/resource/address.ts';
 import { draftFiles } from './draft-files.ts';
 import { entriesByAddress, placeTaking, type PlacedTaking } from './place-taking.ts';

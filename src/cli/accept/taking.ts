@@ -5,6 +5,7 @@ import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { Field, FieldTable } from '../../model/kind/field.ts';
 import type { Json, Path } from '../../model/json/json.ts';
 import type { Place } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
 
 export interface Taking {
   readonly address: Address;
@@ -27,8 +28,8 @@ export function takingKey({ address, path }: Pick<Taking, 'address' | 'path'>): 
 
 /** `autoApply of Workspace/acme/app`, or only the address. */
 export function nameOfTaking({ address, path }: Pick<Taking, 'address' | 'path'>): string {
-  const field = path.length === 0 ? '' : `"${path.join('.')}" of `;
-  return `${field}"${formatAddress(address)}"`;
+  const field = path.length === 0 ? '' : `${quoted(path.join('.'))} of `;
+  return `${field}${quoted(formatAddress(address))}`;
 }
 
 export function refuse(

@@ -1,16 +1,18 @@
 /** `trueup history show ID --revert --write`: the values before an apply, written into the manifests that declare them now. */
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { FieldChange } from '../../model/kind/field.ts';
-import { secretPlaceholder } from '../../model/known-secrets.ts';
+import { type FieldChange, isPlannerField } from '../../model/kind/field.ts';
+import { secretPlaceholder } from '../../model/redaction/known-secrets.ts';
 import { formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { HistoryChange, HistoryEntry } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { isRecordedFlag } from '../../plan/context/recorded-flags.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics, printError } from '../terminal/terminal.ts';
-import { learnSources } from './learn-sources.ts';
+import { learnSources } from '../run/learn-sources.ts';
 import { reviewChanges, type ReviewOptions } from './review-changes.ts';
 import { settleTakings, type Trial } from './settle-takings.ts';
 import { nameOfTaking, type Refusal, refuse, type Taking } from './taking.ts';
@@ -76,7 +78,7 @@ function revert(
   const resource = resources.find((one) => formatAddress(one.address) === text);
   const [what, fix] = byHand[action] ?? [];
   if (what !== undefined && fix !== undefined)
-    return [refuse({ address, path: [] }, 'revert-by-hand', { message: `"${text}" ${what}`, fix })];
+    return [refuse({ address, path: [] }, 'revert-by-hand', { message: `${quoted(text)} ${what}`, fix })];
   return fields.flatMap((field) => revertField(field, { address, resource }) ?? []);
 }
 
@@ -87,8 +89,9 @@ function revertField(
 ): Taking | Refusal | undefined {
   const [name = ''] = path;
   const taking: Taking = { address, path, value: before };
-  if (name === 'claim' || name === 'remove') return undefined;
+  if (isPlannerField(path)) return undefined;
   if (
+    !isRecordedFlag({ path }) &&
     resource !== undefined &&
     !Object.hasOwn(resource.spec, name) &&
     name !== 'name' &&
@@ -96,9 +99,14 @@ function revertField(
   )
     return undefined;
   const named = nameOfTaking(taking);
+  if (isRecordedFlag({ path }))
+    return refuse(taking, 'revert-by-hand', {
+      message: `${named} was ${before === undefined ? 'not set' : JSON.stringify(before)}`,
+      fix: `write that into ${quoted(`metadata.${name}`)}`,
+    });
   if (name === 'name')
     return refuse(taking, 'resource-renamed', {
-      message: `"${formatAddress(address)}" was called ${JSON.stringify(before)}`,
+      message: `${quoted(formatAddress(address))} was called ${JSON.stringify(before)}`,
       fix: 'write the former name into "metadata.name", and the present one into "metadata.renamedFrom"',
     });
   if (shape === 'secret' || JSON.stringify([...path, before ?? null]).includes(secretPlaceholder))

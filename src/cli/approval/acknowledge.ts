@@ -6,6 +6,7 @@ import { nearestWord } from '../../manifest/explain/nearest-word.ts';
 import { counted } from '../../model/counted.ts';
 import { blockingIds, type GuardId, guardIds } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
+import { quoted } from '../../model/quoted.ts';
 import { acknowledgement } from '../../report/terminal/guard-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { PlanFileRefusal } from './plan-file.ts';
@@ -21,11 +22,11 @@ export function refuseIds(ids: readonly string[], isApproved: boolean): PlanFile
   const unknown = ids.find((id) => !guardIds.includes(id));
   if (unknown !== undefined) {
     const near = nearestWord(unknown, guardIds);
-    const hint = near === undefined ? `there are ${guardIds.join(', ')}` : `did you mean "${near}"?`;
+    const hint = near === undefined ? `there are ${guardIds.join(', ')}` : `did you mean ${quoted(near)}?`;
     return {
       code: 'unknown-guard',
       exit: exitCodes.error,
-      message: `there is no guard "${unknown}" to acknowledge: ${hint}`,
+      message: `there is no guard ${quoted(unknown)} to acknowledge: ${hint}`,
     };
   }
   if (ids.length === 0 || isApproved) return undefined;
@@ -58,7 +59,7 @@ export function reportBlocked(
   printError(
     terminal,
     'guards-block',
-    `nothing was written: ${guards} ${verb} this plan: ${open.join(', ')}; read it, and acknowledge ${them} with "${command}"`,
+    `nothing was written: ${guards} ${verb} this plan: ${open.join(', ')}; read it, and acknowledge ${them} with ${quoted(command)}`,
   );
   return exitCodes.blocked;
 }

@@ -7,12 +7,12 @@ import type { DigestedChange } from '../../model/plan/change.ts';
 import type { ApprovedPlan, Ledger } from '../../model/stack/ledger.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { PlanDifference } from '../../model/plan/plan-difference.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type Planning, planTarget, selectionOf } from '../../plan/build-plan.ts';
 import { comparePlans, isSamePlan } from '../../plan/approval/compare-plans.ts';
-import { atomsOf, digestOf, digestVersion } from '../../plan/approval/digest.ts';
+import { atomsOf, digestVersion } from '../../plan/approval/digest.ts';
 import { judgeApproval } from '../../plan/approval/judge-approval.ts';
 import { readAtoms } from '../../plan/approval/read-atoms.ts';
-import { isRedacted } from '../../plan/redacted-plan.ts';
 import { renderPlanDifferenceJson } from '../../report/json/plan-difference-json.ts';
 import { renderPlanDifference } from '../../report/terminal/plan-difference-text.ts';
 import { renderPlanJson } from '../../report/json/plan-json.ts';
@@ -37,7 +37,7 @@ export function refuseOtherStack(
   printError(
     terminal,
     'plan-elsewhere',
-    `nothing was written: the plan "${given.file}" was made for ${otherContext(difference, given.file)}`,
+    `nothing was written: the plan ${quoted(given.file)} was made for ${otherContext(difference, given.file)}`,
   );
   showDifference(terminal, difference, {
     one: { name: given.file, digest: approved.digest },
@@ -53,27 +53,33 @@ function otherContext({ stack, targets, selection }: PlanDifference, file: strin
   if (selection.one === undefined)
     return 'the whole stack, and standard input brings a selection of it, unless "--complete" says otherwise';
   if (selection.other !== undefined) return 'another selection of this stack';
-  return `a selection of this stack: pipe that in, with "trueup apply ${shellWord(file)} -"`;
+  return `a selection of this stack: pipe that in, with ${quoted(`trueup apply ${shellWord(file)} -`)}`;
 }
 
-/** @returns the approved plan, when the new plan is the same or the rest of it; otherwise an exit code, with the difference printed */
+/**
+ * @returns the approved plan, when the new plan is the same or the rest of it; `ended`, when an apply of it has ended well and nothing
+ * is left to do; otherwise an exit code, with the difference printed
+ */
 export function checkApproval(
   planning: Planning,
   approval: Approval,
   { ledger, terminal }: { readonly ledger: Ledger; readonly terminal: Terminal },
-): ApprovedPlan | ExitCode {
+): ApprovedPlan | 'ended' | ExitCode {
   const { plan } = planning;
+  const ended = ledger.endedApprovals?.get(approval.digest);
+  if (ended !== undefined && plan.changes.length === 0) return reportEnded(approval, ended, terminal);
+  if (ended !== undefined && !countsAgain(approval, ended, ledger)) {
+    printJson(terminal, (reported) => renderPlanJson(plan, { told: reported, clean: terminal.host.clean }));
+    printError(terminal, 'approval-ended', `nothing was written: ${endedReason(approval, ended)}`);
+    return exitCodes.stale;
+  }
   const changes = approvedChanges(planning.plan, approval, ledger);
   if (changes === undefined) {
     printJson(terminal, (reported) => renderPlanJson(plan, { told: reported, clean: terminal.host.clean }));
     printError(terminal, 'approval-stale', `nothing was written: ${mismatchReason(plan, approval, ledger)}`);
     return exitCodes.stale;
   }
-  const judgement = judgeApproval(planning, {
-    digest: approval.digest,
-    changes,
-    isHere: approval.given !== undefined,
-  });
+  const judgement = judgeApproval(planning, { digest: approval.digest, changes });
   switch (judgement.is) {
     case 'equal':
       break;
@@ -84,7 +90,7 @@ export function checkApproval(
       printError(
         terminal,
         'plan-elsewhere',
-        `nothing was written: the plan "${approval.digest}" was approved when this stack had other targets, or for another selection of it`,
+        `nothing was written: the plan ${quoted(approval.digest)} was approved when this stack had other targets, or for another selection of it`,
       );
       return exitCodes.stale;
     case 'differs':
@@ -107,10 +113,33 @@ export function checkApproval(
   };
 }
 
+function reportEnded({ digest }: Approval, ended: string, terminal: Terminal): 'ended' {
+  const output = textOutput(terminal) ?? terminal.host.stderr;
+  output.write(`The approval of the plan ${quoted(digest)} ended at ${ended}; nothing is left to do\n\n`);
+  return 'ended';
+}
+
+/** Whether an approval is newer than the apply that ended it. One in the ledger is: an apply of it has begun since, and has not ended. */
+function countsAgain({ digest, given, again }: Approval, ended: string, { approved }: Ledger): boolean {
+  if (approved?.digest === digest) return true;
+  if (given === undefined) return again === true;
+  const { made } = given.plan;
+  if (made === undefined) return false;
+  // Times of two machines tell nothing certain, so they count only for a plan file that does not name the end it comes after.
+  return made.lastEnded === undefined ? Date.parse(made.at) > Date.parse(ended) : made.lastEnded === ended;
+}
+
+function endedReason({ digest, given }: Approval, ended: string): string {
+  const applied = `the approval of the plan ${quoted(digest)} ended at ${ended}, and there is something to do again`;
+  return given === undefined
+    ? `${applied}: review what "trueup plan" shows now, and approve it with ${quoted(`--approve ${digest} --again`)}`
+    : `${applied}; the plan file ${quoted(given.file)} is not newer: plan again, and approve again`;
+}
+
 function mismatchReason({ digest, changes }: Plan, approval: Approval, { approved }: Ledger): string {
   if (approved?.digest === approval.digest && approved.version !== digestVersion)
-    return `"${approval.digest}" was approved under an earlier trueup, whose digests meant less: plan again, and approve again "${digest}"`;
-  const both = `this plan has the digest "${digest}", and "${approval.digest}" was approved`;
+    return `${quoted(approval.digest)} was approved under an earlier trueup, whose digests meant less: plan again, and approve again ${quoted(digest)}`;
+  const both = `this plan has the digest ${quoted(digest)}, and ${quoted(approval.digest)} was approved`;
   return changes.length === 0
     ? `${both}: nothing is left to do, and whether that is what was approved cannot be told from a digest`
     : `${both}: live or the manifests changed since, or an earlier trueup made that digest; review the plan that "trueup plan" makes and approve again, or apply the plan file that was approved to see how they differ`;
@@ -125,9 +154,7 @@ function approvedChanges(
   if (given !== undefined) return given.plan.changes;
   if (plan.digest === digest) return plan.changes;
   if (approved?.digest !== digest || approved.version !== digestVersion) return undefined;
-  const kept = readAtoms(approved.atoms);
-  // Redacted changes can be used only when the digest shows that nothing else differs.
-  return isRedacted(kept) && digestOf({ ...plan, changes: kept }) !== digest ? undefined : kept;
+  return readAtoms(approved.atoms);
 }
 
 function printProgress(

@@ -85,8 +85,8 @@ function newGuards({ guards }: Plan, known: readonly string[]): GuardId[] {
  * commits are left out: a later commit may be applied in between, which nobody can acknowledge beforehand.
  */
 export function passedGuards({ guards }: Plan, before: readonly string[] = []): readonly string[] {
-  const isAboutCommit = (id: string) => id === 'older-commit' || id === 'commit-unknown';
-  return [...new Set([...before, ...blockingIds(guards)])].filter((id) => !isAboutCommit(id)).sort();
+  const aboutCommits: readonly string[] = ['older-commit', 'diverged-commit', 'commit-unknown'];
+  return [...new Set([...before, ...blockingIds(guards)])].filter((id) => !aboutCommits.includes(id)).sort();
 }
 
 interface ConsentContext {

@@ -11,11 +11,12 @@ import { matchStackFiles } from '../../manifest/files/match-files.ts';
 import { compileSchema, type SchemaError } from '../../manifest/schema/compile-schema.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { Json } from '../../model/json/json.ts';
+import { secretPlaceholder } from '../../model/redaction/known-secrets.ts';
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import { type Plan, planVersion } from '../../model/plan/plan.ts';
 import type { Stack } from '../../model/stack/target.ts';
-import { digestOf } from '../../plan/approval/digest.ts';
-import { isRedacted } from '../../plan/redacted-plan.ts';
+import { quoted } from '../../model/quoted.ts';
+import { digestOf, digestVersion, formerDigestOf } from '../../plan/approval/digest.ts';
 import { renderPlanJson } from '../../report/json/plan-json.ts';
 import { planSchema } from '../../report/json/plan-schema.ts';
 import { looksLikePlan, readPlan } from '../../report/json/read-plan.ts';
@@ -59,13 +60,13 @@ export async function refusePlanOut(file: string, cwd: string): Promise<string |
   const found = await readRegularText(resolve(cwd, file), maxPlanSize).catch((error: Error) => error);
   if (typeof found !== 'string') {
     if ('code' in found && found.code === 'ENOENT') return refuseOwnFile(file, cwd);
-    return `the plan cannot be written to "${file}": ${unusableReason(found)}`;
+    return `the plan cannot be written to ${quoted(file)}: ${unusableReason(found)}`;
   }
   const value = parsed(found);
   const isPlan = value !== undefined && looksLikePlan(value) && 'coverage' in value;
   return isPlan || found === ''
     ? undefined
-    : `the plan is not written over "${file}", which is no plan file; give "--out" a new name, or remove that file`;
+    : `the plan is not written over ${quoted(file)}, which is no plan file; give "--out" a new name, or remove that file`;
 }
 
 /** Names in the state folder that trueup reads as something else: ledgers, histories, the embedded service's data. */
@@ -75,7 +76,7 @@ function refuseOwnFile(file: string, cwd: string): string | undefined {
   const path = resolve(cwd, file).split(sep);
   const inside = path.slice(path.lastIndexOf(stateFolderName) + 1).join('/');
   return path.includes(stateFolderName) && ownNames.test(inside)
-    ? `the plan cannot be written to "${file}": trueup keeps its own files under such names in "${stateFolderName}"; give "--out" another name`
+    ? `the plan cannot be written to ${quoted(file)}: trueup keeps its own files under such names in ${quoted(stateFolderName)}; give "--out" another name`
     : undefined;
 }
 
@@ -83,7 +84,7 @@ function refuseOwnFile(file: string, cwd: string): string | undefined {
 export function refuseAmongManifests(file: string, cwd: string, stack: Stack): string | undefined {
   const path = relative(stack.directory, resolve(cwd, file)).split(sep).join('/');
   return matchStackFiles(stack, false).isFile(path)
-    ? `the plan cannot be written to "${file}": the stack would read it as a manifest; give "--out" another name`
+    ? `the plan cannot be written to ${quoted(file)}: the stack would read it as a manifest; give "--out" another name`
     : undefined;
 }
 
@@ -114,7 +115,7 @@ export async function openPlanFile(file: string, cwd: string): Promise<PlanFile 
     return {
       code: 'plan-unreadable',
       exit: exitCodes.error,
-      message: `the plan "${file}" cannot be read: ${why}`,
+      message: `the plan ${quoted(file)} cannot be read: ${why}`,
     };
   }
   const read = readPlan(text, { check });
@@ -123,21 +124,46 @@ export async function openPlanFile(file: string, cwd: string): Promise<PlanFile 
       return {
         code: 'not-a-plan',
         exit: exitCodes.error,
-        message: `"${file}" is no plan: ${read.why}; make one with "trueup plan --out plan.json"`,
+        message: `${quoted(file)} is no plan: ${read.why}; make one with "trueup plan --out plan.json"`,
       };
     case 'other-version':
-      return {
-        code: 'plan-version',
-        exit: exitCodes.stale,
-        message: `the plan "${file}" has version ${JSON.stringify(read.version)}, and this trueup reads version ${planVersion}: plan again, and approve again`,
-      };
+      return planAgain(
+        file,
+        `has version ${JSON.stringify(read.version)}, and this trueup reads version ${planVersion}`,
+      );
     case 'malformed':
       return edited(file, read.why);
     case 'plan':
-      return isAsPlanned(read.plan)
-        ? { file, plan: read.plan }
-        : edited(file, `its digest "${read.plan.digest}" is not that of its changes`);
+      return checked(file, read.plan);
   }
+}
+
+/** The digest is always made anew from what the file shows. */
+function checked(file: string, plan: Plan): PlanFile | PlanFileRefusal {
+  const isCurrent = plan.digestVersion === digestVersion;
+  if (!isCurrent && (plan.digestVersion !== 2 || JSON.stringify(plan.changes).includes(secretPlaceholder)))
+    return planAgain(
+      file,
+      `has a digest of version ${plan.digestVersion}, which this trueup cannot check against what the file shows`,
+    );
+  return plan.digest === (isCurrent ? digestOf(plan) : formerDigestOf(plan))
+    ? { file, plan }
+    : edited(file, `its digest ${quoted(plan.digest)} is not that of its changes`);
+}
+
+/** Refuses to apply a plan whose digest was made in another way: it does not cover all that an approval covers today. */
+export function refuseFormerDigest({ file, plan }: PlanFile): PlanFileRefusal | undefined {
+  return plan.digestVersion === digestVersion
+    ? undefined
+    : planAgain(file, 'was made by an earlier trueup, whose digests cover less');
+}
+
+function planAgain(file: string, why: string): PlanFileRefusal {
+  return {
+    code: 'plan-version',
+    exit: exitCodes.stale,
+    message: `the plan ${quoted(file)} ${why}: plan again, and approve again`,
+  };
 }
 
 /** Whether a path of a command line means a plan file: by its content, or by its name when that ends in `.json`. */
@@ -161,16 +187,11 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Whether the digest is right. That of a redacted plan covers the secrets, too; apply compares it with the plan that it makes. */
-function isAsPlanned(plan: Plan): boolean {
-  return digestOf(plan) === plan.digest || isRedacted(plan.changes);
-}
-
 function edited(file: string, why: string): PlanFileRefusal {
   return {
     code: 'plan-edited',
     exit: exitCodes.stale,
-    message: `the plan "${file}" is not as trueup wrote it: ${why}; plan again, a plan cannot be edited`,
+    message: `the plan ${quoted(file)} is not as trueup wrote it: ${why}; plan again, a plan cannot be edited`,
   };
 }
 
@@ -182,5 +203,5 @@ function check(value: Json): readonly string[] {
 }
 
 function errorText({ instancePath, message = 'does not fit the schema' }: SchemaError): string {
-  return `${instancePath === '' ? 'it' : `"${instancePath}"`} ${message}`;
+  return `${instancePath === '' ? 'it' : quoted(instancePath)} ${message}`;
 }

@@ -1,7 +1,15 @@
 /** Reads the arguments of `apply`: a stack, and its approval by a plan file or by a digest. */
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printError, type Terminal } from '../terminal/terminal.ts';
-import { isRefusal, meansPlanFile, openPlanFile, type PlanFile, type PlanFileRefusal } from './plan-file.ts';
+import {
+  isRefusal,
+  meansPlanFile,
+  openPlanFile,
+  type PlanFile,
+  type PlanFileRefusal,
+  refuseFormerDigest,
+} from './plan-file.ts';
+import { quoted } from '../../model/quoted.ts';
 
 /** What the command line names: at most one stack, and at most one approval. */
 export interface ApplyRequest {
@@ -14,15 +22,17 @@ export interface Approval {
   readonly digest: string;
   /** the plan file, when the approval is one */
   readonly given?: PlanFile;
+  /** a digest alone is approved again after an apply of it has ended well */
+  readonly again?: boolean | undefined;
 }
 
 /**
  * Distinguishes plan file and stack, in any order.
- * @param digest of `--approve`, in lower case
+ * @param flags.approve in lower case
  */
 export async function readApproval(
   paths: readonly string[],
-  digest: string | undefined,
+  { approve: digest, again }: { readonly approve?: string | undefined; readonly again?: boolean | undefined },
   cwd: string,
 ): Promise<ApplyRequest | PlanFileRefusal> {
   const kinds = await Promise.all(
@@ -33,16 +43,23 @@ export async function readApproval(
   if (morePlans.length > 0)
     return mistake('apply takes one plan file; to see how two differ, use "trueup diff"');
   if (moreStacks.length > 0) {
-    const all = paths.map((path) => `"${path}"`).join(' nor ');
+    const all = paths.map(quoted).join(' nor ');
     return mistake(`apply takes one stack, and beside it a plan file: neither ${all} is a plan file`);
   }
   const path = stack === undefined ? {} : { path: stack.path };
-  if (plan === undefined) return { ...path, ...(digest === undefined ? {} : { approval: { digest } }) };
+  if (again === true && (plan !== undefined || digest === undefined))
+    return mistake(
+      '"--again" goes with "--approve" and a digest alone; a plan file counts again once it is made anew',
+    );
+  if (plan === undefined)
+    return { ...path, ...(digest === undefined ? {} : { approval: { digest, again } }) };
   const given = await openPlanFile(plan.path, cwd);
   if (isRefusal(given)) return given;
+  const former = refuseFormerDigest(given);
+  if (former !== undefined) return former;
   if (digest !== undefined && digest !== given.plan.digest) {
     return stale(
-      `the plan "${given.file}" has the digest "${given.plan.digest}", and "${digest}" was approved: apply the plan that was approved, or approve this one`,
+      `the plan ${quoted(given.file)} has the digest ${quoted(given.plan.digest)}, and ${quoted(digest)} was approved: apply the plan that was approved, or approve this one`,
     );
   }
   return { ...path, approval: { digest: given.plan.digest, given } };

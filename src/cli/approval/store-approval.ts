@@ -5,6 +5,7 @@
 import type { Fence } from '../../apply/fence.ts';
 import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import { sameJson } from '../../model/json/json.ts';
+import type { Plan } from '../../model/plan/plan.ts';
 import type { ApprovedPlan, Ledger, LedgerStore } from '../../model/stack/ledger.ts';
 
 /**
@@ -27,7 +28,18 @@ export interface HeadedApproval {
 
 /** Returns the same object when the ledger has the approval already. */
 export function withApproved(ledger: Ledger, { approved, head }: HeadedApproval): Ledger {
-  return approved === undefined || isKept(approved, ledger) ? ledger : { ...ledger, ...head, approved };
+  if (approved === undefined || isKept(approved, ledger)) return ledger;
+  const replaced = openDigests(ledger).filter((digest) => digest !== approved.digest);
+  return {
+    ...ledger,
+    ...head,
+    approved: { ...approved, ...(replaced.length === 0 ? {} : { replaced }) },
+  };
+}
+
+/** The approvals whose apply has begun and has not ended well. */
+function openDigests({ approved }: Ledger): readonly string[] {
+  return approved === undefined ? [] : [...(approved.replaced ?? []), approved.digest];
 }
 
 /** Whether the ledger has the same approval with the same passed guards. */
@@ -35,17 +47,42 @@ function isKept({ digest, passed = [] }: ApprovedPlan, { approved }: Ledger): bo
   return approved?.digest === digest && sameJson(passed, approved.passed);
 }
 
+/** What an apply that ended well has used up: the plan that was approved, and the plan that it carried out. */
+export function endedDigests(
+  { digest, changes }: Plan,
+  approved: ApprovedPlan | undefined,
+): readonly string[] {
+  const made = changes.length === 0 ? [] : [digest];
+  return [...new Set([...made, ...(approved === undefined ? [] : [approved.digest])])];
+}
+
+interface Ending {
+  readonly digests: readonly string[];
+  /** nothing is left to do in the whole stack: that ends each approval whose apply has begun */
+  readonly isProved: boolean;
+  /** milliseconds since 1970 */
+  readonly now: () => number;
+  readonly fence: Fence | undefined;
+}
+
 /**
- * Removes the approval after an apply has succeeded.
+ * Ends approvals after an apply has succeeded: the ledger keeps their digests, so that none of them is used again unnoticed.
+ * @returns the digests that ended, with the time, for the history
  * @param ledger as this run wrote it last; what another run has written since is not changed
  * @throws LedgerConflict when another run has written, LockLost when this run no longer holds the lock
  */
-export async function forgetApproved(
+export async function endApprovals(
   store: LedgerStore,
-  { approved, ...ledger }: Ledger,
-  fence: Fence | undefined,
-): Promise<void> {
-  if (approved === undefined) return;
+  ledger: Ledger,
+  { digests, isProved, now, fence }: Ending,
+): Promise<Readonly<Record<string, string>>> {
+  const { approved, endedApprovals = [], ...rest } = ledger;
+  if (digests.length === 0 && approved === undefined) return {};
+  const time = new Date(now()).toISOString();
+  const ended = [...digests, ...(isProved ? openDigests(ledger) : [])].map(
+    (digest) => [digest, time] as const,
+  );
   await fence?.pass();
-  await store.write(ledger);
+  await store.write({ ...rest, endedApprovals: new Map([...endedApprovals, ...ended]) });
+  return Object.fromEntries(ended);
 }

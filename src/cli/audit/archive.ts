@@ -2,7 +2,9 @@
 import type { Archive } from '../../audit/archive/archive.ts';
 import { archiveTrail, type Look } from '../../audit/archive/archive-trail.ts';
 import type { TrailEvent } from '../../model/audit-trail.ts';
+import { redactEvent } from '../../model/redaction/stored-values.ts';
 import { counted } from '../../model/counted.ts';
+import { quoted } from '../../model/quoted.ts';
 import { renderArchivedJson, timeText } from '../../report/audit/events-json.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -42,7 +44,7 @@ async function archive(options: AuditArchiveOptions, context: AuditContext): Pro
     printError(
       terminal,
       'no-archive',
-      `it is not said where to: pass --to FILE.db or --to postgres, or name an archive in "spec.audit.archive" of stack "${stack.name}"`,
+      `it is not said where to: pass --to FILE.db or --to postgres, or name an archive in "spec.audit.archive" of stack ${quoted(stack.name)}`,
     );
     return exitCodes.error;
   }
@@ -101,7 +103,7 @@ async function lookAtAll(
   try {
     const looked: Looked[] = [];
     for (const { target, channel } of trails) {
-      const clean = (event: TrailEvent) => ({ ...event, raw: host.clean(event.raw) });
+      const clean = (event: TrailEvent) => redactEvent(event, host.clean);
       const organization = () => organizations.of(target, limits);
       const look = { channel, archive: kept, trail: trailOf(target), now: host.now(), organization, clean };
       looked.push({ target: target.name, ...(await archiveTrail(look)) });

@@ -2,6 +2,7 @@
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { auditedTargets } from '../run/connect-audit.ts';
 
 interface Mistake {
@@ -23,15 +24,15 @@ export function chooseTrails(
   if (wanted !== undefined && named.length === 0)
     return {
       code: 'unknown-target',
-      message: `stack "${stack.name}" has no target "${wanted}" of service "workspaces", which alone has an audit trail`,
+      message: `stack ${quoted(stack.name)} has no target ${quoted(wanted)} of service "workspaces", which alone has an audit trail`,
     };
   const audited = auditedTargets({ targets: named });
   if (!live || audited.length > 0) return live ? audited : named;
-  const which = wanted === undefined ? 'no target' : `target "${wanted}"`;
+  const which = wanted === undefined ? 'no target' : `target ${quoted(wanted)}`;
   return {
     code: 'no-audit-token',
     message:
-      `${which}${wanted === undefined ? ` of stack "${stack.name}" has an` : ' has no'} "auditToken": add "auditToken: { env: NAME }" in ${stack.file}, ` +
+      `${which}${wanted === undefined ? ` of stack ${quoted(stack.name)} has an` : ' has no'} "auditToken": add "auditToken: { env: NAME }" in ${stack.file}, ` +
       `best with a token that was made for audit trails`,
   };
 }

@@ -8,6 +8,7 @@ import type { TrailCursor } from '../../audit/trail/follow-trail.ts';
 import { replaceFile } from '../../ledger/local/replace-file.ts';
 import { isJsonObject, type Json, memberOf } from '../../model/json/json.ts';
 import { messageOf } from '../../model/message-of.ts';
+import { quoted } from '../../model/quoted.ts';
 
 /** The cursors of all trails of one run. */
 interface Cursors {
@@ -44,7 +45,7 @@ function isSame(one: TrailCursor | undefined, other: TrailCursor): boolean {
 }
 
 async function readCursors(path: string): Promise<Map<string, TrailCursor>> {
-  const refused = (why: string) => new CursorFileError(`the cursor file "${path}" ${why}`);
+  const refused = (why: string) => new CursorFileError(`the cursor file ${quoted(path)} ${why}`);
   const text = await readRegularText(path, largest).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw refused(`cannot be read: ${messageOf(error)}`);

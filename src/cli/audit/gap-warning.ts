@@ -1,5 +1,6 @@
 /** Words for what is missing from an archive. */
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type TargetGap, timeText } from '../../report/audit/events-json.ts';
 
 export function gapWarning({ target, from, to, why }: TargetGap): Diagnostic {
@@ -7,6 +8,6 @@ export function gapWarning({ target, from, to, why }: TargetGap): Diagnostic {
     code: 'trail-gap',
     severity: 'warning',
     class: 'failure',
-    message: `events of target "${target}" between ${timeText(from)} and ${timeText(to)} may be missing: ${why}`,
+    message: `events of target ${quoted(target)} between ${timeText(from)} and ${timeText(to)} may be missing: ${why}`,
   };
 }

@@ -5,6 +5,7 @@ import { NewestEvents } from '../../audit/trail/newest-events.ts';
 import { readTrail } from '../../audit/trail/read-trail.ts';
 import { TrailError } from '../../model/audit-trail.ts';
 import type { Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { renderEventLine, renderEventsJson, type TargetGap } from '../../report/audit/events-json.ts';
 import { renderEvents, type TargetEvent } from '../../report/audit/events-text.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -45,7 +46,11 @@ async function list(options: AuditListOptions, context: AuditContext): Promise<E
   const { stack, terminal, stops, host, began } = context;
   const place = options.archived ? stack.audit?.archive : namedArchive(options.from, stack, host);
   if (options.archived && place === undefined) {
-    printError(terminal, 'no-archive', `stack "${stack.name}" names no archive in "spec.audit.archive"`);
+    printError(
+      terminal,
+      'no-archive',
+      `stack ${quoted(stack.name)} names no archive in "spec.audit.archive"`,
+    );
     return exitCodes.error;
   }
   const time = beginRun({ stack, began }, stops, host);
@@ -88,7 +93,10 @@ async function listLive({ stack, host, options, targets, time }: Reading): Promi
           await organizations.check(target, value, limits);
           newest.add(value);
         } else if (value.sawAll) return ofTarget(target, newest);
-        else throw new TrailError(`target "${target.name}": the audit trail kept changing while it was read`);
+        else
+          throw new TrailError(
+            `target ${quoted(target.name)}: the audit trail kept changing while it was read`,
+          );
       }
     });
     return { events: (await Promise.all(read)).flat(), gaps: [] };

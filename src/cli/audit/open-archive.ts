@@ -6,6 +6,7 @@ import { postgresArchive } from '../../audit/archive/postgres-archive.ts';
 import { sqliteArchive } from '../../audit/archive/sqlite-archive.ts';
 import { findRepository, liesIn } from '../../manifest/files/find-repository.ts';
 import { type ArchivePlace, archiveUrl, type Stack } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { CliHost } from '../cli-host.ts';
 import { readDatabaseAddress } from '../run/database-address.ts';
 
@@ -66,7 +67,7 @@ async function fileBelow(directory: string, file: string): Promise<string> {
   const real = await realPlace(path);
   if (real !== undefined && liesIn(await findRepository(directory), real)) return path;
   throw new ArchiveAddressError(
-    `the archive "${file}" of "spec.audit.archive" lies elsewhere, behind a link: name a file at or below the stack file`,
+    `the archive ${quoted(file)} of "spec.audit.archive" lies elsewhere, behind a link: name a file at or below the stack file`,
   );
 }
 

@@ -12,7 +12,7 @@ import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import { type AcceptRequest, chooseTakings } from '../accept/choose-takings.ts';
 import { guardRemovals } from '../accept/guard-removals.ts';
-import { learnSources } from '../accept/learn-sources.ts';
+import { learnSources } from '../run/learn-sources.ts';
 import { reviewChanges, type ReviewOptions } from '../accept/review-changes.ts';
 import { settleTakings, type Trial } from '../accept/settle-takings.ts';
 import { readIds, refuseIds } from '../approval/acknowledge.ts';

@@ -11,7 +11,7 @@ import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import { saveFound } from '../../apply/record-found.ts';
 import type { TargetConnection } from '../../http/open-target.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { ApprovedPlan, Ledger, RunIdentity } from '../../model/stack/ledger.ts';
+import type { ApprovedPlan, HistoryEntry, Ledger, RunIdentity } from '../../model/stack/ledger.ts';
 import type { Outcome } from '../../model/plan/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Planning } from '../../plan/build-plan.ts';
@@ -23,18 +23,21 @@ import { askConsent, passedGuards, refuseProblems } from '../approval/consent.ts
 import { type ExitCode, exitCodeOfApply, exitCodes } from '../exit-codes.ts';
 import { importFormerLedger, isPending, type Locking } from '../ledger/former-ledger.ts';
 import { listenForStops, type Stops, reportStop } from '../stop/stop-signals.ts';
-import { removeStaleLock, holdLock, releaseAfter } from '../ledger/hold-lock.ts';
+import { removeStaleLock, holdLock, endAfter } from '../ledger/hold-lock.ts';
 import { checkApproval, refuseOtherStack } from '../approval/check-approval.ts';
 import { identifyRun } from '../run/identify-run.ts';
+import { refuseTooFewUses } from '../run/token-uses.ts';
 import {
-  forgetApproved,
+  endApprovals,
+  endedDigests,
   type HeadedApproval,
   storeApproval,
   withApproved,
 } from '../approval/store-approval.ts';
-import { keepHistory } from '../ledger/record-history.ts';
+import { clocksOf, keepHistory } from '../ledger/record-history.ts';
 import { ledgerHead } from '../ledger/ledger-head.ts';
 import { makePlan, makePlanToApply } from '../run/make-plan.ts';
+import { withOrigin } from '../run/plan-origin.ts';
 import { learnSecrets, refuseMissingSecrets } from '../run/missing-secrets.ts';
 import { isRefusal } from '../approval/plan-file.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
@@ -53,6 +56,8 @@ export interface ApplyOptions {
   readonly approve?: string;
   /** guards of that plan that were acknowledged, separated by commas */
   readonly ack?: string;
+  /** the digest is approved again after an apply of it has ended well */
+  readonly again?: boolean;
   readonly calls?: boolean;
   /** the plan is printed also where it is not the approved one */
   readonly showPlan?: boolean;
@@ -69,6 +74,8 @@ type PreparedApply = PreparedRun<TargetConnection>;
 /** A run that has consent to write. */
 interface WritingRun extends PreparedApply {
   readonly head: LedgerHead;
+  /** approvals that end when it ends well */
+  readonly digests: readonly string[];
 }
 
 /** One run of apply: its identity, and the signals that stop it. */
@@ -82,7 +89,7 @@ export async function apply(
   options: ApplyOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const request = await readApproval(paths, options.approve, context.host.cwd);
+  const request = await readApproval(paths, options, context.host.cwd);
   if (isRefusal(request)) return reportRefusal(request, context.terminal);
   const mistake = refuseIds(readIds(options.ack), request.approval !== undefined);
   if (mistake !== undefined) return reportRefusal(mistake, context.terminal);
@@ -113,23 +120,27 @@ async function applyUnderLock(
   const planAndApply = async () => {
     const refusal = approval && refuseOtherStack(approval, prepared.request, terminal);
     if (refusal !== undefined) return refusal;
-    const planning = await raceStop(makePlanToApply(prepared.request), stop);
-    if (planning === 'stopped')
+    const planned = await raceStop(makePlanToApply(prepared.request, approval !== undefined), stop);
+    if (planned === 'stopped')
       return reportStop(stop, terminal, { done: 'nothing was written', code: exitCodes.error });
+    const planning = { ...planned, plan: withOrigin(planned.plan, prepared) };
     const secrets = secretContext(prepared.request.stack, context.host);
     await learnSecrets(planning.plan, secrets, context.host.secrets);
     terminal.events?.write(planEvent(planning.plan));
     const input = { approval, options, ledger: prepared.ledger, stack, secrets };
     const authorized = await authorize(planning, input, context);
     if (typeof authorized === 'number') return authorized;
+    const exhausted = await refuseTooFewUses(planning.plan, prepared.connected.targets, terminal);
+    if (exhausted !== undefined) return exhausted;
     // Reading the targets and waiting for an answer take time, so the lock is checked again.
     await prepared.held?.fence.pass();
     const head = await headOf(planning.plan, prepared);
     const approved = { ...authorized, head };
     const ledger = await storeApproval(prepared.store, await importFormer(prepared, approved), approved);
-    return carryOut(planning, { ...prepared, ledger, head }, context);
+    const digests = endedDigests(planning.plan, authorized.approved);
+    return carryOut(planning, { ...prepared, ledger, head, digests }, context);
   };
-  return releaseAfter(planAndApply, prepared.close);
+  return endAfter(planAndApply, prepared.close);
 }
 
 function lockingOf(
@@ -189,9 +200,10 @@ async function authorize(
   if (approval === undefined || hasErrors(planning.plan.problems)) show();
   const problems = refuseProblems(planning.plan, terminal);
   if (problems !== undefined) return problems;
-  const approved = approval && checkApproval(planning, approval, { ledger, terminal });
-  if (approved !== undefined && (typeof approved !== 'number' || options.showPlan)) show();
-  if (typeof approved === 'number') return approved;
+  const checked = approval && checkApproval(planning, approval, { ledger, terminal });
+  if (checked !== undefined && (typeof checked !== 'number' || options.showPlan)) show();
+  if (typeof checked === 'number') return checked;
+  const approved = checked === 'ended' ? undefined : checked;
   const missing = await refuseMissingSecrets(planning.plan, secrets, terminal);
   if (missing !== undefined) return missing;
   const begun = ledger.approved?.digest === approved?.digest ? ledger.approved : undefined;
@@ -207,56 +219,49 @@ async function authorize(
   return { approved: approved && { ...approved, passed } };
 }
 
-async function headOf(plan: Plan, { ledger, from, request }: PreparedApply): Promise<LedgerHead> {
-  return ledgerHead({ ledger, stack: request.stack, plan, from, order: await request.commitOrder });
+async function headOf(plan: Plan, prepared: PreparedApply): Promise<LedgerHead> {
+  const { stack, stackIds, commitOrder } = prepared.request;
+  return ledgerHead({ ...prepared, stack, plan, order: await commitOrder, stackId: stackIds?.own });
 }
 
 async function carryOut(planning: Planning, prepared: WritingRun, context: ApplyContext): Promise<ExitCode> {
   const { stop, run, terminal } = context;
-  const { store, ledger, from, held } = prepared;
+  const { store, ledger, from, held, digests } = prepared;
+  const [now, fence] = [context.host.now, held?.fence];
   const about = { from, run, store, ledger, held, clocks: clocksOf(prepared) };
   const history = await keepHistory(planning.plan, about, terminal);
   const ended: Outcome[] = [];
   let [completed, unrecorded, isProved] = [false, true, false];
   let written: Ledger | undefined;
-  try {
-    const applied = await applyWithProgress(planning, prepared, { ...context, ended });
-    unrecorded = false;
-    written = applied.ledger;
-    const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
-    if (proved === 'stopped') {
-      const ended = exitCodeOfApply(applied.outcomes, undefined) || exitCodes.partial;
-      const code = reportStop(stop, terminal, {
-        done: doneText(applied.outcomes),
-        code: ended,
-        isNews: isAllDone(applied.outcomes),
-      });
-      return finish({ outcomes: applied.outcomes, context, code });
+  let endedApprovals: HistoryEntry['endedApprovals'];
+  const work = async () => {
+    try {
+      const applied = await applyWithProgress(planning, prepared, { ...context, ended });
+      unrecorded = false;
+      written = applied.ledger;
+      const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
+      if (proved === 'stopped') {
+        const { outcomes } = applied;
+        const code = exitCodeOfApply(outcomes, undefined) || exitCodes.partial;
+        const told = { done: doneText(outcomes), code, isNews: isAllDone(outcomes) };
+        return finish({ outcomes, context, code: reportStop(stop, terminal, told) });
+      }
+      const { outcomes, proof } = proved;
+      ended.splice(0, ended.length, ...outcomes);
+      const code = exitCodeOfApply(outcomes, proof);
+      isProved = code === exitCodes.done && (proof ?? planning.plan).selection === undefined;
+      if (code === exitCodes.done)
+        endedApprovals = await endApprovals(store, proved.ledger, { digests, isProved, now, fence });
+      completed = true;
+      return finish({ ...proved, context, code });
+    } catch (error) {
+      // The outcomes are reported in any case: when the ledger could not be written, they are recorded nowhere else.
+      if (ended.length > 0) finish({ outcomes: ended, context, code: exitCodes.error });
+      throw error;
     }
-    const { outcomes, proof } = proved;
-    ended.splice(0, ended.length, ...outcomes);
-    const code = exitCodeOfApply(outcomes, proof);
-    isProved = code === exitCodes.done && (proof ?? planning.plan).selection === undefined;
-    if (code === exitCodes.done) await forgetApproved(store, proved.ledger, held?.fence);
-    completed = true;
-    return finish({ ...proved, context, code });
-  } catch (error) {
-    // The outcomes are reported in any case: when the ledger could not be written, they are recorded nowhere else.
-    if (ended.length > 0) finish({ outcomes: ended, context, code: exitCodes.error });
-    throw error;
-  } finally {
-    await history.end(ended, { completed, unrecorded, proved: isProved, ledger: written });
-  }
-}
-
-/** How far the clocks of the targets are from the one here, where they told. */
-function clocksOf({ connected }: PreparedApply): Record<string, number> {
-  return Object.fromEntries(
-    connected.targets.flatMap(({ target, connection }) => {
-      const ahead = connection.clockAhead();
-      return ahead === undefined ? [] : [[target.name, ahead]];
-    }),
-  );
+  };
+  const ending = () => ({ completed, unrecorded, proved: isProved, endedApprovals, ledger: written });
+  return endAfter(work, () => history.end(ended, ending()));
 }
 
 /** @param context.ended each outcome is added to it as soon as it is known */
@@ -277,9 +282,8 @@ async function applyWithProgress(
       ...(prepared.held === undefined ? {} : { fence: prepared.held.fence }),
       stop,
       readSecret: (source) => readSecret(source, secretContext(prepared.request.stack, host)),
-      pause: async (milliseconds) => {
-        await pause(milliseconds, undefined, { signal: cut }).catch(() => {});
-      },
+      now: host.now,
+      pause: (milliseconds) => pause(milliseconds, undefined, { signal: cut }).catch(() => {}),
       tell: (event) => {
         if (event.type === 'end') ended.push(event.outcome);
         if (planning.plan.changes.length > 0) progress.show(event);
@@ -321,18 +325,17 @@ async function prove(
     ledger,
     // Creations of this apply whose outcome is unknown are treated like those of an apply that was cut short: not as foreign.
     begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
-    ...(former && { former: { ...former, records: noRecords } }),
-    // The question of commits was settled before the apply.
+    // The records of the former ledger have been imported by now.
+    ...(former && { former: { ...former, records: new Set<AddressText>() } }),
+    // The questions of commits and of times were settled before the apply.
     commitOrder: undefined,
+    isApproved: true,
   };
   const again = await raceStop(makePlan({ ...request, ...written }), stop);
   if (again === 'stopped') return again;
   const saved = await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
   return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan, ledger: saved };
 }
-
-/** The records of the former ledger have been imported by now. */
-const noRecords: ReadonlySet<AddressText> = new Set();
 
 interface ApplyResult {
   readonly outcomes: readonly Outcome[];

@@ -7,6 +7,7 @@ import { standardInput } from '../../manifest/files/find-stack.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type LoginCheck, type LoginReport, type LoginTrial, wouldSucceed } from '../../model/login-check.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { renderLoginJson } from '../../report/login/login-json.ts';
 import { renderLogin } from '../../report/login/login-text.ts';
 import { mountName } from '../../services/cluster-auth/mount.ts';
@@ -163,12 +164,12 @@ function missingRole({ name, target, role }: ChosenRole, { against }: CheckRoleO
   if (against === 'declared')
     return failed(
       'role',
-      `no manifest declares a role "${name}" for target "${target.name}"`,
+      `no manifest declares a role ${quoted(name)} for target ${quoted(target.name)}`,
       'declare it, or correct the name',
     );
   const fix =
     role === undefined ? 'correct the name, or declare the role and apply it' : 'apply the manifests';
-  return failed('role', `target "${target.name}" has no role "${name}"`, fix);
+  return failed('role', `target ${quoted(target.name)} has no role ${quoted(name)}`, fix);
 }
 
 async function readLive(

@@ -5,17 +5,18 @@
 import type { CommandContext } from '../command-context.ts';
 import type { CodeHost } from '../../http/code-host/code-host.ts';
 import type { Plan } from '../../model/plan/plan.ts';
+import { quoted } from '../../model/quoted.ts';
 import { openCodeHost } from '../../http/code-host/open-code-host.ts';
 import { blockedLine, summaryLine } from '../../report/format/plan-summary.ts';
 import { renderPlanMarkdown } from '../../report/markdown/plan-markdown.ts';
 import { renderComment } from '../../report/comment/comment-text.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
-import { isRefusal, openPlanFile } from '../approval/plan-file.ts';
+import { isRefusal, openPlanFile, type PlanFile } from '../approval/plan-file.ts';
 import type { CliHost } from '../cli-host.ts';
-import { githubHeaders, githubReview, graphqlPath } from '../comment/github-review.ts';
+import { githubHeaders, githubReview } from '../comment/github-review.ts';
 import { gitlabHeaders, gitlabReview } from '../comment/gitlab-review.ts';
 import { readEvent } from '../comment/read-event.ts';
-import { findReview, originOf, type PlaceFlags, type ReviewPlace } from '../comment/review-place.ts';
+import { findReview, jobCommit, type PlaceFlags, type ReviewPlace } from '../comment/review-place.ts';
 import { AuthorUnknown, type Draft, markStale, type Posted, postPlan } from '../comment/sticky-comment.ts';
 import { NoRights, Review, ReviewError } from '../comment/review.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -51,8 +52,9 @@ export async function comment(
   const opened = options.plan === undefined ? undefined : await openPlanFile(options.plan, host.cwd);
   if (opened !== undefined && isRefusal(opened)) return failed(terminal, opened.code, opened.message);
   const event = await readEvent(host);
-  const origin = originOf(options, host.env, event);
-  const draft = opened && draftOf(opened.plan, host, origin);
+  const origin = opened && originOf(opened, options);
+  if (typeof origin === 'string') return failed(terminal, 'usage', origin);
+  const draft = opened && draftOf(opened.plan, host, origin ?? {});
   if (options.dryRun === true && draft !== undefined) {
     host.stdout.write(`${renderComment({ ...draft, earlier: [] })}\n`);
     return exitCodes.done;
@@ -67,7 +69,7 @@ export async function comment(
     options,
     draft,
     stack: draft?.stack ?? options.stack ?? '',
-    commit: origin.commit,
+    commit: options.commit ?? jobCommit(host.env, event, options.service),
     isEmpty: isEmpty(opened?.plan),
   };
   return carryOut(task, terminal);
@@ -127,12 +129,12 @@ function post(
   { options, commit, draft, stack, isEmpty: empty, place }: Task,
   codeHost: CodeHost,
 ): Promise<Posted> {
-  const { url, repository, number, service } = place;
-  const api = service === 'github' ? githubReview(url, repository, number) : gitlabReview(repository, number);
+  const { repository, number, service, usualAuthor } = place;
+  const api = service === 'github' ? githubReview(repository, number) : gitlabReview(repository, number);
   const review = new Review(codeHost, api);
-  const { author } = options;
-  if (draft === undefined || options.outdated === true) return markStale(review, { stack, author, commit });
-  return postPlan(review, draft, { author, creates: !empty || options.always === true });
+  const accounts = { author: options.author, usual: usualAuthor };
+  if (draft === undefined || options.outdated === true) return markStale(review, { stack, accounts, commit });
+  return postPlan(review, draft, { accounts, creates: !empty || options.always === true });
 }
 
 function openPlace(
@@ -142,7 +144,6 @@ function openPlace(
   const { url, service } = place;
   return openCodeHost({
     url,
-    besides: service === 'github' ? [graphqlPath(url)] : [],
     headers: service === 'github' ? githubHeaders : gitlabHeaders,
     token,
     userAgent: `trueup/${host.version}`,
@@ -155,7 +156,22 @@ function openPlace(
   });
 }
 
-function draftOf(plan: Plan, host: CliHost, origin: Pick<Draft['shown'], 'commit' | 'run'>): Draft {
+type Origin = Pick<Draft['shown'], 'commit' | 'dirty' | 'made'>;
+
+/** What a plan file says of its commit; not what is checked out now, or what this job is about. @returns a message when `--commit` says otherwise */
+function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions): Origin | string {
+  if (made?.commit === undefined) return { ...(made && { made: made.at }), ...(commit && { commit }) };
+  const known = [made.pullRequestCommit, made.commit].filter((one) => one !== undefined);
+  if (commit !== undefined && !known.includes(commit))
+    return `the plan ${quoted(file)} was made for commit ${quoted(known[0] ?? '')}, and --commit names ${quoted(commit)}`;
+  return {
+    made: made.at,
+    commit: commit ?? made.pullRequestCommit ?? made.commit,
+    ...(made.dirty ? { dirty: true } : {}),
+  };
+}
+
+function draftOf(plan: Plan, host: CliHost, origin: Origin): Draft {
   const clean = planWithoutSecrets(plan, host);
   const stack = plan.selection === undefined ? undefined : standardInput;
   const blocked = blockedLine(plan);
@@ -183,13 +199,13 @@ function told(posted: Posted, { stack, place }: Task): string {
   const where = `in ${place.repository} ${place.service === 'github' ? '#' : '!'}${place.number}`;
   switch (posted.is) {
     case 'none':
-      return `no comment for stack "${stack}" ${where}, and nothing to say in one`;
+      return `no comment for stack ${quoted(stack)} ${where}, and nothing to say in one`;
     case 'left':
-      return `the comment for stack "${stack}" ${where} is left as it is: ${posted.why}`;
+      return `the comment for stack ${quoted(stack)} ${where} is left as it is: ${posted.why}`;
     case 'marked':
-      return `marked the comment for stack "${stack}" ${where} as out of date${spot(posted.comment)}`;
+      return `marked the comment for stack ${quoted(stack)} ${where} as out of date${spot(posted.comment)}`;
     default:
-      return `${posted.is} the comment for stack "${stack}" ${where}${spot(posted.comment)}`;
+      return `${posted.is} the comment for stack ${quoted(stack)} ${where}${spot(posted.comment)}`;
   }
 }
 
@@ -202,7 +218,7 @@ function withoutToken(
   { tokenEnv, tokenMayLack }: ReviewPlace,
   about: Pick<Task, 'draft' | 'options'> & { readonly terminal: Terminal },
 ): ExitCode {
-  const why = `the environment variable "${tokenEnv}" is not set`;
+  const why = `the environment variable ${quoted(tokenEnv)} is not set`;
   if (tokenMayLack) return printInstead(why, about, about.terminal);
   return failed(
     about.terminal,

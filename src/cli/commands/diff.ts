@@ -17,8 +17,7 @@ export async function diff(
     return exitCodes.error;
   }
   const difference = comparePlans(one.plan, other.plan);
-  // Plan files hold no secrets, so plans that differ only in secrets look the same, but have different digests.
-  const isSame = isSamePlan(difference) && one.plan.digest === other.plan.digest;
+  const isSame = isSamePlan(difference);
   const named = ({ file, plan }: typeof one) => ({ name: file, digest: plan.digest });
   const { paint, width } = terminal;
   if (terminal.format === 'json') {
@@ -26,10 +25,6 @@ export async function diff(
     printJson(terminal, (reported) => renderPlanDifferenceJson(difference, names, reported));
   } else if (isSame) {
     host.stdout.write(`The two plans mean the same: digest ${one.plan.digest}\n`);
-  } else if (isSamePlan(difference)) {
-    host.stdout.write(
-      `The two plans differ in values that hold secrets, which no plan file keeps: digests ${one.plan.digest} and ${other.plan.digest}\n`,
-    );
   } else {
     const names = { one: one.file, other: other.file };
     const text = renderPlanDifference(difference, {

@@ -55,9 +55,11 @@ async function report(
   try {
     const input = await raceStop(readPlanInput(request), stop);
     if (input === 'stopped') return exitCodes.interrupted;
-    const drift = findDrift({ ...input, unmanaged }, buildPlan(input).plan);
+    const { plan } = buildPlan(input);
+    const drift = findDrift({ ...input, unmanaged }, plan);
     const moved = [...drift.drifted, ...(drift.unmanaged?.resources ?? [])];
-    const context = { ...prepared, stack: request.stack, host: terminal.host, since };
+    const { coverage } = plan;
+    const context = { ...prepared, stack: request.stack, host: terminal.host, since, coverage };
     const touches = await raceStop(askTrails(moved, context), stop);
     if (touches === 'stopped') return exitCodes.interrupted;
     const found = driftWithTouches(drift, touches);

@@ -2,6 +2,7 @@
 import type { CommandContext } from '../command-context.ts';
 import { counted } from '../../model/counted.ts';
 import { statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
@@ -10,8 +11,10 @@ import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { printable } from '../../report/format/printable.ts';
 import { type Connected, connectToRead } from '../run/connect.ts';
+import { findRepository } from '../../manifest/files/find-repository.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type Checked, checkManifests } from '../export/check.ts';
 import { type DraftedManifest, draftManifests } from '../export/draft.ts';
@@ -20,6 +23,7 @@ import {
   type Grouping,
   groupFiles,
   irregularFile,
+  linkedPath,
   schemaDirectory,
   textOf,
   writeFiles,
@@ -103,7 +107,7 @@ function refuseDirectory(out: string, cwd: string): string | undefined {
   const found = out === '-' ? undefined : statSync(resolve(cwd, out), { throwIfNoEntry: false });
   return found === undefined || found.isDirectory()
     ? undefined
-    : `nothing was written: "${out}" is no directory; give "--out" another name`;
+    : `nothing was written: ${quoted(out)} is no directory; give "--out" another name`;
 }
 
 async function draft(
@@ -138,7 +142,7 @@ function makeJob(
   const unknown = options.target.find((name) => !stack.targets.some((target) => target.name === name));
   if (unknown !== undefined) {
     const known = stack.targets.map(({ name }) => name).join(', ');
-    return { code: 'unknown-target', message: `the stack has no target "${unknown}": it has ${known}` };
+    return { code: 'unknown-target', message: `the stack has no target ${quoted(unknown)}: it has ${known}` };
   }
   const wanted = kindsOf(options.kind, host.kinds);
   if ('code' in wanted) return wanted;
@@ -158,7 +162,10 @@ function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string>
   const found = names.map((name) => known.find((kind) => kind.toLowerCase() === name.toLowerCase()));
   const missing = names[found.indexOf(undefined)];
   if (missing !== undefined)
-    return { code: 'unknown-kind', message: `there is no kind "${missing}": there are ${known.join(', ')}` };
+    return {
+      code: 'unknown-kind',
+      message: `there is no kind ${quoted(missing)}: there are ${known.join(', ')}`,
+    };
   return new Set(found.filter((kind) => kind !== undefined));
 }
 
@@ -218,12 +225,22 @@ async function write(
   }
   const directory = resolve(host.cwd, options.out);
   const files = groupFiles(manifests, options.group);
+  const { root } = await findRepository(host.cwd);
+  const linked = linkedPath(files, resolve(await realpath(host.cwd), options.out), root);
+  if (linked !== undefined) {
+    printError(
+      terminal,
+      'output-refused',
+      `nothing was written: ${quoted(join(options.out, linked))} leads over a symbolic link, which an export does not follow; remove the link, or give another --out`,
+    );
+    return exitCodes.error;
+  }
   const irregular = irregularFile(files, directory);
   if (irregular !== undefined) {
     printError(
       terminal,
       'output-refused',
-      `nothing was written: "${join(options.out, irregular)}" is no regular file; remove it, or give another --out`,
+      `nothing was written: ${quoted(join(options.out, irregular))} is no regular file; remove it, or give another --out`,
     );
     return exitCodes.error;
   }
@@ -238,7 +255,7 @@ async function write(
 
 function overwriting([first = '', ...more]: readonly string[], out: string): string {
   const others = more.length === 0 ? 'exists' : `and ${counted(more.length, 'more file')} exist`;
-  return `nothing was written: "${join(out, first)}" ${others} already; pass --force to write over them, or another --out`;
+  return `nothing was written: ${quoted(join(out, first))} ${others} already; pass --force to write over them, or another --out`;
 }
 
 interface ExportResult {
@@ -264,7 +281,7 @@ async function report(result: ExportResult, { host, terminal }: CommandContext):
   const unread = options.out === '-' ? [] : await unreadFiles(result, host);
   if (unread.length > 0)
     warn(
-      `the stack does not read these files: add "${unread.join('", "')}" to "spec.manifests" of ${result.job.stack.file}`,
+      `the stack does not read these files: add ${unread.map(quoted).join(', ')} to "spec.manifests" of ${result.job.stack.file}`,
     );
 }
 
@@ -274,7 +291,7 @@ function exportedLine(manifests: readonly DraftedManifest[], { out, group }: Exp
     ([kind, members]) => `${members.length} ${kind}`,
   );
   const where =
-    out === '-' ? '' : ` into ${counted(groupFiles(manifests, group).length, 'file')} under "${out}"`;
+    out === '-' ? '' : ` into ${counted(groupFiles(manifests, group).length, 'file')} under ${quoted(out)}`;
   return `exported ${kinds.join(', ')}${where}`;
 }
 

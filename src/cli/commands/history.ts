@@ -1,6 +1,7 @@
 /** `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to revert it. */
 import type { CommandContext } from '../command-context.ts';
 import { type HistoryEntry, LedgerError } from '../../model/stack/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { renderEntryJson, renderHistoryJson } from '../../report/json/history-json.ts';
 import { renderEntry, renderHistory } from '../../report/terminal/history-text.ts';
 import { renderRevert } from '../../report/terminal/revert-text.ts';
@@ -68,7 +69,7 @@ export async function showHistory(
       printError(
         terminal,
         'unknown-apply',
-        `the history of stack "${stack.name}" has no apply "${id}": see "trueup history"`,
+        `the history of stack ${quoted(stack.name)} has no apply ${quoted(id)}: see "trueup history"`,
       );
       return exitCodes.error;
     }

@@ -8,6 +8,7 @@ import type { Stack } from '../../model/stack/target.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import { blockingIds } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
+import { quoted } from '../../model/quoted.ts';
 import { findDrift } from '../../plan/drift/find-drift.ts';
 import { planWithTouches } from '../../plan/drift/with-touches.ts';
 import { countActions } from '../../report/format/plan-summary.ts';
@@ -18,9 +19,12 @@ import { renderDiagnostics } from '../../report/terminal/diagnostics-text.ts';
 import { renderPlan } from '../../report/terminal/plan-text.ts';
 import { printable } from '../../report/format/printable.ts';
 import { shellWord } from '../../report/format/shell-word.ts';
+import { readEvent } from '../comment/read-event.ts';
+import { reviewLink } from '../comment/review-place.ts';
 import { askTrails } from '../drift/ask-trails.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { makePlanToShow } from '../run/make-plan.ts';
+import { withOrigin } from '../run/plan-origin.ts';
 import { noteMissingSecrets } from '../run/missing-secrets.ts';
 import { refuseAmongManifests, refusePlanOut, writePlanFile } from '../approval/plan-file.ts';
 import { type PreparedRun, runToRead } from '../run/prepare-run.ts';
@@ -93,7 +97,8 @@ async function report(
     }
     const planned = await raceStop(makeTouchedPlan(prepared, host), stop);
     if (planned === 'stopped') return exitCodes.interrupted;
-    const made = await noteMissingSecrets(planned, secretContext(request.stack, host));
+    const noted = await noteMissingSecrets(planned, secretContext(request.stack, host));
+    const made = withOrigin(noted, prepared);
     printPlan(terminal, made, { calls: options.calls ?? false, stack });
     if (options.out !== undefined) {
       // Another file may have been created there meanwhile.
@@ -106,7 +111,7 @@ async function report(
       const command = ['trueup apply', shellWord(options.out), stack]
         .filter((word) => word !== undefined)
         .join(' ');
-      host.stderr.write(`the plan was written to "${options.out}"${useOf(made, command)}\n`);
+      host.stderr.write(`the plan was written to ${quoted(options.out)}${useOf(made, command)}\n`);
     }
     return planExitCode(made, options.exitCode ?? false);
   } finally {
@@ -119,20 +124,27 @@ async function makeTouchedPlan(prepared: PreparedRun<ReaderConnection>, host: Cl
   const { request } = prepared;
   const { planning, input } = await makePlanToShow(request);
   const { drifted } = findDrift(input, planning.plan);
-  const touches = await askTrails(drifted, { ...prepared, stack: request.stack, host });
+  const touches = await askTrails(drifted, {
+    ...prepared,
+    stack: request.stack,
+    host,
+    coverage: planning.plan.coverage,
+  });
   return planWithTouches(planning.plan, drifted, touches);
 }
 
 /** What can be done with the plan file: apply plans again, and does not apply a plan with problems (rules 28, 39). */
 function useOf({ coverage, problems }: Plan, command: string): string {
-  const unread = coverage.targets.flatMap(({ target, unread }) => (unread ? [`"${printable(target)}"`] : []));
+  const unread = coverage.targets.flatMap(({ target, unread }) =>
+    unread ? [quoted(printable(target))] : [],
+  );
   if (unread.length > 0) {
     const [targets, which] = unread.length === 1 ? ['target', 'which was'] : ['targets', 'which were'];
-    return ` and says nothing of ${targets} ${unread.join(', ')}, ${which} not looked at: "${command}" writes nothing until that can be done, and then only if it leads to no other plan`;
+    return ` and says nothing of ${targets} ${unread.join(', ')}, ${which} not looked at: ${quoted(command)} writes nothing until that can be done, and then only if it leads to no other plan`;
   }
   if (hasErrors(problems))
-    return `, with its problems: "${command}" writes nothing until they are solved, and then only if that leads to no other plan`;
-  return `: "${command}" applies this and nothing else`;
+    return `, with its problems: ${quoted(command)} writes nothing until they are solved, and then only if that leads to no other plan`;
+  return `: ${quoted(command)} applies this and nothing else`;
 }
 
 /** @param about.stack the stack's argument on the command line */
@@ -143,7 +155,7 @@ export function printPlan(
 ): void {
   const { host, width, pending } = terminal;
   const { calls = false, stack } = about;
-  const options = { calls, now: host.now(), ...(stack && { stack }) };
+  const options = { calls, now: host.now(), told: terminal.reported, ...(stack && { stack }) };
   const output = textOutput(terminal);
   const paint = output === host.stdout ? terminal.paint : terminal.errorPaint;
   output?.write(`${renderPlan(made, { ...options, paint, ...(width === undefined ? {} : { width }) })}\n`);
@@ -152,7 +164,8 @@ export function printPlan(
     markdown: (told) => renderPlanMarkdown(planWithoutSecrets(made, host), { ...options, told }),
     html: async (told) => {
       const { renderPlanHtml } = await import('../../report/html/plan-html.ts');
-      return renderPlanHtml(planWithoutSecrets(made, host), { ...options, told, clean: host.clean });
+      const review = reviewLink(host.env, await readEvent(host));
+      return renderPlanHtml(planWithoutSecrets(made, host), { ...options, told, review, clean: host.clean });
     },
     mermaid: () => renderMermaid(planWithoutSecrets(made, host)),
   });

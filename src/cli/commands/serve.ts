@@ -1,9 +1,11 @@
 /** `trueup serve`: runs the embedded service alone, to try things and to test pipelines. */
 import { resolve } from 'node:path';
+import { quoted } from '../../model/quoted.ts';
 import {
+  type DataFileOwner,
   publishUrl,
   embeddedDataFile,
-  ensureOwnerToken,
+  ensureOwner,
   prepareDataFile,
   readPublishedUrl,
   printFailure,
@@ -101,7 +103,7 @@ async function holdFile(
   const url = await readPublishedUrl(data);
   const who = [url && `at ${url}`, hold.heldBy.pid && `by process ${hold.heldBy.pid}`].filter(Boolean);
   return {
-    refused: `the data file "${data}" is served already${who.length > 0 ? `: ${who.join(' ')}` : ''}`,
+    refused: `the data file ${quoted(data)} is served already${who.length > 0 ? `: ${who.join(' ')}` : ''}`,
   };
 }
 
@@ -126,6 +128,7 @@ type ServedOptions = Omit<ServeOptions, 'seed'> & {
 
 async function serveUntilStopped(data: string, options: ServedOptions, host: CliHost): Promise<void> {
   const { startServer } = await import('../../server/start-server.ts');
+  const { chooseDialects } = await import('../../server/dialects.ts');
   const { port = 0, seed, dialect: dialects = [], relaxedWrites: relaxed = false, inPod } = options;
   const { edition, rateLimit, adminFile, tls } = options;
   const admin = adminFile === undefined ? undefined : { file: adminFile, token: newAdminToken(host) };
@@ -144,7 +147,9 @@ async function serveUntilStopped(data: string, options: ServedOptions, host: Cli
   });
   try {
     const curl = curlLine(server.url, options.tlsCert);
-    const hint = data === inMemory ? memoryHint(seed) : await tokenHint(data, curl);
+    const { workspaces, clusterAuth } = chooseDialects(dialects);
+    const about = { url: server.url, curl, workspaces, clusterAuth, certificate: options.tlsCert };
+    const hint = data === inMemory ? memoryHint(seed) : useHint(await ensureOwner(data), about);
     const removeToken = admin && (await writeAdminToken(admin.file, admin.token));
     const withdraw = await publishUrl(data, server.url);
     const adminHint = admin === undefined ? [] : adminTokenHint(admin.file, server.url, curl);
@@ -159,29 +164,70 @@ async function serveUntilStopped(data: string, options: ServedOptions, host: Cli
 
 /** The beginning of a line that asks the service, with a header that it reads from its input. */
 function curlLine(url: string, certificate: string | undefined): string {
-  const trust = certificate === undefined ? '' : ` --cacert ${quoted(certificate)}`;
+  const trust = certificate === undefined ? '' : ` --cacert ${shellQuoted(certificate)}`;
   return `curl -sS --noproxy '*'${trust} -H @- ${url}`;
 }
 
-/** Where the owner's token is, and how to use it. The token itself is never shown, neither here nor in the list of processes. */
-async function tokenHint(data: string, curl: string): Promise<readonly string[]> {
-  const { tokens, organizations } = await ensureOwnerToken(data);
-  const header = String.raw`s/.*"ownerToken": *"\([^"]*\)".*/Authorization: Bearer \1/p`;
+/** What a line that asks the service, and a target, depend on. */
+interface ServedAbout {
+  readonly url: string;
+  readonly curl: string;
+  readonly workspaces: { readonly name: string };
+  readonly clusterAuth: { readonly name: string; readonly mountType: string };
+  readonly certificate: string | undefined;
+}
+
+/** How to get in, how to make what is missing, and the targets to copy. No token is shown, neither here nor in the list of processes. */
+function useHint({ ownerToken, serviceToken, ...made }: DataFileOwner, about: ServedAbout): string[] {
+  const [organization = 'acme', mount = about.clusterAuth.mountType] = [
+    made.organizations[0],
+    made.mounts[0],
+  ];
+  const as = (file: string) => `  sed 's/^/Authorization: Bearer /' ${shellQuoted(file)} | ${about.curl}`;
+  const attributes = { name: organization, email: `${organization}@example.com` };
+  const newOrganization = JSON.stringify({ data: { type: 'organizations', attributes } });
   return [
-    `An owner's token lies in ${tokens}. To try it:`,
-    `  sed -n ${quoted(header)} ${quoted(tokens)} | ${curl}/api/v2/account/details`,
-    ...(organizations.length > 0
+    `A token of an owner is in ${ownerToken}. To try it:`,
+    `${as(ownerToken)}/api/v2/account/details`,
+    ...(made.organizations.length > 0
       ? []
       : [
-          'There is no organization yet: a seed makes some (--seed), and a stack with "url: embedded" its own.',
+          'There is no organization yet. To make one:',
+          `${as(ownerToken)}/api/v2/organizations -H 'Content-Type: application/vnd.api+json' -d ${shellQuoted(newOrganization)}`,
         ]),
+    ...(made.mounts.length > 0
+      ? []
+      : [
+          'There is no mount yet. To make one:',
+          `${as(serviceToken)}/v1/sys/auth/${mount} -d ${shellQuoted(JSON.stringify({ type: about.clusterAuth.mountType }))}`,
+        ]),
+    ...(about.certificate === undefined
+      ? []
+      : [`Commands that use it need NODE_EXTRA_CA_CERTS=${shellQuoted(about.certificate)}.`]),
+    'To use it, put these into "spec.targets" of a stack file:',
+    ...targetBlock('workspaces', about, [
+      `dialect: ${about.workspaces.name}`,
+      `organization: ${JSON.stringify(organization)}`,
+      `token: { file: ${JSON.stringify(ownerToken)} }`,
+    ]),
+    ...targetBlock('cluster-auth', about, [
+      `dialect: ${about.clusterAuth.name}`,
+      `mount: ${JSON.stringify(mount)}`,
+      `token: { file: ${JSON.stringify(serviceToken)} }`,
+    ]),
   ];
+}
+
+/** One target of a stack file. Texts in double quotes are YAML as they are JSON. */
+function targetBlock(service: string, { url }: ServedAbout, more: readonly string[]): string[] {
+  const [first, ...rest] = [`name: ${service}`, `service: ${service}`, `url: ${url}`, ...more];
+  return [`    - ${first}`, ...rest.map((line) => `      ${line}`)];
 }
 
 function adminTokenHint(file: string, url: string, curl: string): readonly string[] {
   return [
     `The admin token for ${url}/admin/ is in ${file} while this runs. To try it:`,
-    `  sed 's/^/Authorization: Bearer /' ${quoted(file)} | ${curl}/admin/clock`,
+    `  sed 's/^/Authorization: Bearer /' ${shellQuoted(file)} | ${curl}/admin/clock`,
   ];
 }
 
@@ -192,6 +238,6 @@ function memoryHint(seed: unknown): readonly string[] {
 }
 
 /** Quotes a text as one word of a shell. */
-function quoted(text: string): string {
+function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

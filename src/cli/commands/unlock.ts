@@ -5,6 +5,7 @@
 import type { CommandContext } from '../command-context.ts';
 import type { LedgerLock, StackStore } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { lockLines } from '../../report/terminal/lock-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { listenForStops } from '../stop/stop-signals.ts';
@@ -28,7 +29,7 @@ export async function unlock(
 ): Promise<ExitCode> {
   const { host, terminal } = context;
   const reportRemoved = (name: string, lock: LedgerLock) => {
-    host.stdout.write(`Unlocked stack "${name}"; removed the lock of\n${lockLines(lock).join('\n')}\n`);
+    host.stdout.write(`Unlocked stack ${quoted(name)}; removed the lock of\n${lockLines(lock).join('\n')}\n`);
     return exitCodes.done;
   };
   const stops = listenForStops(host);
@@ -43,7 +44,7 @@ export async function unlock(
     const held = await store.readLock();
     const why =
       held === undefined ? 'nobody holds it' : `it is held under another one:\n${lockLines(held).join('\n')}`;
-    printError(terminal, 'wrong-lock-id', `stack "${stack.name}" is not locked with this id: ${why}`);
+    printError(terminal, 'wrong-lock-id', `stack ${quoted(stack.name)} is not locked with this id: ${why}`);
     return exitCodes.error;
   });
 }

@@ -22,12 +22,18 @@ export function addComment(program: Command, host: CliHost, { end, terminalOf }:
         'of the pull request or merge request (default: that of the CI job)',
       ).argParser(parseNumber),
     )
-    .option('--commit <sha>', 'the commit that was planned (default: that of the pull request in the CI job)')
+    .option(
+      '--commit <sha>',
+      'the commit that was planned, for a plan file that does not tell it; with --outdated, the one that is planned now',
+    )
     .option(
       '--token-env <variable>',
       'the environment variable that holds the token (default: GITHUB_TOKEN or GITLAB_TOKEN)',
     )
-    .option('--author <name>', 'whose comments are ours (default: whom the token belongs to)')
+    .option(
+      '--author <name>',
+      'the account that writes our comments (default: that of the token; for an app, see docs/reports.md)',
+    )
     .option(
       '--outdated',
       'mark the comment that is there as out of date, and post nothing; needs --stack or --plan',

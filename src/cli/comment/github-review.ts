@@ -10,14 +10,8 @@ export const githubHeaders = {
   'x-github-api-version': '2022-11-28',
 };
 
-/** The path of GraphQL, complete: beside that of the REST API on a server of one's own, and below it at github.com. */
-export function graphqlPath(url: string): string {
-  const path = new URL(url).pathname.replace(/\/+$/, '');
-  return path.endsWith('/v3') ? `${path.slice(0, -'/v3'.length)}/graphql` : `${path}/graphql`;
-}
-
 /** @param repository `owner/name` */
-export function githubReview(url: string, repository: string, number: number): ReviewApi {
+export function githubReview(repository: string, number: number): ReviewApi {
   const root = `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
   const comments = `${root}/issues/${number}/comments`;
   return {
@@ -29,19 +23,10 @@ export function githubReview(url: string, repository: string, number: number): R
     reviewPath: `${root}/pulls/${number}`,
     headOf: ({ head }) => memberOf(head, 'sha'),
     authorOf: ({ user }) => memberOf(user, 'login'),
-    // The token of a job is no user's: "Resource not accessible by integration" is the answer to the first question.
-    whoAmI: [
-      { request: { method: 'GET', path: '/user', repeatable: true }, nameIn: ({ login }) => login },
-      {
-        request: {
-          method: 'POST',
-          path: graphqlPath(url),
-          body: { query: 'query { viewer { login } }' },
-          repeatable: true,
-        },
-        nameIn: ({ data }) => memberOf(memberOf(data, 'viewer'), 'login'),
-      },
-    ],
+    isApp: ({ user }) => memberOf(user, 'type') === 'Bot',
+    // The token of an app, and of a job, is no user's: "Resource not accessible by integration" is the answer.
+    selfPath: '/user',
+    selfOf: ({ login }) => login,
     lacksRights: (status) => status === 403 || status === 404,
   };
 }

@@ -19,9 +19,9 @@ export function gitlabReview(project: string, number: number): ReviewApi {
     reviewPath: root,
     headOf: ({ sha }) => sha,
     authorOf: ({ author, system }) => (system === true ? undefined : memberOf(author, 'username')),
-    whoAmI: [
-      { request: { method: 'GET', path: '/user', repeatable: true }, nameIn: ({ username }) => username },
-    ],
+    isApp: () => false,
+    selfPath: '/user',
+    selfOf: ({ username }) => username,
     lacksRights: (status) => status === 401 || status === 403 || status === 404,
   };
 }

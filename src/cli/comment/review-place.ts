@@ -2,9 +2,9 @@
  * Which pull request a plan belongs to, and how to get there: from the variables that a CI sets, each overridden by a flag. Nothing
  * is asked of a service.
  */
-import type { RunOrder } from '../../report/comment/comment-state.ts';
 import type { CliHost } from '../cli-host.ts';
 import type { ReviewEvent } from './read-event.ts';
+import { quoted } from '../../model/quoted.ts';
 
 export const codeHosts = ['github', 'gitlab'] as const;
 type CodeHostName = (typeof codeHosts)[number];
@@ -28,15 +28,10 @@ export interface ReviewPlace {
   readonly number: number;
   /** the variable that holds the token */
   readonly tokenEnv: string;
+  /** who writes comments with the token of such a job, where the service does not tell whom the token belongs to */
+  readonly usualAuthor?: string;
   /** whether a job without that variable is one of a fork, as far as anybody can tell */
   readonly tokenMayLack: boolean;
-}
-
-/** What the run knows of its plan. */
-interface PlanOrigin {
-  /** the commit of the pull request; not that of a merge which the CI made for the job */
-  readonly commit?: string;
-  readonly run?: RunOrder;
 }
 
 type Env = CliHost['env'];
@@ -56,7 +51,12 @@ export function findReview(flags: PlaceFlags, env: Env, event: ReviewEvent): Rev
     return 'this job belongs to no pull request or merge request; run it for one, or name one with --number';
   const tokenEnv = flags.tokenEnv ?? tokenVariables[service];
   const tokenMayLack = service === 'gitlab' && env['GITLAB_CI'] === 'true';
-  return { service, url, repository, number, tokenEnv, tokenMayLack };
+  return { service, url, repository, number, tokenEnv, ...usualAuthor(service, env), tokenMayLack };
+}
+
+function usualAuthor(service: CodeHostName, env: Env): Pick<ReviewPlace, 'usualAuthor'> {
+  const isAction = service === 'github' && env['GITHUB_ACTIONS'] === 'true';
+  return isAction ? { usualAuthor: 'github-actions[bot]' } : {};
 }
 
 const tokenVariables: Readonly<Record<CodeHostName, string>> = {
@@ -69,7 +69,7 @@ function urlProblem(url: string | undefined): string | undefined {
     return 'the address of the API is not known; name it with --url, such as https://gitlab.example.com/api/v4';
   return isAddress(url)
     ? undefined
-    : `"${url}" is no address of an API; --url looks like https://gitlab.example.com/api/v4`;
+    : `${quoted(url)} is no address of an API; --url looks like https://gitlab.example.com/api/v4`;
 }
 
 function repositoryProblem(service: CodeHostName, repository: string | undefined): string | undefined {
@@ -82,16 +82,44 @@ function repositoryProblem(service: CodeHostName, repository: string | undefined
     : 'the repository is not known; name it with --repository owner/name';
 }
 
-export function originOf(flags: PlaceFlags, env: Env, event: ReviewEvent): PlanOrigin {
-  const service = flags.service ?? serviceOf(env);
-  const commit = flags.commit ?? (service === 'gitlab' ? gitlabCommit(env) : event.commit);
-  const run = service === 'gitlab' ? gitlabRun(env) : githubRun(env);
-  return { ...(commit ? { commit } : {}), ...(run === undefined ? {} : { run }) };
+/** The commit that a CI job names: of the pull request, where the job is of one, and never a merge which the CI made for the job. */
+export function jobCommit(
+  env: Env,
+  event: ReviewEvent,
+  service: CodeHostName | undefined = serviceOf(env),
+): string | undefined {
+  return (service === 'gitlab' ? gitlabCommit(env) : event.commit) || undefined;
 }
 
 function serviceOf(env: Env): CodeHostName | undefined {
   if (env['GITHUB_ACTIONS'] === 'true') return 'github';
   return env['GITLAB_CI'] === 'true' ? 'gitlab' : undefined;
+}
+
+/** The pull request of this CI job, for people; undefined where the job names none. */
+export function reviewLink(
+  env: Env,
+  event: ReviewEvent,
+): { readonly name: string; readonly url?: string } | undefined {
+  const service = serviceOf(env);
+  if (service === undefined) return undefined;
+  const { number } = service === 'github' ? onGithub(env, event) : onGitlab(env);
+  if (number === undefined) return undefined;
+  const [path, page, sign] =
+    service === 'github'
+      ? [
+          env['GITHUB_REPOSITORY'],
+          `${env['GITHUB_SERVER_URL'] || 'https://github.com'}/${env['GITHUB_REPOSITORY']}/pull/`,
+          '#',
+        ]
+      : [
+          env['CI_MERGE_REQUEST_PROJECT_PATH'],
+          `${env['CI_MERGE_REQUEST_PROJECT_URL']}/-/merge_requests/`,
+          '!',
+        ];
+  if (!path) return { name: `${sign}${number}` };
+  const url = `${page}${number}`;
+  return { name: `${path}${sign}${number}`, ...(isAddress(url) ? { url } : {}) };
 }
 
 interface KnownPlace {
@@ -122,19 +150,6 @@ function onGitlab(env: Env): KnownPlace {
 /** In a pipeline for merged results, CI_COMMIT_SHA is a merge that nobody pushed. */
 function gitlabCommit(env: Env): string | undefined {
   return env['CI_MERGE_REQUEST_SOURCE_BRANCH_SHA'] || env['CI_COMMIT_SHA'];
-}
-
-function githubRun(env: Env): RunOrder | undefined {
-  const number = wholeNumber(env['GITHUB_RUN_NUMBER']);
-  const series = env['GITHUB_WORKFLOW'];
-  if (number === undefined || !series) return undefined;
-  return { series, number, attempt: wholeNumber(env['GITHUB_RUN_ATTEMPT']) ?? 1 };
-}
-
-function gitlabRun(env: Env): RunOrder | undefined {
-  const number = wholeNumber(env['CI_PIPELINE_ID']);
-  if (number === undefined) return undefined;
-  return { series: 'pipelines', number, attempt: wholeNumber(env['CI_JOB_ID']) ?? 1 };
 }
 
 function wholeNumber(text: string | undefined): number | undefined {

@@ -19,11 +19,11 @@ export interface ReviewApi {
   headOf(review: JsonObject): Json | undefined;
   /** the name of who wrote a comment; undefined for what nobody wrote, such as notes of the system */
   authorOf(comment: JsonObject): Json | undefined;
-  /** questions whom the token belongs to, in the order in which they are asked */
-  readonly whoAmI: readonly {
-    readonly request: CodeHostRequest;
-    nameIn(answer: JsonObject): Json | undefined;
-  }[];
+  /** whether an app wrote a comment, whose token belongs to no user */
+  isApp(comment: JsonObject): boolean;
+  /** the user whom the token belongs to; tokens of apps may get no answer */
+  readonly selfPath: string;
+  selfOf(user: JsonObject): Json | undefined;
   /** whether this answer to a write, or to the list, only says that the token has no rights here */
   lacksRights(status: number): boolean;
 }
@@ -32,6 +32,7 @@ export interface PostedComment {
   readonly id: number;
   readonly body: string;
   readonly author: string;
+  readonly isApp: boolean;
   /** where people see it */
   readonly url?: string;
 }
@@ -121,12 +122,10 @@ export class Review {
 
   /** Whom the token belongs to; undefined where nobody tells it. */
   async self(): Promise<string | undefined> {
-    for (const { request, nameIn } of this.#api.whoAmI) {
-      const { status, body } = await this.#host.send(request);
-      const name = status === 200 && isJsonObject(body) ? nameIn(body) : undefined;
-      if (typeof name === 'string' && name !== '') return name;
-    }
-    return undefined;
+    const request = { method: 'GET', path: this.#api.selfPath, repeatable: true } as const;
+    const { status, body } = await this.#host.send(request);
+    const name = status === 200 && isJsonObject(body) ? this.#api.selfOf(body) : undefined;
+    return typeof name === 'string' && name !== '' ? name : undefined;
   }
 
   async #send(
@@ -146,7 +145,8 @@ export class Review {
     const { id, body, html_url: url } = value;
     const author = this.#api.authorOf(value);
     if (typeof id !== 'number' || typeof body !== 'string' || typeof author !== 'string') return undefined;
-    return { id, body, author, ...(typeof url === 'string' ? { url } : {}) };
+    const isApp = this.#api.isApp(value);
+    return { id, body, author, isApp, ...(typeof url === 'string' ? { url } : {}) };
   }
 
   #unexpected({ method, url }: CodeHostAnswer): ReviewError {

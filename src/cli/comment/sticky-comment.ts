@@ -1,9 +1,10 @@
 /**
- * Keeps one comment for each stack. It is known by its hidden first line and by who wrote it: what somebody else wrote is never
- * touched. Of two jobs that both find none, both create one; each lists again afterwards, so that the later one of them sees both. The
+ * Keeps one comment for each stack. It is known by its hidden first line and by the account that wrote it: the comments of other
+ * accounts are never changed. Of two jobs that both find none, both create one; each lists again afterwards, so that the later one of them sees both. The
  * oldest stays, with the newer plan, and the others are removed.
  */
 import { WireError } from '../../model/wire.ts';
+import { quoted } from '../../model/quoted.ts';
 import {
   type CommentState,
   isMarked,
@@ -20,9 +21,16 @@ export interface Draft {
   readonly plan: string;
 }
 
+/** Which accounts may be ours. */
+interface Accounts {
+  /** named by the user */
+  readonly author?: string | undefined;
+  /** who writes with the token of such a job, where the service does not tell whom the token belongs to */
+  readonly usual?: string | undefined;
+}
+
 interface StickyOptions {
-  /** whose comments are ours, where the service does not tell it */
-  readonly author: string | undefined;
+  readonly accounts: Accounts;
   /** whether a comment is created where there is none yet */
   readonly creates: boolean;
 }
@@ -38,7 +46,7 @@ export class AuthorUnknown extends Error {
 
   constructor() {
     super(
-      'a comment for this stack is there, and the service does not tell whether this token wrote it; name its author with --author, such as --author "github-actions[bot]"',
+      'there are comments for this stack, and the service does not tell which account this token belongs to, so nothing was changed; name the author of the comment with --author, such as --author "github-actions[bot]"',
     );
   }
 }
@@ -52,17 +60,18 @@ const maxGone = 3;
 /** Shows a plan. @throws NoRights, ReviewError, AuthorUnknown, WireError */
 export async function postPlan(review: Review, draft: Draft, options: StickyOptions): Promise<Posted> {
   const { stack } = draft;
-  let self = options.author;
+  let self = options.accounts.author;
   let created: PostedComment | undefined;
   const gone: number[] = [];
   for (let round = 0; round < maxRounds; round += 1) {
-    const found = await findOurs(review, stack, self);
+    const found = await findOurs(review, stack, { ...options.accounts, author: self });
     self = found.self;
     const [kept, ...younger] = withCreated(found.ours, created);
     if (kept === undefined && !options.creates) return { is: 'none' };
     const head = await review.head();
     if (kept === undefined) {
-      created = await createOnce(review, renderDraft(draft, head, []), round === 0);
+      created = await createOnce(review, renderDraft(draft, head), round === 0);
+      created = created && (await withAuthor(review, created, { draft, head, accounts: options.accounts }));
       self ??= created?.author;
       continue;
     }
@@ -81,20 +90,20 @@ export async function postPlan(review: Review, draft: Draft, options: StickyOpti
 /** Marks the comment of a stack as out of date; there may be none. @param about.commit that is planned now */
 export async function markStale(
   review: Review,
-  { stack, author, commit }: { stack: string; author: string | undefined; commit: string | undefined },
+  { stack, accounts, commit }: { stack: string; accounts: Accounts; commit: string | undefined },
 ): Promise<Posted> {
-  const { ours } = await findOurs(review, stack, author);
+  const { ours } = await findOurs(review, stack, accounts);
   const [kept] = ours;
   if (kept === undefined) return { is: 'none' };
   const state = readState(kept.body);
   const head = await review.head();
   if (head !== undefined && state?.shown.commit === head && commit !== undefined && commit !== head)
     return { is: 'left', why: `it shows the plan of commit ${head}, which is the newest one` };
-  const what = commit === undefined ? 'a newer commit' : `commit "${commit}"`;
+  const what = commit === undefined ? 'a newer commit' : `commit ${quoted(commit)}`;
   const text = markOutdated(stack, kept.body, state, `${what} is planned now`);
   const comment = await review.update(kept.id, text);
   if (comment !== undefined) return { is: 'marked', comment };
-  const again = await findOurs(review, stack, author);
+  const again = await findOurs(review, stack, accounts);
   if (again.ours.some(({ id }) => id === kept.id)) throw readOnly(kept);
   return { is: 'none' };
 }
@@ -119,14 +128,51 @@ function withCreated(
   return [...ours, created].sort((one, other) => one.id - other.id);
 }
 
-/** Who we are is asked only where it matters: most pull requests have no such comment yet. */
-async function findOurs(review: Review, stack: string, known: string | undefined) {
+/**
+ * The comments of our account. Who we are is asked only where it matters: most pull requests have no such comment yet.
+ * @throws AuthorUnknown when it cannot be told which account is ours
+ */
+async function findOurs(review: Review, stack: string, accounts: Accounts) {
   const marked = (await review.list()).filter(({ body }) => isMarked(body, stack));
-  const self = known ?? (marked.length === 0 ? undefined : await review.self());
-  if (self === undefined && marked.length > 0) throw new AuthorUnknown();
-  // Both services tell users apart without regard to case.
-  const name = self?.toLowerCase();
-  return { ours: marked.filter(({ author }) => author.toLowerCase() === name), self };
+  const self =
+    accounts.author ??
+    (marked.length === 0 ? undefined : ((await review.self()) ?? ourApp(marked, accounts)));
+  return { ours: marked.filter(({ author }) => isSameAccount(author, self)), self };
+}
+
+/**
+ * Only the token of an app gets no answer whom it belongs to. Ours is the usual app of such jobs, or one that its own comment names: that
+ * counts only where the service says that this very app wrote the comment.
+ */
+function ourApp(marked: readonly PostedComment[], { usual }: Accounts): string | undefined {
+  const apps = marked.filter(
+    ({ author, isApp, body }) =>
+      isSameAccount(author, usual) || (isApp && isSameAccount(author, readState(body)?.author)),
+  );
+  const [one, ...more] = new Set(apps.map(({ author }) => author.toLowerCase()));
+  if (more.length > 0 || (one === undefined && usual === undefined)) throw new AuthorUnknown();
+  return one;
+}
+
+/** Both services tell users apart without regard to case. */
+function isSameAccount(author: string, other: string | undefined): boolean {
+  return author.toLowerCase() === other?.toLowerCase();
+}
+
+interface Created {
+  readonly draft: Draft;
+  readonly head: string | undefined;
+  readonly accounts: Accounts;
+}
+
+/** Names the app that wrote the comment in it, where the next job could not tell otherwise which app that was. */
+async function withAuthor(
+  review: Review,
+  created: PostedComment,
+  { draft, head, accounts: { author, usual } }: Created,
+): Promise<PostedComment> {
+  if (!created.isApp || author !== undefined || isSameAccount(created.author, usual)) return created;
+  return (await review.update(created.id, renderDraft(draft, head, { author: created.author }))) ?? created;
 }
 
 /**
@@ -166,43 +212,47 @@ async function settle(
   const others = [kept, ...younger].flatMap((comment) => {
     const other = readState(comment.body)?.shown;
     const why = other === undefined || other.post === shown.post ? undefined : whyNewer(other, shown, head);
-    return why === undefined ? [] : [{ comment, why }];
+    return why === undefined ? [] : [{ comment, why, made: Date.parse(other?.made ?? '') || 0 }];
   });
-  const [newer] = others;
+  const [newer] = others.toSorted((a, b) => b.made - a.made);
   if (newer !== undefined) {
     const isThere =
       newer.comment === kept || (await review.update(kept.id, newer.comment.body)) !== undefined;
     // Else the others would be removed, and the newer plan with them.
     return isThere ? { is: 'left', why: newer.why } : 'gone';
   }
-  const comment = await review.update(kept.id, renderDraft(draft, head, earlierPlans(state, shown)));
+  const comment = await review.update(
+    kept.id,
+    renderDraft(draft, head, { earlier: earlierPlans(state, shown), author: kept.author }),
+  );
   return comment === undefined ? 'gone' : { is: 'updated', comment };
 }
 
 function renderDraft(
   { stack, shown, plan }: Draft,
   head: string | undefined,
-  earlier: CommentState['earlier'],
+  { earlier = [], author }: Partial<Pick<CommentState, 'earlier' | 'author'>> = {},
 ): string {
-  return renderComment({ stack, shown, plan, earlier, outdated: whyOutdated(shown, head) });
+  return renderComment({ stack, shown, plan, earlier, author, outdated: whyOutdated(shown, head) });
 }
 
 function whyOutdated({ commit }: ShownPlan, head: string | undefined): string | undefined {
   if (commit === undefined || head === undefined || commit === head) return undefined;
-  return `this plan was made for commit "${commit}", and the newest one is "${head}"`;
+  return `this plan was made for commit ${quoted(commit)}, and the newest one is ${quoted(head)}`;
 }
 
 /**
- * Why a plan that is shown is newer than ours, or counts as newer. The commit that the service names as the newest decides; where that
- * does not tell, the order of the runs. Where neither does, the one that comes last is shown.
+ * Why a plan that is shown is newer than ours. Other jobs may share our account, so what a comment says of its plan is only believed
+ * where it is of the newest commit, as the service names it: it keeps out a plan of another commit, or one that was made before it. A
+ * time in the future proves nothing. Otherwise the plan that comes last is shown.
  */
 function whyNewer(other: ShownPlan, ours: ShownPlan, head: string | undefined): string | undefined {
-  const isSameCommit = other.commit === ours.commit;
-  if (!isSameCommit && head !== undefined && other.commit === head)
-    return `it shows the plan of commit ${other.commit}, which is the newest one, and this plan was made for ${ours.commit ?? 'no known commit'}`;
-  if (!isSameCommit && head !== undefined && ours.commit === head) return undefined;
-  const [one, two] = [other.run, ours.run];
-  if (one === undefined || two === undefined || one.series !== two.series) return undefined;
-  const isLater = one.number === two.number ? one.attempt > two.attempt : one.number > two.number;
-  return isLater ? `it shows the plan of a later run (${one.number}, attempt ${one.attempt})` : undefined;
+  if (head === undefined || other.commit !== head || ours.commit === undefined) return undefined;
+  if (ours.commit !== head)
+    return `it shows the plan of commit ${other.commit}, which is the newest one, and this plan was made for ${ours.commit}`;
+  if (other.made === undefined || ours.made === undefined) return undefined;
+  const [theirs, own, now] = [other.made, ours.made, ours.at].map(Date.parse);
+  const isLater =
+    theirs !== undefined && own !== undefined && now !== undefined && own < theirs && theirs < now + 1000;
+  return isLater ? `it shows a plan of the same commit that was made later (${other.made})` : undefined;
 }

@@ -4,6 +4,7 @@
  */
 import { TrailError } from '../../model/audit-trail.ts';
 import type { Touched } from '../../model/plan/touch.ts';
+import type { Coverage } from '../../model/plan/plan.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { type HistoryEntry, type HistoryStore, LedgerError } from '../../model/stack/ledger.ts';
 import type { Target } from '../../model/stack/target.ts';
@@ -12,10 +13,13 @@ import { type RunsOfStack, runsOfStack } from '../../plan/drift/runs-of-stack.ts
 import { type TouchedResource, whoTouched } from '../../plan/drift/who-touched.ts';
 import type { Touches } from '../../plan/drift/with-touches.ts';
 import { SecretError } from '../run/read-secret.ts';
+import { limits } from '../../services/workspaces/service-limits.ts';
 import { type EventsContext, readEvents, type TrailBound } from './read-events.ts';
 
 interface TrailContext extends EventsContext {
   readonly store: HistoryStore;
+  /** of the plan that found the drift */
+  readonly coverage: Pick<Coverage, 'targets'>;
   /** milliseconds since 1970: nothing earlier is asked for */
   readonly since?: number | undefined;
 }
@@ -63,6 +67,9 @@ interface AskedTrail {
 const noToken =
   'no "auditToken" in this target: with one, it would be shown here who touched what drifted, and when';
 
+const noTrailThere =
+  'who touched what drifted is not known: a service that lacks parts of the API has no audit trail';
+
 const noTrail = 'who touched what drifted is not known: cluster-auth has no audit trail';
 
 async function askTrail(
@@ -77,7 +84,7 @@ async function askTrail(
     const clockAhead = clockAheadOf(target, context);
     const bound = boundOf(drifted, { ...context, runs, clockAhead });
     const reading = await readEvents(target, bound, { ...context, clockAhead });
-    if (reading === undefined) return unasked(noToken);
+    if (reading === undefined) return unasked(lacksParts(target, context) ? noTrailThere : noToken);
     const tell = whoTouched({ ...reading, clockAhead }, runs);
     const touched = drifted.map((one) => [formatAddress(one.address), tell(one)] as const);
     return { touched: new Map(touched), trail: reading.how };
@@ -87,6 +94,13 @@ async function askTrail(
     if (!isForeseen) throw error;
     return unasked(`who touched what drifted is not known: ${error.message}`);
   }
+}
+
+/** Only a hosted service has a trail, and that has the whole API (rule 48). */
+function lacksParts({ name }: Target, { coverage }: TrailContext): boolean {
+  const found = coverage.targets.find(({ target }) => target === name);
+  const known: readonly string[] = Object.values(limits);
+  return found?.limits.some((limit) => known.includes(limit)) === true;
 }
 
 /** The plan has just read the target, which told its time. */

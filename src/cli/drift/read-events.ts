@@ -10,6 +10,7 @@ import { counted } from '../../model/counted.ts';
 import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
 import { formatDuration } from '../../model/kind/duration.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { clockSkew } from '../../plan/drift/runs-of-stack.ts';
 import type { TrailReading } from '../../plan/drift/who-touched.ts';
 import { ArchiveAddressError, openArchive } from '../audit/open-archive.ts';
@@ -68,7 +69,9 @@ export async function readEvents(
   const span = Math.max(1, Math.min(patience, (time.deadline.until - now) / 2));
   const ending = new AbortController();
   const words = formatDuration(Math.max(1, Math.round(span / 1000)));
-  const why = new TrailError(`the audit trail of target "${target.name}" was not answered within ${words}`);
+  const why = new TrailError(
+    `the audit trail of target ${quoted(target.name)} was not answered within ${words}`,
+  );
   const timer = setTimeout(() => ending.abort(why), span);
   const impatience = { signal: ending.signal, until: now + span, span: words };
   try {

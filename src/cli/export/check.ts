@@ -12,6 +12,7 @@ import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { LiveSet, Registry } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { buildPlan, type Planning } from '../../plan/build-plan.ts';
 import type { DraftedManifest } from './draft.ts';
 import type { ExportedTarget } from './read.ts';
@@ -59,7 +60,7 @@ export async function checkManifests(
   for (const { address } of read.resources) {
     const name = formatAddress(address);
     if (records.has(name)) continue;
-    const why = problems.find(({ message }) => message.includes(`"${name}"`))?.message;
+    const why = problems.find(({ message }) => message.includes(quoted(name)))?.message;
     const whole = formatAddress(wholeOf(address, kinds));
     refuse(byAddress.get(name) ?? byAddress.get(whole), why ?? 'it cannot be adopted as it is');
   }

@@ -7,9 +7,10 @@ import type { ManifestDraft } from '../../manifest/yaml/write-manifests.ts';
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { sameJson } from '../../model/json/json.ts';
 import type { Kind, Registry, ShortForm } from '../../model/kind/kind.ts';
-import type { KnownSecrets } from '../../model/known-secrets.ts';
+import type { KnownSecrets } from '../../model/redaction/known-secrets.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { exportSpec } from '../../plan/export-spec.ts';
 import type { ExportedTarget } from './read.ts';
@@ -58,8 +59,21 @@ function draft(context: DraftContext, kind: Kind, live: LiveResource): DraftedMa
     address,
     kind,
     metadata: { name: address.name, ...(serving > 1 ? { target: address.target } : {}), adopt: true },
-    ...withoutSecrets({ ...own, ...foldParts(context, kind, address) }, remarks ?? [], context.secrets),
+    ...withoutSecrets(
+      { ...own, ...foldParts(context, kind, address) },
+      [...creatorRemarks(context, live), ...(remarks ?? [])],
+      context.secrets,
+    ),
   };
+}
+
+function creatorRemarks(
+  { stack: { name, renamedFrom } }: DraftContext,
+  { witness: { bornOf } }: LiveResource,
+) {
+  return bornOf === undefined || bornOf === name || bornOf === renamedFrom
+    ? []
+    : [`Stack ${quoted(bornOf)} created it: make sure that no other stack manages it before you adopt it.`];
 }
 
 /** Leaves out each field whose value holds a secret, because manifests are committed to git. */

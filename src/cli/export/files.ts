@@ -1,10 +1,11 @@
 /** Groups manifests into files and writes them. An existing file is overwritten only with `--force`. */
-import { existsSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { constants, existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../../ledger/local/state-folder.ts';
 import { type ManifestDraft, writeManifests } from '../../manifest/yaml/write-manifests.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
+import { withPath } from '../../model/system-error-message.ts';
 import type { DraftedManifest } from './draft.ts';
 
 const groupings = ['per-resource', 'per-kind', 'one-file'] as const;
@@ -51,6 +52,36 @@ export function textOf({ path, manifests }: ExportedFile, directory: string, sch
   return writeManifests(manifests, location).text;
 }
 
+/**
+ * The first path that leads over a symbolic link of the repository or below the directory; the directory itself is `.`. An export
+ * follows no such link: with it, whoever writes to the repository could choose what is written over.
+ * @param directory absolute, without a link above the repository @param root of the repository, without a link in it
+ */
+export function linkedPath(
+  files: readonly ExportedFile[],
+  directory: string,
+  root: string,
+): string | undefined {
+  if (isWithin(directory, root) && realOf(directory) !== directory) return '.';
+  return files.map(({ path }) => path).find((path) => isLinked(path, directory));
+}
+
+function isLinked(path: string, directory: string): boolean {
+  const names = path.split('/');
+  return names.some((_, at) =>
+    lstatSync(join(directory, ...names.slice(0, at + 1)), { throwIfNoEntry: false })?.isSymbolicLink(),
+  );
+}
+
+/** The real path, as far as it exists. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path === dirname(path) ? path : join(realOf(dirname(path)), basename(path));
+  }
+}
+
 /** The files that exist already. */
 export function existingFiles(files: readonly ExportedFile[], directory: string): string[] {
   return files.map(({ path }) => path).filter((path) => existsSync(join(directory, path)));
@@ -63,6 +94,9 @@ export function irregularFile(files: readonly ExportedFile[], directory: string)
     .find((path) => statSync(join(directory, path), { throwIfNoEntry: false })?.isFile() === false);
 }
 
+/** A link that appears meanwhile is not followed either; systems without this flag have none. */
+const overwriting = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
+
 /** @param force overwrites existing files; without it, a file that appears meanwhile is a system error */
 export async function writeFiles(
   files: readonly ExportedFile[],
@@ -71,7 +105,14 @@ export async function writeFiles(
   for (const file of files) {
     const path = join(directory, file.path);
     await makeFolder(dirname(path));
-    await writeFile(path, textOf(file, directory, schemas), { flag: force ? 'w' : 'wx' });
+    const text = textOf(file, directory, schemas);
+    await writeFile(path, text, { flag: force ? overwriting : 'wx' }).catch(
+      async (error: NodeJS.ErrnoException) => {
+        // A part of a manifest is none.
+        if (!force && error.syscall === 'write') await rm(path, { force: true }).catch(() => {});
+        throw withPath(error, path);
+      },
+    );
   }
 }
 

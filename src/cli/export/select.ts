@@ -10,6 +10,7 @@ import { matchesPattern } from '../../model/kind/name-pattern.ts';
 import { ownsName } from '../../model/resource/owned-names.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 
 export interface Filters {
   /** patterns with `*`; an empty list matches every name */
@@ -51,7 +52,9 @@ export function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string 
   if (owners.declared.has(text)) return 'declared in this stack';
   if (claim !== undefined) {
     const { name, renamedFrom } = owners.stack;
-    const by = [name, renamedFrom].includes(claim.stack) ? 'this stack' : `stack "${claim.stack}"`;
+    const isOtherId = claim.id !== undefined && claim.id !== owners.ledger.stackId;
+    const another = isOtherId ? `another stack ${quoted(claim.stack)}` : 'this stack';
+    const by = [name, renamedFrom].includes(claim.stack) ? another : `stack ${quoted(claim.stack)}`;
     return `claimed by ${by}${claim.inherited ? ' through a project' : ''}`;
   }
   return kind.ownership.by === 'ledger' && owners.ledger.records.has(text)
@@ -62,5 +65,5 @@ export function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string 
 /** Why a role cannot be exported: its target does not own the name, so it cannot be declared (rule 24). */
 export function isOutside({ ownership, names }: Kind, target: Target, name: string): string | undefined {
   if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, name, names)) return undefined;
-  return `outside the names that target "${target.name}" owns`;
+  return `outside the names that target ${quoted(target.name)} owns`;
 }

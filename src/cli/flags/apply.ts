@@ -36,6 +36,7 @@ export function addApply(program: Command, host: CliHost, { end, terminalOf }: C
       'with --approve or a plan file: guards of that plan that may pass, such as deletes,rename; may be repeated',
       (ids: string, before: string | undefined) => (before === undefined ? ids : `${before},${ids}`),
     )
+    .option('--again', 'with --approve: the digest is approved again, after an apply of it has ended well')
     .option(
       '--lock-timeout <duration>',
       'how long to wait for the lock of the stack, such as 5m',

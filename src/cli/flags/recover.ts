@@ -18,11 +18,20 @@ export function addRecover(program: Command, host: CliHost, { end, terminalOf }:
     .argument('[path]', stackHelp)
     .addOption(timeoutOption())
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
+    .option(
+      '--adopt-repository',
+      'this repository continues the one that the ledger or the ownership tags belong to',
+    )
     .option('--moved <target>', 'a target is another place now: keep of the ledger what the new place proves')
     .action(
       async (
         path: string | undefined,
-        options: CommonOptions & { yes?: boolean; moved?: string; timeout?: number },
+        options: CommonOptions & {
+          yes?: boolean;
+          moved?: string;
+          adoptRepository?: boolean;
+          timeout?: number;
+        },
       ) => {
         const context = { host, terminal: terminalOf(options) };
         const { moved, ...rest } = options;

@@ -4,6 +4,8 @@
  */
 import { appendFileSync } from 'node:fs';
 import { messageOf } from '../../model/message-of.ts';
+import { quoted } from '../../model/quoted.ts';
+import { systemErrorMessage } from '../../model/system-error-message.ts';
 import { annotations } from '../../report/github/annotations.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -32,6 +34,8 @@ function append({ host }: Terminal, variable: string, text: string): void {
   try {
     appendFileSync(file, host.secrets.redactPrinted(text));
   } catch (error) {
-    host.stderr.write(`${variable} was not written: ${messageOf(error)}\n`);
+    host.stderr.write(
+      `${variable} (${quoted(file)}) was not written: ${systemErrorMessage(error) ?? messageOf(error)}\n`,
+    );
   }
 }

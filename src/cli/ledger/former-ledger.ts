@@ -4,6 +4,7 @@
  */
 import type { Ledger, StackStore } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { HeldLock } from './hold-lock.ts';
 import { openLedger } from './open-ledger.ts';
@@ -89,7 +90,7 @@ function refuseOtherSuccessor(
   printError(
     terminal,
     'former-ledger-taken',
-    `stack "${name}" was renamed to "${successor}", so it cannot be renamed to "${stack.name}", too: correct metadata.renamedFrom`,
+    `stack ${quoted(name)} was renamed to ${quoted(successor)}, so it cannot be renamed to ${quoted(stack.name)}, too: correct metadata.renamedFrom`,
   );
   return exitCodes.conflict;
 }
@@ -100,7 +101,7 @@ export function refuseClosed({ closedFor }: Ledger, stack: Stack, terminal: Term
   printError(
     terminal,
     'stack-renamed',
-    `stack "${stack.name}" was renamed to "${closedFor}", which has taken its ledger over: plan and apply that one, or give this one another name`,
+    `stack ${quoted(stack.name)} was renamed to ${quoted(closedFor)}, which has taken its ledger over: plan and apply that one, or give this one another name`,
   );
   return exitCodes.conflict;
 }

@@ -3,7 +3,9 @@
  * never taken over because it is old, only when it is certain that the run that holds it is over.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '../../model/message-of.ts';
 import type { LedgerLock, RunIdentity, StackStore } from '../../model/stack/ledger.ts';
+import { quoted, quotedUnlessPlain } from '../../model/quoted.ts';
 import type { Machine } from '../cli-host.ts';
 import { renderHeldLock, renderLeftLock } from '../../report/terminal/lock-text.ts';
 import type { Deadline } from '../stop/deadline.ts';
@@ -33,24 +35,27 @@ export interface HeldLock {
   readonly fence: LockFence;
   /**
    * Releases the lock. A failure is reported and not thrown, because the apply itself is done.
-   * @returns false when this run had lost the lock, which is reported, too
+   * @returns false when it is still held, or this run had lost it, which is reported, too
    */
   release(): Promise<boolean>;
 }
 
-/** Does the work, then releases the lock. The exit code is an error when the lock was lost: another run may have written, too. */
-export async function releaseAfter(
+/**
+ * Does the work, then what has to follow it in any case: to release the lock, to complete the history. Where that fails, which it has
+ * reported, the exit code is an error although the work was done.
+ */
+export async function endAfter(
   work: () => Promise<ExitCode>,
-  release: () => Promise<boolean>,
+  end: () => Promise<boolean>,
 ): Promise<ExitCode> {
   let code: ExitCode;
-  let wasOurs = false;
+  let isEnded = false;
   try {
     code = await work();
   } finally {
-    wasOurs = await release();
+    isEnded = await end();
   }
-  return code === exitCodes.done && !wasOurs ? exitCodes.error : code;
+  return code === exitCodes.done && !isEnded ? exitCodes.error : code;
 }
 
 /** Takes the lock. @returns an exit code when it cannot be taken, with the reason printed */
@@ -85,7 +90,7 @@ export async function removeStaleLock(
   const removed = await store.unlock(held.id);
   if (removed !== undefined)
     host.stderr.write(
-      `removed the lock of stack "${stack}" that an earlier try of this run, which is over, left behind\n`,
+      `removed the lock of stack ${quoted(stack)} that an earlier try of this run, which is over, left behind\n`,
     );
 }
 
@@ -138,7 +143,7 @@ async function tryLock(
   const current = await store.lock(wanted, held.id);
   if (current.id === wanted.id)
     terminal.host.stderr.write(
-      `took over the lock of stack "${stack}" from an earlier try of this run, which is over\n`,
+      `took over the lock of stack ${quoted(stack)} from an earlier try of this run, which is over\n`,
     );
   return current;
 }
@@ -176,7 +181,9 @@ function reportHeld(held: LedgerLock, { run, stack, path, timeout }: LockRequest
 }
 
 function reportWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { host }: Terminal): void {
-  host.stderr.write(`waiting for the lock of stack "${stack}": ${run.who} holds it since ${since}\n`);
+  host.stderr.write(
+    `waiting for the lock of stack ${quoted(stack)}: ${quotedUnlessPlain(run.who)} holds it since ${since}\n`,
+  );
 }
 
 async function release(
@@ -184,14 +191,14 @@ async function release(
   { store, path }: LockRequest,
   { fence, terminal }: { readonly fence: LockFence; readonly terminal: Terminal },
 ): Promise<boolean> {
-  const removed = await store.unlock(lock.id).catch((error: Error) => {
-    printError(
-      terminal,
-      'lock-left',
-      `the lock could not be given back: ${error.message}\n${renderLeftLock(lock, path)}`,
-    );
-    return lock;
-  });
+  let removed: LedgerLock | undefined;
+  try {
+    removed = await store.unlock(lock.id);
+  } catch (error) {
+    const message = `the lock could not be given back: ${messageOf(error)}\n${renderLeftLock(lock, path)}`;
+    printError(terminal, 'lock-left', message);
+    return false;
+  }
   // When the fence has noticed the loss, it has been reported.
   if (removed === undefined && !fence.lost.aborted)
     printError(terminal, 'lock-lost', 'somebody took the lock of this run away while it was working');

@@ -1,12 +1,13 @@
 /**
- * What an apply writes into the ledger besides records: the identities of the targets, and the commit of the manifests. The commit
+ * What an apply writes into the ledger besides records: the identities of the targets, the id of the stack, its repository, and the
+ * commit of the manifests. The commit
  * goes back to an older one only when that was acknowledged (rule 43). An apply from an older commit that changes nothing, or whose
  * files are the same, keeps the later commit.
  */
 import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import type { NoCommit, RepositoryCommit } from '../../ledger/git/repository-commit.ts';
-import type { CommitOrder } from '../../model/stack/commit-order.ts';
-import type { Ledger } from '../../model/stack/ledger.ts';
+import type { AppliedFields, CommitOrder } from '../../model/stack/commit-order.ts';
+import type { AppliedRepository, HistoryChange, HistoryStore, Ledger } from '../../model/stack/ledger.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { identitiesAfter } from '../../plan/ledger/moved-targets.ts';
@@ -18,9 +19,22 @@ export interface HeadInput {
   /** where the manifests come from */
   readonly from: RepositoryCommit | NoCommit;
   readonly order: CommitOrder | undefined;
+  readonly stackId?: string | undefined;
+  /** of this run; undefined outside of a repository */
+  readonly repository?: AppliedRepository | undefined;
 }
 
-export function ledgerHead({ ledger, stack, plan, from, order }: HeadInput): LedgerHead {
+export function ledgerHead({
+  ledger,
+  stack,
+  plan,
+  from,
+  order,
+  stackId,
+  repository: found = ledger.repository,
+}: HeadInput): LedgerHead {
+  // A checkout without a remote says less than the ledger knows.
+  const repository = found?.remote === undefined ? (ledger.repository ?? found) : found;
   const keepsCommit = order?.is === 'behind' && (!order.differs || plan.changes.length === 0);
   const commit =
     from.commit === undefined || keepsCommit
@@ -28,6 +42,45 @@ export function ledgerHead({ ledger, stack, plan, from, order }: HeadInput): Led
       : { id: from.commit, ...(from.dirty ? { dirty: true as const } : {}) };
   return {
     targets: identitiesAfter(ledger, stack.targets),
+    ...(stackId === undefined ? {} : { stackId }),
+    ...(repository === undefined ? {} : { repository }),
     ...(commit === undefined ? {} : { commit }),
   };
+}
+
+/** How many applies are searched for those of the last commit. */
+const searched = 200;
+
+/**
+ * What the applies from a commit changed. An apply that changed nothing is not in the history.
+ * @returns undefined when the history does not tell
+ */
+export async function fieldsSetFrom(
+  commit: string,
+  history: Pick<HistoryStore, 'readEntries'>,
+): Promise<AppliedFields | undefined> {
+  const entries = await history.readEntries(searched).catch(() => []);
+  const found = entries.flatMap((entry) => (entry instanceof Error ? [] : [entry]));
+  if (found.length === 0 || found.length < entries.length) return undefined;
+  const changes = found
+    .flatMap((entry) => (entry.commit === commit ? entry.changes : []))
+    .filter(mayHaveSent);
+  const byAddress = Map.groupBy(changes, ({ address }) => address);
+  return new Map(
+    [...byAddress].map(([address, some]) => [
+      address,
+      some.flatMap(({ fields }) => fields.map(({ path }) => path)),
+    ]),
+  );
+}
+
+/** Also a change of an apply that was killed, and one that failed after its first call. */
+function mayHaveSent({ outcome, done = [], inDoubt }: HistoryChange): boolean {
+  return (
+    outcome === undefined ||
+    outcome === 'applied' ||
+    outcome === 'unknown' ||
+    inDoubt === true ||
+    done.length > 0
+  );
 }

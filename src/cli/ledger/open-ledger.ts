@@ -25,7 +25,7 @@ export async function openLedger(
   run: RunOver,
 ): Promise<StackStore> {
   const store = await storeOf(stack, host);
-  return redactingStore(limited(store, run, host), host.clean);
+  return redactingStore(limited(store, run, host), stack.name, host.clean);
 }
 
 /** The store with a time limit for each operation, and a message when one takes long. */

@@ -10,6 +10,7 @@ import type { Ledger, LedgerRecord, StackStore } from '../../model/stack/ledger.
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
 import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type CarriedOver, carryOver } from '../../plan/ledger/carry-over-records.ts';
 import type { PlanInput } from '../../plan/build-plan.ts';
 import {
@@ -25,7 +26,7 @@ import { connectToRead } from '../run/connect.ts';
 import { reportNotWritten } from '../approval/consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { listenForStops } from '../stop/stop-signals.ts';
-import { holdLock, releaseAfter } from '../ledger/hold-lock.ts';
+import { holdLock, endAfter } from '../ledger/hold-lock.ts';
 import { identifyRun } from '../run/identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { readPlanInput } from '../run/make-plan.ts';
@@ -77,7 +78,7 @@ export async function recoverMoved(
       terminal,
     );
     if (typeof held === 'number') return held;
-    return await releaseAfter(
+    return await endAfter(
       () => carry({ stack, resources, store }, options, { ...context, stop, time }),
       held.release,
     );
@@ -118,7 +119,7 @@ async function carry(
     printError(
       terminal,
       'look-incomplete',
-      `nothing was written: not everything of "${options.moved}" could be read, and what was not seen would be forgotten: ${why}`,
+      `nothing was written: not everything of ${quoted(options.moved)} could be read, and what was not seen would be forgotten: ${why}`,
     );
     return exitCodes.error;
   }
@@ -130,7 +131,9 @@ async function carry(
   const records = new Map<AddressText, LedgerRecord>([...others, ...carried.kept]);
   const targets = identitiesAfter(ledger, [moved.target]);
   await store.write({ ...ledger, records, targets });
-  host.stdout.write(`The ledger has ${counted(carried.kept.size, 'record')} of "${name}" as it is now\n`);
+  host.stdout.write(
+    `The ledger has ${counted(carried.kept.size, 'record')} of ${quoted(name)} as it is now\n`,
+  );
   return exitCodes.done;
 }
 
@@ -150,9 +153,10 @@ async function findMoved(
   context: MoveContext,
 ): Promise<MovedTarget | string> {
   const { stack, ledger } = found;
-  const names = stack.targets.map((target) => `"${target.name}"`).join(', ');
+  const names = stack.targets.map((target) => quoted(target.name)).join(', ');
   const target = stack.targets.find(({ name }) => name === wanted);
-  if (target === undefined) return `stack "${stack.name}" has no target "${wanted}": it has ${names}`;
+  if (target === undefined)
+    return `stack ${quoted(stack.name)} has no target ${quoted(wanted)}: it has ${names}`;
   if (!ledger.known) return noLedgerHere(stack);
   const [moved] =
     ledger.targets === undefined ? ofUnknownPlace(ledger, [target]) : movedTargets(ledger, [target]);
@@ -160,13 +164,13 @@ async function findMoved(
   const isElsewhere = await leadsElsewhere({ ...found, target }, context);
   return isElsewhere
     ? { target, was: undefined, is: formatIdentity(identityOf(target)) }
-    : `target "${wanted}" is the place that the ledger knows, so nothing has moved`;
+    : `target ${quoted(wanted)} is the place that the ledger knows, so nothing has moved`;
 }
 
 function noLedgerHere({ renamedFrom }: Stack): string {
   return renamedFrom === undefined
     ? 'there is no ledger to carry anything over in: "trueup recover" rebuilds one'
-    : `what the ledger knows is still that of stack "${renamedFrom}": carry it over under that name, then rename the stack`;
+    : `what the ledger knows is still that of stack ${quoted(renamedFrom)}: carry it over under that name, then rename the stack`;
 }
 
 /** Whether the ledger has the target's current place, but also records that belong to another place. */
@@ -228,6 +232,7 @@ async function readAlone(
       isSelection: false,
       ledger,
       connected,
+      now: host.now,
     });
   } finally {
     await connected.close();
@@ -244,7 +249,7 @@ function report(
   { host }: CommandContext,
 ): void {
   const print = (line = '') => host.stdout.write(`${line}\n`);
-  print(`target "${printable(target.name)}"  ${printable(was ?? unknownPlace)}`);
+  print(`target ${quoted(printable(target.name))}  ${printable(was ?? unknownPlace)}`);
   print(`${' '.repeat(target.name.length + 5)}now  ${printable(is)}`);
   print();
   const are = (count: number) => `${counted(count, 'record')} ${count === 1 ? 'is' : 'are'}`;

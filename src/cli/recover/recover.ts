@@ -9,6 +9,7 @@ import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import { DamagedLedger, type Ledger, type LedgerRecord, type StackStore } from '../../model/stack/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import { identitiesAfter } from '../../plan/ledger/moved-targets.ts';
 import { type Recovered, recoverRecords } from '../../plan/ledger/recover-records.ts';
@@ -19,7 +20,8 @@ import { reportNotWritten } from '../approval/consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type FormerLedger, isPending, openFormerLedger } from '../ledger/former-ledger.ts';
 import { listenForStops } from '../stop/stop-signals.ts';
-import { holdLock, releaseAfter } from '../ledger/hold-lock.ts';
+import { holdLock, endAfter } from '../ledger/hold-lock.ts';
+import { headFromHistory } from '../ledger/record-history.ts';
 import { identifyRun } from '../run/identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { type PlanRequest, readPlanInput } from '../run/make-plan.ts';
@@ -27,9 +29,13 @@ import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
 import { printDiagnostics, printError, printWarnings } from '../terminal/terminal.ts';
 import { raceStop } from '../stop/race-stop.ts';
+import { adoptRepository } from './adopt-repository.ts';
+import { idMembers, idsInTags, repositoryMember } from './tag-ids.ts';
 
 interface RecoverOptions {
   readonly yes?: boolean;
+  /** this repository continues another one */
+  readonly adoptRepository?: boolean;
   /** seconds that the run may take */
   readonly timeout?: number;
 }
@@ -61,15 +67,26 @@ export async function recover(
   const store = await openLedger(stack, host, time);
   try {
     const state = await readState(store);
-    if (state.is === 'whole') return reportWhole(state.ledger, store, context);
+    const { adoptRepository: adopts = false } = options;
+    if (state.is === 'whole' && !adopts) return reportWhole(state.ledger, store, context);
     const former = await openFormerLedger(stack, { ...context, time });
     if (typeof former === 'number') return former;
     await former?.close();
     if (former !== undefined && isPending(former)) return refuseFormer(former, context);
     const { files, documents, complete } = read;
     const about = { stack, resources, files, documents, manifestsComplete: complete, isSelection };
-    const input = await raceStop(readInput(about, context, time), stop);
-    if (input === 'stopped') return reportNotWritten(terminal, stop);
+    const found = await raceStop(readInput(about, context, time), stop);
+    if (found === 'stopped') return reportNotWritten(terminal, stop);
+    const ask = () => askToWrite(options, context, stop);
+    if (state.is === 'whole')
+      return await adoptRepository(
+        { input: found, ledger: state.ledger, store, path, stop, time, ask },
+        context,
+      );
+    const tags = idsInTags(found);
+    if (tags.size > 1 && !adopts) return reportSeveralIds(tags, context);
+    const ids = idMembers([...tags.keys()]);
+    const input = { ...found, stackIds: { own: ids.stackId, taken: ids.takenIds } };
     const rebuilt = rebuild(input, host.kinds);
     if (rebuilt === undefined) {
       printError(
@@ -80,9 +97,10 @@ export async function recover(
       return exitCodes.error;
     }
     const targets = identitiesAfter(noLedger, stack.targets);
-    const ledger = { ...noLedger, records: rebuilt.records, targets };
+    const head = { ...(await headFromHistory(store)), ...ids, ...(await repositoryMember(stack, host)) };
+    const ledger = { ...noLedger, ...head, records: rebuilt.records, targets };
     report({ ...rebuilt, ledger }, { state, store, input, context });
-    const refusal = await askToWrite(options, context, stop);
+    const refusal = await ask();
     if (refusal !== undefined) return refusal;
     return await write(ledger, { store, stack: stack.name, path, stop, time }, context);
   } finally {
@@ -115,12 +133,23 @@ function reportWhole({ records }: Ledger, { place: where }: StackStore, { host }
   return exitCodes.done;
 }
 
+/** The tags belong to several stacks of this name, so none of their ids is certainly this one's. */
+function reportSeveralIds(tags: ReturnType<typeof idsInTags>, { terminal }: CommandContext): ExitCode {
+  const all = [...tags].map(([id, texts]) => `${quoted(id)} of ${texts.map(quoted).join(', ')}`);
+  printError(
+    terminal,
+    'claimed-by-another-id',
+    `nothing was written: the ownership tags have several ids, so several stacks have this name: ${printable(all.join('; '))}. Rename one of them; "trueup recover --adopt-repository" takes all of it over`,
+  );
+  return exitCodes.conflict;
+}
+
 /** The ledger of the former name has more information than a rebuilt one, so it is not replaced (rule 44). */
 function refuseFormer({ name, store }: FormerLedger, { terminal }: CommandContext): ExitCode {
   printError(
     terminal,
     'former-ledger-waits',
-    `nothing was written: ${store.place}, of stack "${name}", is there and comes along with the next apply; a damaged one of this stack is moved away by hand first`,
+    `nothing was written: ${store.place}, of stack ${quoted(name)}, is there and comes along with the next apply; a damaged one of this stack is moved away by hand first`,
   );
   return exitCodes.error;
 }
@@ -128,13 +157,19 @@ function refuseFormer({ name, store }: FormerLedger, { terminal }: CommandContex
 const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 
 async function readInput(
-  about: Omit<PlanRequest, 'kinds' | 'ledger' | 'connected'>,
+  about: Omit<PlanRequest, 'kinds' | 'ledger' | 'connected' | 'now'>,
   { host }: CommandContext,
   time: RunTime,
 ): Promise<PlanInput> {
   const connected = await connectToRead(about.stack, host, { ...time, signal: time.over });
   try {
-    return await readPlanInput({ ...about, kinds: host.kinds, ledger: noLedger, connected });
+    return await readPlanInput({
+      ...about,
+      kinds: host.kinds,
+      ledger: noLedger,
+      connected,
+      now: host.now,
+    });
   } finally {
     await connected.close();
   }
@@ -146,7 +181,7 @@ function gapsIn({ targets, manifestsComplete }: PlanInput): readonly string[] {
     const whys =
       unread === undefined ? [...sets.values()].flatMap(({ incomplete }) => incomplete) : [unread.message];
     return whys.map((why) =>
-      why.startsWith(`target "${target.name}"`) ? why : `target "${target.name}": ${why}`,
+      why.startsWith(`target ${quoted(target.name)}`) ? why : `target ${quoted(target.name)}: ${why}`,
     );
   });
   const ofManifests = manifestsComplete ? [] : ['the manifests are not complete, as was said above'];
@@ -185,12 +220,18 @@ function report(
     'The manifests as they are now are taken for what was applied last: what was dropped from them before is not',
   );
   print('reset, and what was changed in the service since then looks like a change to make.');
+  print(
+    ledger.commit === undefined
+      ? 'The history names no commit that was applied: the guard "older-commit" cannot fire before the next apply.'
+      : `The commit that was applied last is taken from the history: ${printable(ledger.commit.id)}`,
+  );
   print();
   print(`${counted(records.size, 'record')} will be written:`);
   for (const [text, record] of records) print(`  ${printable(text)}  ${describeRecord(record)}`);
   if (unproven.length > 0) print(`\nNot recorded:`);
   for (const { address, message } of unproven) print(`  ${printable(formatAddress(address))}: ${message}`);
   reportReleases(records, { host, terminal });
+  reportKept(unproven, { input, host });
   const next = buildPlan({ ...input, ledger: { ...ledger, known: true } }).plan;
   const width = terminal.width === undefined ? {} : { width: terminal.width };
   print(
@@ -216,6 +257,32 @@ function reportReleases(records: Rebuilt['records'], { host }: CommandContext): 
   );
   print('the lost ledger would have had them deleted: "onRemove: delete" or a tombstone ends it.');
   for (const [text] of released) print(`  ${printable(text)}`);
+}
+
+/**
+ * Lists workspaces of targets in which the ledger alone says whose they are. The next apply records them as adopted, so they will be released
+ * when they are no longer declared (rule 48).
+ */
+function reportKept(
+  unproven: Rebuilt['unproven'],
+  { input: { stack }, host }: Pick<RecoveryReport, 'input'> & Pick<CommandContext, 'host'>,
+): void {
+  const byLedger = new Set(
+    stack.targets.flatMap(({ name, ownership }) => (ownership === 'ledger' ? [name] : [])),
+  );
+  const kept = unproven.filter(
+    ({ address: { kind, target } }) => byLedger.has(target) && host.kinds.get(kind)?.ownership.by === 'claim',
+  );
+  if (kept.length === 0) return;
+  const print = (line: string) => host.stdout.write(`${line}\n`);
+  print(
+    '\nThe lost ledger was the only proof that this stack created these. They are no longer deleted when they are no longer',
+  );
+  print(
+    'declared, but released. To have one deleted again, add "onRemove: delete" to its metadata and apply, before its',
+  );
+  print('manifest goes: what bears the mark of another creator is released in any case.');
+  for (const { address } of kept) print(`  ${printable(formatAddress(address))}`);
 }
 
 function describeRecord({ origin, fields }: LedgerRecord): string {
@@ -275,5 +342,5 @@ async function write(
     host.stdout.write(`The ledger was rebuilt with ${counted(ledger.records.size, 'record')}\n`);
     return exitCodes.done;
   };
-  return releaseAfter(writing, held.release);
+  return endAfter(writing, held.release);
 }

@@ -1,5 +1,6 @@
 /** Whether a role admits a service account, and whether the cluster can confirm it. Pure. Source: wire/cluster-auth 3. */
 import type { LoginCheck } from '../../model/login-check.ts';
+import { quoted } from '../../model/quoted.ts';
 import { admitsAll } from '../../kinds/cluster-auth-role/access-words.ts';
 import { holdsBlock, isAddressBlock } from '../../kinds/cluster-auth-role/address-block.ts';
 import { selectsEverything } from '../../kinds/cluster-auth-role/namespace-selector.ts';
@@ -101,7 +102,7 @@ export function checkReview(account: ServiceAccount, known: KnownConfig): LoginC
   const host = known.is === 'known' ? known.config.host : undefined;
   if (host !== undefined && !/^https?:\/\//i.test(host)) {
     const message = `${shown(host)} has no scheme, so the service cannot ask the cluster`;
-    const fix = `set "clusterHost" of the config to "https://${host}"`;
+    const fix = `set "clusterHost" of the config to ${quoted(`https://${host}`)}`;
     return failed('review', message, fix, ofConfig('clusterHost'));
   }
   const annotations =

@@ -1,6 +1,7 @@
 /** The registered claims of a JWT: their types, the issuer, the audience, and the times. Pure. Source: wire/cluster-auth 3. */
 import { formatDuration } from '../../model/kind/duration.ts';
 import type { LoginCheck } from '../../model/login-check.ts';
+import { quoted } from '../../model/quoted.ts';
 import { failed, ofConfig, ofRole, open, passed } from './finding.ts';
 import type { KnownConfig } from './login-rules.ts';
 import type { Claims } from './parse-jwt.ts';
@@ -21,8 +22,8 @@ export function checkTypes(claims: Claims): LoginCheck {
   const oddText = ['iss', 'jti', 'sub'].find((name) => !isOptional(claims[name], 'string'));
   if (!isOptional(aud, 'string') && !isTexts(aud))
     return failed('claims', 'the claim "aud" is neither a text nor a list of texts', anotherJwt);
-  if (oddTime !== undefined) return failed('claims', `the claim "${oddTime}" is no number`, anotherJwt);
-  if (oddText !== undefined) return failed('claims', `the claim "${oddText}" is no text`, anotherJwt);
+  if (oddTime !== undefined) return failed('claims', `the claim ${quoted(oddTime)} is no number`, anotherJwt);
+  if (oddText !== undefined) return failed('claims', `the claim ${quoted(oddText)} is no text`, anotherJwt);
   return passed('claims', 'the registered claims have the types that they must have');
 }
 

@@ -3,6 +3,7 @@ import { formatAddress } from '../../model/resource/address.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { clusterAuthConfig } from '../../kinds/cluster-auth-config/index.ts';
 import { CONFIG_NAME } from '../../kinds/cluster-auth-config/read.ts';
 import { clusterAuthRole } from '../../kinds/cluster-auth-role/index.ts';
@@ -35,7 +36,7 @@ export function chooseTarget(
   wanted: string | undefined,
 ): ChosenRole | Mistake {
   if (!names.pattern.test(role))
-    return { code: 'unknown-role', message: `"${role}" is no name of a role: ${names.description}` };
+    return { code: 'unknown-role', message: `${quoted(role)} is no name of a role: ${names.description}` };
   const name = names.fold(role);
   const targets = stack.targets.filter(({ service }) => service === clusterAuthRole.service);
   const declared = (target: string, kind = clusterAuthRole.name, called = name) =>
@@ -70,7 +71,7 @@ function targetOf(targets: readonly Target[], { wanted, role, declaring }: Targe
   const known = quotedList(targets.map(({ name }) => name)) || 'none';
   if (wanted !== undefined) {
     const named = targets.find(({ name }) => name === wanted);
-    const message = `the stack has no target "${wanted}" with roles: it has ${known}`;
+    const message = `the stack has no target ${quoted(wanted)} with roles: it has ${known}`;
     return named ?? { code: 'unknown-target', message };
   }
   const candidates = declaring.length > 0 ? declaring : targets;
@@ -82,6 +83,8 @@ function targetOf(targets: readonly Target[], { wanted, role, declaring }: Targe
   if (others.length === 0) return only;
   const which = quotedList(candidates.map(({ name }) => name));
   const why =
-    declaring.length > 0 ? `role "${role}" is declared for ${which}` : `role "${role}" may be at ${which}`;
+    declaring.length > 0
+      ? `role ${quoted(role)} is declared for ${which}`
+      : `role ${quoted(role)} may be at ${which}`;
   return { code: 'target-needed', message: `${why}: name one of them with --target` };
 }

@@ -3,6 +3,7 @@
  * something. Pure. Source: wire/cluster-auth 3.
  */
 import { serviceAccountClaims as root } from '../../http/dialects.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Claims } from './parse-jwt.ts';
 
 /** Empty texts where the JWT says nothing. */
@@ -46,19 +47,19 @@ class ClaimReader {
   text(claims: Claims, name: string, path = name): string {
     const value = claims[name] ?? '';
     if (typeof value === 'string') return value;
-    this.#note(`the claim "${path}" is no text`);
+    this.#note(`the claim ${quoted(path)} is no text`);
     return '';
   }
 
   list(claims: Claims, name: string): void {
-    if (!Array.isArray(claims[name] ?? [])) this.#note(`the claim "${name}" is no list`);
+    if (!Array.isArray(claims[name] ?? [])) this.#note(`the claim ${quoted(name)} is no list`);
   }
 
   object(claims: Claims, name: string, path = name): Claims | undefined {
     const value = claims[name] ?? undefined;
     if (value === undefined) return undefined;
     if (isObject(value)) return value;
-    this.#note(`the claim "${path}" is no object`);
+    this.#note(`the claim ${quoted(path)} is no object`);
     return undefined;
   }
 

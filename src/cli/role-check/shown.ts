@@ -1,4 +1,5 @@
 /** Texts of JWTs, roles and configs as messages show them. A JWT may hold anything, so what is long is not shown. */
+import { quoted } from '../../model/quoted.ts';
 
 /** Longer than any name or address that is meant. A part of a longer text is not shown: a part of a secret is not masked. */
 const longest = 300;
@@ -8,7 +9,7 @@ const most = 8;
 
 /** The text in quotes. */
 export function shown(text: string): string {
-  return text.length > longest ? `a text of ${text.length} characters` : `"${text}"`;
+  return text.length > longest ? `a text of ${text.length} characters` : quoted(text);
 }
 
 /** `"a", "b"`; `nothing` for an empty list. */

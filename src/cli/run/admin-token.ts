@@ -6,6 +6,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { megabyte, readRegularText } from '../../files/read-regular.ts';
 import { replaceFile } from '../../ledger/local/replace-file.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { CliHost } from '../cli-host.ts';
 
 /** The default for `--admin-token-file`. */
@@ -28,7 +29,7 @@ export class AdminTokenError extends Error {
  */
 export async function writeAdminToken(file: string, token: string): Promise<() => Promise<void>> {
   if ((await isThere(file)) && !/^admin\.[0-9a-f-]{36}\n$/.test(await readText(file))) {
-    throw new AdminTokenError(`"${file}" does not contain an admin token, so it is not overwritten`);
+    throw new AdminTokenError(`${quoted(file)} does not contain an admin token, so it is not overwritten`);
   }
   await replaceFile(file, `${token}\n`);
   return async () => {

@@ -2,10 +2,11 @@
 import { type AuditConnection, openAuditTrail } from '../../http/open-audit-trail.ts';
 import type { RetryPolicy } from '../../http/transport/retry.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { CliHost } from '../cli-host.ts';
 import { type ConnectionLimits, placeOf } from './connect.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
-import { readSecret } from './read-secret.ts';
+import { readSecret, sourceToShow } from './read-secret.ts';
 
 /** The trail of one target's organization. */
 interface ConnectedTrail {
@@ -76,5 +77,8 @@ async function auditTokenOf(
 ): Promise<string> {
   if (auditToken === undefined) return embedded?.organizationTokens[organization] ?? '';
   const context = { env: host.env, directory: stack.directory };
-  return host.secrets.keep(await readSecret(auditToken, context, `the audit token of target "${name}"`));
+  return host.secrets.keep(
+    await readSecret(auditToken, context, `the audit token of target ${quoted(name)}`),
+    sourceToShow(auditToken),
+  );
 }

@@ -16,11 +16,12 @@ import type { ConnectionOptions } from '../../http/transport/connection.ts';
 import { openTrial, type TrialConnection } from '../../http/try-login.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { mountName } from '../../services/cluster-auth/mount.ts';
 import { openSession } from '../../services/open-session.ts';
 import type { Deadline } from '../stop/deadline.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
-import { readSecret, SecretError } from './read-secret.ts';
+import { readSecret, SecretError, sourceToShow } from './read-secret.ts';
 import type { CliHost } from '../cli-host.ts';
 
 export interface Connected<C extends ReaderConnection = ReaderConnection> {
@@ -98,7 +99,9 @@ async function connect<C extends ReaderConnection>(
       const context = { stack, host, embedded };
       const { dialect, options } = await placeOf(target, context);
       const token = await tokenOf(target, context);
-      const connection = open({ ...options, token, until: deadline.until, signal, leave });
+      const tokenFrom = sourceOf(target);
+      const from = tokenFrom === undefined ? {} : { tokenFrom };
+      const connection = open({ ...options, ...from, token, until: deadline.until, signal, leave });
       const session = { target, dialect, stack: stack.name, reader: connection.reader };
       targets.push({ target, dialect, connection, openSession: () => openSession(session) });
     }
@@ -107,6 +110,14 @@ async function connect<C extends ReaderConnection>(
     throw error;
   }
   return { targets, ...(embedded && { embedded }), close };
+}
+
+/** Where the token of a target comes from; undefined for the embedded service, which makes it. */
+function sourceOf({ token }: Target): string | undefined {
+  if (token === undefined) return undefined;
+  return 'login' in token
+    ? `a login as the role ${quoted(token.login.role)} at the mount ${quoted(token.login.mount)}`
+    : sourceToShow(token);
 }
 
 interface ConnectContext {
@@ -131,6 +142,7 @@ export async function placeOf(
     secrets: host.secrets,
     ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
     onWait: (message) => host.stderr.write(`${message}\n`),
+    onWarning: (message) => host.stderr.write(`warning: ${message}\n`),
     userAgent: `trueup/${host.version}`,
   };
   return { dialect, options };
@@ -144,7 +156,7 @@ async function tokenOf(
   if (token === undefined) {
     if (embedded === undefined || target.url !== 'embedded') {
       throw new SecretError(
-        `target "${target.name}" has no token: add "token: { env: NAME }" to it in ${stack.file}`,
+        `target ${quoted(target.name)} has no token: add "token: { env: NAME }" to it in ${stack.file}`,
       );
     }
     const own = target.service === 'workspaces' ? embedded.ownerToken : embedded.serviceToken;
@@ -153,10 +165,13 @@ async function tokenOf(
   const context = { env: host.env, directory: stack.directory };
   if ('login' in token) {
     const { mount, role, jwt } = token.login;
-    const what = `the JWT that target "${target.name}" logs in with`;
+    const what = `the JWT that target ${quoted(target.name)} logs in with`;
     return { login: { mount, role, jwt: async () => jwtOnly(await readSecret(jwt, context, what), what) } };
   }
-  const value = host.secrets.keep(await readSecret(token, context, `the token of target "${target.name}"`));
+  const value = host.secrets.keep(
+    await readSecret(token, context, `the token of target ${quoted(target.name)}`),
+    sourceToShow(token),
+  );
   return async () => value;
 }
 
@@ -168,6 +183,8 @@ function jwtOnly(text: string, what: string): string {
 
 function readCertificate(stack: Stack, file: string): Promise<string> {
   return readRegularText(resolve(stack.directory, file), 4 * megabyte).catch((error: Error) => {
-    throw new SecretError(`the certificate "${file}" cannot be read: ${error.message}`, { cause: error });
+    throw new SecretError(`the certificate ${quoted(file)} cannot be read: ${error.message}`, {
+      cause: error,
+    });
   });
 }

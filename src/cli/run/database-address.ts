@@ -1,7 +1,8 @@
 /** Reads the address of a PostgreSQL database. It is a secret, because it holds credentials: nothing of it is repeated. */
 import type { SecretSource } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { CliHost } from '../cli-host.ts';
-import { readSecret } from './read-secret.ts';
+import { readSecret, sourceToShow } from './read-secret.ts';
 
 /** @param about.what for the message when there is none. @returns a sentence as `problem` when it is not valid. @throws SecretError */
 export async function readDatabaseAddress(
@@ -9,11 +10,12 @@ export async function readDatabaseAddress(
   directory: string,
   { env, secrets, what }: Pick<CliHost, 'env' | 'secrets'> & { readonly what: string },
 ): Promise<{ readonly address: string; readonly problem?: string }> {
-  const address = secrets.keep(await readSecret(source, { env, directory }, what));
-  if (URL.canParse(address)) secrets.keep(new URL(address).password);
+  const address = secrets.keep(await readSecret(source, { env, directory }, what), sourceToShow(source));
+  if (URL.canParse(address)) secrets.keep(new URL(address).password, sourceToShow(source));
   const why = addressProblem(address);
   if (why === undefined) return { address };
-  const from = 'env' in source ? `the environment variable "${source.env}"` : `the file "${source.file}"`;
+  const from =
+    'env' in source ? `the environment variable ${quoted(source.env)}` : `the file ${quoted(source.file)}`;
   return { address, problem: `${from} holds no address of a PostgreSQL database: ${why}` };
 }
 

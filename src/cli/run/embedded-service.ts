@@ -9,6 +9,7 @@ import { replaceFile } from '../../ledger/local/replace-file.ts';
 import { makeStateFolder, stateFolderName } from '../../ledger/local/state-folder.ts';
 import { isJsonObject, type Json, memberOf } from '../../model/json/json.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { DialectNames } from '../../server/data-file/serving-proof.ts';
 import { readOwnSeed } from './seed-file.ts';
 import type { CliHost } from '../cli-host.ts';
@@ -35,10 +36,12 @@ export async function prepareDataFile(data: string): Promise<string> {
   return realpath(data).catch(async () => join(await realpath(dirname(data)), basename(data)));
 }
 
-/** The files beside a data file: the URL at which it is served now, and the tokens of its owner. */
+/** The files beside a data file: the URL at which it is served now, the tokens of its owner, and each of two alone, for targets. */
 const beside = {
   url: (data: string) => `${data}.url`,
   tokens: (data: string) => `${data}.tokens.json`,
+  ownerToken: (data: string) => `${data}.owner-token`,
+  serviceToken: (data: string) => `${data}.service-token`,
 };
 
 /** Makes sure that the stack's organizations and mounts exist and are served. */
@@ -70,8 +73,8 @@ function checkSpoken(stack: Stack, { url, dialects }: Running): void {
     const spoken = service === 'workspaces' ? dialects.workspaces : dialects.clusterAuth;
     if (spoken === dialect) continue;
     throw new EmbeddedDialectError(
-      `the embedded service at ${url} speaks "${spoken}" to targets of service "${service}", and target "${name}" ` +
-        `speaks "${dialect}": end that service, or start it with "--dialect ${dialect}"`,
+      `the embedded service at ${url} speaks ${quoted(spoken)} to targets of service ${quoted(service)}, and target ${quoted(name)} ` +
+        `speaks ${quoted(dialect)}: end that service, or start it with ${quoted(`--dialect ${dialect}`)}`,
     );
   }
 }
@@ -83,13 +86,13 @@ export class EmbeddedDialectError extends Error {
 
 function ensureTenants(stack: Stack, data: string): Promise<Tokens> {
   const embedded = embeddedTargets(stack);
-  return ensureOwner(data, {
+  return ensureTokens(data, {
     organizations: embedded.flatMap(({ organization }) => organization ?? []),
     mounts: embedded.flatMap(({ mount }) => mount ?? []),
   });
 }
 
-async function ensureOwner(
+async function ensureTokens(
   data: string,
   wanted: { readonly organizations: readonly string[]; readonly mounts: readonly string[] },
 ): Promise<Tokens> {
@@ -103,14 +106,26 @@ async function ensureOwner(
   return tokens;
 }
 
-/** Makes sure that there is an owner's token for all organizations of the data file. @returns the file with it, and the organizations */
-export async function ensureOwnerToken(
-  data: string,
-): Promise<{ readonly tokens: string; readonly organizations: readonly string[] }> {
-  const { organizationsOf } = await import('../../server/data-file/ensure-tenants.ts');
-  const organizations = organizationsOf(data);
-  await ensureOwner(data, { organizations, mounts: [] });
-  return { tokens: beside.tokens(data), organizations };
+/** What a data file has, and the files with one token each that may change it. */
+export interface DataFileOwner {
+  readonly organizations: readonly string[];
+  /** paths of the mounts of the method that this service is about */
+  readonly mounts: readonly string[];
+  /** a file with the token of an owner of all organizations, and nothing else */
+  readonly ownerToken: string;
+  /** a file with a token that may do everything on every mount, and nothing else */
+  readonly serviceToken: string;
+}
+
+/** Makes sure that there are tokens of an owner of all that is in the data file, each in a file of its own. */
+export async function ensureOwner(data: string): Promise<DataFileOwner> {
+  const { tenantsOf } = await import('../../server/data-file/ensure-tenants.ts');
+  const tenants = tenantsOf(data);
+  const tokens = await ensureTokens(data, { organizations: tenants.organizations, mounts: [] });
+  const files = { ownerToken: beside.ownerToken(data), serviceToken: beside.serviceToken(data) };
+  await replaceFile(files.ownerToken, `${tokens.ownerToken}\n`);
+  await replaceFile(files.serviceToken, `${tokens.serviceToken}\n`);
+  return { ...tenants, ...files };
 }
 
 /** Applies the seed at every start; the data file records which parts it has already. */

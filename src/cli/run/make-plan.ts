@@ -27,10 +27,18 @@ export interface PlanRequest {
   readonly documents: number;
   readonly manifestsComplete: boolean;
   readonly isSelection: boolean;
+  readonly missingFiles?: PlanContextInput['missingFiles'];
   readonly ledger: Ledger;
   readonly begunCreations?: PlanContextInput['begunCreations'];
+  readonly begunChanges?: PlanContextInput['begunChanges'];
+  readonly stackIds?: PlanContextInput['stackIds'];
+  readonly repositoryProblem?: PlanContextInput['repositoryProblem'];
   readonly former?: PlanContextInput['former'];
   readonly connected: Connected;
+  /** milliseconds since 1970 */
+  readonly now: () => number;
+  /** the plan was approved before: a change for which it is too late by now stays in it */
+  readonly isApproved?: boolean;
   /** determined while the targets are read */
   readonly commitOrder?: Promise<CommitOrder | undefined> | undefined;
 }
@@ -55,8 +63,8 @@ export async function makePlanToShow(request: PlanRequest): Promise<ShownPlan> {
  * The plan that apply carries out. Apply uses the token that the service would refuse, so predicted refusals are problems here
  * and not just notes (rule 30).
  */
-export async function makePlanToApply(request: PlanRequest): Promise<Planning> {
-  const { planning } = await makePlanToShow(request);
+export async function makePlanToApply(request: PlanRequest, isApproved: boolean): Promise<Planning> {
+  const { planning } = await makePlanToShow({ ...request, isApproved });
   const { plan, refusals } = planning;
   return { ...planning, plan: { ...plan, problems: sortDiagnostics([...plan.problems, ...refusals]) } };
 }
@@ -79,7 +87,13 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     ledger,
     manifestsComplete,
     isSelection,
+    missingFiles: request.missingFiles,
+    now: request.now(),
+    isApproved: request.isApproved,
     ...(request.begunCreations === undefined ? {} : { begunCreations: request.begunCreations }),
+    ...(request.begunChanges === undefined ? {} : { begunChanges: request.begunChanges }),
+    ...(request.stackIds === undefined ? {} : { stackIds: request.stackIds }),
+    repositoryProblem: request.repositoryProblem,
     ...(request.former === undefined ? {} : { former: request.former }),
   };
   const input = { ...context, sessions };

@@ -6,12 +6,13 @@ import { formatAddress } from '../../model/resource/address.ts';
 import { referencesIn, SecretReference } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { KnownSecrets } from '../../model/known-secrets.ts';
+import type { KnownSecrets } from '../../model/redaction/known-secrets.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { SecretSource } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printDiagnostics, printError, type Terminal } from '../terminal/terminal.ts';
-import { readSecret, type SecretContext, whyAbsent } from './read-secret.ts';
+import { readSecret, type SecretContext, sourceToShow, whyAbsent } from './read-secret.ts';
 
 /** Adds a note to each change whose calls need a secret that is missing here. Notes do not change the digest. */
 export async function noteMissingSecrets(plan: Plan, context: SecretContext): Promise<Plan> {
@@ -52,10 +53,11 @@ export async function refuseMissingSecrets(
 export async function learnSecrets(plan: Plan, context: SecretContext, secrets: KnownSecrets): Promise<void> {
   const needed = plan.changes.flatMap(neededBy).map(({ source }) => source);
   const sources = new Map(needed.map((source) => [JSON.stringify(source), source]));
-  const values = await Promise.all(
-    [...sources.values()].map((source) => readSecret(source, context).catch(() => '')),
+  await Promise.all(
+    [...sources.values()].map(async (source) =>
+      secrets.keep(await readSecret(source, context).catch(() => ''), sourceToShow(source)),
+    ),
   );
-  for (const value of values) secrets.keep(value);
 }
 
 interface Missing {
@@ -100,7 +102,7 @@ function diagnose(missing: readonly Missing[]): Diagnostic[] {
       class: 'failure',
       message: `${why}, and ${needing.join(', ')} ${needing.length === 1 ? 'needs' : 'need'} it`,
       ...(change.place === undefined ? {} : { place: change.place }),
-      fix: `${'env' in source ? 'set it to' : 'write into it'} what is to be sent as "${member}"`,
+      fix: `${'env' in source ? 'set it to' : 'write into it'} what is to be sent as ${quoted(member)}`,
     },
   ];
 }

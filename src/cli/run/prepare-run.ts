@@ -13,18 +13,22 @@ import {
   type RepositoryCommit,
   repositoryCommit,
 } from '../../ledger/git/repository-commit.ts';
+import { stackRepository, type StackRepository } from '../../ledger/git/stack-repository.ts';
 import { untrackedFiles } from '../../ledger/git/untracked-files.ts';
-import { findRepository } from '../../manifest/files/find-repository.ts';
+import { findRepository, slashes } from '../../manifest/files/find-repository.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
-import { slashes } from '../../manifest/files/list-files.ts';
 import { matchStackFiles } from '../../manifest/files/match-files.ts';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import type { CommitOrder } from '../../model/stack/commit-order.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { Ledger, StackStore } from '../../model/stack/ledger.ts';
+import type { PlanOrigin } from '../../model/plan/plan.ts';
+import type { AppliedRepository, HistoryStore, Ledger, StackStore } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import { takeOver } from '../../plan/ledger/take-over-stack.ts';
-import { begunCreations } from '../ledger/begun-creations.ts';
+import { begunChanges } from '../ledger/begun-creations.ts';
+import { repositoryProblem } from '../ledger/repository-problem.ts';
+import { fieldsSetFrom } from '../ledger/ledger-head.ts';
 import { type Connected, connectToRead } from './connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import {
@@ -39,8 +43,11 @@ import { listenForEnd, type Stops } from '../stop/stop-signals.ts';
 import type { HeldLock } from '../ledger/hold-lock.ts';
 import type { RunOver } from '../ledger/ledger-waits.ts';
 import { type LoadedManifests, type LoadOptions, loadManifests } from '../load-manifests.ts';
+import { storedSecrets } from '../ledger/stored-secrets.ts';
+import { learnSources } from './learn-sources.ts';
 import type { PlanRequest } from './make-plan.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
+import { planOrigin } from './plan-origin.ts';
 import { beginRun, type RunTime } from './run-time.ts';
 import { printDiagnostics, printError, printWarnings } from '../terminal/terminal.ts';
 import type { CliHost } from '../cli-host.ts';
@@ -52,6 +59,10 @@ export interface PreparedRun<C extends ReaderConnection> {
   readonly ledger: Ledger;
   /** the commit of the manifests */
   readonly from: RepositoryCommit | NoCommit;
+  /** of the plans of this run */
+  readonly origin: PlanOrigin;
+  /** where the manifests are; undefined outside of a repository */
+  readonly repository: AppliedRepository | undefined;
   readonly store: StackStore;
   /** the ledger of a renamed stack's former name; its records are in `ledger` already */
   readonly former?: FormerLedger | undefined;
@@ -96,6 +107,7 @@ export async function prepareRun<C extends ReaderConnection>(
   { host, terminal }: CommandContext,
   { connect, stops, lock, ...options }: Preparation<C>,
 ): Promise<PreparedRun<C> | ExitCode> {
+  const now = host.now();
   const manifests = await loadManifests(path, host, { ...options, over: stops.over });
   const { stack, diagnostics, began } = manifests;
   if (stack === undefined || hasErrors(diagnostics)) {
@@ -104,11 +116,14 @@ export async function prepareRun<C extends ReaderConnection>(
   }
   printWarnings(terminal, diagnostics);
   const time = beginRun({ stack, began }, stops, host);
+  await learnSources(stack, manifests.resources, host, { filesOfManifests: false });
   const store = await openLedger(stack, host, time);
   const opened: Opened<C> = { store, time, closing: new AbortController() };
   const close = () => closeAll(opened);
   try {
-    const [from, untracked] = await askGit(manifests, stack, { env: host.env, signal: time.over });
+    const [from, untracked, place] = await askGit(manifests, stack, { env: host.env, signal: time.over });
+    const at = { directory: stack.directory, env: host.env, signal: time.over };
+    const origin = await planOrigin({ began: now, from, at });
     const held = await lockUnlessClosed(store, { stack, terminal, time, lock });
     if (typeof held === 'number') {
       await close();
@@ -121,7 +136,8 @@ export async function prepareRun<C extends ReaderConnection>(
       return evidence;
     }
     const { ledger } = evidence;
-    opened.commitOrder = orderOf(ledger, from, {
+    printWarnings(terminal, storedSecrets(ledger, store, stack, host.secrets));
+    opened.commitOrder = orderOf(ledger, from, store, {
       stack,
       piped: path === standardInput,
       untracked,
@@ -137,12 +153,29 @@ export async function prepareRun<C extends ReaderConnection>(
       files: manifests.files,
       documents: manifests.documents,
       manifestsComplete: manifests.complete,
+      missingFiles: manifests.missing,
       ...evidence,
+      repositoryProblem: await repositoryProblem(ledger.repository, place),
       isSelection: manifests.isSelection,
       connected,
+      now: host.now,
       commitOrder: opened.commitOrder,
     };
-    return { request, manifests, connected, ledger, from, store, time, held, former: opened.former, close };
+    const repository = place?.applied;
+    return {
+      request,
+      manifests,
+      connected,
+      ledger,
+      from,
+      origin,
+      repository,
+      store,
+      time,
+      held,
+      former: opened.former,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -158,7 +191,7 @@ async function lockUnlessClosed(
   return refuseClosed(await store.read(), stack, terminal) ?? lock.take(stack, store, time);
 }
 
-type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations'>;
+type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations' | 'begunChanges' | 'stackIds'>;
 
 /** Reads the ledger, that of the former name, and creations in doubt. @returns an exit code when no plan is possible. @throws LedgerError */
 async function readEvidence<C extends ReaderConnection>(
@@ -174,27 +207,37 @@ async function readEvidence<C extends ReaderConnection>(
     printError(
       context.terminal,
       'whole-stack-needed',
-      `stack "${stack.name}" goes on for "${former.name}", whose ledger has yet to come along: plan and apply the whole stack before a selection of it`,
+      `stack ${quoted(stack.name)} goes on for ${quoted(former.name)}, whose ledger has yet to come along: plan and apply the whole stack before a selection of it`,
     );
     return exitCodes.error;
   }
   const taken = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
   const { kinds } = context.host;
-  const begun = await begunCreations(opened.store, { stack, kinds, resources, ledger: taken.ledger });
-  return { ...taken, begunCreations: begun };
+  const { ledger } = taken;
+  const begun = await begunChanges(opened.store, { stack, kinds, resources, ledger });
+  // Only a run that holds the lock makes an id, so that two first applies do not make two.
+  const stackId =
+    ledger.stackId ?? (context.lock === undefined ? undefined : context.host.newId().slice(0, 8));
+  return {
+    ...taken,
+    begunCreations: begun.creations,
+    begunChanges: begun.changes,
+    stackIds: { own: stackId, taken: ledger.takenIds },
+  };
 }
 
 /** The commit that is checked out, and the manifests that git does not track. */
 async function askGit(
   { paths }: Manifests,
-  { directory }: Stack,
+  { directory, file }: Stack,
   about: Pick<GitContext, 'env' | 'signal'>,
-): Promise<[RepositoryCommit | NoCommit, readonly string[]]> {
+): Promise<[RepositoryCommit | NoCommit, readonly string[], StackRepository | undefined]> {
   // Without a repository, git need not be started.
-  if (!(await findRepository(directory)).isGit) return [noRepository, []];
+  const { root, isGit } = await findRepository(directory);
+  if (!isGit) return [noRepository, [], undefined];
   const at = { directory, ...about };
   const files = paths.map((path) => slashes(relative(directory, path)));
-  return Promise.all([repositoryCommit(at), untrackedFiles(at, files)]);
+  return Promise.all([repositoryCommit(at), untrackedFiles(at, files), stackRepository(at, root, file)]);
 }
 
 const noRepository: NoCommit = { why: 'not a git repository (or any of the parent directories)' };
@@ -211,6 +254,7 @@ interface CommitOrderInput {
 async function orderOf(
   { commit }: Ledger,
   ours: RepositoryCommit | NoCommit,
+  history: Pick<HistoryStore, 'readEntries'>,
   { stack, piped, untracked, host, signal }: CommitOrderInput,
 ): Promise<CommitOrder | undefined> {
   if (commit === undefined) return undefined;
@@ -218,7 +262,10 @@ async function orderOf(
   const at = { directory: stack.directory, env, secrets, signal };
   // It is unknown which files an untracked manifest was made from, so it is treated like a piped one.
   const files = matchStackFiles(stack, piped || untracked.length > 0);
-  return orderCommits({ at, applied: commit.id, ours, files, untracked });
+  const order = await orderCommits({ at, applied: commit.id, ours, files, untracked });
+  return order.is === 'unknown' && order.nowhere === true
+    ? { ...order, set: await fieldsSetFrom(commit.id, history) }
+    : order;
 }
 
 interface Opened<C extends ReaderConnection> {
@@ -236,12 +283,16 @@ async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<
   try {
     closing.abort();
     await commitOrder;
-    await connected?.close();
+    // The lock goes back before anything that a service could hold up.
     const formers = (await former?.close()) ?? true;
     const ours = (await held?.release()) ?? true;
     return formers && ours;
   } finally {
-    time.deadline.clear();
-    await store.close();
+    try {
+      await connected?.close();
+    } finally {
+      time.deadline.clear();
+      await store.close();
+    }
   }
 }

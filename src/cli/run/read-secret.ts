@@ -8,6 +8,7 @@ import { maskAddresses } from '../../model/mask-addresses.ts';
 import { systemErrorMessage } from '../../model/system-error-message.ts';
 import { missingFileToShow, variableToShow } from '../../model/source-names.ts';
 import type { SecretSource, Stack } from '../../model/stack/target.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { CliHost } from '../cli-host.ts';
 
 /** The maximal size of a secret in bytes, far more than any token or JWT has. */
@@ -53,7 +54,8 @@ export async function readSecret(
     return value;
   }
   const outside = linkProblem(source.file, { directory, files });
-  if (outside !== undefined) throw new SecretError(`the secret file "${source.file}" ${outside}${hint}`);
+  if (outside !== undefined)
+    throw new SecretError(`the secret file ${quoted(source.file)} ${outside}${hint}`);
   const file = resolve(directory, source.file);
   const text = await readRegularText(file, maxSecretSize).catch((error: NodeJS.ErrnoException) => {
     // The user may have written the secret itself as the file name, and the system's message would repeat it.
@@ -63,8 +65,15 @@ export async function readSecret(
     throw new SecretError(`the secret file ${name} cannot be read: ${why}${hint}`, { cause: error });
   });
   const value = text.trim();
-  if (value === '') throw new SecretError(`the secret file "${source.file}" is empty${hint}`);
+  if (value === '') throw new SecretError(`the secret file ${quoted(source.file)} is empty${hint}`);
   return value;
+}
+
+/** A source that was read, as a clause for messages. */
+export function sourceToShow(source: SecretSource): string {
+  return 'env' in source
+    ? `the environment variable ${variableToShow(source.env)}`
+    : `the file ${quoted(source.file)}`;
 }
 
 /**
@@ -81,7 +90,7 @@ export async function whyAbsent(
     return value === undefined || value === '' ? variableProblem(source.env, value) : undefined;
   }
   const outside = linkProblem(source.file, { directory, files });
-  if (outside !== undefined) return `the file "${source.file}" ${outside}`;
+  if (outside !== undefined) return `the file ${quoted(source.file)} ${outside}`;
   const unread = await whyUnreadable(resolve(directory, source.file), options);
   return unread && `the file ${fileToShow(source.file, unread.code)} ${unread.why}`;
 }
@@ -89,7 +98,7 @@ export async function whyAbsent(
 /** Checks the file's links again, because they may have changed since the manifests were checked. */
 function linkProblem(file: string, { directory, files }: Omit<SecretContext, 'env'>): string | undefined {
   const real = files && realPathOutside(file, files, directory);
-  return real && `is a link out of what "spec.secrets" of the stack admits, to "${real}"`;
+  return real && `is a link out of what "spec.secrets" of the stack admits, to ${quoted(real)}`;
 }
 
 function variableProblem(name: string, value: string | undefined): string {
@@ -105,7 +114,7 @@ interface Unread {
 /** The file name for a message. A name that does not exist or is invalid may be a secret, and is masked. */
 function fileToShow(file: string, code: string | undefined): string {
   const isThere = !/^(ENOENT|ENOTDIR|ENAMETOOLONG|ERR_)/.test(code ?? '');
-  return isThere ? `"${file}"` : missingFileToShow(maskAddresses(file));
+  return isThere ? quoted(file) : missingFileToShow(maskAddresses(file));
 }
 
 async function whyUnreadable(

@@ -1,6 +1,7 @@
 /** Reads the YAML seed of the embedded service. The service itself checks its shape. */
 import { systemErrorMessage } from '../../model/system-error-message.ts';
 import { messageOf } from '../../model/message-of.ts';
+import { quoted } from '../../model/quoted.ts';
 import { resolve } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
 import { megabyte, type Obstacle, readRegular, UnfitFile } from '../../files/read-regular.ts';
@@ -42,7 +43,7 @@ async function readSeed(file: string, read: () => Promise<Buffer | Obstacle>): P
     if (typeof bytes === 'string') throw new UnfitFile(bytes, maxSeedSize);
     return load(bytes.toString('utf8'));
   } catch (cause) {
-    throw new SeedFileError(`the seed "${file}" cannot be read: ${whyUnread(cause)}`, { cause });
+    throw new SeedFileError(`the seed ${quoted(file)} cannot be read: ${whyUnread(cause)}`, { cause });
   }
 }
 

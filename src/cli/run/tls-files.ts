@@ -7,6 +7,7 @@ import { createSecureContext } from 'node:tls';
 import { megabyte, readRegularText } from '../../files/read-regular.ts';
 import { messageOf } from '../../model/message-of.ts';
 import { systemErrorMessage } from '../../model/system-error-message.ts';
+import { quoted } from '../../model/quoted.ts';
 
 /** The two files cannot be read, or are not a certificate and its key. */
 export class TlsFileError extends Error {
@@ -34,7 +35,7 @@ export async function readTlsFiles(files: TlsFiles, directory: string): Promise<
     createSecureContext(identity);
   } catch (cause) {
     throw new TlsFileError(
-      `"${files.cert}" and "${files.key}" are not a certificate and its key, both in PEM, the key without a passphrase`,
+      `${quoted(files.cert)} and ${quoted(files.key)} are not a certificate and its key, both in PEM, the key without a passphrase`,
       { cause },
     );
   }
@@ -46,6 +47,6 @@ async function read(what: string, file: string, directory: string): Promise<stri
     return await readRegularText(resolve(directory, file), megabyte);
   } catch (cause) {
     const why = systemErrorMessage(cause) ?? messageOf(cause);
-    throw new TlsFileError(`the ${what} "${file}" cannot be read: ${why}`, { cause });
+    throw new TlsFileError(`the ${what} ${quoted(file)} cannot be read: ${why}`, { cause });
   }
 }

@@ -1,9 +1,8 @@
 /** The end of an apply: what came of each change, and whether the plan that was made afterwards is empty. */
-import { hasErrors } from '../../model/diagnostic.ts';
 import type { Outcome } from '../../model/plan/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { renderOutcomesJson } from '../../report/json/outcomes-json.ts';
-import { countOutcomes, renderOutcomes } from '../../report/terminal/outcomes-text.ts';
+import { countOutcomes, renderOutcomes, stepAfterApply } from '../../report/terminal/outcomes-text.ts';
 import { renderUnconverged, withoutReported } from '../../report/terminal/unconverged-text.ts';
 import { printJson, printWarnings, type Terminal, textOutput } from './terminal.ts';
 
@@ -25,12 +24,13 @@ function endingBlocks(outcomes: readonly Outcome[], terminal: Terminal, proof: P
   const { paint, width, host } = terminal;
   if (outcomes.length === 0) return [];
   const blocks = [renderOutcomes(outcomes, { paint, openOnly: !host.stdout.isTTY })];
-  if (proof === undefined) return blocks;
+  if (proof === undefined) return [...blocks, stepAfterApply(outcomes, undefined)];
   const residue = renderUnconverged(withoutReported(proof, outcomes), {
     paint,
     ...(width === undefined ? {} : { width }),
   });
-  if (residue !== '') return [...blocks, residue];
-  const nothingLeft = proof.changes.length === 0 && !hasErrors(proof.problems);
-  return nothingLeft ? [...blocks, 'Planned again: nothing is left to do'] : blocks;
+  if (residue !== '') return [...blocks, residue, stepAfterApply(outcomes, 'not-empty')];
+  const nothingLeft = proof.changes.length === 0 && proof.problems.length === 0;
+  if (!nothingLeft) return [...blocks, stepAfterApply(outcomes, 'not-empty')];
+  return [...blocks, 'Planned again: nothing is left to do', stepAfterApply(outcomes, 'empty')];
 }
