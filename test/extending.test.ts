@@ -86,17 +86,17 @@ spec: { tags: { floor: top } }
   });
 
   it('is compared by its fields, updated and deleted', async () => {
-    declare(manifests('{ workspace: first, hours: [12, 9] }', 'first'));
+    declare(manifests('{ workspace: second, hours: [12, 9] }', 'second'));
     expect(await trueup('apply', '--yes')).toMatchObject({ code: 0 });
-    declare(manifests('{ workspace: first, hours: [9, 12, 9], lasts: 1m30s }', 'first'));
+    declare(manifests('{ workspace: second, hours: [9, 12, 9], lasts: 1m30s }', 'second'));
     expect(await trueup('plan', '--exit-code')).toMatchObject({ code: 0 });
-    declare(manifests('{ workspace: first, hours: [9, 18], lasts: 5m }', 'first'));
+    declare(manifests('{ workspace: second, hours: [9, 18], lasts: 5m }', 'second'));
     const { out } = await trueup('plan', '--format', 'json');
     const { changes } = JSON.parse(out);
     expect(changes).toMatchObject([{ action: 'update' }]);
     expect(await trueup('apply', '--yes')).toMatchObject({ code: 0 });
     expect(service.bells.get('noon')).toMatchObject({ hours: [18, 9], lasts: 300 });
-    declare(manifests('{ workspace: first }', 'first').split('---')[1] ?? '');
+    declare(manifests('{ workspace: second }', 'second').split('---')[1] ?? '');
     expect(await trueup('apply', '--yes'), 'it is the last bell').toMatchObject({ code: 5 });
     const { digest } = JSON.parse((await trueup('plan', '--format', 'json')).out);
     expect(await trueup('apply', '--approve', digest, '--ack', 'zero')).toMatchObject({ code: 0 });

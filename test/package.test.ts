@@ -6,9 +6,10 @@ import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { kinds } from '../src/kinds/index.ts';
-import { makeFolder } from './support/rig/temporary-folder.ts';
+import { git } from './support/ledger/git-remote.ts';
+import { makeFolder, removeFolder } from './support/rig/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const about = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -29,6 +30,39 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => rmSync(elsewhere, { recursive: true, force: true }));
+
+it('the lock file of who installs the tarball records its integrity', () => {
+  const lock = JSON.parse(readFileSync(join(elsewhere, 'package-lock.json'), 'utf8'));
+  expect(lock.packages['node_modules/trueup'].integrity).toMatch(/^sha512-/);
+});
+
+describe('from a git URL with a commit', () => {
+  it('npm builds and installs it in an empty home', async () => {
+    const [home, source, project] = [
+      makeFolder(),
+      makeFolder(),
+      makeFolder({ 'package.json': '{ "private": true }' }),
+    ];
+    onTestFinished(() => [home, source, project].forEach(removeFolder));
+    const left = /[/\\](node_modules|dist|\.git|\.trueup|coverage|\.built-for-tests)$|\.tgz$/;
+    cpSync(root, source, { recursive: true, filter: (path) => !left.test(path.replace(/[/\\]$/, '')) });
+    git(source, 'init', '--quiet');
+    git(source, 'add', '.');
+    git(source, 'commit', '--quiet', '-m', 'all');
+    const pinned = `git+file://${source}#${git(source, 'rev-parse', 'HEAD')}`;
+    const ask = (name: string) => execFileSync('npm', ['config', 'get', name], { encoding: 'utf8' }).trim();
+    // Only what npm has downloaded before is shared with this machine's user.
+    const shared = { npm_config_cache: ask('cache'), npm_config_registry: ask('registry') };
+    const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...shared };
+    const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--silent'];
+    await promisify(execFile)('npm', ['install', ...quiet, pinned], { cwd: project, env });
+    const [[, node]] = nodes;
+    const command = join(project, 'node_modules', '.bin', 'trueup');
+    expect(execFileSync(node, [command, '--version'], { encoding: 'utf8' })).toBe(`${about.version}\n`);
+    const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
+    expect(lock.packages['node_modules/trueup'].resolved).toBe(pinned);
+  }, 600_000);
+});
 
 interface Ran {
   readonly code: number | null;

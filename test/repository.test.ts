@@ -51,6 +51,37 @@ describe('the Node that the repository brings', () => {
   });
 });
 
+describe('documents, help texts and messages', () => {
+  const byName = new RegExp(
+    [
+      String.raw`\b(npx|bunx|npm (exec|x)|pnpm (dlx|exec)|yarn dlx)( -\S+)*( --)? trueup\b`,
+      String.raw`\b(npm|pnpm|yarn|bun) (install|i|add)( [^\s|;&]+)* ["']?trueup(@\S*)?["']?([^\w./-]|$)`,
+    ].join('|'),
+  );
+
+  it('never tell anybody to fetch trueup by a name that is not ours', () => {
+    for (const line of ['npx trueup plan', 'npx --yes trueup', 'npm install -g trueup', 'npm i trueup@1'])
+      expect(line).toMatch(byName);
+    expect(
+      linesWith(
+        byName,
+        ourFiles().filter((path) => path !== 'test/repository.test.ts'),
+      ),
+    ).toEqual([]);
+  });
+
+  it('explain the source to install from once, and the name to register before a release', () => {
+    const explained = /`TRUEUP_SOURCE` stands for/;
+    expect(
+      linesWith(
+        explained,
+        ourFiles().filter((path) => path.endsWith('.md')),
+      ),
+    ).toHaveLength(1);
+    expect(read('CONTRIBUTING.md')).toMatch(/\*\*Before the first release\*\*, register the name `trueup`/);
+  });
+});
+
 describe('package.json', () => {
   it('says what is installed and what it takes', () => {
     expect(about).toMatchObject({

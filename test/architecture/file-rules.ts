@@ -1,7 +1,6 @@
 /** Rules about files: how they begin, what they are called, how long they are. */
-import { posix } from 'node:path';
 import type { Rule } from './rule.ts';
-import { type SourceTree, sources } from './source-tree.ts';
+import { sources } from './source-tree.ts';
 
 const maxLines = 350;
 const drawers = ['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc', 'lib', 'tools', 'stuff'];
@@ -53,51 +52,25 @@ const short: Rule = {
     sources(tree, 'src/plan').map((path) => ({ [path]: `${tree.get(path)}${'//\n'.repeat(maxLines)}` })),
 };
 
-const maxFiles = 15;
+/** An opening quote in a template, and a value before the quote is closed. */
+const valueInRawQuotes = /(?:^|[ (`,>&])"[^"`]*\$\{/;
 
-/** What is of one shape by design, and so scanned by its shape. */
-const wide: Readonly<Record<string, string>> = {
-  'src/kinds/workspace': 'the parts of a kind have the same names in every kind',
-  'src/kinds/cluster-auth-role': 'the parts of a kind have the same names in every kind',
-};
-
-const scannable: Rule = {
-  says: `no folder of src has more than ${maxFiles} files, but for those with a reason`,
-  because: 'a folder is read at one glance: find the second theme in it and give that a folder',
+const quotedValues: Rule = {
+  says: 'a sentence puts a value in quotes with `quoted`, never with quotes of its own',
+  because: 'a value with a double quote would end those quotes and continue the sentence in our name',
   violations: (tree) =>
-    [...filesByFolder(tree)].flatMap(([folder, files]) =>
-      files.length > maxFiles && !(folder in wide) ? [`${folder} has ${files.length} files`] : [],
-    ),
-  breakages: () => [
-    Object.fromEntries(
-      Array.from(
-        { length: maxFiles + 1 },
-        (_, at) => [`src/compare/ring-${at}.ts`, '/** A ring. */'] as const,
-      ),
-    ),
-  ],
-};
-
-const introduced: Rule = {
-  says: 'every folder of src opens with a README',
-  because: 'it says what comes in, what goes out, and where to start reading',
-  violations: (tree) =>
-    [...filesByFolder(tree).keys()]
-      .filter((folder) => !tree.has(`${folder}/README.md`))
-      .map((folder) => `${folder}/README.md is missing`),
+    sources(tree)
+      .filter((path) => !/^src\/(?:server|report\/html)\//.test(path))
+      .flatMap((path) => {
+        const lines = (tree.get(path) ?? '').split('\n');
+        return lines.filter((line) => valueInRawQuotes.test(line)).map((line) => `${path}: ${line.trim()}`);
+      }),
   breakages: (tree) =>
-    [...filesByFolder(tree).keys()].map((folder) => ({ [`${folder}/README.md`]: undefined })),
+    [`"\${name}" is taken`, `the tag "\${name}" is taken`, `write "name: \${name}" into it`].flatMap((text) =>
+      ['src/plan/build-plan.ts', 'src/cli/command-line.ts'].map((path) => ({
+        [path]: `${tree.get(path)}const text = \`${text}\`;\n`,
+      })),
+    ),
 };
 
-function filesByFolder(tree: SourceTree): Map<string, string[]> {
-  return Map.groupBy(sources(tree), (path) => posix.dirname(path));
-}
-
-export const fileRules: readonly Rule[] = [
-  opensWithComment,
-  noDrawers,
-  kebabCase,
-  short,
-  scannable,
-  introduced,
-];
+export const fileRules: readonly Rule[] = [opensWithComment, noDrawers, kebabCase, short, quotedValues];

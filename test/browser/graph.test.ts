@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { describeInBrowser } from '../support/browser/chromium.ts';
 import { openReport } from '../support/browser/open-report.ts';
-import { change, plan } from '../support/report/small-plan.ts';
+import { call, change, plan } from '../support/report/small-plan.ts';
 import { fullPlan, manyToys } from '../support/report/toy-plans.ts';
 
 /** What is seen of the drawing: left, top, width, height. */
@@ -35,9 +35,29 @@ describeInBrowser('the graph of a plan', () => {
     );
   });
 
+  it('is not there where no change waits for another one', async () => {
+    const { page } = await openReport(plan({ changes: [change(), change({ action: 'create' })] }));
+    expect(await page.locator('#graph').count()).toBe(0);
+    expect(await page.locator('nav').getByText('Graph').count()).toBe(0);
+  });
+
+  it.each([2, 300])('of %i changes is seen whole when it is opened', async (count) => {
+    const { page } = await openReport(manyToys(count));
+    await frameOf(page);
+    const [x, y, width, height] = await seen(page);
+    expect([x <= 0, y <= 0]).toEqual([true, true]);
+    for (const name of ['x', 'y'] as const) {
+      const places = await page
+        .locator('.node')
+        .evaluateAll((nodes, at) => nodes.map((node) => Number(node.getAttribute(at))), name);
+      expect(Math.max(...places)).toBeLessThan(name === 'x' ? x + width : y + height);
+    }
+  });
+
   it('is moved by the mouse, and zoomed by the wheel with Ctrl alone', async () => {
     const { page } = await openReport(manyToys(300));
     const { middle } = await frameOf(page);
+    for (let left = 8; left > 0; left -= 1) await zoomIn(page).click();
     const before = await seen(page);
     await page.mouse.move(middle.x, middle.y);
     await page.mouse.down();
@@ -75,6 +95,7 @@ describeInBrowser('the graph of a plan', () => {
         type,
         touchPoints: points.map(([x, y], id) => ({ x: middle.x + x, y: middle.y + y, id })),
       });
+    for (let left = 8; left > 0; left -= 1) await zoomIn(page).click();
     const before = await seen(page);
     await touch('touchStart', [0, 0]);
     await touch('touchMove', [-30, -40]);
@@ -94,7 +115,7 @@ describeInBrowser('the graph of a plan', () => {
     const { frame } = await frameOf(page);
     await frame.focus();
     const before = await seen(page);
-    for (const key of ['+', 'ArrowRight', 'ArrowDown']) await page.keyboard.press(key);
+    for (const key of ['+', '+', '+', 'ArrowRight', 'ArrowDown']) await page.keyboard.press(key);
     const after = await seen(page);
     expect(after[2]).toBeLessThan(before[2]);
     expect(after[0]).toBeGreaterThan(before[0]);
@@ -152,10 +173,14 @@ describeInBrowser('the graph of a plan', () => {
 
   it('of more groups than anybody sees has one for all targets', async () => {
     const spread = Array.from({ length: 700 }, (_, index) =>
-      change({ address: { kind: 'Toy', target: `box-${index}`, name: 'kite' } }),
+      change({
+        action: index % 2 === 0 ? 'create' : 'update',
+        address: { kind: 'Toy', target: `box-${index}`, name: 'kite' },
+        calls: [call({ id: `call-${index}`, needs: index % 2 === 0 ? [] : [`call-${index - 1}`] })],
+      }),
     );
     const { page } = await openReport(plan({ changes: spread }));
-    expect(await page.locator('.node-label').allTextContents()).toEqual(['700 Toy']);
+    expect(await page.locator('.node-label').allTextContents()).toEqual(['350 Toy', '350 Toy']);
   });
 
   it('is printed whole, however it was zoomed', async () => {

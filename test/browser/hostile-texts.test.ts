@@ -35,7 +35,8 @@ const ownTags = new Set(
 const ownValues = /^(?:href=(?:#[\w-]+|data:,)|style=--graph-height: \d+px;)$/;
 
 async function openAll(page: Page): Promise<void> {
-  await page.evaluate(`for (const press of [...document.querySelectorAll('.table-tools > button, .chip')]) press.click();
+  await page.evaluate(`for (const press of [...document.querySelectorAll('.table-tools > button, .chip')])
+      if (press.textContent !== 'Close all') press.click();
     for (const chip of document.querySelectorAll('.chip')) chip.click();
     for (const folded of document.querySelectorAll('details')) folded.open = true;
     document.querySelector('.node')?.dispatchEvent(new MouseEvent('click', { bubbles: true }));`);

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { pageFile } from '../../scripts/write-page.ts';
+import { renderPlanHtml } from '../../src/report/html/plan-html.ts';
 import { renderDiagnosticsHtml } from '../../src/report/html/diagnostics-html.ts';
 import { describeInBrowser, openPage } from '../support/browser/chromium.ts';
 import { openReport, pageScript, showHtml } from '../support/browser/open-report.ts';
@@ -34,7 +35,7 @@ describeInBrowser('the page of a plan', () => {
     expect(await page.title()).toBe('Plan of nursery');
     const headings = await page.locator('h1, h2').allTextContents();
     expect(headings).toEqual([
-      ...['Plan of nursery', 'How to go on', 'Risks', 'Changes', 'Graph', 'Left alone', 'Looked at'],
+      ...['Plan of nursery', 'How to go on', 'Risks', 'Changes', 'Graph', 'Left alone', 'Checked'],
     ]);
     const risks = await page.locator('#risks').innerText();
     expect(risks).toContain(`trueup apply stacks/toys --approve ${fullPlan.digest} --ack deletes,rename`);
@@ -57,7 +58,7 @@ describeInBrowser('the page of a plan', () => {
 
   it('shows the fields of a change, what it waits for, and its requests without secrets', async () => {
     const { page } = await openReport(fullPlan);
-    await page.getByRole('button', { name: 'Open all' }).click();
+    expect(await page.getByRole('button', { name: 'Close all' }).count()).toBe(1);
     const ball = await rows(page).nth(1).locator('.details').innerText();
     expect(ball).toMatch(/colour\s+red → blue/);
     expect(ball).toMatch(/friends\s+-\s+bob\s+\+\s+eve\s+1 the same/);
@@ -72,6 +73,56 @@ describeInBrowser('the page of a plan', () => {
     expect(await kite.locator('pre').innerText()).toContain('"$secret": {\n      "env": "TOY_TOKEN"');
     await kite.getByRole('button', { name: 'Part/attic/tail' }).click();
     expect(await hasFocus(page.getByRole('button', { name: 'tail', exact: true }))).toBe(true);
+  });
+
+  it('shows old and new values at once: in the details of few changes, in the rows of many', async () => {
+    const few = await openReport(manyToys(29));
+    expect(await few.page.locator('.details').filter({ visible: true }).count()).toBe(29);
+    const many = await openReport(manyToys(30));
+    expect(await many.page.locator('.details').count()).toBe(0);
+    expect(await rows(many.page).filter({ hasText: 'toys-9.yaml' }).innerText()).toMatch(
+      /colour\s+red → blue 9/,
+    );
+  });
+
+  it('tells in its head when it was made, from which commit, for which pull request and targets', async () => {
+    const { page } = await openPage();
+    const made = { at: '2026-11-23T07:40:12.123Z', commit: 'a'.repeat(40), dirty: true as const };
+    const review = { name: 'acme/infra#12', url: 'https://code.test/acme/infra/pull/12' };
+    await showHtml(page, renderPlanHtml({ ...fullPlan, made }, { review }));
+    const head = await page.locator('.head').innerText();
+    expect(head).toMatch(/time\s+2026-11-23 07:40:12 UTC/);
+    expect(head).toMatch(/commit\s+a{40}, with changes that are not committed/);
+    expect(head).toContain('attic: cluster-auth toys at https://attic.test, dialect neutral (1 to update)');
+    const link = page.getByRole('link', { name: review.name });
+    expect(await link.getAttribute('href')).toBe(review.url);
+    await showHtml(page, renderPlanHtml(fullPlan, { review: { ...review, url: 'javascript:alert(1)' } }));
+    expect(await page.getByRole('link', { name: review.name }).count()).toBe(0);
+  });
+
+  it('has one card for the guards on the same resources, and says what a delete loses', async () => {
+    const [deletes] = fullPlan.guards;
+    if (deletes === undefined) throw new Error('the plan has no guard');
+    const { page } = await openReport({
+      ...fullPlan,
+      guards: [...fullPlan.guards, { ...deletes, id: 'zero', message: 'all Toy in "acme" would be deleted' }],
+      changes: fullPlan.changes.map((one) =>
+        one.action === 'delete' ? { ...one, notes: ['it manages 3 resources, and loses their state'] } : one,
+      ),
+    });
+    const cards = await page.locator('.guard').allInnerTexts();
+    expect(cards.length).toBe(fullPlan.guards.length);
+    expect(cards[0]).toMatch(/deletes\s[\s\S]*zero\s[\s\S]*which resources/);
+    expect(await page.locator('.losses').innerText()).toBe('it manages 3 resources, and loses their state');
+  });
+
+  it('is a table where scripts are switched off', async () => {
+    const { page } = await openReport(fullPlan, { javaScriptEnabled: false });
+    expect(await page.locator('h1').innerText()).toBe('Plan of nursery');
+    expect(await page.locator('table.static tbody tr').count()).toBe(4);
+    const ball = await page.locator('table.static tbody tr').nth(1).innerText();
+    expect(ball).toMatch(/update\s+Toy\/acme\/ball\s+live differs from the manifest\s+colour red → blue/);
+    expect(await page.locator('body').innerText()).toContain('3 guards block'.replace('3', '2'));
   });
 
   it('is filtered by action, kind, target and text, all together', async () => {
@@ -99,10 +150,12 @@ describeInBrowser('the page of a plan', () => {
     await page.keyboard.type('kite');
     for (let left = 12; left > 0 && !(await hasFocus(page.locator('.opener').first())); left -= 1)
       await page.keyboard.press('Tab');
+    const details = page.locator('.details').first();
+    expect(await details.isVisible()).toBe(true);
     await page.keyboard.press('Enter');
-    expect(await page.locator('.details').isVisible()).toBe(true);
+    expect(await details.isVisible()).toBe(false);
     await page.keyboard.press('Enter');
-    expect(await page.locator('.details').isVisible()).toBe(false);
+    expect(await details.isVisible()).toBe(true);
   });
 
   it('has no wider lines than a phone', async () => {
@@ -111,7 +164,6 @@ describeInBrowser('the page of a plan', () => {
       { ...fullPlan, mentions: [{ address: { kind: 'Toy', target: 'acme', name: long }, message: long }] },
       phone,
     );
-    await page.getByRole('button', { name: 'Open all' }).click();
     for (const calls of await page.locator('.calls summary').all()) await calls.click();
     expect(await isWiderThanScreen(page)).toBe(false);
   });
@@ -179,8 +231,9 @@ describeInBrowser('the page of 5,000 changes', () => {
     const { page } = await openReport(manyToys(5000));
     await chip(page, 'delete').click();
     await page.emulateMedia({ media: 'print' });
-    await rows(page).nth(1249).waitFor({ state: 'attached' });
+    await rows(page).nth(1249).waitFor({ state: 'attached', timeout: 60_000 });
     expect(await rows(page).count()).toBe(1250);
+    expect(await page.locator('.details').filter({ visible: true }).count()).toBe(1250);
     expect(await page.locator('.filters, .pager, .graph-tools').filter({ visible: true }).count()).toBe(0);
     await page.emulateMedia({ media: 'screen' });
     await page.waitForFunction('document.querySelectorAll(".rows [role=row]").length === 100');

@@ -264,7 +264,7 @@ describe('what the service does by itself, through hcp-terraform', () => {
   it('flat tags are kept in lower case and in the order of their addition', async () => {
     const { service } = await change({ tagNames: ['PCI', 'payments'] }, { tagNames: ['payments', 'Blue'] });
     expect(service.bodies('/relationships/tags')).toEqual([
-      { data: [{ type: 'tags', attributes: { name: 'blue' } }] },
+      { data: [{ type: 'tags', attributes: { name: 'Blue' } }] },
       { data: [{ type: 'tags', attributes: { name: 'pci' } }] },
     ]);
     await expectSame({ tagNames: ['b', 'a'] }, { tagNames: ['A', 'B'] });

@@ -1,4 +1,6 @@
 // The whole job through the dialect `hcp-terraform`, against a service that answers as the real one is known to.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openOrganization } from '../support/dialects/open-organization.ts';
 import { openStack, workspace } from '../support/dialects/stack-folder.ts';
@@ -90,7 +92,7 @@ describe('the main job through hcp-terraform', () => {
           project: { data: { type: 'projects', id: 'prj-gold' } },
           tags: {
             data: [
-              { type: 'tags', attributes: { name: 'payments' } },
+              { type: 'tags', attributes: { name: 'Payments' } },
               { type: 'tags', attributes: { name: 'pci' } },
             ],
           },
@@ -98,7 +100,10 @@ describe('the main job through hcp-terraform', () => {
             data: [
               { type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } },
               { type: 'tag-bindings', attributes: { key: 'team', value: 'network' } },
-              { type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } },
+              {
+                type: 'tag-bindings',
+                attributes: { key: 'trueup-stack', value: expect.stringMatching(/^payments:id=/) },
+              },
             ],
           },
         },
@@ -181,12 +186,14 @@ describe('the main job through hcp-terraform', () => {
     ]);
   });
 
-  it('plans an organization without a workspace with one request', async () => {
+  it('plans an organization without a workspace with its list, and one request each for it and its projects', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.declare(workspace('app', {}));
     expect((await stack.plan()).coverage.complete).toBe(true);
     expect(service.requests.map(({ method, path }) => `${method} ${decodeURIComponent(path)}`)).toEqual([
       'GET /api/v2/organizations/acme/workspaces?sort=name&include=effective_tag_bindings&page[size]=100&page[number]=1',
+      'GET /api/v2/organizations/acme',
+      'GET /api/v2/organizations/acme/projects?page[size]=100&page[number]=1',
     ]);
   });
 
@@ -208,7 +215,14 @@ describe('the main job through hcp-terraform', () => {
     expect(service.writes()).toEqual([]);
     await stack.make(workspace('app', { description: 'ours' }, { adopt: true }));
     expect(service.bodies(`PATCH /workspaces/${app.id}/tag-bindings`)).toEqual([
-      { data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } }] },
+      {
+        data: [
+          {
+            type: 'tag-bindings',
+            attributes: { key: 'trueup-stack', value: expect.stringMatching(/^payments:id=/) },
+          },
+        ],
+      },
     ]);
     expect([...app.tags.keys()]).toEqual(['owner', 'trueup-stack']);
   });
@@ -220,6 +234,8 @@ describe('a token that may only read', () => {
     await stack.make(workspace('app', { description: 'one' }));
     service.clear();
     const reader = openStack({ targets: [stack.target], env: { API_TOKEN: tokens.reader } });
+    await mkdir(join(reader.directory, '.trueup'));
+    await writeFile(join(reader.directory, '.trueup', 'payments.ledger.json'), await stack.ledger());
     await reader.declare(workspace('app', { description: 'two' }));
     const { changes } = await reader.plan();
     expect(changes).toMatchObject([{ action: 'update', fields: [{ path: '/description' }] }]);
@@ -246,7 +262,7 @@ describe('tag bindings through hcp-terraform', () => {
         ],
       },
     ]);
-    expect(tags.get('trueup-stack')).toBe('payments');
+    expect(tags.get('trueup-stack')).toMatch(/^payments:id=/);
   });
 
   it('are replaced as a whole when one is to go, claim and health assessments kept', async () => {
@@ -258,7 +274,7 @@ describe('tag bindings through hcp-terraform', () => {
     expect(service.writes()).toEqual([`PATCH /workspaces/${app.id}`]);
     expect([...app.tags]).toEqual([
       ['env', 'prod'],
-      ['trueup-stack', 'payments'],
+      ['trueup-stack', expect.stringMatching(/^payments:id=/)],
     ]);
     expect(app.assessments).toBe(true);
   });

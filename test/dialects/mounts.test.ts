@@ -116,6 +116,8 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     expect([...new Set(reads)].sort()).toEqual([
       `GET /v1/auth/${mount}/config`,
       `GET /v1/auth/${mount}/role/payments-api`,
+      // An apply asks how often its token may still be used.
+      'GET /v1/auth/token/lookup-self',
       // A token without a right to the first way to ask for the type asks the second.
       `GET /v1/sys/auth/${mount}`,
       `GET /v1/sys/internal/ui/mounts/auth/${mount}`,
@@ -207,7 +209,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
       service
         .asked()
         .filter((line) =>
-          /^GET sys\/(internal\/ui\/mounts\/)?auth\/team\/blue\/k8s$|^POST sys\/capabilities-self$/.test(
+          /^GET sys\/(internal\/ui\/mounts\/)?auth\/team\/blue\/k8s$|^GET auth\/token\/lookup-self$|^POST sys\/capabilities-self$/.test(
             line,
           ),
         ),
@@ -259,11 +261,39 @@ describe('the strict binding of tokens to an address', () => {
     expect(service.requests).toEqual([]);
   });
 
-  it('that is live and not declared is told before addresses are sent that the service would refuse', async () => {
+  it('that somebody set instead of the declared addresses is reset in the write that restores them, as wider access', async () => {
+    const { service, stack } = await openMount('openbao');
+    const { tokenStrictlyBindIp: _, ...others } = { ...strict, tokenBoundCidrs: ['10.0.0.0/8'] };
+    await stack.make(manifest('ClusterAuthRole', 'payments-api', others));
+    service.roles.get('payments-api')?.write({
+      token_bound_cidrs: [],
+      token_strictly_bind_ip: true,
+      bound_service_account_namespace_selector: role.boundServiceAccountNamespaceSelector,
+    });
+    service.clear();
+    const { changes, guards, digest } = await stack.plan();
+    expect(
+      changes.map(({ fields }) => fields.map(({ path, before, after }) => [path, before, after])),
+    ).toEqual([
+      [
+        ['/tokenBoundCidrs', [], ['10.0.0.0/8']],
+        ['/tokenStrictlyBindIp', true, false],
+      ],
+    ]);
+    expect(guards.map(({ id }) => id)).toContain('widening');
+    await stack.run(`apply --approve ${digest}`);
+    expect(service.bodies('role/payments-api')).toMatchObject([
+      { token_bound_cidrs: ['10.0.0.0/8'], token_strictly_bind_ip: false },
+    ]);
+    await stack.run('plan --exit-code');
+  });
+
+  it('that was live at the last apply already is an error beside new addresses, and nothing is sent', async () => {
     const { service, stack } = await openMount('openbao');
     const { tokenStrictlyBindIp: _, ...others } = strict;
     await stack.make(manifest('ClusterAuthRole', 'payments-api', others));
     service.roles.get('payments-api')?.write({ token_strictly_bind_ip: true });
+    await stack.run('apply --yes');
     service.clear();
     await stack.declare(
       manifest('ClusterAuthRole', 'payments-api', { ...others, tokenBoundCidrs: ['10.0.0.0/8'] }),

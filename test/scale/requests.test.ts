@@ -26,6 +26,9 @@ async function open(options: CountedOptions = {}): Promise<CountedStack> {
 const list = 'GET /organizations/:organization_name/workspaces';
 const show = 'GET /workspaces/:workspace_id';
 const consumersOf = '/workspaces/:workspace_id/relationships/remote-state-consumers';
+const organization = 'GET /organizations/:organization_name';
+const projects = 'GET /organizations/:organization_name/projects';
+const project = 'GET /projects/:project_id';
 const bindings = 'GET /workspaces/:workspace_id/tag-bindings';
 
 /** Without reads. */
@@ -96,6 +99,8 @@ describe('Planning roles', () => {
     const reads = roles.map((name) => [`GET /v1/auth/cluster/role/${name}`, 1]);
     expect(requests).toEqual({
       [list]: 1,
+      // An empty list: whether the organization exists.
+      [organization]: 1,
       // For the type of the mount; a second question follows only where this one is not answered.
       'GET /v1/sys/auth/cluster': 1,
       // The verb LIST, as the server counts it; its spelling as a GET would have a query.
@@ -114,8 +119,13 @@ describe('Applying', () => {
     const { code, requests } = await run('apply', '--yes');
 
     expect(code).toBe(0);
-    // One list for the plan, one for the proof.
-    expect(requests).toEqual({ [list]: 2, 'POST /organizations/:organization_name/workspaces': 1 });
+    // One list for the plan, one for the proof; what the default project schedules, once for all creates.
+    expect(requests).toEqual({
+      [list]: 2,
+      [organization]: 1,
+      [projects]: 1,
+      'POST /organizations/:organization_name/workspaces': 1,
+    });
   });
 
   it('reads the first of many workspaces back where nothing shows that claims are kept', async () => {
@@ -127,6 +137,10 @@ describe('Applying', () => {
     expect(code).toBe(0);
     expect(requests).toEqual({
       [list]: 2,
+      // For an empty list and its default project; later for the mode that the first workspace inherits.
+      [organization]: 2,
+      [projects]: 1,
+      [project]: 1,
       [show]: 1,
       'POST /organizations/:organization_name/workspaces': 12,
     });
@@ -158,7 +172,9 @@ describe('Applying', () => {
     const { code, requests } = await run('apply', '--yes');
 
     expect(code).toBe(0);
-    expect(requests).toEqual({ [list]: 2, [show]: 1, 'PATCH /workspaces/:workspace_id': 1 });
+    // The mode that its project or organization gives it, once for all workspaces of the project.
+    const defaults = { [organization]: 1, [project]: 1 };
+    expect(requests).toEqual({ [list]: 2, ...defaults, [show]: 1, 'PATCH /workspaces/:workspace_id': 1 });
   });
 
   it('gives a workspace more than a hundred consumers by one request, and is content with them', async () => {

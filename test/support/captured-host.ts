@@ -17,6 +17,8 @@ export interface HostOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Uint8Array;
   readonly kinds?: CliHost['kinds'];
+  /** the clock of the command; the real one where none is named */
+  readonly now?: () => number;
 }
 
 /** Runs one command line in this process and returns its exit code and all that it wrote. */
@@ -33,7 +35,7 @@ export async function trueup(args: readonly string[], options: HostOptions): Pro
     cwd: options.cwd,
     env: options.env ?? {},
     machine: thisMachine,
-    now: () => Date.now(),
+    now: options.now ?? (() => Date.now()),
     newId: randomUUID,
     kinds: options.kinds ?? kinds,
     version: '0.0.0-test',

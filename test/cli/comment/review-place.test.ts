@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findReview, originOf } from '../../../src/cli/comment/review-place.ts';
+import { findReview, jobCommit, reviewLink } from '../../../src/cli/comment/review-place.ts';
 
 const github = {
   GITHUB_ACTIONS: 'true',
@@ -66,16 +66,38 @@ describe('the pull request of a job', () => {
   });
 });
 
-describe('the commit of a plan', () => {
+describe('the commit of a job', () => {
   it('is never a merge that was made for the job', () => {
-    expect(originOf({}, github, { commit: 'head' })).toEqual({
-      commit: 'head',
-      run: { series: 'plan', number: 12, attempt: 3 },
-    });
-    expect(originOf({}, github, {})).not.toHaveProperty('commit');
+    expect(jobCommit(github, { commit: 'head' })).toBe('head');
+    expect(jobCommit(github, {})).toBeUndefined();
     const merged = { ...gitlab, CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: 'head' };
-    expect(originOf({}, merged, {})).toMatchObject({ commit: 'head', run: { number: 100, attempt: 1000 } });
-    expect(originOf({}, gitlab, {})).toMatchObject({ commit: 'pushed' });
-    expect(originOf({ commit: 'said' }, gitlab, {})).toMatchObject({ commit: 'said' });
+    expect(jobCommit(merged, {})).toBe('head');
+    expect(jobCommit(gitlab, {})).toBe('pushed');
+    expect(jobCommit({}, {})).toBeUndefined();
   });
+});
+
+it('The page of the pull request of a CI job is known from its variables, and of another job there is none', () => {
+  const github = {
+    GITHUB_ACTIONS: 'true',
+    GITHUB_REPOSITORY: 'acme/infra',
+    GITHUB_SERVER_URL: 'https://github.example',
+    GITHUB_REF: 'refs/pull/12/merge',
+  };
+  expect(reviewLink(github, {})).toEqual({
+    name: 'acme/infra#12',
+    url: 'https://github.example/acme/infra/pull/12',
+  });
+  const gitlab = {
+    GITLAB_CI: 'true',
+    CI_MERGE_REQUEST_IID: '7',
+    CI_MERGE_REQUEST_PROJECT_PATH: 'acme/infra',
+    CI_MERGE_REQUEST_PROJECT_URL: 'https://gitlab.example/acme/infra',
+  };
+  expect(reviewLink(gitlab, {})).toEqual({
+    name: 'acme/infra!7',
+    url: 'https://gitlab.example/acme/infra/-/merge_requests/7',
+  });
+  expect(reviewLink({ ...github, GITHUB_REF: 'refs/heads/main' }, {})).toBeUndefined();
+  expect(reviewLink({}, { number: 1 })).toBeUndefined();
 });

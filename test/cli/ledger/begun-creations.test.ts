@@ -1,7 +1,7 @@
 /** What the history proves of applies that never ended. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { begunCreations } from '../../../src/cli/ledger/begun-creations.ts';
+import { begunChanges } from '../../../src/cli/ledger/begun-creations.ts';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import type { HistoryChange, HistoryEntry, Ledger } from '../../../src/model/stack/ledger.ts';
 import { formatIdentity, identityOf } from '../../../src/model/stack/target-identity.ts';
@@ -45,7 +45,10 @@ async function begun(entries: readonly HistoryEntry[], ledger: Partial<Ledger> =
   const store = localLedger(join(directory, 'mine.ledger.json'), 'mine');
   await store.keepEntries(entries);
   const known = { ...ledgerOf({}), ...ledger };
-  return [...(await begunCreations(store, { stack, kinds: toys, resources: [desired(job)], ledger: known }))];
+  return [
+    ...(await begunChanges(store, { stack, kinds: toys, resources: [desired(job)], ledger: known }))
+      .creations,
+  ];
 }
 
 describe('a creation counts as begun', () => {

@@ -171,7 +171,8 @@ it('leaves nothing to plan, and every other line as it was, whatever was changed
   await fc.assert(
     fc.asyncProperty(sides, fc.boolean(), styles, fc.gen(), async ({ from, to }, short, style, g) => {
       const bench = await openBench();
-      const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
+      const spec = { guards: { allow: ['scheduled-destroy'] } };
+      const stack = await bench.checkout({ spec, clusterAuth: { owns: ['*'] } });
       const documents = written(from, short, { style, g });
       await stack.write('manifests/all.yaml', `${documents.map(({ text }) => text).join('\n---\n')}\n`);
       await stack.run(['apply', '--yes'], 0);

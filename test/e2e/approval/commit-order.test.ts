@@ -131,6 +131,18 @@ describe('a job that comes after a newer one', () => {
     expect(guards).toEqual([]);
   });
 
+  it('is stopped also after the ledger was lost and recovered', async () => {
+    const { bench, older, newer, job } = await newerApplied();
+    const late = job(older);
+    await rm(join(late.directory, '.trueup', 'payments.ledger.json'));
+    const { out } = await job(newer).run(['recover', '--yes'], 0);
+    expect(out).toContain(`The commit that was applied last is taken from the history: ${newer}`);
+    bench.wire.reset();
+    expect((await late.plan()).acknowledge).toEqual(['older-commit']);
+    await late.run(['apply', '--yes'], 5);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
   it('is not stopped where the stack is the same in both', async () => {
     const jobs = await openJobs();
     const older = jobs.declare(app('one'));
@@ -198,6 +210,110 @@ describe('a job that comes after a newer one', () => {
     await applyFrom(newer, 'new', 0);
     const { err } = await applyFrom(older, 'old', 5);
     expect(err).toContain('older-commit');
+  });
+});
+
+describe('a job of another branch than the one that was applied', () => {
+  /** A base, and two branches that change one workspace each. */
+  async function branches(second: () => readonly object[]) {
+    const jobs = await openJobs();
+    const { author } = jobs.scene;
+    const base = jobs.declare(app('base'));
+    const one = jobs.declare(app('one'));
+    git(author, 'checkout', '--quiet', '-b', 'second', base);
+    const two = jobs.declare(...second());
+    await jobs.job(one).run(['apply', '--yes'], 0);
+    jobs.bench.wire.reset();
+    return { ...jobs, one, two };
+  }
+
+  it('is stopped before it takes back what only the other branch has', async () => {
+    const { bench, job, one, two } = await branches(() => [app('base'), workspace('more')]);
+    const late = job(two);
+    const { guards, acknowledge } = await late.plan();
+    expect(acknowledge).toEqual(['diverged-commit']);
+    expect(guards[0]?.message).toContain(
+      `commit ${one.slice(0, 12)}, which was applied last, is not contained in`,
+    );
+    const { err } = await late.run(['apply', '--yes'], 5);
+    expect(err).toContain('diverged-commit');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('goes on once it has merged the other one, and once the guard is acknowledged', async () => {
+    const { scene, job, one, two } = await branches(() => [app('base'), workspace('more')]);
+    const { digest } = await job(two).plan();
+    await job(two).run(['apply', '--approve', digest, '--ack', 'diverged-commit'], 0);
+    git(scene.author, 'merge', '--quiet', '-s', 'ours', '--no-edit', one);
+    const merged = scene.commit({ 'pay/manifests/all.yaml': JSON.stringify(app('merged')) });
+    expect((await job(merged).plan()).guards.map(({ id }) => id)).not.toContain('diverged-commit');
+  });
+
+  it('is not stopped where the stack is the same in both, as after a squash merge', async () => {
+    const { bench, job, two } = await branches(() => [app('one')]);
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}`, {
+      data: { type: 'workspaces', attributes: { description: 'by hand' } },
+    });
+    const { guards, changes } = await job(two).plan();
+    expect(changes).toHaveLength(1);
+    expect(guards).toEqual([]);
+  });
+});
+
+describe('a commit that was applied and exists nowhere any more', () => {
+  /** Two workspaces; a commit that was never pushed was applied last and changed `app`. */
+  async function appliedUnpushed() {
+    const jobs = await openJobs();
+    const web = (description: string) => workspace('web', { description });
+    await jobs.job(jobs.declare(app('one'), web('one'))).run(['apply', '--yes'], 0);
+    const mine = jobs.job(git(jobs.scene.author, 'rev-parse', 'HEAD'));
+    const documents = [app('mine'), web('one')].map((one) => JSON.stringify(one)).join('\n---\n');
+    await writeFile(join(mine.directory, 'manifests', 'all.yaml'), documents);
+    git(mine.directory, 'commit', '--quiet', '--all', '-m', 'never pushed');
+    await mine.run(['apply', '--yes'], 0);
+    return { ...jobs, web };
+  }
+
+  it('blocks a plan that changes a field that was applied from it', async () => {
+    const { bench, declare, job, web } = await appliedUnpushed();
+    bench.wire.reset();
+    const next = job(declare(app('one'), web('two')));
+    const { guards, acknowledge, digest } = await next.plan();
+    expect(acknowledge).toEqual(['commit-unknown']);
+    expect(guards).toMatchObject([
+      {
+        id: 'commit-unknown',
+        effect: 'blocks',
+        concerns: [{ address: 'Workspace/acme/app', says: ['description'] }],
+      },
+    ]);
+    await next.run(['apply', '--yes'], 5);
+    expect(bench.wire.writes()).toEqual([]);
+    await next.run(['apply', '--approve', digest, '--ack', 'commit-unknown'], 0);
+  });
+
+  it('warns of a plan that changes other fields only', async () => {
+    const { declare, job, web } = await appliedUnpushed();
+    const next = job(declare(workspace('app', { description: 'mine', autoApply: true }), web('two')));
+    expect((await next.plan()).guards).toMatchObject([{ id: 'commit-unknown', effect: 'warns' }]);
+    await next.run(['apply', '--yes'], 0);
+  });
+
+  it('warns where git is missing', async () => {
+    const { declare, job, web } = await appliedUnpushed();
+    const { directory } = job(declare(app('one'), web('two')));
+    const env = { ...secrets, PATH: '/nowhere' };
+    const { out } = await trueup(['plan', '--format', 'json'], { cwd: directory, env });
+    expect((JSON.parse(out) as PlanJson).guards).toMatchObject([{ id: 'commit-unknown', effect: 'warns' }]);
+  });
+
+  it('blocks a change of any recorded field where the history is lost', async () => {
+    const { declare, job, web } = await appliedUnpushed();
+    const next = job(declare(app('mine'), web('two')));
+    await rm(join(next.directory, '.trueup', 'payments.history'), { recursive: true });
+    expect((await next.plan()).guards).toMatchObject([
+      { id: 'commit-unknown', effect: 'blocks', concerns: [{ address: 'Workspace/acme/web' }] },
+    ]);
   });
 });
 

@@ -23,7 +23,7 @@ describe('a ledger of version 1', () => {
     await stack.run(['apply', '--yes'], 0);
     expect(bench.wire.writes()).toEqual([]);
     expect(await stack.ledger()).toMatchObject({
-      version: 2,
+      version: 3,
       serial: 8,
       targets: {
         acme: expect.stringMatching(/^workspaces acme at http/),

@@ -37,8 +37,9 @@ describe('plan --out', () => {
     expect(err).toContain('"trueup apply plan.json"');
     expect((await stat(planFileOf(planning))).mode & 0o777).toBe(0o600);
     const printed = await planning.run(['plan', '--format', 'json', '--out', 'deep/other.json'], 0);
-    expect(printed.out).toBe(text);
-    expect(await readFile(join(planning.directory, 'deep/other.json'), 'utf8')).toBe(text);
+    expect(await readFile(join(planning.directory, 'deep/other.json'), 'utf8')).toBe(printed.out);
+    const { made: _, checksum: __, ...same } = JSON.parse(text);
+    expect(JSON.parse(printed.out)).toMatchObject(same);
     expect(bench.wire.writes()).toEqual([]);
   });
 
@@ -123,10 +124,8 @@ describe('apply plan.json', () => {
     await planInto(planning);
     await applying.run(['apply', planFileOf(planning)], 0);
     bench.wire.reset();
-    for (const clone of [applying, planning]) {
-      const { out } = await clone.run(['apply', planFileOf(planning)], 0);
-      expect(out).toContain('Of 2 approved changes, 2 are true already; 0 are left to apply');
-    }
+    const { out } = await applying.run(['apply', planFileOf(planning)], 0);
+    expect(out).toMatch(/The approval of the plan "\w+" ended at \S+; nothing is left to do/);
     expect(bench.wire.writes()).toEqual([]);
   });
 
@@ -337,20 +336,20 @@ describe('what the service will refuse', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(first, second);
-    const reader = await bench.checkout({ workspaces: { token: { env: 'READ_API_TOKEN' } } });
+    const reader = await stack.become({ workspaces: { token: { env: 'READ_API_TOKEN' } } });
     const wanted = [workspace('first', { autoApply: false, description: 'one' }), second, role('web')];
     await reader.declare(...wanted);
     const plan = await planInto(reader);
-    expect(plan.changes.find(({ name }) => name === 'first')?.notes.join()).toContain('can-update');
+    expect(JSON.stringify(plan)).toContain("this plan's token may not write; apply needs one that may");
     for (const args of [['--yes'], ['plan.json'], ['--approve', plan.digest]]) {
       const { out, err } = await reader.run(['apply', ...args], 1);
       expect(out).toContain('this token lacks "can-update", needed for: update');
       expect(err).toContain('nothing was written');
     }
     expect(bench.wire.writes()).toEqual([]);
-    // Who may do it applies that very plan.
-    await stack.declare(...wanted);
-    await stack.run(['apply', planFileOf(reader)], 0);
+    // A token that may write applies that very plan.
+    const writer = await reader.become({ workspaces: {} });
+    await writer.run(['apply', planFileOf(reader)], 0);
   });
 });
 

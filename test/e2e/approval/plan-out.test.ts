@@ -1,10 +1,11 @@
 /** Where a plan is written to: over nothing but an earlier plan, and to nothing that is waited for (rules 27, 46). */
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { secrets } from '../../support/cli/bench.ts';
+import { openBench, secrets } from '../../support/cli/bench.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 import { first, planFileOf, planInto, twoClones } from '../../support/cli/two-clones.ts';
 
 describe('--out', () => {
@@ -70,5 +71,31 @@ describe('--out', () => {
     const before = await planInto(planning);
     await planning.declare(first);
     expect((await planInto(planning)).digest).not.toBe(before.digest);
+  });
+});
+
+describe('export --out', () => {
+  it.each([
+    ['the file', 'manifests/acme/workspace/app.yaml', 'manifests/acme/workspace', false],
+    ['a file that is not there yet', 'manifests/acme/workspace/app.yaml', 'manifests/acme/workspace', true],
+    ['a folder below it', 'manifests/acme', 'manifests', false],
+    ['the folder itself', 'manifests', '.', false],
+  ])('follows no link in the place of %s, with --force neither', async (_, link, folder, isDangling) => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { manifests: ['none/*.yaml'] } });
+    await bench.byHand.created({ name: 'app' });
+    const outside = temporaryFolder();
+    const isFile = link.endsWith('.yaml');
+    const victim = join(outside, isFile ? 'victim' : 'there');
+    if (!isDangling) await (isFile ? writeFile(victim, 'untouched') : mkdir(victim));
+    await mkdir(join(stack.directory, folder), { recursive: true });
+    await symlink(victim, join(stack.directory, link));
+    const before = await readdir(outside, { recursive: true });
+    for (const more of [[], ['--force']]) {
+      const { err } = await stack.run(['export', '--out', 'manifests', ...more], 1);
+      expect(err).toContain('leads over a symbolic link, which an export does not follow');
+    }
+    expect(await readdir(outside, { recursive: true })).toEqual(before);
+    if (isFile && !isDangling) expect(await readFile(victim, 'utf8')).toBe('untouched');
   });
 });

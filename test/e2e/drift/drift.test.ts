@@ -67,6 +67,37 @@ it('As Markdown it tells the same, and nothing else is on stdout', async () => {
   expect(activeIn(out)).toEqual([]);
 });
 
+it('An undeclared field that conflicts with a declared one is drift, and apply resets it in the same write', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(role('web', { tokenType: 'batch' }), role('other'));
+  await bench.byHandMount('POST', 'role/web', { token_type: 'service', token_period: 3600 });
+  const { drifted, unmanaged } = JSON.parse(
+    (await stack.run(['drift', '--unmanaged', '--format', 'json'], 3)).out,
+  ) as DriftJson;
+  expect(drifted).toMatchObject([
+    {
+      address: 'ClusterAuthRole/prod/web',
+      is: 'changed',
+      fields: [
+        { path: '/tokenPeriod', before: 0, after: 3600 },
+        { path: '/tokenType', before: 'batch', after: 'service' },
+      ],
+    },
+  ]);
+  expect(unmanaged?.resources).toEqual([]);
+  await stack.declare(role('web', { tokenType: 'batch' }), role('other', { tokenTtl: '2h' }));
+  const { changes } = await stack.plan();
+  expect(changes.map(({ address, fields }) => [address, fields.map(({ path }) => path)])).toEqual([
+    ['ClusterAuthRole/prod/web', ['/tokenPeriod', '/tokenType']],
+    ['ClusterAuthRole/prod/other', ['/tokenTtl']],
+  ]);
+  await stack.run(['apply', '--yes'], 0);
+  expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/web', 'POST /v1/auth/cluster/role/other']);
+  expect(await bench.byHandMount('GET', 'role/web')).toMatchObject({ token_type: 'batch', token_period: 0 });
+  await stack.run(['plan', '--exit-code'], 0);
+});
+
 it('A tag that is left to others is no drift', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();

@@ -16,7 +16,10 @@ async function limitedTo(...rights: readonly string[]): Promise<{ bench: Bench; 
       teams: [{ name: 'limited', token, 'workspace-access': { app: rights } }],
     },
   });
-  const stack = await bench.checkout({ workspaces: { token: { file: 'token' } } });
+  const stack = await bench.checkout({
+    workspaces: { token: { file: 'token' } },
+    spec: { guards: { allow: ['unrecorded'] } },
+  });
   await stack.write('token', token);
   return { bench, stack };
 }
@@ -71,7 +74,7 @@ describe('a token', () => {
   });
 
   it('that lacks several rights is told each of them once, with all that it is needed for', async () => {
-    const { stack } = await limitedTo('can-read-run');
+    const { stack } = await limitedTo('can-unlock');
     const spec = { autoApply: true, sshKeyId: 'sshkey-deploy', lock: {}, tagNames: ['pci'] };
     await stack.declare(workspace('app', spec));
     expect(notesOf(await stack.plan())).toEqual([
@@ -83,5 +86,31 @@ describe('a token', () => {
     for (const right of ['can-update', 'can-manage-tags', 'can-lock'])
       expect(out.replace(/\s+/g, ' ')).toContain(`needs the right ${right};`);
     expect(out.replace(/\s+/g, ' ')).toContain('success is 200; 409 means that it was so already;');
+  });
+});
+
+describe('A forced delete that the service does not allow', () => {
+  const gone = { ...workspace('app'), metadata: { name: 'app', remove: 'force' }, spec: undefined };
+  const setting = 'the setting "allow-force-delete-workspaces" of the organization is off';
+
+  it('is foreseen from the token’s rights, with the setting that allows it', async () => {
+    const { bench, stack } = await limitedTo('can-update', 'can-destroy');
+    await stack.declare(gone);
+    expect(notesOf(await stack.plan()).join()).toContain(setting);
+    const { out, err } = await stack.run(['apply', '--yes'], 1);
+    expect(`${out}${err}`.replaceAll(/\s+/g, ' ')).toContain(setting);
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('names the setting where it is answered with 403, and the workspace stays', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
+    await stack.begin(workspace('app'));
+    await stack.declare(gone);
+    const body = { errors: [{ status: '403', title: 'forbidden' }] };
+    bench.wire.add({ method: 'DELETE', path: /\/workspaces\/ws-/, fault: { answer: 403, body } });
+    const { out, err } = await stack.run(['apply', '--yes'], 1);
+    expect(`${out}${err}`.replaceAll(/\s+/g, ' ')).toContain(setting);
+    expect(await bench.idsOf('app')).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 // What was applied, by whom, and how to take it back.
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../src/model/stack/ledger.ts';
@@ -237,5 +237,46 @@ describe('trueup history show --revert', () => {
       '# Workspace/acme/app: was created\n# remove its document: the next apply takes away what was created',
     );
     expect(text).not.toContain('broken');
+  });
+});
+
+describe('an apply whose history or lock cannot be written at its end', () => {
+  /** Whatever stands below this name becomes a folder, which cannot be written as a file, before the last answer. */
+  async function applyWithout(pattern: RegExp) {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    bench.wire.guardBy(async (request, pass) => {
+      const answer = await pass();
+      if (request.method === 'POST' && /workspaces$/.test(request.path)) await becomeFolders(stack, pattern);
+      return answer;
+    });
+    return stack.tryRun(['apply', '--yes']);
+  }
+
+  async function becomeFolders({ directory }: Checkout, pattern: RegExp) {
+    const folder = join(directory, '.trueup');
+    const names = (await readdir(folder, { recursive: true })).filter((name) => pattern.test(name));
+    for (const name of names) {
+      await rm(join(folder, name), { recursive: true });
+      await mkdir(join(folder, name));
+      await writeFile(join(folder, name, 'in-the-way'), '');
+    }
+  }
+
+  it('exits with 1, and says how the history is completed', async () => {
+    const { code, out, err } = await applyWithout(/history\/.*\.json$/);
+    expect(out).toContain('1 applied');
+    expect(err).toContain('error: the history lacks the end of this apply');
+    expect(err).toContain('run "trueup apply" again: it completes the history');
+    expect(code).toBe(1);
+  });
+
+  it('exits with 1, and says how the lock is taken away', async () => {
+    const { code, out, err } = await applyWithout(/ledger\.json\.lock$/);
+    expect(out).toContain('1 applied');
+    expect(err).toContain('error: the lock could not be given back');
+    expect(err).toContain('trueup unlock --id');
+    expect(code).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 /** The command line as a user meets it: arguments, paths, streams and exit codes (architecture: exit codes). */
-import { mkdir, readdir } from 'node:fs/promises';
+import { chown, lchown, mkdir, readdir, rename, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -77,6 +77,30 @@ describe('a mistake on the command line', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
+  it.each([
+    [['destroy']],
+    [['destroy', '--auto-approve', '-target=x', 'one', 'two']],
+    [['destroy', '--help']],
+  ])('%j does nothing and explains how resources are removed', async (args) => {
+    const cwd = temporaryFolder();
+    const { code, out, err } = await trueup(args, { cwd });
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^error: there is no command "destroy", and nothing was done/);
+    for (const way of ['document', 'metadata.remove', 'metadata.onRemove', 'metadata.protect', '--ack'])
+      expect(err).toContain(way);
+    expect(err).not.toMatch(/Did you mean|run with --help/);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it('"destroy" stands in no help, and in the JSON answer as an error', async () => {
+    expect((await trueup(['--help'], nowhere)).out).not.toContain('destroy');
+    const { code, out } = await trueup(['destroy', '--format', 'json'], nowhere);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({
+      diagnostics: [{ code: 'usage', message: expect.stringMatching(/^there is no command "destroy"/) }],
+    });
+  });
+
   it('reaches the shell as exit code 1', async () => {
     expect(await trueupProcess(['plan', '--nope'], nowhere)).toMatchObject({ code: 1, out: '' });
   });
@@ -98,8 +122,9 @@ describe('schema', () => {
 });
 
 describe('the path', () => {
-  it('is a directory, a stack file, or nothing: then the stack is here or in a parent', async () => {
+  it('is a directory, a stack file, or nothing: then the stack is here or in a parent within the repository', async () => {
     const stack = await (await openBench()).checkout();
+    await mkdir(join(stack.directory, '.git'));
     await stack.declare(workspace('app'));
     await mkdir(join(stack.directory, 'deep', 'down'), { recursive: true });
     for (const [cwd, path] of [
@@ -144,11 +169,61 @@ describe('the path', () => {
     expect(nothing.err).toContain('standard input holds no document');
   });
 
+  it('left out, finds no stack above the repository, or above the current folder where there is none', async () => {
+    const stack = await (await openBench()).checkout();
+    const inside = join(stack.directory, 'clone', 'deep');
+    await mkdir(inside, { recursive: true });
+    const bare = await trueup(['validate'], { cwd: inside });
+    expect(bare).toMatchObject({ code: 1, out: '' });
+    expect(bare.err).toContain(
+      'there is no trueup.yaml here, and parent directories are searched only within',
+    );
+    await mkdir(join(stack.directory, 'clone', '.git'));
+    const inClone = await trueup(['validate'], { cwd: inside });
+    expect(inClone).toMatchObject({ code: 1, out: '' });
+    expect(inClone.err).toContain('no trueup.yaml here or in a parent directory within the git repository');
+  });
+
+  // Only root can give files away.
+  it.runIf(process.getuid?.() === 0)(
+    'left out, refuses a stack file of a stranger in a parent folder, and names its owner and both others',
+    async () => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.declare(workspace('app'));
+      const inside = join(stack.directory, 'deep');
+      await mkdir(inside);
+      await mkdir(join(stack.directory, '.git'));
+      const file = join(stack.directory, 'trueup.yaml');
+      const inDeep = () => trueup(['plan'], { cwd: inside, env: secrets });
+      await chown(inside, 1234, 1234);
+      await chown(file, 4321, 4321);
+      const refused = await inDeep();
+      expect(refused).toMatchObject({ code: 1, out: '' });
+      expect(refused.err).toContain('"../trueup.yaml" belongs to the user with the id 4321');
+      expect(refused.err).toContain(
+        'neither the current user (0) nor the owner of the current directory (1234)',
+      );
+      expect(bench.wire.seen).toEqual([]);
+      expect(await trueup(['plan', '..'], { cwd: inside, env: secrets })).toMatchObject({ code: 0 });
+      expect(await trueup(['plan'], { cwd: stack.directory, env: secrets })).toMatchObject({ code: 0 });
+      await chown(file, 1234, 1234);
+      expect(await inDeep()).toMatchObject({ code: 0 });
+      await rename(file, join(stack.directory, 'mine.yaml'));
+      await symlink('mine.yaml', file);
+      await lchown(file, 4321, 4321);
+      expect((await inDeep()).err).toContain('the id 4321');
+    },
+  );
+
   it('that leads nowhere is an error with a way out', async () => {
     for (const [path, says] of [
       ['/no/such/place', 'there is no file or directory "/no/such/place"'],
       ['.', '"." holds no trueup.yaml'],
-      [undefined, 'there is no trueup.yaml here or in a parent directory'],
+      [
+        undefined,
+        'there is no trueup.yaml here, and parent directories are searched only within a git repository',
+      ],
     ] as const) {
       const { code, out, err } = await trueup(path === undefined ? ['plan'] : ['plan', path], nowhere);
       expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -273,7 +348,7 @@ describe('apply', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(/^applied +\+ Workspace\/acme\/app /m);
     expect(out).toMatch(/^applied +\+ ClusterAuthRole\/prod\/web .*\/2\)$/m);
-    expect(out).toContain('2 applied\n\nPlanned again: nothing is left to do');
+    expect(out).toContain('2 applied\n\nPlanned again: nothing is left to do\n\nNext: "trueup drift" shows');
   });
 
   it('as JSON prints its outcomes and nothing else on stdout', async () => {

@@ -408,8 +408,8 @@ describe('an export of 2,000 workspaces and 500 roles', () => {
     const stack = await bench.checkout(deep);
     const { err } = await stack.run(['export', '--out', 'manifests', '--group', 'per-kind'], 0);
     // 20 pages, the consumers of the 200 that do not share with everyone, one list and 500 roles, the config, and the
-    // question for the type of the mount, which the service answers
-    expect(bench.wire.seen).toHaveLength(20 + 200 + 501 + 1 + 1);
+    // question for the type of the mount, which the service answers; the execution modes that project and organization give
+    expect(bench.wire.seen).toHaveLength(20 + 200 + 501 + 1 + 1 + 2);
     expect(err).toContain('acme: reading RemoteStateConsumers of 2000 resources');
     expect(err).toContain('prod: reading ClusterAuthRole, 500 requests');
     expect(err).toContain('exported 2000 Workspace, 500 ClusterAuthRole into 2 files');

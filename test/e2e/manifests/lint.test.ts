@@ -57,6 +57,17 @@ describe('the lint', () => {
     expect(codes(await told(stack, ['plan'])).toSorted()).toEqual(found);
   });
 
+  it('is counted in the summary of a plan, in every format', async () => {
+    const stack = await linted();
+    await stack.declare(role('web', careless));
+    const counted = '1 to create, 0 unchanged, 6 warnings';
+    expect((await stack.run(['plan'], 0)).out).toContain(counted);
+    for (const format of ['markdown', 'html'])
+      expect((await stack.run(['plan', '--format', format], 0)).out).toContain(counted);
+    await stack.declare(role('web'));
+    expect((await stack.run(['plan'], 0)).out).toMatch(/^1 to create, 0 unchanged$/m);
+  });
+
   it('is silent about a role that is none of these', async () => {
     const stack = await linted();
     await stack.declare(role('web', { tokenMaxTtl: '768h', tokenPeriod: '1h', tokenExplicitMaxTtl: '30d' }));

@@ -131,17 +131,18 @@ describe('what happens meanwhile', () => {
   });
 
   it('a newer plan outlives the older comment, into which it was to be moved', async () => {
-    const { github, post } = await openScene();
-    await post(['old'], { env: { GITHUB_RUN_NUMBER: '1' } });
+    const { github, folder, post, comment } = await openScene();
+    const made = { at: new Date(Date.now() - 60_000).toISOString(), commit: github.pull.head };
+    await post(['old']);
     const [old] = github.comments.splice(0);
-    await post(['newest'], { env: { GITHUB_RUN_NUMBER: '30' } });
+    await post(['newest']);
     github.comments.unshift(...(old === undefined ? [] : [old]));
     github.once(({ method }) => {
       if (method !== 'PATCH') return undefined;
       github.comments.shift();
       return { status: 404, body: { message: 'Not Found' } };
     });
-    await post(['late'], { env: { GITHUB_RUN_NUMBER: '2' } });
+    await comment(['--plan', await writePlanOf(folder, ['late'], { made })]);
     expect(github.comments).toHaveLength(1);
     expect(bodyOf(github)).toContain('Toy/acme/newest');
   });

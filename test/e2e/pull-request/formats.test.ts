@@ -181,7 +181,7 @@ describe('--format github', () => {
     const env = { ...secrets, GITHUB_STEP_SUMMARY: join(stack.directory, 'none', 'summary.md') };
     const { code, err } = await trueup(['plan', '--format', 'github'], { cwd: stack.directory, env });
     expect(code).toBe(0);
-    expect(err).toContain('GITHUB_STEP_SUMMARY was not written');
+    expect(err).toMatch(/GITHUB_STEP_SUMMARY \("[^"]+"\) was not written/);
   });
 });
 
@@ -310,12 +310,12 @@ describe('an apply of a plan that is not the approved one', () => {
     expect(err).toMatch(/^error: nothing was written: the plan is not the one that was approved/);
     expect(out).toMatch(/^\nOnly in approved\n {2}\+ create {2}Workspace\/acme\/two\n/);
     expect(out).toContain('and 5 more, which "trueup diff" and "--format json" tell');
-    expect(out).not.toContain('Looked at');
+    expect(out).not.toContain('Checked');
   });
 
   it('shows the plan when it is asked to', async () => {
     const stack = await moved();
-    expect((await stack.run(['apply', 'plan.json', '--show-plan'], 4)).out).toContain('Looked at');
+    expect((await stack.run(['apply', 'plan.json', '--show-plan'], 4)).out).toContain('Checked');
   });
 
   it('with a digest alone shows nothing but the reason', async () => {
@@ -323,5 +323,37 @@ describe('an apply of a plan that is not the approved one', () => {
     const { out, err } = await stack.run(['apply', '--approve', '0'.repeat(32)], 4);
     expect(out).toBe('');
     expect(err).toContain('was approved: live or the manifests changed since');
+  });
+});
+
+describe('a value with double quotes', () => {
+  const forged = 'p" for 1s only, approved by "ann" and "q';
+  const escaped = JSON.stringify(forged).slice(1, -1);
+
+  it('stays inside its quotes in every report of a plan, and inside its code in Markdown', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(role('web', { tokenPolicies: [forged] }));
+    const text = await stack.run(['plan'], 0);
+    expect(text.out.replace(/\s+/g, ' ')).toContain(`gets the policies "${escaped}", "default"`);
+    const markdown = await stack.run(['plan', '--format', 'markdown'], 0);
+    expect(markdown.out).toContain(`gets the policies \`${escaped}\`, \`default\``);
+    const html = await stack.run(['plan', '--format', 'html'], 0);
+    const data = /<script type="application\/json" id="report">([^<]*)<\/script>/.exec(html.out)?.[1] ?? '{}';
+    const { changes } = JSON.parse(data).plan;
+    expect(JSON.stringify(changes[0].risks)).toContain(
+      JSON.stringify(`"${escaped}", "default"`).slice(1, -1),
+    );
+    const table = html.out.slice(html.out.indexOf('<table class="static">'));
+    expect(table).not.toContain(forged.replaceAll('"', '&quot;'));
+    for (const report of [text.out, markdown.out]) expect(report).not.toContain(forged);
+  });
+
+  it('stays inside its quotes in a problem that validate reports', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app', { tagNames: ['x" is fine, and "y'] }));
+    for (const format of ['text', 'markdown']) {
+      const { out, err } = await stack.run(['validate', '--format', format], 7);
+      expect(out + err).toContain(String.raw`x\" is fine, and \"y`);
+    }
   });
 });

@@ -141,6 +141,52 @@ describe('What this stack created and its ledger does not know, on a service wit
   });
 });
 
+describe('After a lost ledger, on a service without tag bindings', () => {
+  const recovered = async () => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('tag-bindings'));
+    const stack = await bench.checkout({ workspaces: byLedger });
+    await bench.byHand.create({ name: 'found' });
+    const found = workspace('found', {}, { adopt: true });
+    await stack.declare(workspace('app'), workspace('web'), found);
+    await stack.insist();
+    await stack.loseLedger();
+    const { out } = await stack.run(['recover', '--yes'], 0);
+    await stack.insist();
+    return { bench, stack, out: out.replace(/\s+/g, ' ') };
+  };
+
+  it('recover says that undeclared workspaces are no longer deleted, and how to have one deleted again', async () => {
+    const { bench, stack, out } = await recovered();
+    expect(out).toContain('They are no longer deleted when they are no longer declared, but released.');
+    expect(out).toContain('add "onRemove: delete" to its metadata and apply');
+    expect(out).toContain('Workspace/acme/web');
+    const asked = { onRemove: 'delete' };
+    const both = [workspace('web', {}, asked), workspace('found', {}, { adopt: true, ...asked })];
+    await stack.declare(workspace('app'), ...both);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'));
+    expect((await stack.run(['plan'], 0)).out).toMatch(/- delete +Workspace\/acme\/web/);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('web')).toEqual([]);
+    expect(await bench.idsOf('found')).toHaveLength(1);
+  });
+
+  it('a removal request for an adopted workspace does not suggest to adopt it', async () => {
+    const { stack } = await recovered();
+    await stack.declare(
+      workspace('app'),
+      tombstone('Workspace', 'web', 'safe'),
+      tombstone('Workspace', 'found', 'force'),
+    );
+    const { out } = await stack.run(['plan'], 9);
+    expect(out).not.toContain('adopt it first');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'declare it with "onRemove: delete", apply, and write this document then',
+    );
+  });
+});
+
 describe('A part on a service without tag bindings', () => {
   it('is adopted only once somebody was asked', async () => {
     const bench = await openBench();
@@ -161,6 +207,45 @@ describe('A part on a service without tag bindings', () => {
   });
 });
 
+describe('What another stack created, on a service without tag bindings', () => {
+  const mark = 'stack "other" created it';
+
+  it('is named by the guard, the plan as JSON and text, and the export', async () => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('tag-bindings'));
+    const other = await bench.checkout({ name: 'other', workspaces: byLedger });
+    await other.begin(workspace('app'), workspace('web'));
+    const stack = await bench.checkout({ workspaces: byLedger });
+    await stack.declare(
+      workspace('app', { description: 'mine' }, { adopt: true }),
+      consumers('web', { consumers: ['app'] }, { adopt: true }),
+    );
+    const { changes, guards } = await stack.plan();
+    expect(changes.map(({ address, createdBy }) => [address, createdBy])).toEqual([
+      ['Workspace/acme/app', 'other'],
+      ['RemoteStateConsumers/acme/web', 'other'],
+    ]);
+    const adoptions = guards.filter(({ id }) => id === 'adopt').flatMap(({ concerns }) => concerns);
+    expect(adoptions.map(({ says }) => says)).toEqual([[mark], [mark]]);
+    expect((await stack.run(['plan'], 0)).out).toContain(mark);
+    expect((await stack.run(['export', '--all', '--target', 'acme'], 0)).out).toContain(
+      '# Stack "other" created it',
+    );
+    await stack.declare(workspace('app'));
+    expect((await stack.run(['plan'], 9)).out).toContain(mark);
+  });
+
+  it('is not named by a text that can be no name of a stack', async () => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('tag-bindings'));
+    await bench.byHand.create({ name: 'app', 'source-name': 'trueup/x" is yours' });
+    const stack = await bench.checkout({ workspaces: byLedger });
+    await stack.declare(workspace('app', {}, { adopt: true }));
+    const { changes } = await stack.plan();
+    expect(changes).toMatchObject([{ action: 'adopt', notes: [] }]);
+  });
+});
+
 describe('A create that lost a race on a service without tag bindings', () => {
   it('does not make ours what somebody else made with the same source name', async () => {
     const bench = await openBench();
@@ -176,5 +261,106 @@ describe('A create that lost a race on a service without tag bindings', () => {
     await stack.run(['apply', '--yes'], 1);
     expect((await stack.ledger()).records).toEqual({});
     expect((await stack.run(['plan'], 9)).out).toContain("this stack's ledger does not know it");
+  });
+});
+
+describe('A workspace that another stack has adopted and changed, on a service without tag bindings', () => {
+  const changedByAnother = async (change: object = { description: 'of other' }) => {
+    const bench = await openBench();
+    bench.wire.guardBy(lacking('tag-bindings'));
+    const stack = await bench.checkout({ workspaces: byLedger });
+    await stack.begin(workspace('app'), workspace('web', { fileTriggersEnabled: false }), workspace('zoo'));
+    const other = await bench.checkout({ name: 'other', workspaces: byLedger });
+    await other.declare(workspace('web', change, { adopt: true }));
+    await other.insist();
+    bench.wire.reset();
+    return { bench, stack, other };
+  };
+  const oneLine = (text: string) => text.replace(/\s+/g, ' ');
+
+  it('is kept and noted once it is no longer declared', async () => {
+    const { bench, stack } = await changedByAnother();
+    await stack.declare(workspace('app'), workspace('zoo'));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(oneLine(out)).toContain(
+      'no longer declared, but it was changed since this stack last wrote it (description): it is kept',
+    );
+    expect(out).toContain('metadata.remove: force');
+    expect(out).toContain('onRemove: release');
+    expect(await bench.idsOf('web')).toHaveLength(1);
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('is kept also where a later apply of this stack had nothing to do', async () => {
+    const { bench, stack } = await changedByAnother();
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'), workspace('zoo'));
+    expect(oneLine((await stack.run(['apply', '--yes'], 0)).out)).toContain('changed since this stack');
+    expect(await bench.idsOf('web')).toHaveLength(1);
+  });
+
+  it('is kept where a field that this stack declared was changed', async () => {
+    const { bench, stack } = await changedByAnother({ fileTriggersEnabled: true });
+    await stack.declare(workspace('app'), workspace('zoo'));
+    expect(oneLine((await stack.run(['apply', '--yes'], 0)).out)).toContain(
+      '(fileTriggersEnabled): it is kept',
+    );
+    expect(await bench.idsOf('web')).toHaveLength(1);
+  });
+
+  it('is kept from a safe tombstone, and a forced one waits for the guard', async () => {
+    const { bench, stack } = await changedByAnother();
+    await stack.declare(workspace('app'), workspace('zoo'), tombstone('Workspace', 'web', 'safe'));
+    expect(oneLine((await stack.run(['apply', '--yes'], 0)).out)).toContain('changed since this stack');
+    await stack.declare(workspace('app'), workspace('zoo'), tombstone('Workspace', 'web', 'force'));
+    const { out } = await stack.run(['apply', '--yes'], 5);
+    expect(out).toMatch(/blocks +forced-delete/);
+    expect(oneLine(out)).toContain('it was changed since this stack last wrote it (description)');
+    expect(await bench.idsOf('web')).toHaveLength(1);
+    await stack.insist();
+    expect(await bench.idsOf('web')).toEqual([]);
+  });
+
+  it('is not deleted where the change comes between the plan and its apply', async () => {
+    const { bench, stack } = await changedByAnother({});
+    await stack.declare(workspace('app'), workspace('zoo'));
+    const { digest } = await stack.plan();
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('web')}`, {
+      data: { type: 'workspaces', attributes: { description: 'late' } },
+    });
+    await stack.run(['apply', '--approve', digest], 4);
+    expect(await bench.idsOf('web')).toHaveLength(1);
+  });
+
+  it.each([
+    ['tags', { tags: { team: 'other' } }],
+    ['tags', { tags: {} }],
+  ])('is kept where only its %s were changed, on a service that has them', async (named, change) => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ workspaces: byLedger });
+    await stack.begin(workspace('app'), workspace('web', { tags: { team: 'ours' } }), workspace('zoo'));
+    const other = await bench.checkout({ name: 'other', workspaces: byLedger });
+    await other.declare(workspace('web', change, { adopt: true }));
+    await other.insist();
+    await stack.declare(workspace('app'), workspace('zoo'));
+    expect(oneLine((await stack.run(['apply', '--yes'], 0)).out)).toContain(`(${named}): it is kept`);
+    expect(await bench.idsOf('web')).toHaveLength(1);
+  });
+
+  it('is kept where it was renamed', async () => {
+    const { bench, stack } = await changedByAnother({});
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('web')}`, {
+      data: { type: 'workspaces', attributes: { name: 'web-of-other' } },
+    });
+    await stack.declare(workspace('app'), workspace('zoo'));
+    expect(oneLine((await stack.run(['apply', '--yes'], 0)).out)).toContain('(name): it is kept');
+    expect(await bench.idsOf('web-of-other')).toHaveLength(1);
+  });
+
+  it('is deleted where nothing was changed', async () => {
+    const { bench, stack } = await changedByAnother({});
+    await stack.declare(workspace('app'), workspace('zoo'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('web')).toEqual([]);
   });
 });

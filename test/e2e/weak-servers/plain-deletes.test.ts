@@ -41,6 +41,7 @@ describe('A workspace whose resources the service does not count', () => {
     await saveState(bench.byHand, id, { instances: 2 });
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(said(out)).toContain('to be deleted, but kept: its current state holds resources');
+    expect(said(out)).toContain('write a document for it with "metadata.remove: force"');
     expect(said(out), 'the service would refuse nothing').not.toContain('refuse');
     expect(bench.written()).toEqual([]);
   });

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { tombstone, workspace } from '../../support/cli/documents.ts';
-import { type Lack, lacking } from '../../support/weak/weak-service.ts';
+import { keepingTagCase, type Lack, lacking } from '../../support/weak/weak-service.ts';
 
 async function openWeak(missing: readonly Lack[], target: object = {}) {
   const bench = await openBench({
@@ -225,6 +225,86 @@ describe('A service that never tells that an execution mode is a workspace’s o
     await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
     const { changes } = await stack.plan();
     expect(changes.map(({ address }) => address)).toEqual(['Workspace/acme/app']);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('A service without projects, automatic destruction and assessments', () => {
+  const spec = { autoDestroyAt: '2031-01-01T00:00:00Z', assessmentsEnabled: true, projectId: 'prj-1' };
+
+  it('has them listed as lacking, and every plan warns where they are declared', async () => {
+    const { bench, stack } = await openWeak(['hosted-fields']);
+    await bench.byHand.create({ name: 'of-others' });
+    bench.wire.guardBy(async (request, pass) => {
+      const { data } =
+        request.text === '' ? {} : (JSON.parse(request.text) as { data?: Record<string, object> });
+      if (data === undefined) return lacking('hosted-fields')(request, pass);
+      const {
+        'assessments-enabled': _,
+        'auto-destroy-at': __,
+        ...attributes
+      } = (data['attributes'] ?? {}) as Record<string, unknown>;
+      const { project: ___, ...relationships } = (data['relationships'] ?? {}) as Record<string, unknown>;
+      const text = JSON.stringify({ data: { ...data, attributes, relationships } });
+      return lacking('hosted-fields')({ ...request, text }, pass);
+    });
+    await stack.declare(workspace('app', spec), workspace('web', { assessmentsEnabled: false }));
+    const { digest } = await stack.plan();
+    const applied = await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 0);
+    expect(applied.out).not.toContain('nothing is left to do');
+    const { out } = await stack.run(['plan', '--exit-code'], 0);
+    expect(out).not.toContain('No changes');
+    for (const name of Object.keys(spec)) {
+      expect(out).toContain(`the service does not have, or does not show, "${name}" of a workspace`);
+      expect(out.replace(/\s+/g, ' ')).toContain(
+        `"${name}" of "Workspace/acme/app" has no effect that can be seen`,
+      );
+    }
+    expect(out).not.toContain('"Workspace/acme/web" has no effect');
+    expect((await stack.plan()).problems.map(({ code, severity }) => [code, severity])).toEqual(
+      Array(3).fill(['field-not-available', 'warning']),
+    );
+  });
+});
+
+describe('A service that shows neither who holds a lock nor why', () => {
+  it('has our lock removed once it is no longer declared, and nobody else’s', async () => {
+    const { bench, stack } = await openWeak(['lock-facts']);
+    await stack.begin(workspace('app', { lock: { reason: 'frozen' } }), workspace('web'));
+    await bench.byHand.post(`/workspaces/${await bench.idOf('web')}/actions/lock`, { reason: 'by hand' });
+    await stack.declare(workspace('app'), workspace('web', { lock: null }));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    const locks = await Promise.all(
+      ['app', 'web'].map(async (name) => (await bench.byHand.attributes(await bench.idOf(name)))['locked']),
+    );
+    expect(locks).toEqual([false, true]);
+  });
+});
+
+describe('A service that keeps upper and lower case of flat tags apart', () => {
+  it('has them compared and written as they are spelled', async () => {
+    const { bench, stack } = await openWeak([]);
+    bench.wire.guardBy(keepingTagCase);
+    const tagsOf = async (name: string) =>
+      (await bench.byHand.attributes(await bench.idOf(name)))['tag-names'];
+    await stack.begin(workspace('app', { tagNames: ['B', 'keep'] }), workspace('web', { tagNames: ['b'] }));
+    expect(await tagsOf('app')).toEqual(['upper-b', 'keep']);
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(workspace('app', { tagNames: ['keep'] }), workspace('web', { tagNames: ['B'] }));
+    const { out } = await stack.run(['plan'], 0);
+    expect(out).toMatch(/- +B\b/);
+    await stack.run(['apply', '--yes'], 0);
+    expect([await tagsOf('app'), await tagsOf('web')]).toEqual([['keep'], ['upper-b']]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is no other than one that keeps them in lower case, where nothing in upper case is live', async () => {
+    const { stack } = await openWeak([]);
+    await stack.begin(workspace('app', { tagNames: ['B', 'keep'] }));
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(workspace('app', { tagNames: ['Keep', 'c'] }));
     await stack.run(['apply', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);
   });

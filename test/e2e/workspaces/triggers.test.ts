@@ -1,5 +1,5 @@
 /** What starts runs: the service has one of several triggers, and clears the others when one is set (rules 13, 27). */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
@@ -53,4 +53,35 @@ it('So are an expression for tags, and the file triggers that one turns off', as
     'trigger-prefixes': ['a'],
   });
   await stack.run(['plan', '--exit-code'], 0);
+});
+
+const triggers: Readonly<Record<string, object>> = {
+  'no trigger': { vcsRepo },
+  triggerPatterns: { vcsRepo, triggerPatterns: ['/infra/**'] },
+  triggerPrefixes: { vcsRepo, triggerPrefixes: ['mods'] },
+  'vcsRepo.tagsRegex': { vcsRepo: { ...vcsRepo, tagsRegex: 'v.*' } },
+  'tagsRegex and no file triggers': {
+    vcsRepo: { ...vcsRepo, tagsRegex: 'v.*' },
+    fileTriggersEnabled: false,
+  },
+  'fileTriggersEnabled: false': { vcsRepo, fileTriggersEnabled: false },
+  'triggerPatterns and no file triggers': {
+    vcsRepo,
+    triggerPatterns: ['/infra/**'],
+    fileTriggersEnabled: false,
+  },
+};
+
+describe.each(['neutral', 'hcp-terraform'])('In the dialect %s, one apply is enough', (dialect) => {
+  it.each(Object.keys(triggers))('for each change away from %s', async (from) => {
+    const bench = await openBench({ dialects: [dialect] });
+    const spec = { guards: { maxUpdatePercent: 100 } };
+    const stack = await bench.checkout({ workspaces: { dialect }, spec });
+    const others = Object.keys(triggers).filter((name) => name !== from);
+    await stack.declare(...others.map((_, index) => workspace(`app-${index}`, triggers[from])));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(...others.map((to, index) => workspace(`app-${index}`, triggers[to])));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
 });

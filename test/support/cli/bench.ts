@@ -92,7 +92,7 @@ export interface Bench {
   idsOf(name: string): Promise<string[]>;
   /** @throws when there is no such workspace, or more than one */
   idOf(name: string): Promise<string>;
-  /** tags bound to the workspace itself, the claim among them */
+  /** tags bound to the workspace itself, the claim among them, without the id of its stack */
   tagsOf(name: string): Promise<Record<string, unknown>>;
   /** method and path of each write so far, ids as `ws-…` */
   written(): string[];
@@ -136,11 +136,32 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
     idOf,
     tagsOf: async (name) => {
       const { resources } = await byHand.get(`/workspaces/${await idOf(name)}/tag-bindings`);
-      return Object.fromEntries(resources.map(({ attributes }) => [attributes['key'], attributes['value']]));
+      return Object.fromEntries(
+        resources.map(({ attributes: { key, value } }) => [key, withoutId(String(value))]),
+      );
     },
     written: () => wire.writes().map(({ method, path }) => `${method} ${path.replace(/ws-\w+/, 'ws-…')}`),
-    checkout: async (stack = {}) => checkoutIn(temporaryFolder(), wire, stack),
+    checkout: async (stack = {}) =>
+      checkoutIn(temporaryFolder(), { wire, dropIds: () => dropIds(byHand) }, stack),
   };
+}
+
+/** Leaves all claims as they were before stacks had ids. */
+async function dropIds(byHand: TestClient): Promise<void> {
+  const { resources } = await byHand.get('/organizations/acme/workspaces?page%5Bsize%5D=100');
+  for (const { id } of resources) {
+    const bindings = (await byHand.get(`/workspaces/${id}/tag-bindings`)).resources;
+    const claim = bindings.find(({ attributes }) => attributes['key'] === 'trueup-stack');
+    const value = claim && withoutId(String(claim.attributes['value']));
+    if (value === undefined) continue;
+    const attributes = { key: 'trueup-stack', value };
+    await byHand.patch(`/workspaces/${id}/tag-bindings`, { data: [{ type: 'tag-bindings', attributes }] });
+  }
+}
+
+/** Which id a stack has is random. */
+function withoutId(claim: string): string {
+  return claim.replace(/:id=[0-9a-f]{8}$/, '');
 }
 
 async function sendToMount(url: string, method: string, body?: object): Promise<Record<string, unknown>> {
@@ -159,12 +180,21 @@ export interface Checkout extends StackFolder {
   insist(): Promise<Ran>;
   /** declares these, applies them, and forgets what was seen on the wire */
   begin(...documents: readonly object[]): Promise<void>;
+  /** the tags are left as they were before stacks had ids; with ids, nothing is planned until the ledger is rebuilt */
   loseLedger(): Promise<void>;
+  /** leaves all claims as they were before stacks had ids */
+  dropIds(): Promise<void>;
   /** the same directory with another stack file: some of the stack is otherwise from now on */
   become(stack: StackOptions): Promise<Checkout>;
 }
 
-function checkoutIn(directory: string, wire: FaultyProxy, options: StackOptions): Checkout {
+interface CheckoutPlace {
+  readonly wire: FaultyProxy;
+  dropIds(): Promise<void>;
+}
+
+function checkoutIn(directory: string, place: CheckoutPlace, options: StackOptions): Checkout {
+  const { wire, dropIds } = place;
   const { workspaces, clusterAuth, ...more } = options;
   const targets = [workspacesTarget(wire.url, workspaces), clusterAuthTarget(wire.url, clusterAuth)];
   const folder = stackIn({
@@ -178,20 +208,25 @@ function checkoutIn(directory: string, wire: FaultyProxy, options: StackOptions)
     insist: async () => {
       const { out } = await folder.tryRun(['plan', '--format', 'json']);
       const { digest, acknowledge } = JSON.parse(out) as PlanJson;
-      return folder.run(['apply', '--approve', digest, '--ack', acknowledge.join(',')], 0);
+      return folder.run(['apply', '--approve', digest, '--again', '--ack', acknowledge.join(',')], 0);
     },
     begin: async (...documents) => {
       await folder.declare(...documents);
       await folder.run(['apply', '--yes'], 0);
       wire.reset();
     },
-    loseLedger: () => rm(folder.ledgerFile),
-    become: async (stack) => checkoutIn(directory, wire, { ...options, ...stack }),
+    dropIds,
+    loseLedger: async () => {
+      await rm(folder.ledgerFile);
+      await dropIds();
+    },
+    become: async (stack) => checkoutIn(directory, place, { ...options, ...stack }),
   };
 }
 
 /** The ledger of the stack `payments` as version 1 wrote it: without what its targets were. */
 export async function toVersion1(stack: Checkout, approved?: object): Promise<void> {
+  await stack.dropIds();
   const { records } = await stack.ledger();
   const kept = approved === undefined ? records : [records, approved];
   const checksum = createHash('sha256').update(JSON.stringify(kept)).digest('hex');

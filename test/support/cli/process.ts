@@ -15,6 +15,8 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** held open to the end of the test where it is `open` */
   readonly stdin?: string | Uint8Array | { readonly open: string };
+  /** every write to a file fails, as on a full disk (EFBIG) */
+  readonly fullDisk?: boolean;
 }
 
 export interface Exited {
@@ -116,10 +118,12 @@ function start(
 /** The process as Node has it, for tests of what becomes of its streams. */
 export function spawnTrueup(
   args: readonly string[],
-  { cwd, env }: Pick<ProcessOptions, 'cwd' | 'env'>,
+  { cwd, env, fullDisk = false }: Pick<ProcessOptions, 'cwd' | 'env' | 'fullDisk'>,
   stdio: StdioOptions,
 ): ChildProcess {
-  return spawn(process.execPath, [mainFile, ...args], { cwd, env: environment(env), stdio });
+  const limited = ['bash', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0" "$@"'];
+  const [command = '', ...before] = [...(fullDisk ? limited : []), process.execPath, mainFile];
+  return spawn(command, [...before, ...args], { cwd, env: environment(env), stdio });
 }
 
 async function exited(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Exited> {

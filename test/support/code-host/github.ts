@@ -1,6 +1,6 @@
 /**
  * GitHub as its REST API documents it, as far as a comment needs it: the comments of one pull request, pull request 7 of `acme/infra`.
- * Tokens of jobs belong to no user, links of pages lead to another path than the one that was asked, and whoever may write may also
+ * Tokens of jobs and apps belong to no user, and there is no GraphQL, links of pages lead to another path than the one that was asked, and whoever may write may also
  * edit what others wrote.
  */
 import {
@@ -17,6 +17,8 @@ export const githubTokens = {
   job: 'ghs_0123456789abcdefghijklmnopqrstuvwxyzAB',
   /** of a job in a fork: it may read */
   fork: 'ghs_forkforkforkforkforkforkforkforkforkfo',
+  /** of an app, outside of jobs and in them */
+  app: 'ghs_appappappappappappappappappappappappap',
   /** of a person */
   person: 'ghp_personpersonpersonpersonpersonperson0',
 };
@@ -24,6 +26,7 @@ export const githubTokens = {
 const owners: Readonly<Record<string, string>> = {
   [githubTokens.job]: 'github-actions[bot]',
   [githubTokens.fork]: 'github-actions[bot]',
+  [githubTokens.app]: 'deployer[bot]',
   [githubTokens.person]: 'ann',
 };
 
@@ -59,7 +62,6 @@ function answer(asked: AskedRequest, url: string, state: State): GivenAnswer {
   if (self === undefined) return { status: 401, body: { message: 'Bad credentials', status: '401' } };
   const { method, path, body } = asked;
   if (method === 'GET') return read(asked, url, { state, token, self });
-  if (path === '/graphql') return { status: 200, body: { data: { viewer: { login: self } } } };
   if (token === githubTokens.fork) return notAccessible;
   if (method === 'POST' && path === comments) return create(body.body ?? '', self, state);
   const id = Number(/^\/repos\/acme\/infra\/issues\/comments\/(\d+)$/.exec(path)?.[1]);

@@ -25,7 +25,7 @@ export function writePlanOf(
 let written = 0;
 
 export async function writePlan(folder: string, about: Partial<Plan>): Promise<string> {
-  const made = plan(about);
+  const made = plan({ made: { at: new Date().toISOString(), commit: 'a'.repeat(40) }, ...about });
   written += 1;
   const file = `plan-${written}.json`;
   await writeFile(join(folder, file), `${renderPlanJson({ ...made, digest: digestOf(made) })}\n`);

@@ -43,6 +43,7 @@ export interface PlanJson {
   };
   readonly problems: readonly { readonly code: string; readonly message: string }[];
   readonly guards: readonly { readonly id: string }[];
+  readonly digest: string;
 }
 
 export interface StackOptions {

@@ -135,6 +135,8 @@ class Service {
   #route(asked: Asked): Reply {
     const [collection, id = '', below, ...rest] = asked.segments;
     if (collection === 'organizations') {
+      if (id === 'acme' && below === undefined && asked.method === 'GET')
+        return reply(200, { data: { id, type: 'organizations', attributes: { name: id } } });
       if (id !== 'acme' || below !== 'workspaces') throw notFound();
       const [name] = rest;
       return name === undefined ? this.#collection(asked) : this.#one(asked, this.byName(name));

@@ -52,6 +52,8 @@ export const refusals: ReadonlySet<string> = new Set([
   // a tombstone for what is protected, or is not ours
   'protected',
   'not-ours',
+  // a schedule that would destroy what is protected
+  'protected-destroy',
 ]);
 
 /** The ending of the last step; the steps before it make the live state, and an apply proves itself on the way. */
@@ -124,7 +126,9 @@ async function planStack({ folder, tenant, tools }: Place): Promise<PlanOutput |
 
 /** Who has read the plan lets its guards pass; one that no guard blocks needs no more than a yes. */
 function consent({ digest, acknowledge }: PlanOutput): string[] {
-  return acknowledge.length === 0 ? ['--yes'] : ['--approve', digest, '--ack', acknowledge.join(',')];
+  return acknowledge.length === 0
+    ? ['--yes']
+    : ['--approve', digest, '--again', '--ack', acknowledge.join(',')];
 }
 
 interface PlanOutput {

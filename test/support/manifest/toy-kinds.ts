@@ -249,6 +249,7 @@ export const toyDialects: ReadonlyMap<string, Dialect> = new Map(
     {
       name,
       service,
+      spokenBy: `a ${name} service`,
       rename: {},
       tokenHeader: 'authorization',
       ...(defaultMount === undefined ? {} : { defaultMount }),

@@ -11,6 +11,7 @@ import {
 import type { Change, Mention } from '../../../src/model/plan/change.ts';
 import type { ShownDiagnostic, Place } from '../../../src/model/diagnostic.ts';
 import type { FieldChange, Shape } from '../../../src/model/kind/field.ts';
+import { digestVersion } from '../../../src/plan/approval/digest.ts';
 import { type Guard, guardDefaults } from '../../../src/model/plan/guard.ts';
 import type { Json } from '../../../src/model/json/json.ts';
 import type { Outcome } from '../../../src/model/plan/outcome.ts';
@@ -253,6 +254,7 @@ const wholePlan: fc.Arbitrary<Plan> = fc.record({
   problems: fc.array(anyDiagnostic, { maxLength: 2 }),
   guards: fc.array(guard, { maxLength: 3 }),
   coverage,
+  digestVersion: fc.constant(digestVersion),
   digest: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }),
 });
 

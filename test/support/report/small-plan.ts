@@ -1,4 +1,5 @@
 /** Hand-made pieces of plans about a kind that does not exist: each test fills in only what it is about. */
+import { digestVersion } from '../../../src/plan/approval/digest.ts';
 import type { Call } from '../../../src/model/plan/call.ts';
 import type { Change } from '../../../src/model/plan/change.ts';
 import type { Diagnostic, Place } from '../../../src/model/diagnostic.ts';
@@ -66,6 +67,7 @@ export function plan(about: Partial<Plan> = {}): Plan {
         },
       ],
     },
+    digestVersion,
     digest: '0123456789abcdef0123456789abcdef',
     ...about,
   };

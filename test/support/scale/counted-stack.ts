@@ -94,7 +94,14 @@ function stackAt(url: string): StackFile {
     name: stackName,
     targets: [workspacesTarget(url), clusterAuthTarget(url)],
     // What is counted here is requests, not who has read which plan.
-    spec: { guards: { maxDeletes: 100_000, maxDeletePercent: 100, maxUpdatePercent: 100, allow: ['adopt'] } },
+    spec: {
+      guards: {
+        maxDeletes: 100_000,
+        maxDeletePercent: 100,
+        maxUpdatePercent: 100,
+        allow: ['adopt', 'unrecorded'],
+      },
+    },
   };
 }
 

@@ -143,7 +143,7 @@ class Storm {
     const { out } = await this.#run('plan', '--format', 'json');
     const plan = parsePlan(out);
     if (plan === undefined || plan.acknowledge.length === 0) return ['--yes'];
-    return ['--approve', plan.digest, '--ack', plan.acknowledge.join(',')];
+    return ['--approve', plan.digest, '--again', '--ack', plan.acknowledge.join(',')];
   }
 
   /** In fair weather one apply does it all, and leaves nothing to plan. */

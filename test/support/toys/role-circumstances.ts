@@ -34,6 +34,8 @@ export const withRecord = [
   'created:protect',
   'created:release',
 ] as const;
+/** records without `protect` and `onRemove` */
+export const withPlainRecord = ['created', 'adopted'] as const;
 export const withoutRecord = ['no ledger', 'no record', 'begun'] as const;
 /** those that the manifest meant to be deleted with it */
 export const deletable = ['created', 'adopted:delete'] as const;

@@ -7,6 +7,7 @@ import {
   type RoleRule,
   there,
   notAsDeclared,
+  withPlainRecord,
   withRecord,
   withoutRecord,
   deletable,
@@ -50,13 +51,33 @@ export const roleDeeds: readonly RoleRule[] = [
   },
   {
     says: 'declared, recorded or begun, and as declared: nothing to do',
-    when: { document: declared, live: 'as declared', ledger: ['begun', ...withRecord] },
+    when: { document: declared, live: 'as declared', ledger: ['begun', ...withPlainRecord] },
     comes: 'nothing',
   },
   {
+    says: 'declared without the protection that the ledger has: that is dropped, and nothing else',
+    when: { document: declared, live: 'as declared', ledger: 'created:protect' },
+    comes: 'update, protect',
+  },
+  {
+    says: 'declared without the "onRemove" that the ledger has: that is dropped, and nothing else',
+    when: { document: declared, live: 'as declared', ledger: ['created:release', 'adopted:delete'] },
+    comes: 'update, onRemove',
+  },
+  {
     says: 'declared, known to the ledger and different: updated',
-    when: { document: declared, live: notAsDeclared, ledger: withRecord },
+    when: { document: declared, live: notAsDeclared, ledger: withPlainRecord },
     comes: 'update, colour',
+  },
+  {
+    says: 'declared, different, and without the protection that the ledger has: both in one update',
+    when: { document: declared, live: notAsDeclared, ledger: 'created:protect' },
+    comes: 'update, colour, protect',
+  },
+  {
+    says: 'declared, different, and without the "onRemove" that the ledger has: both in one update',
+    when: { document: declared, live: notAsDeclared, ledger: ['created:release', 'adopted:delete'] },
+    comes: 'update, colour, onRemove',
   },
   {
     says: 'declared, never recorded and different: an adoption, shown whole',

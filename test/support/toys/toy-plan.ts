@@ -115,6 +115,7 @@ export function inputOf(world: World): PlanContextInput & PlanInput {
       dialect: {
         name: 'neutral',
         service: 'workspaces',
+        spokenBy: '',
         rename: {},
         tokenHeader: 'authorization',
         capabilities: new Set(),

@@ -18,6 +18,8 @@ export interface Script {
   /** what is live when it is looked at again; by default what was live when the plan was made */
   readonly now?: readonly LiveResource[];
   readonly readFails?: Error;
+  /** milliseconds; stands still by default */
+  readonly clock?: () => number;
   readonly stop?: AbortSignal;
   readonly writeLedger?: (ledger: Ledger) => Promise<Ledger>;
   readonly fence?: Fence;
@@ -85,6 +87,7 @@ export async function applyToys(world: World, script: Script = {}): Promise<Done
     },
     ...(script.stop === undefined ? {} : { stop: script.stop }),
     ...(script.fence === undefined ? {} : { fence: script.fence }),
+    now: script.clock ?? (() => 0),
     readSecret: async () => 'a secret',
     pause: async () => {},
     tell: (event) => {

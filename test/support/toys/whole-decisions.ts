@@ -311,7 +311,49 @@ export const wholeGuards: readonly WholeRule[] = [
   },
   {
     says: 'what is declared and there never asks: "adopt: true" is an answer already',
-    when: { document: declared, live: there },
+    when: { document: declared, ledger: [...recorded, 'no ledger', 'no record'], live: there },
+    comes: '-',
+  },
+  {
+    says: 'what has the name of a recorded one, and another id, asks before it is adopted',
+    when: {
+      document: 'adopt',
+      claim: 'none',
+      birthMark: othersBirth,
+      ledger: 'record of another id',
+      live: there,
+    },
+    comes: 'adopt',
+  },
+  {
+    says: 'what is ours by its claim is no adoption, whatever id the ledger knows',
+    when: { document: declared, claim: ours, ledger: 'record of another id', live: there },
+    comes: '-',
+  },
+  {
+    says: 'what is refused asks nothing, whatever id the ledger knows',
+    when: { document: 'declared', claim: notOurs, ledger: 'record of another id', live: there },
+    comes: '-',
+  },
+  {
+    says: 'what another stack claims asks nothing, whatever id the ledger knows',
+    when: {
+      document: 'adopt',
+      claim: ["another's", 'inherited'],
+      ledger: 'record of another id',
+      live: there,
+    },
+    comes: '-',
+  },
+  {
+    says: 'what has our birth mark is no adoption, whatever id the ledger knows',
+    when: {
+      document: 'adopt',
+      claim: 'none',
+      birthMark: 'ours',
+      ledger: 'record of another id',
+      live: there,
+    },
     comes: '-',
   },
   {

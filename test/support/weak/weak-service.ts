@@ -19,7 +19,8 @@ export const lacks = [
   'rate-headers',
 ] as const;
 
-export type Lack = (typeof lacks)[number];
+/** Those, and what the corpus is not tried without. */
+export type Lack = (typeof lacks)[number] | 'mode-resets' | 'projects' | 'hosted-fields' | 'lock-facts';
 
 interface Filter {
   /** the path that is asked for instead */
@@ -85,6 +86,37 @@ const filters: Readonly<Record<Lack, Filter>> = {
       return { ...one, attributes: { ...one.attributes, 'setting-overwrites': overwrites } };
     },
   },
+  'lock-facts': {
+    workspace: (one) => ({
+      ...one,
+      attributes: without(one.attributes, 'locked-reason'),
+      relationships: without(one.relationships, 'locked-by'),
+    }),
+  },
+  // Has no project, never destroys a workspace, and assesses none.
+  'hosted-fields': {
+    workspace: (one) => ({
+      ...one,
+      attributes: without(
+        one.attributes,
+        'assessments-enabled',
+        'auto-destroy-at',
+        'auto-destroy-activity-duration',
+      ),
+      relationships: without(one.relationships, 'project'),
+    }),
+  },
+  // Says of every mode that it is inherited, and never resets one.
+  'mode-resets': {
+    body: (body) => {
+      if (body.data === undefined || body.data === null || isList(body.data)) return body;
+      return {
+        ...body,
+        data: { ...body.data, attributes: without(body.data.attributes, 'setting-overwrites') },
+      };
+    },
+  },
+  projects: { unknown: (path) => path.includes('/projects') },
   'pool-relationship': {
     workspace: (one) => {
       const link = one.relationships?.['agent-pool'] as { data?: { id?: string } | null } | undefined;
@@ -183,4 +215,17 @@ export const droppingTags: Warden = (request, pass) => {
   const body = JSON.parse(request.text) as { data?: { relationships?: Record<string, unknown> } };
   delete body.data?.relationships?.['tag-bindings'];
   return pass(request.path, JSON.stringify(body));
+};
+
+/** A service that keeps upper and lower case of flat tags apart. */
+export const keepingTagCase: Warden = async (request, pass) => {
+  const sent = request.text.replaceAll(
+    /("type":"tags","attributes":\{"name":")([^"]*[A-Z][^"]*)"/g,
+    (_, before: string, name: string) => `${before}upper-${name}"`,
+  );
+  const answer = await pass(request.path, sent);
+  return {
+    ...answer,
+    text: answer.text.replaceAll(/"upper-([^"]*)"/g, (_, name: string) => `"${name.toUpperCase()}"`),
+  };
 };

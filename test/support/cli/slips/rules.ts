@@ -98,10 +98,7 @@ export const rules: readonly Slip[] = [
   slip(
     'a duration has an unknown unit',
     payments,
-    [
-      'autoDestroyActivityDuration: 14d\n  tags: { env: staging, team: payments }',
-      'autoDestroyActivityDuration: 2 weeks',
-    ],
+    ['description: Databases of the staging environment\n', 'autoDestroyActivityDuration: 2 weeks\n'],
     ['bad-duration 45:32', 'write it like "14d" or "36h"'],
   ),
   slip(

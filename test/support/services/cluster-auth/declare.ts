@@ -63,6 +63,7 @@ export function meet(
     recorded: record?.fields,
     absent: kind.absent,
     ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
+    ...(prepared.origins === undefined ? {} : { origins: prepared.origins }),
   });
   const action = live === undefined ? 'create' : fields.length === 0 ? 'none' : 'update';
   return {
@@ -71,7 +72,7 @@ export function meet(
       target,
       dialect,
       stack: 'payments',
-      desired,
+      desired: canonicalSpec(kind.fields, prepared.desired),
       ...sides,
       idOf: () => undefined,
       peer: () => ({ action: 'none', fields: [] }),

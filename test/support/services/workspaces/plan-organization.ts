@@ -130,7 +130,7 @@ export function planFor(situation: Situation): Plan {
     kinds,
     desired: declared,
     targets: [{ target, dialect, sets, requests: 0 }],
-    ledger: { known: true, serial: 1, records: known },
+    ledger: { known: true, serial: 1, stackId: '0123abcd', records: known },
     manifestsComplete: true,
     files: 1,
     documents: declared.length,
@@ -144,7 +144,7 @@ function setOf(resources: readonly LiveResource[]): LiveSet {
 function liveOf(kind: string, one: LiveWorkspace, all: readonly LiveWorkspace[]): LiveResource[] {
   const { name, attributes = {}, relationships = {}, tags = {}, consumers } = one;
   const id = idOf(one);
-  const text = one.claim === undefined ? 'payments' : one.claim;
+  const text = one.claim === undefined ? 'payments:id=0123abcd' : one.claim;
   const claim = text === null ? {} : { claim: { text, inherited: false } };
   const item = { id, name, attributes: { ...bare, ...attributes }, relationships };
   const address = { kind, target: 'acme', name };

@@ -1,0 +1,97 @@
+/** An approval is about the resources that the reviewer saw: not about others that have their names by then. */
+import { describe, expect, it } from 'vitest';
+import { type Bench, openBench } from '../../support/cli/bench.ts';
+import { consumers, tagBindings, workspace } from '../../support/cli/documents.ts';
+import { planInto } from '../../support/cli/two-clones.ts';
+
+/** Somebody deletes a workspace and makes another one of the same name. */
+async function replaceByHand(bench: Bench, name: string): Promise<{ was: string; is: string }> {
+  const was = await bench.idOf(name);
+  await bench.byHand.delete(`/workspaces/${was}`);
+  await bench.byHand.created({ name });
+  return { was, is: await bench.idOf(name) };
+}
+
+describe('An approved plan does not go to another workspace that has the name by then', () => {
+  it('when it adopts the workspace', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await bench.byHand.created({ name: 'app' });
+    await stack.declare(workspace('app', { description: 'one' }, { adopt: true }));
+    const { digest } = await planInto(stack);
+    const { was, is } = await replaceByHand(bench, 'app');
+    bench.wire.reset();
+    const { out } = await stack.run(['apply', 'plan.json'], 4);
+    expect(out).toMatch(new RegExp(`approved +${was}\n +now +${is}\n`));
+    await stack.run(['apply', '--approve', digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('when it adopts the tags of the workspace', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await bench.byHand.created({ name: 'app' });
+    await stack.declare(tagBindings('app', { tags: { team: 'a' } }, { adopt: true }));
+    const { digest } = await planInto(stack);
+    await replaceByHand(bench, 'app');
+    bench.wire.reset();
+    await stack.run(['apply', 'plan.json'], 4);
+    await stack.run(['apply', '--approve', digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('when it lets the workspace read a state', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('net'));
+    await bench.byHand.created({ name: 'app' });
+    await stack.declare(workspace('net'), consumers('net', { consumers: ['app'] }));
+    const plan = await planInto(stack);
+    expect(plan.changes).toEqual([
+      expect.objectContaining({ references: { 'Workspace/acme/app': await bench.idOf('app') } }),
+    ]);
+    const { was, is } = await replaceByHand(bench, 'app');
+    bench.wire.reset();
+    const { out } = await stack.run(['apply', 'plan.json'], 4);
+    expect(out).toMatch(new RegExp(`id of Workspace/acme/app\n +approved +${was}\n +now +${is}\n`));
+    await stack.run(['apply', '--approve', plan.digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});
+
+describe('An approved plan that creates a workspace and lets it read a state', () => {
+  const documents = [workspace('net'), workspace('app'), consumers('net', { consumers: ['app'] })];
+
+  it.each([
+    ['its digest', (digest: string) => ['--approve', digest]],
+    ['its file', () => ['plan.json']],
+  ])('goes on by %s after it was cut short', async (_, approval) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(...documents);
+    const { digest, changes } = await planInto(stack);
+    expect(changes.map(({ references }) => references)).toContainEqual({
+      'Workspace/acme/app': 'Workspace/acme/app',
+    });
+    bench.wire.add({ method: 'POST', path: /remote-state-consumers/, times: 9, fault: { answer: 422 } });
+    await stack.run(['apply', ...approval(digest)], 6);
+    bench.wire.reset();
+    await stack.run(['apply', ...approval(digest)], 0);
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/relationships/remote-state-consumers']);
+  });
+
+  it('stops where somebody else has created one of that name', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(...documents);
+    const { digest } = await planInto(stack);
+    bench.wire.add({ method: 'POST', path: /remote-state-consumers/, times: 9, fault: { answer: 422 } });
+    await stack.run(['apply', '--approve', digest], 6);
+    await replaceByHand(bench, 'app');
+    await stack.declare(workspace('net'), consumers('net', { consumers: ['app'] }));
+    bench.wire.reset();
+    await stack.run(['apply', '--approve', digest], 4);
+    await stack.run(['apply', 'plan.json'], 4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});

@@ -1,0 +1,183 @@
+/** A plan file shows what its digest covers, also where values are redacted: no forged file passes for another plan. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { valueHash } from '../../../src/model/plan/redacted-values.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
+import { checksumOf } from '../../../src/report/json/plan-checksum.ts';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { planFileOf, planInto, setByHand } from '../../support/cli/two-clones.ts';
+
+type ChangeJson = PlanJson['changes'][number];
+
+/** Writes a plan file with a correct checksum. */
+async function forge(stack: Checkout, { checksum: _, ...plan }: PlanJson): Promise<void> {
+  const text = JSON.stringify({ ...plan, checksum: checksumOf(plan) });
+  await writeFile(planFileOf(stack), text);
+}
+
+function withChanges(plan: PlanJson, change: (one: ChangeJson) => object): PlanJson {
+  return { ...plan, changes: plan.changes.map((one) => ({ ...one, ...change(one) })) };
+}
+
+function withFields(plan: PlanJson, field: (one: ChangeJson['fields'][number]) => object): PlanJson {
+  return withChanges(plan, ({ fields }) => ({ fields: fields.map((one) => ({ ...one, ...field(one) })) }));
+}
+
+/** Nothing accepts the file: not apply, and not what shows it to a reviewer. */
+async function expectRefused(bench: Bench, stack: Checkout, digest: string): Promise<void> {
+  bench.wire.reset();
+  const said: string[] = [];
+  for (const [args, code] of [
+    [['apply', 'plan.json', '--approve', digest], 4],
+    [['show', 'plan.json'], 1],
+    [['diff', 'plan.json', 'plan.json'], 1],
+    [['comment', '--plan', 'plan.json', '--dry-run'], 1],
+  ] as const)
+    said.push((await stack.run(args, code)).err);
+  for (const err of said) expect(err).toMatch(/is not as trueup wrote it|plan again, and approve again/);
+  expect(bench.wire.seen).toEqual([]);
+}
+
+/** A stack whose next plan deletes a workspace. */
+async function withDelete(): Promise<{ bench: Bench; stack: Checkout }> {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app', { description: 'one' }), workspace('old'));
+  await stack.declare(workspace('app', { description: 'one' }));
+  return { bench, stack };
+}
+
+describe('A forged plan file', () => {
+  it('with the placeholder of a secret and another digest is refused', async () => {
+    const { bench, stack } = await withDelete();
+    const plan = await planInto(stack);
+    await stack.declare(workspace('app', { description: 'harmless' }), workspace('old'));
+    const { digest } = await stack.plan();
+    const address = 'Workspace/acme/[secret]';
+    await forge(stack, {
+      ...plan,
+      digest,
+      changes: [...plan.changes, ...plan.changes.map((one) => ({ ...one, address, name: '[secret]' }))],
+    });
+    await expectRefused(bench, stack, digest);
+    await forge(stack, { ...withFields(plan, () => ({ before: '[secret]' })), digest });
+    await expectRefused(bench, stack, digest);
+  });
+
+  it('that shows harmless values beside the digest of another plan is refused', async () => {
+    const { bench, stack } = await withDelete();
+    const plan = await planInto(stack);
+    const { digest } = plan;
+    await forge(stack, { ...plan, changes: [] });
+    await expectRefused(bench, stack, digest);
+    await forge(
+      stack,
+      withChanges(plan, ({ address }) => ({
+        action: 'none',
+        address,
+        fields: [{ path: '/[secret]', shape: 'scalar' }],
+      })),
+    );
+    await expectRefused(bench, stack, digest);
+  });
+
+  it.each([
+    ['a text beside the hash of another value', 'harmless'],
+    ['a text around the placeholder', 'harmless [secret]'],
+    ['a list with the placeholder', ['harmless', '[secret]']],
+  ])('with %s is refused, although its digest is right', async (_, after) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app', { description: 'harmful' }));
+    const plan = await planInto(stack);
+    const address = readAddress('Workspace/acme/app');
+    const hash = valueHash({ stack: plan.stack, address: partsOf(address) }, ['description'], 'harmful');
+    const isDescription = ({ path }: { path: string }) => path === '/description';
+    await forge(
+      stack,
+      withFields(plan, (field) => (isDescription(field) ? { after, redacted: { after: hash } } : {})),
+    );
+    await expectRefused(bench, stack, plan.digest);
+    // What is hidden as a whole is shown as hidden, and it is the approved value.
+    await forge(
+      stack,
+      withFields(plan, (field) =>
+        isDescription(field) ? { after: '[secret]', redacted: { after: hash } } : {},
+      ),
+    );
+    expect((await stack.run(['show', 'plan.json'], 0)).out).toMatch(/description +\[secret\]\n/);
+    await stack.run(['apply', 'plan.json', '--approve', plan.digest], 0);
+  });
+
+  it('that shows a value as a secret is refused', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app', { description: 'harmful' }));
+    const plan = await planInto(stack);
+    await forge(
+      stack,
+      withFields(plan, (field) => (field.path === '/description' ? { shape: 'secret' } : {})),
+    );
+    await expectRefused(bench, stack, plan.digest);
+  });
+
+  it('of an earlier version, with the placeholder of a secret in it, has to be planned again', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { description: 'first' }));
+    await setByHand(bench, 'app', { description: `pasted ${secrets.API_TOKEN}` });
+    const { digestVersion: _, ...plan } = await planInto(stack);
+    await forge(
+      stack,
+      withFields(plan, ({ redacted: __, ...field }) => field),
+    );
+    await expectRefused(bench, stack, plan.digest);
+  });
+});
+
+describe('A plan file of an earlier version', () => {
+  it('is still shown, and has to be approved again before it is applied', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const text = await readFile(new URL('./plan-of-digest-2.json', import.meta.url), 'utf8');
+    await stack.declare(workspace('app', { description: 'one' }));
+    await writeFile(planFileOf(stack), text);
+    expect((await stack.run(['show', 'plan.json'], 0)).out).toContain('Workspace/acme/app');
+    bench.wire.reset();
+    const { err } = await stack.run(['apply', 'plan.json'], 4);
+    expect(err).toContain(
+      'was made by an earlier trueup, whose digests cover less: plan again, and approve again',
+    );
+    expect(bench.wire.seen).toEqual([]);
+  });
+});
+
+describe('A redacted value in a plan file', () => {
+  it('is replaced as a whole, and never an address, an action, a path or an id', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { description: 'first', tags: { team: 'a' } }));
+    const { API_TOKEN: token } = secrets;
+    await setByHand(bench, 'app', { description: `pasted ${token}` });
+    await stack.declare(workspace('app', { description: 'first', tags: { team: 'a', [token]: 'b' } }));
+    const plan = await planInto(stack);
+    const fields = plan.changes.flatMap((change) => change.fields);
+    expect(fields).toContainEqual(
+      expect.objectContaining({
+        path: '/description',
+        before: '[secret]',
+        after: 'first',
+        redacted: { before: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      }),
+    );
+    expect(fields.map(({ path }) => path)).toContain(`/tags/${token}`);
+    await stack.run(['apply', 'plan.json'], 0);
+  });
+});
+
+function partsOf(address: string) {
+  const [kind = '', target = '', name = ''] = address.split('/');
+  return { kind, target, name };
+}

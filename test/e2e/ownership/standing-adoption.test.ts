@@ -1,0 +1,58 @@
+/** A manifest that keeps its `adopt: true`: it is about the resource that was adopted, and about no later one of that name. */
+import { describe, expect, it } from 'vitest';
+import { openBench } from '../../support/cli/bench.ts';
+import { tagBindings, workspace } from '../../support/cli/documents.ts';
+
+const allowed = { spec: { guards: { allow: ['adopt'] } } };
+
+describe('A standing "adopt: true"', () => {
+  const replacedByAnotherTeam = async (
+    document = workspace('app', { description: 'ours' }, { adopt: true }),
+  ) => {
+    const bench = await openBench();
+    await bench.byHand.create({ name: 'app' });
+    const stack = await bench.checkout(allowed);
+    await stack.declare(document);
+    await stack.run(['apply', '--yes'], 0);
+    await bench.byHand.delete(`/workspaces/${await bench.idOf('app')}`);
+    await bench.byHand.create({ name: 'app', description: 'of another team' });
+    bench.wire.reset();
+    return { bench, stack };
+  };
+
+  it('waits for the guard "adopt" before it takes over a later workspace, also where the stack allows it', async () => {
+    const { bench, stack } = await replacedByAnotherTeam();
+    const { guards } = await stack.plan();
+    expect(guards).toMatchObject([{ id: 'adopt', effect: 'blocks' }]);
+    const { out } = await stack.run(['apply', '--yes'], 5);
+    expect(out.replace(/\s+/g, ' ')).toMatch(
+      /the ledger knows "ws-\w+" under this name, and this one is "ws-\w+"/,
+    );
+    expect(bench.written()).toEqual([]);
+    await stack.insist();
+    expect(await bench.tagsOf('app')).toHaveProperty('trueup-stack');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('waits for it also where nothing differs', async () => {
+    const { stack } = await replacedByAnotherTeam(workspace('app', {}, { adopt: true }));
+    await stack.run(['apply', '--yes'], 5);
+  });
+
+  it('waits for it where a part alone was adopted', async () => {
+    const { bench, stack } = await replacedByAnotherTeam(
+      tagBindings('app', { tags: { team: 'ours' } }, { adopt: true }),
+    );
+    await stack.run(['apply', '--yes'], 5);
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('adopts the first time without a guard', async () => {
+    const bench = await openBench();
+    await bench.byHand.create({ name: 'app' });
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app', { description: 'ours' }, { adopt: true }));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});

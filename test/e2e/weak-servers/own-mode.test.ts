@@ -1,0 +1,134 @@
+/**
+ * A service that calls every execution mode inherited (rule 48): a mode that differs from the default of its project or organization
+ * is the workspace's own, and a reset that the service ignores is a failure.
+ */
+import { describe, expect, it } from 'vitest';
+import { type BenchOptions, openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { type Lack, lacking } from '../../support/weak/weak-service.ts';
+
+const pools = [
+  { name: 'build', id: 'apool-build' },
+  { name: 'private', id: 'apool-private' },
+];
+
+async function openUntold(
+  more: readonly Lack[] = [],
+  organization: Partial<BenchOptions['organization']> = {},
+) {
+  const bench = await openBench({ organization: { 'agent-pools': pools, ...organization } });
+  bench.wire.guardBy(lacking('own-mode', 'pool-relationship', ...more));
+  return { bench, stack: await bench.checkout() };
+}
+
+const oneLine = (text: string) => text.replace(/\s+/g, ' ');
+
+describe('On a service that calls every execution mode inherited', () => {
+  it('a mode that somebody set against "executionMode: null" is drift, and is reset', async () => {
+    const { bench, stack } = await openUntold();
+    await stack.begin(workspace('app', { executionMode: null }));
+    await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
+    const drifted = (await stack.run(['drift'], 3)).out;
+    expect(drifted).toMatch(/executionMode +.*local/);
+    expect(drifted, 'advice for a trail that is not there').not.toContain('auditToken');
+    const { changes } = await stack.plan();
+    expect(changes.flatMap(({ fields }) => fields.map(({ path, before }) => [path, before]))).toEqual([
+      ['/executionMode', 'local'],
+    ]);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({
+      'execution-mode': 'remote',
+      'setting-overwrites': { 'execution-mode': false, 'agent-pool': false },
+    });
+  });
+
+  it('a mode that no manifest mentions is drift, too, once somebody changed it', async () => {
+    const { bench, stack } = await openUntold();
+    await stack.begin(workspace('app'), workspace('web'));
+    await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
+    expect(oneLine((await stack.run(['drift', '--unmanaged'], 3)).out)).toMatch(
+      /Workspace\/acme\/app.*executionMode.*local/,
+    );
+  });
+
+  it.each([
+    ['dropped', {}],
+    ['null', { executionMode: null }],
+  ])('a reset (%s) that the service ignores is a failure, and planned again', async (_, spec) => {
+    const { bench, stack } = await openUntold(['mode-resets']);
+    await stack.begin(workspace('app', { executionMode: 'local', autoApply: true }));
+    await stack.declare(workspace('app', { ...spec, autoApply: true }));
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(oneLine(out)).toContain(
+      'executionMode: answered otherwise than sent, and still with the old value',
+    );
+    expect(out).toMatch(/1 failed/);
+    expect(out).not.toContain('nothing is left to do');
+    expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({
+      'execution-mode': 'local',
+    });
+    const { changes } = await stack.plan();
+    expect(changes.flatMap(({ fields }) => fields.map(({ path }) => path))).toEqual(['/executionMode']);
+  });
+
+  it('where the defaults cannot be read, the report says that it is unknown whose the mode is, and a reset still has to be seen', async () => {
+    const { stack } = await openUntold(['mode-resets', 'projects']);
+    await stack.begin(workspace('app', { executionMode: 'local' }));
+    await stack.declare(workspace('app', { executionMode: null }));
+    const planned = oneLine((await stack.run(['plan'], 0)).out);
+    expect(planned).toContain(
+      'of "app" inherited, and the defaults of its project or organization could not be read',
+    );
+    expect(planned).toContain('is unknown');
+    expect((await stack.run(['apply', '--yes'], 6)).out).toMatch(/1 failed/);
+    await stack.run(['plan', '--exit-code'], 2);
+  });
+
+  it.each([[[]], [['projects']]] as const)(
+    'an export writes the mode and the agent pool, so that a recreated workspace keeps its agents: %j',
+    async (more) => {
+      const { bench, stack } = await openUntold(more);
+      await bench.byHand.create({ name: 'app', 'execution-mode': 'agent', 'agent-pool-id': 'apool-private' });
+      const { out } = await stack.run(['export', '--out', '-'], 0);
+      expect(out).toContain('executionMode: agent');
+      expect(out).toContain('agentPoolId: apool-private');
+      await stack.write('manifests/all.yaml', out);
+      await stack.insist();
+      await stack.run(['plan', '--exit-code'], 0);
+    },
+  );
+
+  it('another agent pool than the default one is the workspace’s own', async () => {
+    const { bench, stack } = await openUntold([], {
+      'default-execution-mode': 'agent',
+      'default-agent-pool': 'build',
+    });
+    await bench.byHand.create({ name: 'app', 'execution-mode': 'agent', 'agent-pool-id': 'apool-private' });
+    await bench.byHand.create({ name: 'web' });
+    const { out } = await stack.run(['export', '--out', '-'], 0);
+    expect(out.match(/agentPoolId: .*/g)).toEqual(['agentPoolId: apool-private']);
+  });
+
+  it('an accepted mode is written into the manifest, with its pool', async () => {
+    const { bench, stack } = await openUntold();
+    await stack.begin(workspace('app', { executionMode: null, autoApply: true }));
+    await bench.byHand.update(await bench.idOf('app'), {
+      'execution-mode': 'agent',
+      'agent-pool-id': 'apool-private',
+    });
+    await stack.run(['accept', '--all', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('On a service that tells whose a mode is', () => {
+  it('a reset to a default that is the same mode is no failure', async () => {
+    const bench = await openBench({ organization: { 'default-execution-mode': 'local' } });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { executionMode: 'local' }));
+    await stack.declare(workspace('app'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});

@@ -1,0 +1,220 @@
+/** What the service refuses for sure is refused before anything is sent, with the way out. */
+import { describe, expect, it } from 'vitest';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+
+const flat = (text: string) => text.replace(/\s+/g, ' ');
+
+async function openStack(dialect = 'neutral') {
+  const bench = await openBench({ dialects: [dialect] });
+  return { bench, stack: await bench.checkout({ workspaces: { dialect } }) };
+}
+
+describe('Validate and plan refuse', () => {
+  it.each([
+    [
+      'local runs with health assessments',
+      { executionMode: 'local', assessmentsEnabled: true },
+      'needs remote runs',
+    ],
+    [
+      'agents with health assessments',
+      { executionMode: 'agent', agentPoolId: 'apool-1', assessmentsEnabled: true },
+      'needs remote runs',
+    ],
+    ['an absolute working directory', { workingDirectory: '/envs' }, 'is an absolute path'],
+  ])('%s', async (_, spec, says) => {
+    const { bench, stack } = await openStack();
+    await stack.declare(workspace('app', spec));
+    expect(flat((await stack.run(['validate'], 7)).err)).toContain(says);
+    await stack.run(['plan'], 7);
+    expect(bench.wire.seen).toEqual([]);
+  });
+
+  it('no health assessments on agents where the dialect takes them, but those of local runs', async () => {
+    const { stack } = await openStack('hcp-terraform');
+    const onAgents = { executionMode: 'agent', agentPoolId: 'apool-1', assessmentsEnabled: true };
+    await stack.declare(workspace('app', onAgents));
+    await stack.run(['validate'], 0);
+    await stack.declare(workspace('app', { executionMode: 'local', assessmentsEnabled: true }));
+    expect(flat((await stack.run(['validate'], 7)).err)).toContain('needs remote runs');
+  });
+
+  it('no absolute working directory where the dialect takes it', async () => {
+    const { stack } = await openStack('hcp-terraform');
+    await stack.declare(workspace('app', { workingDirectory: '/envs' }));
+    await stack.run(['validate'], 0);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('"remove: true", and name the two words that are allowed', async () => {
+    const { stack } = await openStack();
+    await stack.declare({ ...workspace('app'), metadata: { name: 'app', remove: true }, spec: undefined });
+    const { err } = await stack.run(['validate'], 7);
+    expect(err).toContain('fix: write "safe" or "force"');
+    expect(err).not.toContain('quotes');
+  });
+
+  it.each([
+    [
+      'a swap of two names',
+      [
+        ['a', 'b'],
+        ['b', 'a'],
+      ],
+    ],
+    [
+      'a cycle of three names',
+      [
+        ['a', 'b'],
+        ['b', 'c'],
+        ['c', 'a'],
+      ],
+    ],
+  ])('%s, with the way over a third name', async (_, renames) => {
+    const { bench, stack } = await openStack();
+    await stack.declare(...renames.map(([name]) => workspace(name ?? '')));
+    await stack.run(['apply', '--yes'], 0);
+    const before = bench.written().length;
+    await stack.declare(...renames.map(([name = '', renamedFrom]) => workspace(name, {}, { renamedFrom })));
+    const { err } = await stack.run(['validate'], 7);
+    expect(flat(err)).toContain('rename in two applies, over a third name');
+    await stack.run(['apply', '--yes'], 7);
+    expect(bench.written()).toHaveLength(before);
+  });
+});
+
+describe('A changed repository', () => {
+  it('is named among the risks of the plan', async () => {
+    const { stack } = await openStack();
+    const repository = (identifier: string) => ({ vcsRepo: { identifier, oauthTokenId: 'ot-git' } });
+    await stack.declare(workspace('app', repository('acme/network')));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app', repository('mallory/network')));
+    const { changes, guards } = await stack.plan();
+    expect(changes.flatMap(({ risks = [] }) => risks.map(({ effect, says }) => [effect, says]))).toEqual([
+      ['widens', 'runs execute what the repository "mallory/network" holds instead of "acme/network"'],
+    ]);
+    expect(guards.map(({ id, effect }) => [id, effect])).toEqual([['widening', 'warns']]);
+  });
+});
+
+const retained = workspace('app', { dataRetentionPolicy: { deleteOlderThanNDays: 30 } });
+
+describe('A data retention policy', () => {
+  it('is refused by validate where the host is known to be the hosted edition', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({
+      workspaces: { dialect: 'hcp-terraform', url: 'https://app.terraform.io' },
+    });
+    await stack.declare(retained);
+    const { err } = await stack.run(['validate'], 7);
+    expect(flat(err)).toContain('"dataRetentionPolicy" needs the self-hosted edition');
+    expect(flat(err)).toContain('fix: remove "dataRetentionPolicy"');
+  });
+
+  it('is refused by plan where the answers of the service name the hosted edition', async () => {
+    const bench = await openBench({ dialects: ['hcp-terraform'], edition: 'hosted' });
+    const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
+    await stack.declare(retained);
+    await stack.run(['validate'], 0);
+    const { out, err } = await stack.run(['plan'], 7);
+    expect(flat(out + err)).toContain('"dataRetentionPolicy" needs the self-hosted edition');
+    await stack.run(['apply', '--yes'], 7);
+    await bench.byHand.create({ name: 'app' });
+    await stack.declare(workspace('app', { dataRetentionPolicy: { dontDelete: true } }, { adopt: true }));
+    await stack.run(['apply', '--yes'], 7);
+    expect(bench.written()).toEqual([]);
+    await stack.declare(workspace('web', { dataRetentionPolicy: null }));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is applied where the service is the self-hosted edition', async () => {
+    const bench = await openBench({ dialects: ['hcp-terraform'], edition: 'self-hosted' });
+    const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
+    await stack.begin(retained);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('that a service refuses without naming its edition fails with the way out', async () => {
+    const bench = await openBench({ dialects: ['neutral'], edition: 'hosted' });
+    const stack = await bench.checkout({ workspaces: { dialect: 'neutral' } });
+    await stack.declare(retained);
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(flat(out)).toContain('if this is one, remove "dataRetentionPolicy"');
+  });
+});
+
+describe.each(['neutral', 'hcp-terraform'])('In the dialect %s, an agent pool', (dialect) => {
+  const onAgents = (agentPoolId: string) => workspace('app', { executionMode: 'agent', agentPoolId });
+
+  async function openPools() {
+    const bench = await openBench({
+      dialects: [dialect],
+      organization: { 'agent-pools': [{ name: 'build', id: 'apool-build' }] },
+    });
+    return { bench, stack: await bench.checkout({ workspaces: { dialect } }) };
+  }
+  const listed = ({ path }: { readonly path: string }) => path.includes('/agent-pools');
+
+  it('that the organization does not have is refused by plan', async () => {
+    const { bench, stack } = await openPools();
+    await stack.declare(onAgents('apool-foreign'));
+    const { out, err } = await stack.run(['plan'], 7);
+    expect(flat(out + err)).toContain('the organization "acme" has no agent pool "apool-foreign"');
+    await stack.run(['apply', '--yes'], 7);
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('is looked up in one list, and only if the plan sets one', async () => {
+    const { bench, stack } = await openPools();
+    await stack.declare(workspace('app'), workspace('web'));
+    await stack.run(['plan'], 0);
+    expect(bench.wire.seen.filter(listed)).toEqual([]);
+    await stack.declare(onAgents('apool-build'), { ...onAgents('apool-build'), metadata: { name: 'web' } });
+    await stack.run(['plan'], 0);
+    expect(bench.wire.seen.filter(listed)).toHaveLength(1);
+    await stack.run(['apply', '--yes'], 0);
+    bench.wire.reset();
+    await stack.run(['plan', '--exit-code'], 0);
+    expect(bench.wire.seen.filter(listed)).toEqual([]);
+  });
+
+  it('is not refused where the list cannot be read', async () => {
+    const { bench, stack } = await openPools();
+    const text = '{"errors":[{"status":"404","title":"not found"}]}';
+    const headers = { 'content-type': 'application/vnd.api+json' };
+    bench.wire.guardBy(async (request, pass) =>
+      request.path.includes('/agent-pools') ? { status: 404, headers, text } : pass(),
+    );
+    await stack.begin(onAgents('apool-build'));
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('An engine version', () => {
+  it.each(['v1.9.8', '1.9.x', 'newest', '=> 1.9', '1.9.0 - 1.10.0'])(
+    '%s is refused by validate: it is neither a version nor a constraint',
+    async (engineVersion) => {
+      const { bench, stack } = await openStack();
+      await stack.declare(workspace('app', { engineVersion }));
+      expect(flat((await stack.run(['validate'], 7)).err)).toContain(
+        'is neither a version nor a version constraint',
+      );
+      await stack.run(['plan'], 7);
+      expect(bench.wire.seen).toEqual([]);
+    },
+  );
+
+  it.each(['1.9.8', '99.0.0', '1.10.0-beta1', '~> 1.9.0', '>= 1.2, < 2.0', '!=1.3.0', 'latest'])(
+    '%s is left to the service',
+    async (engineVersion) => {
+      const { stack } = await openStack();
+      await stack.declare(workspace('app', { engineVersion }));
+      await stack.run(['validate'], 0);
+      await stack.run(['plan'], 0);
+    },
+  );
+});
