@@ -12,6 +12,7 @@ import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import type { Ran } from '../support/captured-host.ts';
 import { type Deed, drift } from '../support/loop/arbitrary-drift.ts';
 import { type StackDraft, stackDraft } from '../support/loop/arbitrary-stack.ts';
+import { consent } from '../support/loop/converge.ts';
 import { carryOut, show } from '../support/loop/carry-out.ts';
 import { habits, inTenant } from '../support/loop/neighbours.ts';
 import { showDraft, StackFolder } from '../support/loop/stack-folder.ts';
@@ -70,7 +71,10 @@ async function takeOver({ habit, made, drift: deeds, taker, group }: Case): Prom
   const directory = makeFolder();
   try {
     await maker.write(made);
-    if ((await maker.run('apply', '--yes')).code !== 0) return undefined;
+    const planned = await maker.run('plan', '--format', 'json');
+    if (planned.code !== 0) return undefined;
+    const first = await maker.run('apply', ...consent(JSON.parse(planned.out)));
+    expect(first.code, told(first)).toBe(0);
     await carryOut(deeds, tenant);
     await dropClaims(tenant);
     const stack = inTenant(stackOf(taker, tenant), tenant.name);

@@ -21,7 +21,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   ledger: fc.oneof(
     { withCrossShrink: true },
     { weight: 10, arbitrary: fc.constant('kept' as const) },
-    { weight: 1, arbitrary: fc.constantFrom('older' as const, 'lost' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('older' as const, 'lost' as const, 'recovered' as const) },
   ),
   stack: stackDraft,
 });

@@ -8,14 +8,13 @@ import type { StackDraft } from './arbitrary-stack.ts';
 import { carryOut, show } from './carry-out.ts';
 import { expectLive } from './expect-live.ts';
 import { bystander } from './neighbours.ts';
-import { showDraft, StackFolder } from './stack-folder.ts';
+import { type LedgerFate, showDraft, StackFolder } from './stack-folder.ts';
 import type { Tenant, TenantPool } from './tenants.ts';
 
 export interface Step {
   /** what others do first */
   readonly drift: readonly Deed[];
-  /** `older`: as it was one step ago */
-  readonly ledger: 'kept' | 'older' | 'lost';
+  readonly ledger: LedgerFate;
   readonly stack: StackDraft;
 }
 
@@ -40,6 +39,7 @@ export const refusals: ReadonlySet<string> = new Set([
   // somebody took the name, took the claim, or the ledger that knew better is lost
   'exists-unclaimed',
   'claimed-by-another-stack',
+  'claimed-by-another-id',
   'reviewer-jwt-would-be-wiped',
   // somebody gave the repository an expression for tags, and the manifest asks for file triggers without a word on it
   'regex-with-file-triggers',
@@ -66,6 +66,7 @@ export async function converge({ habit, steps }: Case, tools: Tools): Promise<En
       await carryOut(step.drift, tenant);
       await folder.takeLedger(step.ledger);
       await folder.write(step.stack);
+      if (step.ledger === 'recovered') await recover({ folder, tenant, tools });
       ending = await applyStack({ folder, tenant, tools });
       const isLast = index === steps.length - 1;
       if (isLast && ending === 'converged') await expectNothingLeft(step.stack, { folder, tenant, tools });
@@ -80,6 +81,14 @@ interface Place {
   readonly folder: StackFolder;
   readonly tenant: Tenant;
   readonly tools: Tools;
+}
+
+/** Of invalid manifests nothing is recovered, and the plan reports them. */
+async function recover({ folder, tenant }: Place): Promise<void> {
+  tenant.requests.length = 0;
+  const { code, out, err } = await folder.run('recover', '--yes');
+  expect([0, 7], `exit code ${code}\n${out}${err}`).toContain(code);
+  expect(writesIn(tenant)).toEqual([]);
 }
 
 async function applyStack(place: Place): Promise<Ending> {
@@ -125,7 +134,7 @@ async function planStack({ folder, tenant, tools }: Place): Promise<PlanOutput |
 }
 
 /** Who has read the plan lets its guards pass; one that no guard blocks needs no more than a yes. */
-function consent({ digest, acknowledge }: PlanOutput): string[] {
+export function consent({ digest, acknowledge }: Pick<PlanOutput, 'digest' | 'acknowledge'>): string[] {
   return acknowledge.length === 0
     ? ['--yes']
     : ['--approve', digest, '--again', '--ack', acknowledge.join(',')];

@@ -12,6 +12,9 @@ import { mounts, type Tenant } from './tenants.ts';
 
 export const stackName = 'loop';
 
+/** `older`: as it was one step ago. `recovered`: lost, and rebuilt with `trueup recover` */
+export type LedgerFate = 'kept' | 'older' | 'lost' | 'recovered';
+
 export class StackFolder {
   readonly directory: string;
   readonly #tenant: Tenant;
@@ -49,10 +52,10 @@ export class StackFolder {
   }
 
   /** Puts the ledger that the next command finds in place; `older` is the one of the step before. */
-  async takeLedger(which: 'kept' | 'older' | 'lost'): Promise<void> {
+  async takeLedger(which: LedgerFate): Promise<void> {
     const file = join(this.directory, '.trueup', `${stackName}.ledger.json`);
     const current = await readFile(file, 'utf8').catch(() => undefined);
-    const taken = { kept: current, older: this.#older, lost: undefined }[which];
+    const taken = { kept: current, older: this.#older, lost: undefined, recovered: undefined }[which];
     this.#older = current;
     if (taken === undefined) await rm(file, { force: true });
     else await writeFile(file, taken);
