@@ -3,7 +3,7 @@
  * Invariant: what only some kinds of events carry stands in `resource.meta`. Beside the standard members there is no room
  * for it: `version` and `resource` are names of both (wire/audit-trails 2 and 3.2).
  */
-import type { WorkspacesDialect } from '../dialects.ts';
+import type { WorkspacesDialect } from '../workspaces-dialects.ts';
 
 export interface AuditEventRow {
   readonly id: string;

@@ -3,7 +3,7 @@
  * Invariant: nothing is written here; a refusal names every problem.
  */
 import type { SqlParameters } from '../data-file/database.ts';
-import type { OrganizationSetting } from '../dialects.ts';
+import type { OrganizationSetting } from '../workspaces-dialects.ts';
 import { asObject, MemberReader, NAME_LIMIT, readResource } from '../json-api/body.ts';
 import { invalid, type PointedProblem } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';

@@ -3,7 +3,7 @@
  * Invariant: the value of a sensitive variable leaves the service never again.
  */
 import type { Database } from '../data-file/database.ts';
-import type { WorkspacesDialect } from '../dialects.ts';
+import type { WorkspacesDialect } from '../workspaces-dialects.ts';
 import type { Resource } from '../json-api/document.ts';
 
 /** `engine` (a dialect may call it otherwise) for the configuration's own variables, `env` for the environment of its process. */

@@ -4,7 +4,7 @@
  * Invariant: this is the one place where they are renamed. A name that the dialect does not have is one that nobody knows:
  * it is ignored in a body and never in an answer.
  */
-import type { WorkspacesDialect } from '../../dialects.ts';
+import type { WorkspacesDialect } from '../../workspaces-dialects.ts';
 import type { BodyObject } from '../../json-api/body.ts';
 import type { PointedProblem } from '../../json-api/errors.ts';
 

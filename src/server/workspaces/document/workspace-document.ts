@@ -5,7 +5,7 @@
  */
 import type { Caller } from '../../identity/caller.ts';
 import { type WorkspacePermissions, workspacePermissions } from '../../identity/workspace-permissions.ts';
-import type { WorkspacesDialect } from '../../dialects.ts';
+import type { WorkspacesDialect } from '../../workspaces-dialects.ts';
 import type { EditionFeatures } from '../../editions.ts';
 import type { Relationship, Resource } from '../../json-api/document.ts';
 import type { Services } from '../../services.ts';

@@ -3,7 +3,7 @@
  * Invariant: three states stay apart for every attribute: undefined is absent, null is an explicit null, anything else
  * is a value. Only types are judged here; what values mean together is judged where they are settled.
  */
-import type { WorkspacesDialect } from '../../dialects.ts';
+import type { WorkspacesDialect } from '../../workspaces-dialects.ts';
 import {
   asObject,
   type BodyObject,

@@ -4,7 +4,7 @@
  * union is asked for.
  */
 import type { SqlParameters } from '../../data-file/database.ts';
-import type { WorkspacesDialect } from '../../dialects.ts';
+import type { WorkspacesDialect } from '../../workspaces-dialects.ts';
 import { type Query, queryList, querySwitch, queryText } from '../../json-api/query.ts';
 
 export interface Condition {

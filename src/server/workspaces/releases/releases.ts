@@ -4,7 +4,7 @@
  * so a release that is added later counts.
  */
 import type { Database } from '../../data-file/database.ts';
-import type { WorkspacesDialect } from '../../dialects.ts';
+import type { WorkspacesDialect } from '../../workspaces-dialects.ts';
 import { compareVersions, isExactVersion, isPreRelease, parseConstraint } from './version-constraint.ts';
 
 /** Asks for the newest release whenever a run starts. */

@@ -3,7 +3,7 @@
  * Invariant: nothing is written here; either all columns come out consistent, or one refusal names every problem.
  */
 import type { Database } from '../../data-file/database.ts';
-import type { WorkspacesDialect } from '../../dialects.ts';
+import type { WorkspacesDialect } from '../../workspaces-dialects.ts';
 import { invalid, type PointedProblem } from '../../json-api/errors.ts';
 import type { OrganizationRecord } from '../access.ts';
 import { engineVersionProblem, latestRelease, releaseForRuns } from '../releases/releases.ts';
