@@ -9,7 +9,7 @@ import type { Change, DigestedChange, Mention } from '../model/plan/change.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { LedgerRecord } from '../model/stack/ledger.ts';
 import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan/plan.ts';
-import type { DesiredResource, LiveResource } from '../model/resource/resource.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/resource/resource.ts';
 import type { Target } from '../model/stack/target.ts';
 import { identityOf } from '../model/stack/target-identity.ts';
 import type { Answer } from '../model/wire.ts';
@@ -31,7 +31,7 @@ import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } 
 import { findDanglingReferences } from './draft/dangling-references.ts';
 import { readOnlyNote, readOnlyTargets } from './calls/predict-refusal.ts';
 import { predictedRefusals, withPredictedRefusals } from './calls/predicted-refusals.ts';
-import { withRisks } from './guards/draft-risks.ts';
+import { contentOf, withRisks } from './guards/draft-risks.ts';
 import { type PlanContext, type PlanContextInput, makePlanContext } from './context/plan-context.ts';
 
 export interface PlanInput extends PlanContextInput {
@@ -48,6 +48,8 @@ export interface Planning {
   readonly forget: readonly AddressText[];
   /** The id of a live resource; undefined when it does not exist or has no id. */
   idOf(address: Address): string | undefined;
+  /** The complete content of a resource once the plan is carried out; undefined for one that the plan does not know. */
+  contentOf(address: Address): Spec | undefined;
   /** Judges a live resource that was read again just before a call of its change is sent (rule 29). */
   recheck(change: Change, live: LiveResource | undefined, about: RecheckMoment): Recheck;
   /** Whether live, read again, is as a call that writes these fields was to make it. */
@@ -121,6 +123,10 @@ export function buildPlan(input: PlanInput): Planning {
     forget,
     records: recordsOf(context, drafts),
     idOf,
+    contentOf: (address) => {
+      const draft = drafts.get(formatAddress(address));
+      return draft && contentOf(context, draft);
+    },
     ...rechecks(context, drafts),
     isClaimedByAnother: (live) => {
       const { claim } = context.withClaim(live).witness;

@@ -1,6 +1,7 @@
 /** Shows what would be written, asks, and writes it. */
 import { displayPath } from '../../manifest/files/find-stack.ts';
 import { counted } from '../../model/counted.ts';
+import { formatAddress } from '../../model/resource/address.ts';
 import { systemErrorMessage } from '../../model/system-error-message.ts';
 import { quoted } from '../../model/quoted.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
@@ -60,7 +61,9 @@ export async function reviewChanges(settled: Settled, review: Review): Promise<E
     const placed = settled.placed.filter(({ file }) => done.includes(file));
     const shown = files.filter((_, index) => done.includes(changes[index]?.file ?? ''));
     const about = { files: shown, written: true, nothing, stack: stack.name, terminal };
-    showAnswer({ ...settled, placed }, about);
+    const names = new Set(placed.map(({ taking }) => formatAddress(taking.address)));
+    const widens = settled.widens.filter(({ address }) => names.has(formatAddress(address)));
+    showAnswer({ ...settled, placed, widens }, about);
     const nameOf = (path: string) => quoted(printable(displayPath(path, cwd)));
     const { file, reason } = failure;
     const why = reason instanceof Error ? (systemErrorMessage(reason) ?? reason.message) : String(reason);
@@ -97,7 +100,7 @@ interface Answer {
   readonly terminal: Terminal;
 }
 
-function showAnswer({ placed, refusals }: Settled, { terminal, ...answer }: Answer): void {
+function showAnswer({ placed, refusals, widens }: Settled, { terminal, ...answer }: Answer): void {
   const takings = placed.map(({ taking: { address, path, value }, place }) => ({
     address,
     path,
@@ -105,7 +108,7 @@ function showAnswer({ placed, refusals }: Settled, { terminal, ...answer }: Answ
     place,
   }));
   const refused = refusals.map(({ taking: { address, path }, why }) => ({ address, path, why }));
-  const about = { ...answer, takings, refused };
+  const about = { ...answer, takings, widens, refused };
   if (terminal.format === 'json')
     printJson(terminal, (reported) => renderAcceptJson(terminal.host.clean(about), reported));
   else if (!answer.written) terminal.host.stdout.write(renderTakings(about, terminal.paint));

@@ -7,7 +7,11 @@ import type { FileDrafts } from '../../manifest/load-documents.ts';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import type { KnownSecrets } from '../../model/redaction/known-secrets.ts';
-import { formatAddress } from '../../model/resource/address.ts';
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import type { Spec } from '../../model/resource/resource.ts';
+import { findDialect } from '../../http/dialects.ts';
+import { wideningBetween } from '../../plan/guards/draft-risks.ts';
+import type { Widening } from '../../report/accept/accept-report.ts';
 import { draftFiles } from './draft-files.ts';
 import { entriesByAddress, placeTaking, type PlacedTaking } from './place-taking.ts';
 import { nameOfTaking, type Refusal, refuse, type Taking, takingKey } from './taking.ts';
@@ -19,6 +23,8 @@ export interface Trial {
   readonly refusals: readonly Refusal[];
   /** problems of the plan */
   readonly problems: readonly Diagnostic[];
+  /** The complete content of a resource if these manifests are applied; undefined where there is none. */
+  contentOf(address: Address): Spec | undefined;
 }
 
 interface SettleContext {
@@ -34,6 +40,8 @@ export interface Settled {
   readonly drafts: FileDrafts;
   readonly placed: readonly PlacedTaking[];
   readonly refusals: readonly Refusal[];
+  /** what widens access if the manifests are applied with these values, and not as they are */
+  readonly widens: readonly Widening[];
 }
 
 /** Rounds until nothing new shows: a value that is written may let the service's own derive another one. */
@@ -52,7 +60,12 @@ export async function settleTakings(first: Trial, context: SettleContext): Promi
     const round = await takeAll(first, { ...context, excluded, known });
     refuseAll(round.refusals);
     if (round.failed === undefined)
-      return { drafts: round.drafts, placed: round.placed, refusals: [...refusals.values()] };
+      return {
+        drafts: round.drafts,
+        placed: round.placed,
+        refusals: [...refusals.values()],
+        widens: widensBy(round, first, context),
+      };
     refuseAll(await findCulprits(first, round.failed, { ...context, excluded, known }));
   }
 }
@@ -63,9 +76,23 @@ interface RoundContext extends SettleContext {
   readonly known: ReadonlySet<string>;
 }
 
-interface Round extends Settled {
+interface Round extends Omit<Settled, 'widens'> {
+  /** with all that was placed */
+  readonly trial: Trial;
   /** what must be left out of the next try */
   readonly failed?: readonly Refusal[];
+}
+
+function widensBy({ placed, trial }: Round, first: Trial, { kinds }: SettleContext): Widening[] {
+  const addresses = new Map(placed.map(({ taking: { address } }) => [formatAddress(address), address]));
+  return [...addresses.values()].flatMap((address) => {
+    const [before, after] = [first.contentOf(address), trial.contentOf(address)];
+    const target = first.manifests.stack?.targets.find(({ name }) => name === address.target);
+    const dialect = target && findDialect(target.service, target.dialect);
+    const kind = kinds.get(address.kind);
+    if (before === undefined || after === undefined || kind === undefined || dialect === undefined) return [];
+    return wideningBetween(kind, [before, after], dialect).map((risk) => ({ address, risk }));
+  });
 }
 
 /** Takes in all that is not excluded, round by round. */
@@ -79,22 +106,22 @@ async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
     const done = new Set(placed.map(({ taking }) => takingKey(taking)));
     const left = trial.takings.filter((taking) => !excluded.has(takingKey(taking)));
     const stuck = left.filter((taking) => done.has(takingKey(taking)));
-    if (stuck.length > 0) return { drafts, placed, refusals, failed: stuck.map(stillDiffers) };
+    if (stuck.length > 0) return { drafts, placed, trial, refusals, failed: stuck.map(stillDiffers) };
     const entries = entriesByAddress(trial.manifests.entries);
     const places = left.map((taking) => placeTaking(taking, { entries, kinds, cwd }));
     const fits = places.flatMap((one) => ('why' in one ? [] : [one]));
     const drafted = draftFiles(fits, { drafts, kinds, secrets });
     const unplaced = [...places.flatMap((one) => ('why' in one ? [one] : [])), ...drafted.refusals];
-    if (unplaced.length > 0) return { drafts, placed, refusals, failed: unplaced };
-    if (fits.length === 0) return { drafts, placed, refusals };
+    if (unplaced.length > 0) return { drafts, placed, trial, refusals, failed: unplaced };
+    if (fits.length === 0) return { drafts, placed, trial, refusals };
     drafts = drafted.drafts;
     placed.push(...fits);
     trial = await context.attempt(drafts);
     const wrong = wrongWith(trial, context);
-    if (wrong.length > 0) return { drafts, placed, refusals, failed: blame(placed, wrong) };
+    if (wrong.length > 0) return { drafts, placed, trial, refusals, failed: blame(placed, wrong) };
     refusals.push(...trial.refusals.filter(isNew));
   }
-  return { drafts, placed, refusals, failed: placed.map(({ taking }) => stillDiffers(taking)) };
+  return { drafts, placed, trial, refusals, failed: placed.map(({ taking }) => stillDiffers(taking)) };
 }
 
 /** What was taken in differs no more, and what was dropped is declared no more: that is no refusal. */

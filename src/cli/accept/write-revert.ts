@@ -1,6 +1,8 @@
 /** `trueup history show ID --revert --write`: the values before an apply, written into the manifests that declare them now. */
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type FieldChange, isPlannerField } from '../../model/kind/field.ts';
+import type { Registry } from '../../model/kind/kind.ts';
+import { contentAfter } from '../../compare/canonical-spec.ts';
 import { secretPlaceholder } from '../../model/redaction/known-secrets.ts';
 import { formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
@@ -44,19 +46,28 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
     takings: found.flatMap((one) => ('why' in one ? [] : [one])),
     refusals: found.flatMap((one) => ('why' in one ? [one] : [])),
     problems: [],
+    contentOf: declaredContent(manifests.resources, host.kinds),
   };
   const settled = await settleTakings(first, {
     cwd: host.cwd,
     kinds: host.kinds,
     secrets: host.secrets,
-    attempt: async (drafts) => ({
-      manifests: await loadManifests(path, host, { drafts }),
-      takings: [],
-      refusals: [],
-      problems: [],
-    }),
+    attempt: async (drafts) => {
+      const drafted = await loadManifests(path, host, { drafts });
+      const contentOf = declaredContent(drafted.resources, host.kinds);
+      return { manifests: drafted, takings: [], refusals: [], problems: [], contentOf };
+    },
   });
   return reviewChanges(settled, { ...request, nothing: 'no-values-before' });
+}
+
+/** Nothing is read of the targets: what is not declared counts as its default. */
+function declaredContent(resources: readonly DesiredResource[], kinds: Registry): Trial['contentOf'] {
+  return (address) => {
+    const resource = resources.find((one) => formatAddress(one.address) === formatAddress(address));
+    const kind = kinds.get(address.kind);
+    return resource && kind && contentAfter(kind.fields, resource.spec, []);
+  };
 }
 
 function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {

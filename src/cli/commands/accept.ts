@@ -154,11 +154,12 @@ function attempt(
   input: PlanInput,
   choose: (plan: Plan) => Pick<Trial, 'takings' | 'refusals'>,
 ): Attempt {
-  if (hasErrors(manifests.diagnostics)) return { manifests, takings: [], refusals: [], problems: [] };
-  const { plan } = buildPlan({
+  if (hasErrors(manifests.diagnostics))
+    return { manifests, takings: [], refusals: [], problems: [], contentOf: () => undefined };
+  const { plan, contentOf } = buildPlan({
     ...input,
     desired: manifests.resources,
     manifestsComplete: manifests.complete,
   });
-  return { manifests, plan, ...choose(plan), problems: plan.problems as Trial['problems'] };
+  return { manifests, plan, ...choose(plan), problems: plan.problems as Trial['problems'], contentOf };
 }

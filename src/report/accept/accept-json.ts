@@ -6,9 +6,9 @@ import { renderJson } from '../json/canonical-json.ts';
 import { diagnosticsMember } from '../json/diagnostics-json.ts';
 import type { AcceptReport } from './accept-report.ts';
 
-/** `{ version: 1, stack, written, files, accepted, refused, diagnostics? }` */
+/** `{ version: 1, stack, written, files, accepted, widens, refused, diagnostics? }` */
 export function renderAcceptJson(report: AcceptReport, diagnostics: readonly ShownDiagnostic[] = []): string {
-  const { stack, written, files, takings, refused } = report;
+  const { stack, written, files, takings, widens, refused } = report;
   return renderJson({
     version: 1,
     stack,
@@ -20,6 +20,12 @@ export function renderAcceptJson(report: AcceptReport, diagnostics: readonly Sho
       ...(value === undefined ? { removed: true } : { value }),
       file: place.file,
       line: place.line,
+    })),
+    widens: widens.map(({ address, risk: { path, message, guard = 'widening' } }) => ({
+      ...addressMembers(address),
+      path: jsonPointer(path),
+      message,
+      guard,
     })),
     refused: refused.map(({ address, path, why }) => ({
       ...addressMembers(address),

@@ -1,6 +1,7 @@
 /** What is told about values that are taken into manifests. */
 import type { Diagnostic, Place } from '../../model/diagnostic.ts';
 import type { Json, Path } from '../../model/json/json.ts';
+import type { Risk } from '../../model/plan/risk.ts';
 import type { Address } from '../../model/resource/address.ts';
 
 /** Why nothing is taken in, where nothing is refused either. */
@@ -15,6 +16,12 @@ export type NothingTaken =
   /** of an apply that is taken back */
   | 'no-values-before';
 
+/** A value that widens access if it is applied: a risk as a plan has it. */
+export interface Widening {
+  readonly address: Address;
+  readonly risk: Risk;
+}
+
 export interface AcceptReport {
   readonly stack: string;
   /** false where they are only shown */
@@ -28,6 +35,7 @@ export interface AcceptReport {
     readonly value: Json | undefined;
     readonly place: Place;
   }[];
+  readonly widens: readonly Widening[];
   readonly nothing: NothingTaken;
   readonly refused: readonly { readonly address: Address; readonly path: Path; readonly why: Diagnostic }[];
 }

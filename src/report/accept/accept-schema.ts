@@ -33,6 +33,13 @@ export const acceptSchema = Type.Object(
         closed,
       ),
     ),
+    widens: Type.Array(
+      Type.Object(
+        { ...address, message: Type.String(), guard: Type.String({ description: 'the guard of a plan' }) },
+        closed,
+      ),
+      { description: 'the accepted values that widen access, as a plan that sets them would say' },
+    ),
     refused: Type.Array(Type.Object({ ...address, code: Type.String() }, closed), {
       description: 'what is left as it is; the diagnostics say why, and what to do',
     }),

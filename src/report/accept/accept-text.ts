@@ -1,5 +1,6 @@
 /** What is taken into the manifests, as text: the patch of each file, coloured as `git diff` does it. */
-import type { AcceptReport, NothingTaken } from './accept-report.ts';
+import { formatAddress } from '../../model/resource/address.ts';
+import type { AcceptReport, NothingTaken, Widening } from './accept-report.ts';
 import { printable } from '../format/printable.ts';
 import type { Paint } from '../terminal/paint.ts';
 
@@ -12,17 +13,25 @@ const sentences: Readonly<Record<NothingTaken, string>> = {
 };
 
 /** Ends with a line break. */
-export function renderTakings({ files, takings, refused, nothing }: AcceptReport, paint: Paint): string {
+export function renderTakings(
+  { files, takings, widens, refused, nothing }: AcceptReport,
+  paint: Paint,
+): string {
   if (files.length === 0)
     return refused.length === 0 && takings.length === 0 ? `${sentences[nothing]}\n` : '';
-  return files
-    .map(({ patch }) =>
-      patch
-        .split('\n')
-        .map((line) => paintLine(line, paint))
-        .join('\n'),
-    )
-    .join('');
+  const patches = files.map(({ patch }) =>
+    patch
+      .split('\n')
+      .map((line) => paintLine(line, paint))
+      .join('\n'),
+  );
+  return [...patches, ...widens.map((one) => `${paint.warning(widensText(one))}\n`)].join('');
+}
+
+/** `widens access: <address> <field>: "web" in "shop" gains the policy "write"` */
+function widensText({ address, risk: { path, message } }: Widening): string {
+  const field = path.length === 0 ? '' : ` ${path.join('.')}`;
+  return printable(`widens access: ${formatAddress(address)}${field}: ${message}`);
 }
 
 function paintLine(line: string, paint: Paint): string {
