@@ -9,8 +9,8 @@ export interface WorkspacesDialect {
   readonly name: string;
   /** A locked workspace is not safely deleted: 409 (wire/workspaces 1.5.9). */
   readonly safeDeleteNeedsUnlocked: boolean;
-  /** An own duration beside the project's needs `inherits-project-auto-destroy: false` with it (wire/workspaces 1.5.19). */
-  readonly ownAutoDestroyNeedsOptOut: boolean;
+  /** An own `auto-destroy-at` ends the duration that a workspace has or inherits (wire/workspaces 1.5.19). */
+  readonly dateEndsDuration: boolean;
   /** An exact engine version newer than every release is taken (wire/workspaces 1.5.20). */
   readonly takesNewerEngines: boolean;
   /** The spec's name of an attribute to this service's; the database and the rest of the service have the spec's (1.1). */
@@ -77,7 +77,7 @@ export const neutralWorkspaces: WorkspacesDialect = {
   name: 'neutral',
   editions: ['all', 'hosted', 'self-hosted'],
   safeDeleteNeedsUnlocked: false,
-  ownAutoDestroyNeedsOptOut: false,
+  dateEndsDuration: false,
   takesNewerEngines: false,
   attributeNames: {},
   engineCategory: 'engine',
@@ -108,7 +108,7 @@ export const hcpTerraform: WorkspacesDialect = {
   name: 'hcp-terraform',
   editions: ['hosted', 'self-hosted'],
   safeDeleteNeedsUnlocked: true,
-  ownAutoDestroyNeedsOptOut: true,
+  dateEndsDuration: true,
   takesNewerEngines: true,
   attributeNames: {
     'engine-version': 'terraform-version',

@@ -309,6 +309,18 @@ describe('what the service does by itself, through hcp-terraform', () => {
     expect(service.writes()).toHaveLength(1);
   });
 
+  it('a changed destroy time takes the declared duration along, which it would end', async () => {
+    const duration = { autoDestroyActivityDuration: '14d' };
+    const { sent, app } = await change(
+      { autoDestroyAt: '2031-01-31T08:00:00Z', ...duration },
+      { autoDestroyAt: '2031-02-28T08:00:00Z', ...duration },
+    );
+    expect(sent).toMatchObject([
+      { 'auto-destroy-at': '2031-02-28T08:00:00.000Z', 'auto-destroy-activity-duration': '14d' },
+    ]);
+    expect(app.destroyAfter).toBe('14d');
+  });
+
   it('a destroy time that is set is cleared with null', async () => {
     const { sent, app } = await change({ autoDestroyAt: '2031-01-31T08:00:00Z' }, { autoDestroyAt: null });
     expect(sent).toEqual([{ 'assessments-enabled': false, 'auto-destroy-at': null }]);

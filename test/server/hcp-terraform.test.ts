@@ -15,7 +15,6 @@ function serve(options: Partial<ServerOptions> = {}): Promise<TestClient> {
 }
 
 const LIST = '/organizations/acme/workspaces';
-const DURATION = 'auto-destroy-activity-duration';
 
 describe('names', () => {
   it('of attributes are those of the real service, in requests and in answers', async () => {
@@ -210,19 +209,6 @@ describe('a workspace', () => {
     expect([kept.status, kept.errors[0]?.detail]).toEqual([409, expect.stringContaining('locked')]);
     await api.post(`/workspaces/${id}/actions/unlock`);
     expect((await api.post(`${LIST}/net/actions/safe-delete`)).status).toBe(204);
-  });
-
-  it('has a duration of its own beside its project`s only where it says so', async () => {
-    const api = await serve();
-    const sandbox = { project: { data: { type: 'projects', id: 'prj-sandbox' } } };
-    expect((await api.create({ name: 'a', [DURATION]: '2d' }, sandbox)).pointers).toEqual([
-      `/data/attributes/${DURATION}`,
-    ]);
-    const own = await api.create(
-      { name: 'a', [DURATION]: '2d', 'inherits-project-auto-destroy': false },
-      sandbox,
-    );
-    expect(own.resource.attributes[DURATION]).toBe('2d');
   });
 
   it('takes an exact engine that is newer than all that are known, and no other unknown one', async () => {

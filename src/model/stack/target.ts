@@ -134,7 +134,7 @@ type Capability =
   | 'flat-tags-on-create'
   /** a role can bind each token to the address that it was made for (wire/cluster-auth 2.5) */
   | 'strict-ip-binding'
-  /** a workspace has to say that it does not inherit its project's destroy schedule (wire/workspaces 1.5.19) */
+  /** a workspace has to say that it does not inherit its project's destroy schedule, and a date alone ends its duration (wire/workspaces 1.5.19) */
   | 'own-auto-destroy'
   /** a working directory may begin with "/", which means the root of the repository */
   | 'absolute-working-directory'

@@ -170,6 +170,10 @@ export class WorkspaceRecord {
     if (attributes['inherits-project-auto-destroy'] === false) this.ownsSchedule = true;
     if (typeof at === 'string') this.destroyAt = `${new Date(at).toISOString().slice(0, 16)}:00.000Z`;
     if (at === null) this.destroyAt = null;
+    if (typeof at === 'string' && after === undefined) {
+      this.destroyAfter = null;
+      this.ownsSchedule = true;
+    }
     if (after === undefined) return;
     const inherits = attributes['inherits-project-auto-destroy'] !== false;
     if (inherits && this.project.autoDestroy !== undefined && after !== this.project.autoDestroy)

@@ -43,7 +43,7 @@ export function updateAttributes(
   }
   return {
     ...attributes,
-    ...ownAutoDestroy(changed.get('autoDestroyActivityDuration')?.after, dialect),
+    ...ownAutoDestroy(changedDuration(changed, desired), dialect),
     ...executionAttributes(changed, desired),
     ...triggerAttributes(changed),
     ...repositoryAttributes(changed),
@@ -61,6 +61,15 @@ function cleared(name: string): Json {
 function ownAutoDestroy(duration: Json | undefined, { capabilities }: Dialect): JsonObject {
   if (duration === undefined || !capabilities.has('own-auto-destroy')) return {};
   return { 'auto-destroy-activity-duration': duration, 'inherits-project-auto-destroy': false };
+}
+
+/** A declared duration is sent with a changed date, which ends it if it is sent alone (wire/workspaces 1.5.19). */
+function changedDuration(changed: ChangedFields, desired: PreparedWorkspace): Json | undefined {
+  const change = changed.get('autoDestroyActivityDuration');
+  if (change !== undefined) return change.after;
+  return typeof changed.get('autoDestroyAt')?.after === 'string'
+    ? desired.autoDestroyActivityDuration
+    : undefined;
 }
 
 /**

@@ -21,8 +21,8 @@ type AutoDestroySettings = Pick<
 interface AutoDestroySurroundings {
   /** What the workspace's project says; null when it says nothing. */
   readonly projectDuration: string | null;
-  /** Whether a duration of its own needs `inherits-project-auto-destroy: false` beside it. */
-  readonly needsOptOut: boolean;
+  /** Whether a date of its own ends the duration that it has or inherits. */
+  readonly dateEndsDuration: boolean;
 }
 
 export function settleAutoDestroy(
@@ -38,32 +38,35 @@ export function settleAutoDestroy(
       pointer: '/data/attributes/auto-destroy-activity-duration',
     });
   }
-  const inherits = inheritsDuration(current, request, surroundings);
-  const { projectDuration } = surroundings;
-  const differs = projectDuration !== null && duration !== undefined && duration !== projectDuration;
-  if (inherits && differs && (duration !== null || surroundings.needsOptOut)) {
+  const { projectDuration, dateEndsDuration } = surroundings;
+  const setsDate = dateEndsDuration && typeof request.autoDestroyAt === 'string';
+  const inherits = inheritsDuration(current, request, setsDate);
+  if (inherits && typeof duration === 'string' && projectDuration !== null && duration !== projectDuration) {
     problems.push({
       detail: `auto-destroy-activity-duration must be the project's (${projectDuration}) unless inherits-project-auto-destroy is false`,
       pointer: '/data/attributes/auto-destroy-activity-duration',
     });
   }
+  const returnsToProject = dateEndsDuration && request.inheritsProjectAutoDestroy === true;
   return {
-    auto_destroy_at: keepAbsent(minuteOf(request.autoDestroyAt, problems), current.auto_destroy_at),
-    auto_destroy_activity_duration: keepAbsent(duration, current.auto_destroy_activity_duration),
+    auto_destroy_at: keepAbsent(
+      minuteOf(request.autoDestroyAt, problems),
+      returnsToProject ? null : current.auto_destroy_at,
+    ),
+    auto_destroy_activity_duration: keepAbsent(
+      duration,
+      setsDate ? null : current.auto_destroy_activity_duration,
+    ),
     inherits_project_auto_destroy: Number(inherits),
   };
 }
 
-/** Where that needs no words of its own, a duration says that the workspace has one, and null that it has none. */
-function inheritsDuration(
-  current: WorkspaceSettings,
-  request: WorkspaceRequest,
-  { needsOptOut }: AutoDestroySurroundings,
-): boolean {
+/** Where the request does not say it: a date or a duration means that the workspace has its own, and null that it has none. */
+function inheritsDuration(current: WorkspaceSettings, request: WorkspaceRequest, setsDate: boolean): boolean {
   const { inheritsProjectAutoDestroy: said, autoDestroyActivityDuration: duration } = request;
   if (said !== undefined) return said;
-  if (!needsOptOut && duration !== undefined) return duration === null;
-  return current.inherits_project_auto_destroy === 1;
+  if (setsDate) return false;
+  return duration === undefined ? current.inherits_project_auto_destroy === 1 : duration === null;
 }
 
 function minuteOf(text: string | null | undefined, problems: PointedProblem[]): string | null | undefined {

@@ -120,7 +120,7 @@ export function settleWorkspace(settling: Settling, problems: PointedProblem[]):
       request,
       {
         projectDuration: project.auto_destroy_activity_duration,
-        needsOptOut: dialect.ownAutoDestroyNeedsOptOut,
+        dateEndsDuration: dialect.dateEndsDuration,
       },
       problems,
     ),

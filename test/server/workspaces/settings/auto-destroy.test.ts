@@ -1,23 +1,6 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { Database } from '../../../../src/server/data-file/database.ts';
-import { chooseDialects } from '../../../../src/server/dialects.ts';
-import { chooseEdition } from '../../../../src/server/editions.ts';
-import type { PointedProblem } from '../../../../src/server/json-api/errors.ts';
-import type { OrganizationRecord } from '../../../../src/server/workspaces/access.ts';
-import { readWorkspaceRequest } from '../../../../src/server/workspaces/document/workspace-request.ts';
-import { applySeed } from '../../../../src/server/seed/apply-seed.ts';
-import { settleAutoDestroy } from '../../../../src/server/workspaces/settings/auto-destroy.ts';
-import {
-  defaultSettings,
-  type ProjectRecord,
-} from '../../../../src/server/workspaces/settings/settle-workspace.ts';
-import {
-  SEED,
-  serveForTest,
-  type TestResource,
-  workspaceBody,
-} from '../../../support/server/serve-for-test.ts';
+import { serveForTest, type TestResource } from '../../../support/server/serve-for-test.ts';
 
 const NOON = '2026-03-01T12:00:00.000Z';
 const at = { now: () => new Date('2026-03-01T12:00:42.123Z') };
@@ -125,28 +108,59 @@ it('takes the request by its word about inheriting', async () => {
   expect(destruction(again.resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
 });
 
-it('refuses another duration than the project`s without a word, where a service needs one', () => {
-  const database = Database.open(':memory:');
-  onTestFinished(() => database.close());
-  applySeed(database, SEED, new Date());
-  const [organization, project] = ['organizations', 'projects'].map((table) =>
-    database.get(`SELECT * FROM ${table} WHERE name IN ('acme', 'sandbox')`),
-  ) as [OrganizationRecord, ProjectRecord];
-  const dialects = chooseDialects([]);
-  const services = { dialects, edition: chooseEdition('all', dialects.workspaces) };
-  const pointersFor = (attributes: object) => {
-    const problems: PointedProblem[] = [];
-    settleAutoDestroy(
-      defaultSettings(database, organization, project),
-      readWorkspaceRequest(services, workspaceBody({ ...attributes }), problems),
-      { projectDuration: '7d', needsOptOut: true },
-      problems,
-    );
-    return problems.map(({ pointer }) => pointer);
-  };
-  const duration = 'auto-destroy-activity-duration';
-  expect(pointersFor({ [duration]: '2d' })).toEqual([`/data/attributes/${duration}`]);
-  expect(pointersFor({ [duration]: null })).toEqual([`/data/attributes/${duration}`]);
-  expect(pointersFor({ [duration]: '7d' })).toEqual([]);
-  expect(pointersFor({ [duration]: '2d', 'inherits-project-auto-destroy': false })).toEqual([]);
+describe('in the dialect hcp-terraform', () => {
+  const serve = () => serveForTest({ ...at, dialects: ['hcp-terraform'] });
+
+  it('a workspace takes another duration than its project`s, and inherits again with null', async () => {
+    const api = await serve();
+    const own = await api.create({ name: 'a', 'auto-destroy-activity-duration': '2d' }, IN_SANDBOX);
+    expect(destruction(own.resource)).toEqual(['2026-03-03T12:00:00.000Z', '2d', false]);
+    const { id } = own.resource;
+    const longer = await api.update(id, { 'auto-destroy-activity-duration': '14d' });
+    expect(destruction(longer.resource)).toEqual(['2026-03-15T12:00:00.000Z', '14d', false]);
+    const again = await api.update(id, { 'auto-destroy-activity-duration': null });
+    expect(destruction(again.resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
+  });
+
+  it('a workspace with an own date does not inherit, until it says so', async () => {
+    const api = await serve();
+    const made = await api.create({ name: 'a', 'auto-destroy-at': NOON }, IN_SANDBOX);
+    expect(destruction(made.resource)).toEqual([NOON, null, false]);
+    const inheriting = await api.create({ name: 'b' }, IN_SANDBOX);
+    const { id } = inheriting.resource;
+    expect(destruction((await api.update(id, { 'auto-destroy-at': NOON })).resource)).toEqual([
+      NOON,
+      null,
+      false,
+    ]);
+    const again = await api.update(id, { 'inherits-project-auto-destroy': true });
+    expect(destruction(again.resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
+  });
+
+  it('a date alone clears the duration of the workspace, and both together are kept', async () => {
+    const api = await serve();
+    const id = await api.created({ name: 'a', 'auto-destroy-activity-duration': '1d' });
+    const dated = await api.update(id, { 'auto-destroy-at': NOON });
+    expect(destruction(dated.resource)).toEqual([NOON, null, null]);
+    expect(destruction((await api.update(id, { 'auto-destroy-at': null })).resource)).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    const both = { 'auto-destroy-at': NOON, 'auto-destroy-activity-duration': '3h' };
+    expect(destruction((await api.update(id, both)).resource)).toEqual([NOON, '3h', null]);
+  });
+
+  it('a date takes the place of a duration, and a duration that of a date, as Terraform sends them', async () => {
+    const api = await serve();
+    const duration = { 'auto-destroy-at': null, 'auto-destroy-activity-duration': '2d' };
+    const date = { 'auto-destroy-at': NOON, 'auto-destroy-activity-duration': null };
+    const id = await api.created({ name: 'a', ...duration }, IN_SANDBOX);
+    expect(destruction((await api.update(id, date)).resource)).toEqual([NOON, null, false]);
+    expect(destruction((await api.update(id, duration)).resource)).toEqual([
+      '2026-03-03T12:00:00.000Z',
+      '2d',
+      false,
+    ]);
+  });
 });
