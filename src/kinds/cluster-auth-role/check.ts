@@ -7,7 +7,9 @@ import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 import {
   audienceIsSaid,
+  labelsArePossible,
   namesAreThere,
+  namesArePossible,
   namespacesAreThere,
   notOpenToEveryone,
   selectorIsOne,
@@ -53,8 +55,10 @@ const rules: readonly RoleRule[] = [
   namesAreThere,
   (spec) => wildcardStandsAlone(spec, NAMES),
   (spec) => wildcardStandsAlone(spec, NAMESPACES),
+  namesArePossible,
   notOpenToEveryone,
   selectorIsOne,
+  labelsArePossible,
   audienceIsSaid,
   (spec) => DURATIONS.flatMap((name) => durationIsOne(spec, name)),
   (spec) => DURATIONS.flatMap((name) => lifetimeIsShort(spec, name)),

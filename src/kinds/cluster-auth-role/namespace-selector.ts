@@ -46,6 +46,13 @@ export function selectsEverything(text: string): boolean {
   );
 }
 
+/** Its labels, with numbers as texts; none where it is no LabelSelector. */
+export function selectorLabels(text: string): readonly (readonly [string, string])[] {
+  const selector = parse(text);
+  const labels = isMap(selector) ? selector['matchLabels'] : undefined;
+  return isMap(labels) ? Object.entries(labels).map(([name, value]) => [name, String(value)] as const) : [];
+}
+
 /**
  * Whether two texts, in JSON or YAML, have the same labels. A text that the service might read otherwise than this file is
  * equal to itself only, so that a difference is shown rather than hidden.

@@ -15,6 +15,7 @@ import {
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json/json.ts';
 import { checkAliases } from './check-aliases.ts';
+import { checkCharacters } from './check-characters.ts';
 import { findComplexKeys, findDuplicateKeys } from './explain-keys.ts';
 import { explainSyntax } from './explain-syntax.ts';
 import type { SourceText } from './source-text.ts';
@@ -106,8 +107,10 @@ function toDocuments(parsed: ParsedChunk, values: readonly unknown[]): ParsedTex
     const document = { ...parsed, first, value: values[number] as Json };
     if (document.value === null) continue;
     const problem = checkAliases(document, starts[number + 1] ?? parsed.events.length);
-    if (problem === undefined) documents.push(document);
-    else diagnostics.push(problem);
+    if (problem === undefined) {
+      documents.push(document);
+      diagnostics.push(...checkCharacters(document));
+    } else diagnostics.push(problem);
   }
   return { documents, diagnostics };
 }

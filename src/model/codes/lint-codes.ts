@@ -25,6 +25,12 @@ export const lintCodes = {
     warning: true,
     fix: 'name labels, or write null for no selector',
   },
+  'impossible-name': {
+    title: 'A cluster cannot have a name that a role admits, so that it admits nobody',
+    class: 'invalid',
+    warning: true,
+    fix: 'write the name as the cluster has it, or take it out of the list',
+  },
   'blank-audience': {
     title: 'A token that was made for any other service is accepted',
     class: 'invalid',

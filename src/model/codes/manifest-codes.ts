@@ -107,6 +107,11 @@ export const manifestCodes = {
     class: 'invalid',
     fix: 'use fewer aliases of aliases, or split the document',
   },
+  'lone-surrogate': {
+    title: 'A text or a key has half of a surrogate pair, which is no character',
+    class: 'invalid',
+    fix: 'write the character itself, or its whole code, such as "\\U0001F600"',
+  },
   // its shape
   'unknown-field': {
     title: 'There is no such field',

@@ -57,6 +57,17 @@ describe('the lint', () => {
     expect(codes(await told(stack, ['plan'])).toSorted()).toEqual(found);
   });
 
+  it('tells of names that no cluster can have, in validate and in plan, and stops at nothing', async () => {
+    const stack = await linted();
+    await stack.declare(role('web', { boundServiceAccountNames: ['Web', 'ci-*'], tokenPolicies: ['read'] }));
+    const reported = await told(stack, ['validate']);
+    expect(codes(reported)).toEqual(['warning impossible-name']);
+    expect(reported[0]?.message).toBe(
+      'no service account of a cluster can be called "Web", so that it admits nobody',
+    );
+    expect(codes(await told(stack, ['plan']))).toEqual(['warning impossible-name']);
+  });
+
   it('is counted in the summary of a plan, in every format', async () => {
     const stack = await linted();
     await stack.declare(role('web', careless));

@@ -121,6 +121,24 @@ const warned: readonly [title: string, spec: Spec, findings: string[]][] = [
   ),
 ];
 
+const names: readonly [title: string, pattern: string, account: boolean, namespace: boolean][] = [
+  ['a DNS label', 'ci-1', true, true],
+  ['dots', 'ci.web', true, false],
+  ['upper case', 'Web', false, false],
+  ['an underscore', 'ci_web', false, false],
+  ['a hyphen at the end', 'web-', false, false],
+  ['an empty label', 'web..api', false, false],
+  ['white space only', ' ', false, false],
+  ['several names in one', 'web,api', false, false],
+  ['64 characters', 'a'.repeat(64), true, false],
+  ['254 characters', `${'a'.repeat(60)}.`.repeat(4) + 'a'.repeat(10), false, false],
+  ['a glob', 'web-*', true, true],
+  ['a glob of both ends', '*-web-*', true, true],
+  ['a glob in upper case', 'CI-*', false, false],
+  ['a glob that begins with a hyphen', '-web*', false, false],
+  ['two stars', 'a**', true, true],
+];
+
 const accepted: readonly [title: string, spec: Spec][] = [
   ['globs among names', { boundServiceAccountNames: ['ci-*', 'api'] }],
   [
@@ -163,6 +181,35 @@ describe('Validating a role', () => {
 
   it('has nothing to say about a tombstone', () => {
     expect(kind.check?.(declare(kind, 'r', {}, { remove: 'safe' }), others)).toEqual([]);
+  });
+});
+
+describe('A name that no cluster can have', () => {
+  it.each(names)('%s', (_, pattern, account, namespace) => {
+    const found = findings({
+      boundServiceAccountNames: [pattern, 'api'],
+      boundServiceAccountNamespaces: ['payments', pattern],
+    });
+    expect(found).toEqual([
+      ...(account ? [] : ['warning impossible-name boundServiceAccountNames.0']),
+      ...(namespace ? [] : ['warning impossible-name boundServiceAccountNamespaces.1']),
+    ]);
+  });
+
+  it.each([
+    ['a value', '{"matchLabels":{"team":"pay ments"}}'],
+    ['a key', 'matchLabels: {-team: a}'],
+    ['a key with two prefixes', 'matchLabels: {a/b/c: a}'],
+    ['a value with half of a surrogate pair', '{"matchLabels":{"team":"\\ud800"}}'],
+  ])('is one of a label of the selector: %s', (_, boundServiceAccountNamespaceSelector) => {
+    expect(findings({ boundServiceAccountNamespaceSelector })).toEqual([
+      'warning impossible-name boundServiceAccountNamespaceSelector',
+    ]);
+  });
+
+  it('is none of a label with a prefix or without a value', () => {
+    const labels = 'matchLabels: { example.com/Team_1: "", tier: 1 }';
+    expect(findings({ boundServiceAccountNamespaceSelector: labels })).toEqual([]);
   });
 });
 

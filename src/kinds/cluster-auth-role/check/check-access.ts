@@ -3,7 +3,14 @@ import type { ResourceProblem } from '../../../model/kind/kind.ts';
 import { quoted } from '../../../model/quoted.ts';
 import { admitsAll } from '../access-words.ts';
 import { NAMES, NAMESPACES, SELECTOR } from '../fields.ts';
-import { selectorProblem, selectsEverything } from '../namespace-selector.ts';
+import {
+  accountNames,
+  canLabelNamespace,
+  canNameAccount,
+  canNameNamespace,
+  namespaceNames,
+} from '../cluster-names.ts';
+import { selectorLabels, selectorProblem, selectsEverything } from '../namespace-selector.ts';
 import type { RoleFields } from '../schema.ts';
 import { elements, error, type RoleField, text, warning } from './finding.ts';
 
@@ -33,6 +40,44 @@ export function wildcardStandsAlone(spec: RoleFields, name: RoleField): Resource
   const fix = 'leave "*" alone in the list, or take it out';
   return [
     error('mixed-wildcard', name, 'can not mix "*" with values', { path, found: entries.join(', '), fix }),
+  ];
+}
+
+/** The service takes any name, and some write one that nothing has on purpose: for nobody. So it is a warning. */
+export function namesArePossible(spec: RoleFields): ResourceProblem[] {
+  return [
+    ...impossible(spec, NAMES, { can: canNameAccount, what: 'service account', allowed: accountNames }),
+    ...impossible(spec, NAMESPACES, { can: canNameNamespace, what: 'namespace', allowed: namespaceNames }),
+  ];
+}
+
+interface ClusterName {
+  can(pattern: string): boolean;
+  readonly what: string;
+  readonly allowed: string;
+}
+
+function impossible(
+  spec: RoleFields,
+  name: RoleField,
+  { can, what, allowed }: ClusterName,
+): ResourceProblem[] {
+  return elements(spec, name).flatMap((entry, index) => {
+    if (can(entry)) return [];
+    const message = `no ${what} of a cluster can be called ${quoted(entry)}, so that it admits nobody`;
+    const fix = 'write the name as the cluster has it, or take it out of the list';
+    return [warning('impossible-name', name, message, { path: [name, String(index)], allowed, fix })];
+  });
+}
+
+export function labelsArePossible(spec: RoleFields): ResourceProblem[] {
+  const selector = text(spec, SELECTOR);
+  if (selectorProblem(selector) !== undefined) return [];
+  const odd = selectorLabels(selector).find(([key, value]) => !canLabelNamespace(key, value));
+  if (odd === undefined) return [];
+  const message = `no namespace can have the label ${quoted(odd.join('='))}, so that ${quoted(SELECTOR)} admits nobody`;
+  return [
+    warning('impossible-name', SELECTOR, message, { fix: 'write the label as the namespaces have it' }),
   ];
 }
 

@@ -3,6 +3,12 @@ import { stack, type Slip, slip } from './slip.ts';
 
 export const stacks: readonly Slip[] = [
   slip(
+    'a default has half of a surrogate pair',
+    stack,
+    ['executionMode: remote,', 'executionMode: remote, description: "\\U0000D83D",'],
+    ['lone-surrogate 20:54', 'write the character itself, or its whole code, such as "\\U0001F600"'],
+  ),
+  slip(
     'a token is written out',
     stack,
     ['organization: acme', 'organization: acme\n      token: hvs.CAESIJ4b1'],

@@ -3,6 +3,25 @@ import { clusterAuth, network, payments, platform, type Slip, slip } from './sli
 
 export const syntax: readonly Slip[] = [
   slip(
+    'a text has half of a surrogate pair',
+    network,
+    ['description: Public and', 'description: "\\uD800 and \\uD83D\\uDE00" # Public'],
+    ['lone-surrogate 34:16', 'write the character itself, or its whole code, such as "\\U0001F600"'],
+  ),
+  {
+    slip: 'a key that users choose has half of a surrogate pair',
+    file: platform,
+    from: 'tags: { env: prod, team: platform }',
+    to: 'tags: { "\\udc00": prod, team: platform }',
+    told: [
+      [`bad-tag ${platform}:39:11`, '1 to 128 of letters, digits and _ . = + - @ :'],
+      [
+        `lone-surrogate ${platform}:39:11`,
+        'write the character itself, or its whole code, such as "\\U0001F600"',
+      ],
+    ],
+  },
+  slip(
     'a line is indented with a tab',
     network,
     ['  workingDirectory: network/prod', '\tworkingDirectory: network/prod'],
