@@ -4,9 +4,18 @@
  * rest of the service asks for what a dialect does (`services.dialects.clusterAuth.…`), never for its name.
  * Sources: wire/cluster-auth 1 and 2.1.
  */
-import { formatDuration, formatShortDuration } from './cluster-auth/values/durations.ts';
-import type { KeyRules } from './cluster-auth/values/public-keys.ts';
 import { hcpTerraform, neutralWorkspaces, type WorkspacesDialect } from './workspaces-dialects.ts';
+
+/** What one element of `pem_keys` may be, which differs from service to service. */
+export interface KeyRules {
+  readonly types: readonly string[];
+  /** Whether nothing may stand behind the first block of an element. */
+  readonly alone: boolean;
+  /** Told of an element without a block, and of a key of another type. */
+  readonly noKey: string;
+  /** Whether the key of a certificate counts at a login that was signed with SHA-1. */
+  readonly trustsSha1: boolean;
+}
 
 /** What a cluster-auth mount, and what surrounds it, does in one way or another. */
 export interface ClusterAuthDialect {
@@ -22,8 +31,8 @@ export interface ClusterAuthDialect {
   readonly defaultIssuer: string;
   /** What begins the tokens that it makes. */
   readonly tokenPrefixes: Readonly<Record<'service' | 'batch', string>>;
-  /** How whole seconds are written in warnings. */
-  readonly formatDuration: (seconds: number) => string;
+  /** How whole seconds are written in warnings: `1h0m0s` or `1h`. */
+  readonly durationFormat: 'full' | 'short';
   readonly hasNamespaces: boolean;
   /** What an account's annotations begin with that become metadata of its alias; undefined: none do. */
   readonly aliasAnnotations: string | undefined;
@@ -78,7 +87,7 @@ const neutral: ServedDialects = {
     namespaceHeader: 'x-service-namespace',
     defaultIssuer: 'cluster/serviceaccount',
     tokenPrefixes: { service: 's', batch: 'b' },
-    formatDuration,
+    durationFormat: 'full',
     hasNamespaces: false,
     aliasAnnotations: undefined,
     unknownToken: 'permission denied',
@@ -106,7 +115,7 @@ const vault: ClusterAuthDialect = {
   namespaceHeader: 'x-vault-namespace',
   defaultIssuer: '',
   tokenPrefixes: { service: 'hvs', batch: 'hvb' },
-  formatDuration,
+  durationFormat: 'full',
   hasNamespaces: false,
   aliasAnnotations: 'vault.hashicorp.com/alias-metadata-',
   unknownToken: '2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n',
@@ -132,7 +141,7 @@ const openbao: ClusterAuthDialect = {
   ...vault,
   name: 'openbao',
   tokenPrefixes: { service: 's', batch: 'b' },
-  formatDuration: formatShortDuration,
+  durationFormat: 'short',
   hasNamespaces: true,
   aliasAnnotations: undefined,
   unknownToken: 'permission denied',

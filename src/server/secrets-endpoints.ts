@@ -2,7 +2,8 @@
  * Everything that the secrets service serves below `/v1/`: the tables of all subjects, joined.
  * Invariant: a request is looked up in these very tables, so nothing is served that `servedPaths` does not tell.
  */
-import { MOUNT_ENDPOINTS, type Operation } from './cluster-auth/endpoints.ts';
+import { MOUNT_ENDPOINTS } from './cluster-auth/endpoints.ts';
+import type { Operation } from './cluster-auth/mount-call.ts';
 import { LOGIN_PATH } from './cluster-auth/open-requests.ts';
 import type { ClusterAuthDialect } from './dialects.ts';
 import { TOKEN_ENDPOINTS } from './service-tokens/token-endpoints.ts';

@@ -1,5 +1,5 @@
 /**
- * What every part of the embedded service gets handed: the database, the clock, identities, the audit trail.
+ * What every part of the embedded service gets handed: the database, the clock, the dialects, the audit trail.
  * Invariant: parts reach the outside world only through this value, so a test can replace the clock and nothing leaks
  * between two servers in one process.
  */
@@ -8,11 +8,6 @@ import { openPodFiles, type PodFiles } from './cluster-auth/pod-files.ts';
 import type { Database } from './data-file/database.ts';
 import type { ServedDialects } from './dialects.ts';
 import { chooseEdition, type EditionFeatures } from './editions.ts';
-import {
-  authenticateServiceToken,
-  type RequestPlace,
-  type ServiceIdentity,
-} from './identity/service-identity.ts';
 
 export interface Services {
   readonly database: Database;
@@ -23,11 +18,6 @@ export interface Services {
   now(): Date;
   /** How long a call to a cluster's API may take, in milliseconds. */
   readonly clusterPatienceMs: number;
-  /** The identity behind a token's header, for a place (the root namespace unless it is said); undefined for nobody. */
-  authenticateServiceToken(
-    header: string | string[] | undefined,
-    place?: RequestPlace,
-  ): ServiceIdentity | undefined;
   /** Adds to the audit trail; call it inside the transaction of the change. */
   recordEvent(event: AuditEvent): void;
 }
@@ -56,7 +46,6 @@ export function createServices(database: Database, options: ServicesOptions): Se
     pod: openPodFiles(inPod, now),
     now,
     clusterPatienceMs,
-    authenticateServiceToken: (header, place) => authenticateServiceToken(database, header, now(), place),
     recordEvent: (event) => {
       insertEvent(database, event, now());
     },

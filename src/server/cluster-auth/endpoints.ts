@@ -4,14 +4,11 @@
  */
 import type { ClusterAuthDialect } from '../dialects.ts';
 import { configFields, readConfig, writeConfig } from './config.ts';
-import type { MountHandler, MountCall } from './mount-call.ts';
+import type { MountCall, MountHandler, Operation } from './mount-call.ts';
 import { deleteRole, readRole, roleExists, writeRole } from './role.ts';
 import { roleFields } from './role-fields.ts';
 import { listFields, listRoles } from './role-list.ts';
 import type { FieldReader } from './values/field-coercion.ts';
-
-/** What a request wants, whatever verb it came in: POST and PUT are both a write. */
-export type Operation = 'read' | 'list' | 'write' | 'delete' | 'patch' | 'scan' | 'head';
 
 export interface MountEndpoint {
   /** Below its mount. */

@@ -6,6 +6,9 @@ import type { ServiceIdentity } from '../identity/service-identity.ts';
 import type { Services } from '../services.ts';
 import type { SecretsAnswer } from './answer.ts';
 
+/** What a request wants, whatever verb it came in: POST and PUT are both a write. */
+export type Operation = 'read' | 'list' | 'write' | 'delete' | 'patch' | 'scan' | 'head';
+
 export interface MountCall {
   readonly services: Services;
   readonly identity: ServiceIdentity;

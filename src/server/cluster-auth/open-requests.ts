@@ -6,7 +6,7 @@
 import { OPEN_HEAD, OPEN_READS } from '../sys/health.ts';
 import type { Services } from '../services.ts';
 import { type SecretsAnswer, answerError } from './answer.ts';
-import type { Operation } from './endpoints.ts';
+import type { Operation } from './mount-call.ts';
 import { logIn } from './login/log-in.ts';
 import { CLUSTER_AUTH_METHOD, findMount } from './mounts.ts';
 

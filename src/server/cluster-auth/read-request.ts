@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import type { ClusterAuthDialect } from '../dialects.ts';
 import { type SecretsAnswer, answerError } from './answer.ts';
 import { decoded } from './clean-path.ts';
-import type { Operation } from './endpoints.ts';
+import type { Operation } from './mount-call.ts';
 import { readDuration } from './values/durations.ts';
 import { parseBoolean } from './values/field-coercion.ts';
 import { isObject } from './values/is-object.ts';

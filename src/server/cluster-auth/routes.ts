@@ -5,7 +5,7 @@
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import type { ServiceIdentity } from '../identity/service-identity.ts';
+import { authenticateServiceToken, type ServiceIdentity } from '../identity/service-identity.ts';
 import type { PolicyCapability } from '../identity/service-policies.ts';
 import { serviceEndpoints } from '../secrets-endpoints.ts';
 import type { Services } from '../services.ts';
@@ -14,9 +14,9 @@ import { type Place, placeOf } from '../sys/namespaces.ts';
 import { endpointIn } from '../sys/service-call.ts';
 import { publicMounts } from '../sys/ui-mounts.ts';
 import { type SecretsAnswer, answerError, answerWrappedError, envelope } from './answer.ts';
-import { endpointAt, type Operation } from './endpoints.ts';
+import { endpointAt } from './endpoints.ts';
 import { cleanedUrl } from './clean-path.ts';
-import type { MountCall } from './mount-call.ts';
+import type { MountCall, Operation } from './mount-call.ts';
 import { CLUSTER_AUTH_METHOD, findMount } from './mounts.ts';
 import { answerOpenRequest } from './open-requests.ts';
 import { readRequest, type SecretsRequest } from './read-request.ts';
@@ -90,7 +90,7 @@ async function answerRead(
   if (open !== undefined) return open;
 
   const rawToken = tokenOf(request, services) ?? '';
-  const known = services.authenticateServiceToken(rawToken, { ...place, address: request.ip });
+  const known = authenticateServiceToken(services, rawToken, { ...place, address: request.ip });
   const token = known && useToken(services.database, known.token);
   if (known === undefined || token === undefined) return answerToNobody(asked, rawToken);
   const identity = { ...known, token };

@@ -3,8 +3,8 @@
  * fields of its path, and an answer that says anything says also which of them counted for nothing (wire/cluster-auth 2.1).
  */
 import { type SecretsAnswer, answerError, answerWrappedError } from './answer.ts';
-import type { MountEndpoint, Operation } from './endpoints.ts';
-import type { MountCall } from './mount-call.ts';
+import type { MountEndpoint } from './endpoints.ts';
+import type { MountCall, Operation } from './mount-call.ts';
 import { readFields } from './values/field-coercion.ts';
 
 /** Carries out an operation that the caller may do. */

@@ -5,6 +5,7 @@
  */
 import type { Database } from '../data-file/database.ts';
 import { admitsAddress } from '../cluster-auth/values/admits-address.ts';
+import type { Services } from '../services.ts';
 import { findToken, type ServiceToken } from '../service-tokens/token-store.ts';
 import { builtInPolicy } from './built-in-policies.ts';
 import { accessRules, type PolicyCapability, type PolicyRule, ROOT_POLICY } from './service-policies.ts';
@@ -23,22 +24,21 @@ export interface ServiceIdentity {
 }
 
 /** Where a request goes, and where it comes from. */
-export interface RequestPlace {
+interface RequestPlace {
   /** The namespace that paths are meant in; `''` is the root. */
   readonly namespace: string;
   /** The peer's IP address; undefined where there is none. */
   readonly address?: string | undefined;
 }
 
-/** The identity behind the header's value; undefined for nobody. */
+/** The identity behind the header's value, for a place; undefined for nobody. */
 export function authenticateServiceToken(
-  database: Database,
+  { database, now }: Pick<Services, 'database' | 'now'>,
   header: string | string[] | undefined,
-  now: Date,
   place: RequestPlace = { namespace: '' },
 ): ServiceIdentity | undefined {
   if (typeof header !== 'string' || header === '') return undefined;
-  const token = findToken(database, header, now);
+  const token = findToken(database, header, now());
   if (token === undefined || !isAtHome(token, place)) return undefined;
   const inside = place.namespace.slice(token.namespace.length).replace(/^\//, '');
   return identityOf(token, policyRules(database, token), inside === '' ? '' : `${inside}/`);

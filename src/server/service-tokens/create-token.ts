@@ -88,10 +88,10 @@ function grantOf({ parent, sent, namespace }: ChildWish, terms: ChildTerms, now:
 function childLifetime(
   policies: readonly string[],
   { sent: { ttl = 0, period = 0, explicit_max_ttl = 0 } }: ChildWish,
-  { formatDuration }: ClusterAuthDialect,
+  { durationFormat }: ClusterAuthDialect,
 ): Lifetime | undefined {
   if (policies.includes(ROOT_POLICY) && ttl === 0 && period === 0)
     return { ttl: explicit_max_ttl, warnings: [] };
   const wishes = { increment: 0, ttl, period, maxTtl: 0, explicitMaxTtl: explicit_max_ttl };
-  return lifetimeOf(wishes, SYSTEM_LIMITS, 0, formatDuration);
+  return lifetimeOf(wishes, SYSTEM_LIMITS, 0, durationFormat);
 }

@@ -2,6 +2,8 @@
  * How long a token lives: from its birth, and from each renewal (wire/cluster-auth 3).
  * Invariants: pure, in whole seconds; a cap is told as a warning, never applied in silence.
  */
+import { durationFormats } from '../cluster-auth/values/durations.ts';
+import type { ClusterAuthDialect } from '../dialects.ts';
 
 /** All in seconds; 0 is not said. */
 export interface LifetimeWishes {
@@ -21,9 +23,6 @@ export interface LeaseLimits {
   readonly maxTtl: number;
 }
 
-/** How durations are written in warnings. */
-type DurationForm = (seconds: number) => string;
-
 export interface Lifetime {
   /** From now on. */
   readonly ttl: number;
@@ -37,11 +36,12 @@ export function lifetimeOf(
   wishes: LifetimeWishes,
   limits: LeaseLimits,
   age: number,
-  form: DurationForm,
+  durationFormat: ClusterAuthDialect['durationFormat'],
 ): Lifetime | undefined {
   const maximum = Math.min(
     ...[limits.maxTtl, wishes.maxTtl, wishes.explicitMaxTtl].filter((each) => each > 0),
   );
+  const form = durationFormats[durationFormat];
   const warnings: string[] = [];
   let ttl = wishes.increment || wishes.ttl || limits.defaultTtl;
   let end = maximum;

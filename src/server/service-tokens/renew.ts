@@ -20,8 +20,8 @@ export function renewedLifetime(
   if (!source.ok) return source;
   const age = Math.trunc((services.now().getTime() - token.createdAt.getTime()) / 1000);
   const wishes = { ...source.value.wishes, increment, explicitMaxTtl: token.explicitMaxTtl };
-  const form = services.dialects.clusterAuth.formatDuration;
-  const lifetime = lifetimeOf(wishes, source.value.limits, age, form);
+  const { durationFormat } = services.dialects.clusterAuth;
+  const lifetime = lifetimeOf(wishes, source.value.limits, age, durationFormat);
   return lifetime === undefined
     ? { ok: false, problem: 'past the max TTL, cannot renew' }
     : { ok: true, value: lifetime };

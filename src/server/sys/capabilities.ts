@@ -4,6 +4,7 @@
  */
 import { answerError, answerOnTop, type SecretsAnswer } from '../cluster-auth/answer.ts';
 import { asList } from '../cluster-auth/values/field-coercion.ts';
+import { authenticateServiceToken } from '../identity/service-identity.ts';
 import { type ServiceCall, type ServiceHandler, textIn } from './service-call.ts';
 
 /** Others would wait for the answer to more of them. */
@@ -15,7 +16,7 @@ export const ownCapabilities: ServiceHandler = (call) => capabilities(call, call
 /** `POST sys/capabilities {token, paths}`: the same for another token. */
 export const tokenCapabilities: ServiceHandler = (call) => {
   const { services, namespace, body } = call;
-  const identity = services.authenticateServiceToken(textIn(body, 'token'), { namespace });
+  const identity = authenticateServiceToken(services, textIn(body, 'token'), { namespace });
   return identity === undefined
     ? answerError(400, 'invalid token')
     : capabilities(call, identity.capabilitiesOn);

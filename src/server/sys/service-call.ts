@@ -2,7 +2,7 @@
  * One authorised request to the secrets service beside its mounts, and the shape of what serves it.
  * Invariant: a handler is synchronous and does its whole work in one transaction, so requests never interleave.
  */
-import type { Operation } from '../cluster-auth/endpoints.ts';
+import type { Operation } from '../cluster-auth/mount-call.ts';
 import type { SecretsAnswer } from '../cluster-auth/answer.ts';
 import type { ServiceIdentity } from '../identity/service-identity.ts';
 import type { Services } from '../services.ts';

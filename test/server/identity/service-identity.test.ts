@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 import { chooseDialects } from '../../../src/server/dialects.ts';
 import { Database } from '../../../src/server/data-file/database.ts';
+import { authenticateServiceToken } from '../../../src/server/identity/service-identity.ts';
 import { applySeed } from '../../../src/server/seed/apply-seed.ts';
 import { PLAIN_GRANT, storeToken } from '../../../src/server/service-tokens/token-store.ts';
 import { createServices, type Services } from '../../../src/server/services.ts';
@@ -27,19 +28,19 @@ function services(now = () => NOON): Services {
 }
 
 it('knows a service token by its value, and gives it what its policies give', () => {
-  const identity = services().authenticateServiceToken('reader-token');
+  const identity = authenticateServiceToken(services(), 'reader-token');
   expect(identity).toMatchObject({ displayName: 'reader', policies: ['no-such-policy', 'reader'] });
   expect(identity?.can('read', 'auth/k8s/config')).toBe(true);
   expect(identity?.can('update', 'auth/k8s/config')).toBe(false);
 });
 
 it('lets the policy root do everything', () => {
-  const identity = services().authenticateServiceToken('root-token');
+  const identity = authenticateServiceToken(services(), 'root-token');
   expect(identity?.can('sudo', 'anything')).toBe(true);
 });
 
 it.each([undefined, '', 'unknown', ['root-token']])('takes the header %j for nobody', (header) => {
-  expect(services().authenticateServiceToken(header)).toBeUndefined();
+  expect(authenticateServiceToken(services(), header)).toBeUndefined();
 });
 
 it('forgets a token when it expires', () => {
@@ -48,9 +49,9 @@ it('forgets a token when it expires', () => {
   const expiresAt = new Date('2026-01-01T13:00:00Z');
   const grant = { ...PLAIN_GRANT, displayName: 'short', policies: ['root'], expiresAt };
   storeToken(live.database, 'short', grant, NOON);
-  expect(live.authenticateServiceToken('short')?.displayName).toBe('short');
+  expect(authenticateServiceToken(live, 'short')?.displayName).toBe('short');
   now = expiresAt;
-  expect(live.authenticateServiceToken('short')).toBeUndefined();
+  expect(authenticateServiceToken(live, 'short')).toBeUndefined();
 });
 
 it('gives a token the same accessor when it is registered again', () => {

@@ -3,7 +3,7 @@ import { lifetimeOf } from '../../../src/server/service-tokens/lifetime.ts';
 
 const WISHES = { increment: 0, ttl: 0, period: 0, maxTtl: 0, explicitMaxTtl: 0 };
 const LIMITS = { defaultTtl: 100, maxTtl: 1000 };
-const form = (seconds: number) => `${seconds} s`;
+const format = 'short';
 
 it.each([
   ['the mount`s own when nobody says anything', {}, 0, 100],
@@ -14,23 +14,23 @@ it.each([
   ['what is left of the explicit maximum, for a period too', { period: 50, explicitMaxTtl: 60 }, 40, 20],
   ['nothing in its last second', { ttl: 50, maxTtl: 60 }, 60, 0],
 ])('is %s', (_case, wishes, age, ttl) => {
-  expect(lifetimeOf({ ...WISHES, ...wishes }, LIMITS, age, form)?.ttl).toBe(ttl);
+  expect(lifetimeOf({ ...WISHES, ...wishes }, LIMITS, age, format)?.ttl).toBe(ttl);
 });
 
 it('is over after the maximum', () => {
-  expect(lifetimeOf({ ...WISHES, maxTtl: 60 }, LIMITS, 61, form)).toBeUndefined();
-  expect(lifetimeOf({ ...WISHES, period: 50, explicitMaxTtl: 60 }, LIMITS, 61, form)).toBeUndefined();
+  expect(lifetimeOf({ ...WISHES, maxTtl: 60 }, LIMITS, 61, format)).toBeUndefined();
+  expect(lifetimeOf({ ...WISHES, period: 50, explicitMaxTtl: 60 }, LIMITS, 61, format)).toBeUndefined();
 });
 
 it('tells each cap', () => {
-  expect(lifetimeOf({ ...WISHES, ttl: 2000 }, LIMITS, 0, form)).toEqual({
+  expect(lifetimeOf({ ...WISHES, ttl: 2000 }, LIMITS, 0, format)).toEqual({
     ttl: 1000,
-    warnings: ['TTL of "2000 s" exceeded the effective max_ttl of "1000 s"; TTL value is capped accordingly'],
+    warnings: ['TTL of "33m20s" exceeded the effective max_ttl of "16m40s"; TTL value is capped accordingly'],
   });
-  expect(lifetimeOf({ ...WISHES, period: 80, maxTtl: 60 }, LIMITS, 0, form)).toEqual({
+  expect(lifetimeOf({ ...WISHES, period: 80, maxTtl: 60 }, LIMITS, 0, format)).toEqual({
     ttl: 60,
     warnings: [
-      'period of "80 s" exceeded the effective max_ttl of "60 s"; period value is capped accordingly',
+      'period of "1m20s" exceeded the effective max_ttl of "1m"; period value is capped accordingly',
     ],
   });
 });

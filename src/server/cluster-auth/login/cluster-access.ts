@@ -7,7 +7,7 @@
 import type { Services } from '../../services.ts';
 import { type Config, findConfig } from '../config.ts';
 import type { Coerced } from '../values/field-coercion.ts';
-import type { KeyRules } from '../values/public-keys.ts';
+import type { KeyRules } from '../../dialects.ts';
 import type { ClusterApi } from './call-cluster.ts';
 
 /** What a login needs of a config. */

@@ -47,7 +47,7 @@ export function giveToken(call: LoginCall, login: GoodLogin): GivenToken {
       explicitMaxTtl: role.token_explicit_max_ttl,
     };
     const { clusterAuth } = services.dialects;
-    const lifetime = lifetimeOf(wishes, leaseLimitsOf(mount), 0, clusterAuth.formatDuration);
+    const lifetime = lifetimeOf(wishes, leaseLimitsOf(mount), 0, clusterAuth.durationFormat);
     if (lifetime === undefined) return { refused: answerError(500, 'max TTL must be greater than zero') };
     const policies = tokenPolicies(role.token_policies, !role.token_no_default_policy);
     if (policies.includes(ROOT_POLICY))

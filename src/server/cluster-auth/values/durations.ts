@@ -3,6 +3,7 @@
  * Invariant: a duration is a count of nanoseconds in 64 bits, like in the service itself: whole seconds and days that do
  * not fit wrap around, other forms that do not fit are refused. Outside of this file there are only whole seconds.
  */
+import type { ClusterAuthDialect } from '../../dialects.ts';
 import { INT64_MAX, parseDecimal } from './integers.ts';
 
 const SECOND = 1_000_000_000n;
@@ -99,8 +100,13 @@ export function formatDuration(seconds: number): string {
 }
 
 /** The same without the zeros at its end: `768h`, `1m30s`, `0s`. */
-export function formatShortDuration(seconds: number): string {
+function formatShortDuration(seconds: number): string {
   return formatDuration(seconds)
     .replace(/(?<=m)0s$/, '')
     .replace(/(?<=h)0m$/, '');
 }
+
+/** How a dialect writes durations in warnings. */
+export const durationFormats: Readonly<
+  Record<ClusterAuthDialect['durationFormat'], (seconds: number) => string>
+> = { full: formatDuration, short: formatShortDuration };

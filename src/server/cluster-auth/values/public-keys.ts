@@ -5,19 +5,9 @@
  */
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 
+import type { KeyRules } from '../../dialects.ts';
 import { certificateProblem } from './certificate-problem.ts';
 import { firstPemBlock } from './pem-blocks.ts';
-
-/** What one element of `pem_keys` may be, which differs from service to service. */
-export interface KeyRules {
-  readonly types: readonly string[];
-  /** Whether nothing may stand behind the first block of an element. */
-  readonly alone: boolean;
-  /** Told of an element without a block, and of a key of another type. */
-  readonly noKey: string;
-  /** Whether the key of a certificate counts at a login that was signed with SHA-1. */
-  readonly trustsSha1: boolean;
-}
 
 /** Curves that the service knows. */
 const CURVES = new Set(['secp224r1', 'prime256v1', 'secp384r1', 'secp521r1']);

@@ -6,7 +6,7 @@
 import { compactVerify } from 'jose';
 
 import type { ParsedJwt } from './parse-jwt.ts';
-import type { KeyRules } from '../../values/public-keys.ts';
+import type { KeyRules } from '../../../dialects.ts';
 import { verifyingKeys } from './verifying-keys.ts';
 
 /** What a service account's JWT may be signed with. */

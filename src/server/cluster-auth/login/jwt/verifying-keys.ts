@@ -4,7 +4,8 @@
  */
 import type { KeyObject } from 'node:crypto';
 
-import { type KeyRules, publicKeyIn } from '../../values/public-keys.ts';
+import type { KeyRules } from '../../../dialects.ts';
+import { publicKeyIn } from '../../values/public-keys.ts';
 import { isSha1Certificate } from '../../values/sha1-certificate.ts';
 
 /** The keys of all elements; those of SHA-1 certificates only where they are trusted. */
