@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseDialects } from '../src/server/dialects.ts';
 import { API_ENDPOINTS } from '../src/server/endpoints.ts';
 import { servedPaths } from '../src/server/secrets-endpoints.ts';
-import { recordedCases } from './support/server/cluster-auth/replay/vectors.ts';
+import { recordedLines } from './support/server/cluster-auth/replay/recorded-lines.ts';
 import type { Endpoint } from '../src/server/json-api/endpoint.ts';
 
 const pages = fileURLToPath(new URL('../docs/conformance', import.meta.url));
@@ -60,7 +60,9 @@ const drawn: Readonly<Record<string, readonly string[]>> = {
   'corpus.test.ts': readdirSync(join(tests, 'corpus'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .flatMap(({ name }) => readdirSync(join(tests, 'corpus', name))),
-  'server/cluster-auth/replay/replay.test.ts': recordedCases().flatMap(({ id, title }) => [id, title]),
+  'server/cluster-auth/replay/replay.test.ts': Object.values(recordedLines())
+    .flat()
+    .flatMap(({ id, title }) => [id, title]),
 };
 
 /**

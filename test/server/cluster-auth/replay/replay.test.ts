@@ -4,8 +4,11 @@ import {
   type FakeCluster,
   startFakeCluster,
 } from '../../../support/server/cluster-auth/replay/fake-cluster.ts';
-import { replay } from '../../../support/server/cluster-auth/replay/replay-case.ts';
-import { type RecordedAnswer, recordedCases } from '../../../support/server/cluster-auth/replay/vectors.ts';
+import {
+  type RecordedLine,
+  recordedLines,
+} from '../../../support/server/cluster-auth/replay/recorded-lines.ts';
+import { replay } from '../../../support/server/cluster-auth/replay/replay-line.ts';
 import { knownDifferences } from './known-differences.ts';
 
 let cluster: FakeCluster;
@@ -14,34 +17,44 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.close());
 
-const cases = recordedCases();
-const named = (different: boolean) =>
-  cases
-    .filter(({ id }) => (knownDifferences[id] !== undefined) === different)
-    .map((recorded) => [recorded.id, recorded.title, recorded] as const);
+const files = Object.entries(recordedLines());
+const lines = files.flatMap(([, each]) => each);
 
-function dataText({ body }: RecordedAnswer): string | undefined {
-  return JSON.stringify((body as { readonly data?: unknown } | null)?.data);
+const named = (some: readonly RecordedLine[], different: boolean) =>
+  some
+    .filter(({ id }) => (knownDifferences[id] !== undefined) === different)
+    .map((line) => [line.id, line.title, line] as const);
+
+/** The texts of the data in answers. */
+function dataTexts(answers: readonly unknown[]): (string | undefined)[] {
+  return answers.map((answer) => {
+    const { body } = answer as { readonly body?: { readonly data?: unknown } | null };
+    return JSON.stringify(body?.data);
+  });
 }
 
-describe('a recorded case', () => {
-  it.each(named(false))('%s is answered the same: %s', async (_id, _title, recorded) => {
-    const { recorded: before, answered } = await replay(recorded, cluster);
-    expect(answered).toEqual(before);
+describe.each(files)('a recorded line of %s', (_file, some) => {
+  it.each(named(some, false))('%s is answered the same: %s', async (_id, _title, line) => {
+    const { recorded, answered } = await replay(line, cluster);
+    expect(answered).toEqual(recorded);
     // The order of members, too, where the service has one: beside `data` it repeats them in any.
-    expect(dataText(answered.answer)).toBe(dataText(before.answer));
+    expect(dataTexts(answered)).toEqual(dataTexts(recorded));
   });
 });
 
 describe('a known difference', () => {
-  it.each(named(true))('%s is still one: %s', async (_id, _title, recorded) => {
-    const { recorded: before, answered } = await replay(recorded, cluster);
-    expect(answered).not.toEqual(before);
+  it.each(named(lines, true))('%s is still one: %s', async (_id, _title, line) => {
+    const { recorded, answered } = await replay(line, cluster);
+    expect(answered).not.toEqual(recorded);
   });
 
-  it('is one of a case that was recorded', () => {
-    expect(Object.keys(knownDifferences)).toEqual(
-      cases.map(({ id }) => id).filter((id) => knownDifferences[id] !== undefined),
+  it('is one of the lines that were recorded', () => {
+    expect(Object.keys(knownDifferences).toSorted()).toEqual(
+      lines
+        .map(({ id }) => id)
+        .filter((id) => knownDifferences[id] !== undefined)
+        .toSorted(),
     );
+    expect(lines).toHaveLength(992);
   });
 });

@@ -27,7 +27,8 @@ export async function startFakeCluster(): Promise<FakeCluster> {
   let answers: ClusterAnswers = {};
   let questions: ClusterQuestion[] = [];
   const serve = (tls: boolean) => async (request: IncomingMessage, response: ServerResponse) => {
-    const body = await text(request);
+    const sentBody = await text(request);
+    const body: unknown = sentBody === '' ? null : JSON.parse(sentBody);
     const { headers, method = '', url = '' } = request;
     questions.push({
       method,
@@ -35,10 +36,10 @@ export async function startFakeCluster(): Promise<FakeCluster> {
       authorization: headers.authorization ?? null,
       accept: headers.accept ?? null,
       contentType: headers['content-type'] ?? null,
-      body: body === '' ? null : JSON.parse(body),
+      body,
       tls,
     });
-    const given = answerTo(`${method} ${url}`, answers);
+    const given = answerTo(`${method} ${url}`, answers, body);
     const sent = typeof given.body === 'string' ? given.body : JSON.stringify(given.body);
     response.writeHead(given.status, { 'content-type': 'application/json' }).end(sent);
   };
@@ -59,10 +60,25 @@ export async function startFakeCluster(): Promise<FakeCluster> {
   };
 }
 
-function answerTo(question: string, { tokenreview, namespaces }: ClusterAnswers): ClusterAnswer {
-  if (question === 'POST /apis/authentication.k8s.io/v1/tokenreviews') return tokenreview ?? notFound;
+function answerTo(
+  question: string,
+  { tokenreview, namespaces }: ClusterAnswers,
+  body: unknown,
+): ClusterAnswer {
+  if (question === 'POST /apis/authentication.k8s.io/v1/tokenreviews')
+    return tokenreview === 'granted' ? granted(body) : (tokenreview ?? notFound);
   const [, name = ''] = /^GET \/api\/v1\/namespaces\/([^/]+)$/.exec(question) ?? [];
   return namespaces?.[name] ?? notFound;
+}
+
+/** A review that grants the account of most fixtures, for the audiences that were asked for. */
+function granted(body: unknown): ClusterAnswer {
+  const { audiences } = (body as { readonly spec: { readonly audiences?: readonly string[] } }).spec;
+  const user = {
+    username: 'system:serviceaccount:payments:api',
+    uid: 'd77f89bc-9055-11e7-a068-0800276d99bf',
+  };
+  return { status: 201, body: { status: { authenticated: true, user, audiences } } };
 }
 
 async function listen(

@@ -26,7 +26,8 @@ export interface ClusterAnswer {
 
 /** How the cluster's API answers. */
 export interface ClusterAnswers {
-  readonly tokenreview?: ClusterAnswer;
+  /** `granted`: to the account of most fixtures */
+  readonly tokenreview?: ClusterAnswer | 'granted';
   readonly namespaces?: Readonly<Record<string, ClusterAnswer>>;
 }
 
@@ -59,15 +60,75 @@ interface Fixtures {
   readonly certs: Readonly<
     Record<'ca' | 'otherCa' | 'server', { readonly certificate: string; readonly private: string }>
   >;
+  readonly jwts: Readonly<Record<'projected', { readonly jwt: string }>>;
 }
 
 const folder = new URL('../../../../vectors/openbao-2.6.2/', import.meta.url);
 
+/** The lines of `openbao-2.6.2.jsonl`. */
 export function recordedCases(): readonly RecordedCase[] {
-  return readFileSync(new URL('openbao-2.6.2.jsonl', folder), 'utf8')
+  return linesOf<RecordedCase>('openbao-2.6.2.jsonl');
+}
+
+/** The lines of `random-roles-and-configs.jsonl`: requests to one mount, in order. */
+export interface RecordedSteps {
+  readonly id: string;
+  readonly steps: readonly { readonly request: RecordedRequest; readonly answer: RecordedAnswer }[];
+}
+
+export function recordedSteps(): readonly RecordedSteps[] {
+  return linesOf<RecordedSteps>('random-roles-and-configs.jsonl');
+}
+
+/** The lines of `tokens-policies-http.jsonl`. */
+export interface RecordedRequestAfter {
+  readonly id: string;
+  readonly before: readonly RecordedRequest[];
+  readonly request: RecordedRequest;
+  readonly answer: RecordedAnswer;
+}
+
+export function recordedRequestsAfter(): readonly RecordedRequestAfter[] {
+  return linesOf<RecordedRequestAfter>('tokens-policies-http.jsonl');
+}
+
+/** The lines of `selectors.jsonl`. */
+export interface RecordedSelector {
+  readonly selector: string;
+  readonly namespaceLabels: readonly Readonly<Record<string, string>>[];
+  readonly answer: {
+    readonly write: number;
+    readonly error: readonly string[] | null;
+    readonly logins: readonly number[] | null;
+  };
+}
+
+export function recordedSelectors(): readonly RecordedSelector[] {
+  return linesOf<RecordedSelector>('selectors.jsonl');
+}
+
+/** The lines of `jwt-forms.jsonl`. */
+export interface RecordedJwtForm {
+  readonly config: 'keys' | 'no keys';
+  readonly title: string;
+  readonly jwt: string;
+  readonly answer: {
+    readonly status: number;
+    readonly errors: readonly string[] | null;
+    readonly warnings: readonly string[] | null;
+    readonly metadata: Readonly<Record<string, string>> | null;
+  };
+}
+
+export function recordedJwtForms(): readonly RecordedJwtForm[] {
+  return linesOf<RecordedJwtForm>('jwt-forms.jsonl');
+}
+
+function linesOf<Line>(file: string): readonly Line[] {
+  return readFileSync(new URL(file, folder), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line, asWritten) as RecordedCase);
+    .map((line) => JSON.parse(line, asWritten) as Line);
 }
 
 type RawJson = { rawJSON(text: string): unknown; isRawJSON(value: unknown): boolean };

@@ -1,0 +1,218 @@
+/** The five recorded files in one form: what is sent in order, and what each answer is compared by. */
+import {
+  type ClusterAnswers,
+  type ClusterQuestion,
+  fixtures,
+  type RecordedAnswer,
+  type RecordedCase,
+  recordedCases,
+  type RecordedJwtForm,
+  recordedJwtForms,
+  type RecordedRequest,
+  type RecordedRequestAfter,
+  recordedRequestsAfter,
+  type RecordedSelector,
+  recordedSelectors,
+  type RecordedSteps,
+  recordedSteps,
+} from './vectors.ts';
+
+/** A request, and what was recorded of its answer. */
+export interface Step {
+  readonly request: RecordedRequest;
+  /** how the cluster's API answers meanwhile; as before where it is left out */
+  readonly cluster?: ClusterAnswers;
+  /** what was recorded; undefined where nothing was */
+  readonly recorded?: unknown;
+  /** the part of an answer that is compared with it; all of it where it is left out */
+  readonly part?: (answer: RecordedAnswer) => unknown;
+  readonly clusterSaw?: readonly ClusterQuestion[];
+}
+
+export interface RecordedLine {
+  readonly id: string;
+  readonly title: string;
+  readonly insidePod: boolean;
+  /** the name for `${m}` */
+  readonly mount: string;
+  readonly steps: readonly Step[];
+}
+
+/** All lines, by file. */
+export function recordedLines(): Readonly<Record<string, readonly RecordedLine[]>> {
+  return {
+    'openbao-2.6.2.jsonl': recordedCases().map(lineOfCase),
+    'random-roles-and-configs.jsonl': recordedSteps().map(lineOfSteps),
+    'tokens-policies-http.jsonl': recordedRequestsAfter().map(lineOfRequestAfter),
+    'selectors.jsonl': recordedSelectors().map(lineOfSelector),
+    'jwt-forms.jsonl': recordedJwtForms().map(lineOfJwtForm),
+  };
+}
+
+const status = (answer: RecordedAnswer): unknown => answer.status;
+
+function lineOfCase(recorded: RecordedCase): RecordedLine {
+  const { id, title, insidePod = false, cluster = {}, setup, request, answer, clusterSaw } = recorded;
+  return {
+    id,
+    title,
+    insidePod,
+    mount: MOUNT,
+    steps: [
+      ...setup.map((before) => ({ request: before, cluster, recorded: before.status ?? 0, part: status })),
+      { request, cluster, recorded: answer, ...(clusterSaw && { clusterSaw }) },
+    ],
+  };
+}
+
+const MOUNT = 'm';
+
+/** A placeholder, to be filled in. */
+function place(name: 'm' | 'root' | 'cluster'): string {
+  return `\${${name}}`;
+}
+
+/** The other files mount a method first. */
+const enable: Step = {
+  request: {
+    method: 'POST',
+    path: `/v1/sys/auth/${place('m')}`,
+    headers: { 'X-Vault-Token': place('root') },
+    body: { type: 'kubernetes' },
+  },
+  recorded: 204,
+  part: status,
+};
+
+function lineOfSteps({ id, steps }: RecordedSteps): RecordedLine {
+  const [first] = steps;
+  return {
+    id,
+    title: `${first?.request.method ?? ''} ${first?.request.path ?? ''} and ${steps.length - 1} more`,
+    insidePod: false,
+    mount: MOUNT,
+    steps: [enable, ...steps.map(({ request, answer }) => ({ request, recorded: answer }))],
+  };
+}
+
+const granting: ClusterAnswers = { tokenreview: 'granted' };
+
+/** Some answers have the name of their mount in the place of a member. */
+const MOUNT_IN_ANSWER = /\bd(?:acl|token)\d+/;
+
+function lineOfRequestAfter({ id, before, request, answer }: RecordedRequestAfter): RecordedLine {
+  return {
+    id,
+    title: `${request.method} ${request.path}`,
+    insidePod: false,
+    mount: MOUNT_IN_ANSWER.exec(JSON.stringify(answer))?.[0] ?? MOUNT,
+    steps: [
+      { ...enable, cluster: granting },
+      ...before.map((each) => ({ request: each })),
+      { request, recorded: answer },
+    ],
+  };
+}
+
+function writeConfig(fields: Readonly<Record<string, unknown>>): Step {
+  return {
+    request: {
+      method: 'POST',
+      path: `/v1/auth/${place('m')}/config`,
+      headers: { 'X-Vault-Token': place('root') },
+      body: {
+        kubernetes_host: place('cluster'),
+        kubernetes_ca_cert: fixtures().certs.ca.certificate,
+        ...fields,
+      },
+    },
+    recorded: 204,
+    part: status,
+  };
+}
+
+function writeRole(fields: Readonly<Record<string, unknown>>): RecordedRequest {
+  return {
+    method: 'POST',
+    path: `/v1/auth/${place('m')}/role/r`,
+    headers: { 'X-Vault-Token': place('root') },
+    body: { bound_service_account_names: ['api'], ...fields },
+  };
+}
+
+function logIn(jwt: string): RecordedRequest {
+  return { method: 'POST', path: `/v1/auth/${place('m')}/login`, headers: {}, body: { role: 'r', jwt } };
+}
+
+function lineOfSelector(
+  { selector, namespaceLabels, answer }: RecordedSelector,
+  index: number,
+): RecordedLine {
+  const { write, error, logins } = answer;
+  const role = {
+    bound_service_account_namespaces: ['x'],
+    bound_service_account_namespace_selector: selector,
+  };
+  return {
+    id: `selector-${String(index).padStart(3, '0')}`,
+    title: JSON.stringify(selector),
+    insidePod: false,
+    mount: MOUNT,
+    steps: [
+      enable,
+      writeConfig({ token_reviewer_jwt: 'reviewer' }),
+      {
+        request: writeRole(role),
+        recorded: { write, error },
+        part: (answered) => ({ write: answered.status, error: errorsIn(answered) }),
+      },
+      ...(logins ?? []).map((login, at) => ({
+        request: logIn(fixtures().jwts.projected.jwt),
+        cluster: {
+          ...granting,
+          namespaces: {
+            payments: {
+              status: 200,
+              body: { metadata: { name: 'payments', labels: namespaceLabels[at] ?? {} } },
+            },
+          },
+        },
+        recorded: login,
+        part: status,
+      })),
+    ],
+  };
+}
+
+function lineOfJwtForm({ config, title, jwt, answer }: RecordedJwtForm): RecordedLine {
+  const { ec, rsa } = fixtures().keys;
+  return {
+    id: `${config}: ${title}`,
+    title: answer.status === 200 ? 'taken' : 'refused',
+    insidePod: false,
+    mount: MOUNT,
+    steps: [
+      { ...enable, cluster: granting },
+      writeConfig(config === 'keys' ? { pem_keys: [ec.public, rsa.public] } : {}),
+      { request: writeRole({ bound_service_account_namespaces: ['payments'] }), recorded: 204, part: status },
+      {
+        request: logIn(jwt),
+        recorded: answer,
+        part: (answered) => ({
+          status: answered.status,
+          errors: errorsIn(answered),
+          warnings: memberOf(answered.body, 'warnings') ?? null,
+          metadata: memberOf(memberOf(answered.body, 'auth'), 'metadata') ?? null,
+        }),
+      },
+    ],
+  };
+}
+
+function errorsIn({ body }: RecordedAnswer): unknown {
+  return memberOf(body, 'errors') ?? null;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+}
