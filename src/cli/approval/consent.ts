@@ -3,7 +3,7 @@ import { counted } from '../../model/counted.ts';
 import { blockingIds, type GuardId } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { isAcknowledgedBy, questionFor, reportBlocked, unacknowledged } from './acknowledge.ts';
-import { printPlan } from '../commands/plan.ts';
+import { printPlan } from '../run/print-plan.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { exitCodeOfStop } from '../stop/stop-signals.ts';
 import { printError, type Terminal } from '../terminal/terminal.ts';

@@ -48,7 +48,7 @@ import { type Terminal, textOutput } from '../terminal/terminal.ts';
 import { readSecret, type SecretContext, secretContext } from '../run/read-secret.ts';
 import { pathOfStack, stackArgument } from '../stack-argument.ts';
 import { raceStop } from '../stop/race-stop.ts';
-import { printPlan } from './plan.ts';
+import { printPlan } from '../run/print-plan.ts';
 
 export interface ApplyOptions {
   readonly yes?: boolean;

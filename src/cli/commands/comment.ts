@@ -24,7 +24,7 @@ import { openDeadline } from '../stop/deadline.ts';
 import { raceStop } from '../stop/race-stop.ts';
 import { listenForEnd } from '../stop/stop-signals.ts';
 import { printError, type Terminal } from '../terminal/terminal.ts';
-import { planWithoutSecrets } from './plan.ts';
+import { planWithoutSecrets } from '../run/print-plan.ts';
 
 export interface CommentOptions extends PlaceFlags {
   /** a plan file */

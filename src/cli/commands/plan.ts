@@ -6,29 +6,21 @@ import type { CommandContext } from '../command-context.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
-import { blockingIds } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { quoted } from '../../model/quoted.ts';
 import { findDrift } from '../../plan/drift/find-drift.ts';
 import { planWithTouches } from '../../plan/drift/with-touches.ts';
-import { countActions } from '../../report/format/plan-summary.ts';
-import { renderMermaid } from '../../report/graph/mermaid.ts';
-import { renderPlanJson } from '../../report/json/plan-json.ts';
-import { renderPlanMarkdown } from '../../report/markdown/plan-markdown.ts';
-import { renderDiagnostics } from '../../report/terminal/diagnostics-text.ts';
-import { renderPlan } from '../../report/terminal/plan-text.ts';
 import { printable } from '../../report/format/printable.ts';
 import { shellWord } from '../../report/format/shell-word.ts';
-import { readEvent } from '../comment/read-event.ts';
-import { reviewLink } from '../comment/review-place.ts';
 import { askTrails } from '../drift/ask-trails.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { makePlanToShow } from '../run/make-plan.ts';
 import { withOrigin } from '../run/plan-origin.ts';
+import { printPlan } from '../run/print-plan.ts';
 import { noteMissingSecrets } from '../run/missing-secrets.ts';
 import { refuseAmongManifests, refusePlanOut, writePlanFile } from '../approval/plan-file.ts';
 import { type PreparedRun, runToRead } from '../run/prepare-run.ts';
-import { printDocument, printError, type Terminal, textOutput } from '../terminal/terminal.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
 import { secretContext } from '../run/read-secret.ts';
 import type { CliHost } from '../cli-host.ts';
 import { stackArgument } from '../stack-argument.ts';
@@ -145,59 +137,6 @@ function useOf({ coverage, problems }: Plan, command: string): string {
   if (hasErrors(problems))
     return `, with its problems: ${quoted(command)} writes nothing until they are solved, and then only if that leads to no other plan`;
   return `: ${quoted(command)} applies this and nothing else`;
-}
-
-/** @param about.stack the stack's argument on the command line */
-export function printPlan(
-  terminal: Terminal,
-  made: Plan,
-  about: { readonly calls?: boolean; readonly stack?: string | undefined } = {},
-): void {
-  const { host, width, pending } = terminal;
-  const { calls = false, stack } = about;
-  const options = { calls, now: host.now(), told: terminal.reported, ...(stack && { stack }) };
-  const output = textOutput(terminal);
-  const paint = output === host.stdout ? terminal.paint : terminal.errorPaint;
-  output?.write(`${renderPlan(made, { ...options, paint, ...(width === undefined ? {} : { width }) })}\n`);
-  printDocument(terminal, {
-    json: (told) => renderPlanJson(made, { told, clean: host.clean }),
-    markdown: (told) => renderPlanMarkdown(planWithoutSecrets(made, host), { ...options, told }),
-    html: async (told) => {
-      const { renderPlanHtml } = await import('../../report/html/plan-html.ts');
-      const review = reviewLink(host.env, await readEvent(host));
-      return renderPlanHtml(planWithoutSecrets(made, host), { ...options, told, review, clean: host.clean });
-    },
-    mermaid: () => renderMermaid(planWithoutSecrets(made, host)),
-  });
-  if (terminal.format === 'mermaid') tellWhatNoPictureShows(terminal, made);
-  pending.found = made.problems;
-  pending.outputs = planOutputs(made);
-}
-
-/** A picture of a part of the changes looks like one of all. */
-function tellWhatNoPictureShows({ host, errorPaint }: Terminal, { problems, coverage }: Plan): void {
-  if (problems.length > 0) host.stderr.write(`${renderDiagnostics(problems, { paint: errorPaint })}\n`);
-  if (!coverage.complete) host.stderr.write('the look was incomplete, so changes may be missing here\n');
-}
-
-/** Calls hold references, which are no JSON, and are printed as they are: secrets in them are found in what is printed. */
-export function planWithoutSecrets({ changes, ...rest }: Plan, { clean }: CliHost): Plan {
-  return {
-    ...clean(rest),
-    changes: changes.map(({ calls, ...change }) => ({ ...clean(change), calls })),
-  };
-}
-
-/** For later steps of a CI job. */
-function planOutputs({ stack, digest, changes, guards }: Plan): Readonly<Record<string, string>> {
-  const counts = Object.entries(countActions(changes)).map(([action, count]) => [action, String(count)]);
-  return {
-    stack,
-    digest,
-    changes: String(changes.length),
-    ...Object.fromEntries(counts),
-    acknowledge: blockingIds(guards).join(','),
-  };
 }
 
 /** Problems come first, then an incomplete look, then changes, if `--exit-code` asks for them. */

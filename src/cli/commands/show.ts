@@ -4,7 +4,7 @@ import { standardInput } from '../../manifest/files/find-stack.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { isRefusal, openPlanFile } from '../approval/plan-file.ts';
 import { printError } from '../terminal/terminal.ts';
-import { printPlan } from './plan.ts';
+import { printPlan } from '../run/print-plan.ts';
 
 export async function show(
   file: string,
