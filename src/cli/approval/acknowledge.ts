@@ -7,7 +7,7 @@ import { counted } from '../../model/counted.ts';
 import { blockingIds, type GuardId, guardIds } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { quoted } from '../../model/quoted.ts';
-import { acknowledgement } from '../../report/terminal/guard-text.ts';
+import { acknowledgement } from '../../report/format/plan-risks.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { PlanFileRefusal } from './plan-file.ts';
 import { printError, printNote, type Terminal } from '../terminal/terminal.ts';

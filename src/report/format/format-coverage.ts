@@ -1,7 +1,7 @@
 /** The coverage of a plan as labelled rows, before any layout. All text is printable. */
 import { counted } from '../../model/counted.ts';
 import type { Coverage, TargetCoverage } from '../../model/plan/plan.ts';
-import { firstFew } from '../terminal/layout.ts';
+import { firstFew } from './clip.ts';
 import { printable } from './printable.ts';
 
 interface CoverageRow {

@@ -7,7 +7,7 @@ import { counted } from '../../model/counted.ts';
 import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Plan, TargetCoverage } from '../../model/plan/plan.ts';
 import { quoted } from '../../model/quoted.ts';
-import { firstFew } from '../terminal/layout.ts';
+import { firstFew } from './clip.ts';
 import { printable } from './printable.ts';
 
 type PlannedAction = Exclude<Action, 'none'>;

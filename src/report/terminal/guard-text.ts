@@ -82,17 +82,3 @@ function blocks(count: number): string {
   const [verb, subject] = count === 1 ? ['blocks', 'it is'] : ['block', 'they are'];
   return `${counted(count, 'guard')} ${verb} applying until ${subject} acknowledged`;
 }
-
-/**
- * The command that acknowledges the guards of a plan; undefined when none blocks.
- * @param stack the stack's argument on the command line; absent for the one in the working directory
- */
-export function acknowledgement(
-  { guards, digest }: Pick<Plan, 'guards' | 'digest'>,
-  stack?: string,
-): string | undefined {
-  const blocking = blockingIds(guards);
-  if (blocking.length === 0) return undefined;
-  const command = ['trueup apply', ...(stack === undefined ? [] : [stack])].join(' ');
-  return `${command} --approve ${digest} --ack ${blocking.join(',')}`;
-}

@@ -56,9 +56,3 @@ export function labelled(label: string, text: string, width: number): string[] {
 export function indent(lines: readonly string[], by: number): string[] {
   return lines.map((line) => (line === '' ? '' : ' '.repeat(by) + line));
 }
-
-/** The first few lines, and how many more there are. */
-export function firstFew(lines: readonly string[], few = 3): string[] {
-  const more = lines.length - few;
-  return more <= 1 ? [...lines] : [...lines.slice(0, few), `and ${more} more`];
-}

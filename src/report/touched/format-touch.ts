@@ -6,7 +6,7 @@ import type { TrailActor } from '../../model/audit-trail.ts';
 import { counted } from '../../model/counted.ts';
 import type { Touch, Touched } from '../../model/plan/touch.ts';
 import { quotedUnlessPlain } from '../../model/quoted.ts';
-import { firstFew } from '../terminal/layout.ts';
+import { firstFew } from '../format/clip.ts';
 import { printable } from '../format/printable.ts';
 
 /** Several actors are each named, up to so many. */
