@@ -3,7 +3,7 @@ import type { Json } from '../../model/json/json.ts';
 import type { CompareContext } from '../../model/kind/comparison.ts';
 import type { CallContext } from '../../model/kind/kind.ts';
 import type { Named } from '../../model/kind/spec-types.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
+import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { Tags } from '../../services/workspaces/bound-tags.ts';
 import type { WorkspaceSpec } from './schema.ts';
@@ -74,6 +74,7 @@ export type WorkspaceFacts = LockFacts & {
   readonly modeAfter?: string | null;
 };
 
+export type DeclaredWorkspace = DesiredResource<WorkspaceSpec>;
 export type LiveWorkspace = LiveResource<LiveSpec, WorkspaceFacts>;
 
 /** The declared spec after `prepare`: the lock may be the live one, and a replaced connection is null. */

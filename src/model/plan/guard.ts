@@ -2,7 +2,7 @@
  * Guards: reasons to stop a plan until somebody acknowledges it (rule 33). Users type the ids, so they are stable:
  * ids may be added, but never renamed. Guards follow from the changes and are not part of the digest.
  */
-import type { Address } from '../resource/address.ts';
+import { type Address, formatAddress } from '../resource/address.ts';
 
 export type GuardId =
   | 'older-commit'
@@ -93,6 +93,11 @@ export interface Concern {
   readonly address: Address;
   /** clauses about this resource; empty where the message says all */
   readonly messages: readonly string[];
+}
+
+/** Concerns in the order of their addresses. */
+export function sortConcerns(concerns: readonly Concern[]): Concern[] {
+  return concerns.toSorted((a, b) => (formatAddress(a.address) < formatAddress(b.address) ? -1 : 1));
 }
 
 export function isBlocking({ effect }: Guard): boolean {

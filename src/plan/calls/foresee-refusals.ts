@@ -5,12 +5,11 @@
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Call } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
-import type { Coverage } from '../../model/plan/plan.ts';
+import type { Coverage, Plan } from '../../model/plan/plan.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { TokenRights } from '../../model/wire.ts';
 import { counted } from '../../model/counted.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { Planning } from '../build-plan.ts';
 import { readOnlyNote } from './predict-refusal.ts';
 
 /** What was asked about one target, with the number of requests that it took. */
@@ -20,8 +19,14 @@ export interface AskedRights {
   readonly requests: number;
 }
 
+/** A plan, and what the services will refuse to the token that applies it. */
+interface CheckedPlan {
+  readonly plan: Plan;
+  readonly refusals: readonly Diagnostic[];
+}
+
 /** The paths of calls that name a right, by target, each once. */
-export function pathsWithRights({ plan }: Planning): ReadonlyMap<string, readonly string[]> {
+export function pathsWithRights({ plan }: Pick<CheckedPlan, 'plan'>): ReadonlyMap<string, readonly string[]> {
   const calls = plan.changes
     .flatMap((change) => change.calls)
     .filter(({ permission }) => permission !== undefined);
@@ -30,7 +35,10 @@ export function pathsWithRights({ plan }: Planning): ReadonlyMap<string, readonl
 }
 
 /** Adds notes to the changes, errors for the apply of this token, and what was asked to the coverage. */
-export function withForeseenRefusals(planning: Planning, asked: ReadonlyMap<string, AskedRights>): Planning {
+export function withForeseenRefusals<Checked extends CheckedPlan>(
+  planning: Checked,
+  asked: ReadonlyMap<string, AskedRights>,
+): Checked {
   if (asked.size === 0) return planning;
   const { plan, refusals } = planning;
   const missing = plan.changes.flatMap((change) => missingRights(change, asked));

@@ -5,7 +5,7 @@
 import { formatAddress } from '../../model/resource/address.ts';
 import { quoteSome } from '../../model/counted.ts';
 import type { Path } from '../../model/json/json.ts';
-import type { Concern } from '../../model/plan/guard.ts';
+import { type Concern, sortConcerns } from '../../model/plan/guard.ts';
 import { type CommitOrder, shortCommit } from '../../model/stack/commit-order.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import type { Draft } from '../draft/draft-declared.ts';
@@ -49,7 +49,7 @@ function unknownCommit(
     effect: 'blocks',
     counted: concerns.length,
     message: `${message}. This plan changes what was applied from it; push that commit and merge it, or check that the changes are wanted`,
-    concerns: sorted(concerns),
+    concerns: sortConcerns(concerns),
   };
 }
 
@@ -92,9 +92,5 @@ function missingFile({ missingFiles }: PlanContext, drafts: readonly Draft[]): C
       ? `${quoteSome(deleted)} ${deleted.length === 1 ? 'is' : 'are'} missing from the work tree, and deleted neither in the index nor by a commit: check that what was declared there is to be removed`
       : `it is unknown whether tracked manifests are missing from the work tree: ${unknown ?? ''}`;
   const concerns = removals.map(({ change: { address } }) => ({ address, messages: [] }));
-  return [{ id: 'missing-file', counted: removals.length, message, concerns: sorted(concerns) }];
-}
-
-function sorted(concerns: readonly Concern[]): Concern[] {
-  return concerns.toSorted((a, b) => (formatAddress(a.address) < formatAddress(b.address) ? -1 : 1));
+  return [{ id: 'missing-file', counted: removals.length, message, concerns: sortConcerns(concerns) }];
 }

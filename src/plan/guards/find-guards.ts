@@ -3,7 +3,7 @@
  * count per kind and target. Guards never change the plan itself. Pure.
  */
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
-import { type Concern, type Guard, guardDefaults, guardIds } from '../../model/plan/guard.ts';
+import { type Concern, type Guard, guardDefaults, guardIds, sortConcerns } from '../../model/plan/guard.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import type { Guards } from '../../model/stack/target.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -75,13 +75,9 @@ function gather(hits: readonly GuardHit[]): Finding[] {
     const counted = concerns.length;
     const message = `${counted} ${address.kind} in ${quoted(address.target)} ${always ? replacedMessage : guardMessages[id]}`;
     const { kind, target } = address;
-    const about = { id, kind, target, counted, message, concerns: sorted(concerns) };
+    const about = { id, kind, target, counted, message, concerns: sortConcerns(concerns) };
     return [always ? { ...about, always } : about];
   });
-}
-
-function sorted(concerns: readonly Concern[]): Concern[] {
-  return concerns.toSorted((a, b) => (formatAddress(a.address) < formatAddress(b.address) ? -1 : 1));
 }
 
 function identityFindings(context: PlanContext, drafts: readonly Draft[]): Finding[] {

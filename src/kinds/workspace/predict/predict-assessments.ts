@@ -3,13 +3,17 @@
  * mode that it will inherit. Requests are sent only if a manifest may change the outcome (rule 13, wire/workspaces 5.4).
  */
 import type { ReadRequest, Session } from '../../../model/kind/kind.ts';
-import type { DesiredResource } from '../../../model/resource/resource.ts';
 import { enforcesAssessments } from '../../../services/workspaces/read-organization.ts';
 import { projectMode } from '../../../services/workspaces/read-project.ts';
 import type { WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
 import { wantsOff } from '../prepare/prepare-assessments.ts';
 import type { WorkspaceSpec } from '../schema.ts';
-import type { LiveWorkspace, WorkspaceFacts, WorkspaceRecord } from '../workspace-types.ts';
+import type {
+  DeclaredWorkspace,
+  LiveWorkspace,
+  WorkspaceFacts,
+  WorkspaceRecord,
+} from '../workspace-types.ts';
 
 export interface WorkspaceReading {
   readonly item: WorkspaceItem;
@@ -19,7 +23,6 @@ export interface WorkspaceReading {
 }
 
 type Request = ReadRequest<WorkspaceSpec>;
-type Declared = DesiredResource<WorkspaceSpec>;
 
 /** The readings, those of workspaces with assessments with the facts that decide what becomes of these. */
 export async function predictAssessments(
@@ -41,7 +44,7 @@ export async function predictAssessments(
 
 /** Whether a manifest is about this workspace, by its name, its former name or the id in the ledger. */
 function isAbout(
-  { address, metadata }: Declared,
+  { address, metadata }: DeclaredWorkspace,
   { address: found, id }: LiveWorkspace,
   { record }: Request,
 ) {
@@ -51,7 +54,7 @@ function isAbout(
 async function predictedFacts(
   session: Session,
   { record }: Request,
-  { address, spec }: Declared,
+  { address, spec }: DeclaredWorkspace,
   live: LiveWorkspace,
 ): Promise<WorkspaceFacts> {
   const recorded = record(address);

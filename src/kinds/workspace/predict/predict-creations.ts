@@ -4,13 +4,10 @@
  */
 import { type AddressText, formatAddress } from '../../../model/resource/address.ts';
 import type { Session, ReadRequest } from '../../../model/kind/kind.ts';
-import type { DesiredResource } from '../../../model/resource/resource.ts';
 import { enforcesAssessments } from '../../../services/workspaces/read-organization.ts';
 import { assessmentsEnforcedNote } from '../prepare/prepare-assessments.ts';
 import type { WorkspaceSpec } from '../schema.ts';
-import type { LiveWorkspace } from '../workspace-types.ts';
-
-type Declared = DesiredResource<WorkspaceSpec>;
+import type { DeclaredWorkspace, LiveWorkspace } from '../workspace-types.ts';
 
 /** For each declared workspace that is not in `live`: sentences about settings that it will not have. */
 export async function predictCreations(
@@ -20,7 +17,7 @@ export async function predictCreations(
 ): Promise<ReadonlyMap<AddressText, readonly string[]>> {
   const names = new Set(live.map(({ address }) => address.name));
   const ids = new Set(live.map(({ id }) => id));
-  const isLive = ({ address, metadata: { renamedFrom = address.name } }: Declared) =>
+  const isLive = ({ address, metadata: { renamedFrom = address.name } }: DeclaredWorkspace) =>
     names.has(address.name) || names.has(renamedFrom) || ids.has(record(address)?.id ?? '');
   const toCreate = declared.filter((one) => one.metadata.remove === undefined && !isLive(one));
   const predicted = await Promise.all(
@@ -32,7 +29,10 @@ export async function predictCreations(
   return new Map(predicted.filter(([, notes]) => notes.length > 0));
 }
 
-async function predictAssessments(session: Session, { spec }: Declared): Promise<string | undefined> {
+async function predictAssessments(
+  session: Session,
+  { spec }: DeclaredWorkspace,
+): Promise<string | undefined> {
   const { assessmentsEnabled: declared } = spec;
   const isContradicted = declared !== undefined && declared !== true;
   return isContradicted && (await enforcesAssessments(session)) ? assessmentsEnforcedNote : undefined;

@@ -5,14 +5,11 @@
 import { type AddressText, formatAddress } from '../../../model/resource/address.ts';
 import type { Inheritable } from '../../../model/kind/comparison.ts';
 import type { ReadRequest, Session } from '../../../model/kind/kind.ts';
-import type { DesiredResource } from '../../../model/resource/resource.ts';
 import { quoted } from '../../../model/quoted.ts';
 import { organizationMode } from '../../../services/workspaces/read-organization.ts';
 import { readProject } from '../../../services/workspaces/read-project.ts';
 import type { WorkspaceSpec } from '../schema.ts';
-import type { LiveWorkspace, WorkspaceRecord } from '../workspace-types.ts';
-
-type Declared = DesiredResource<WorkspaceSpec>;
+import type { DeclaredWorkspace, LiveWorkspace, WorkspaceRecord } from '../workspace-types.ts';
 
 export async function predictInherited(
   session: Session,
@@ -39,7 +36,10 @@ export async function predictInherited(
 export function liveFinder(record: ReadRequest<WorkspaceSpec>['record'], live: readonly LiveWorkspace[]) {
   const byName = new Map(live.map((one) => [one.address.name, one]));
   const byId = new Map(live.map((one) => [one.id, one]));
-  return ({ address, metadata: { renamedFrom = address.name } }: Declared): LiveWorkspace | undefined =>
+  return ({
+    address,
+    metadata: { renamedFrom = address.name },
+  }: DeclaredWorkspace): LiveWorkspace | undefined =>
     byName.get(address.name) ?? byName.get(renamedFrom) ?? byId.get(record(address)?.id);
 }
 

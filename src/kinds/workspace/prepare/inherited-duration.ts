@@ -5,9 +5,9 @@
 import type { Json } from '../../../model/json/json.ts';
 import type { WorkspaceComparison } from '../workspace-types.ts';
 
-const duration = 'autoDestroyActivityDuration';
+export const duration = 'autoDestroyActivityDuration';
 
-interface DurationAfter {
+export interface DurationAfter {
   /** null: none, or not known */
   readonly value: string | null;
   readonly isInherited: boolean;

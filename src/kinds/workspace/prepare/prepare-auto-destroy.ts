@@ -10,11 +10,10 @@ import type { PreparedSpecs } from '../../../model/kind/comparison.ts';
 import { quoted } from '../../../model/quoted.ts';
 import { fields } from '../fields.ts';
 import type { WorkspaceComparison, WorkspaceFields } from '../workspace-types.ts';
-import { durationAfter } from './inherited-duration.ts';
+import { type DurationAfter, duration, durationAfter } from './inherited-duration.ts';
 import type { PreparedLive } from './prepared-live.ts';
 
-const time = 'autoDestroyAt';
-const duration = 'autoDestroyActivityDuration';
+export const time = 'autoDestroyAt';
 
 export function prepareAutoDestroy(context: WorkspaceComparison): PreparedLive {
   const after = durationAfter(context);
@@ -28,8 +27,6 @@ export function prepareAutoDestroy(context: WorkspaceComparison): PreparedLive {
     notes: parts.flatMap(({ notes }) => notes),
   };
 }
-
-type DurationAfter = ReturnType<typeof durationAfter>;
 
 /** An inherited duration is not reset, and null does not end it in a dialect where null inherits. */
 function prepareDuration({ desired, live, record }: WorkspaceComparison, after: DurationAfter): PreparedLive {

@@ -7,11 +7,8 @@ import type { Inheritable, PreparedSpecs } from '../../../model/kind/comparison.
 import type { Risk } from '../../../model/plan/risk.ts';
 import { quotedUnlessPlain } from '../../../model/quoted.ts';
 import type { WorkspaceComparison } from '../workspace-types.ts';
-import { durationAfter } from './inherited-duration.ts';
-import { canonicalTime, isCarriedOut } from './prepare-auto-destroy.ts';
-
-const time = 'autoDestroyAt';
-const duration = 'autoDestroyActivityDuration';
+import { duration, durationAfter } from './inherited-duration.ts';
+import { canonicalTime, isCarriedOut, time } from './prepare-auto-destroy.ts';
 
 export function scheduledDestroys(context: WorkspaceComparison): readonly Risk[] {
   return [...atItsTime(context), ...afterDuration(context)];
