@@ -1,6 +1,6 @@
 /**
  * Puts a member or an item into a map or list, takes one out, or moves one: together with its line where it has one of its own, and
- * with the comments of an item that is moved.
+ * with its comments. These are the one beside it, those right above it, and those right below it that are further to the right.
  */
 import type { Json } from '../../model/json/json.ts';
 import type { SourceEntry, SourceNode, Style } from './source-tree.ts';
@@ -59,7 +59,12 @@ export function insertEntry(collection: Collection, entry: NewEntry, before: num
   const above = node.entries[before - 1];
   const column = columnOf(text, first?.start ?? node.start);
   const lines = blockEntry(collection, entry, { column, style, neighbour });
-  const at = above === undefined ? lineStart(text, first?.start ?? node.start) : lineEnd(text, above.end);
+  const at =
+    first === undefined
+      ? lineStart(text, node.start)
+      : above === undefined
+        ? startWithComments(collection, 0)
+        : endWithComments(collection, above);
   return [insertLines(text, at, lines)];
 }
 
@@ -109,7 +114,7 @@ function insertBetweenBrackets(
   collection: Collection,
   written: string,
   before: number,
-  remark = '',
+  { lead, remark }: Pick<NewLine, 'lead' | 'remark'> = { lead: '', remark: '' },
 ): Splice[] {
   const { text, node, habits } = collection;
   const above = node.entries[before - 1];
@@ -118,13 +123,14 @@ function insertBetweenBrackets(
   const neighbour = above ?? below;
   const ownLine = neighbour !== undefined && beginsLine(text, neighbour.start);
   const { comma } = gapsOf(text, [node], habits);
-  if (above === undefined) {
-    const at = below?.start ?? node.end;
-    const gap = ownLine ? `${remark}${lineBreakAt(text, at)}${text.slice(lineStart(text, at), at)}` : comma;
-    return [{ start: at, end: at, text: `${written},${gap}` }];
+  if (above === undefined && below !== undefined) {
+    if (!ownLine) return [{ start: below.start, end: below.start, text: `${written},${comma}` }];
+    const pad = text.slice(lineStart(text, below.start), below.start);
+    return [insertLines(text, startWithComments(collection, 0), [`${lead}${pad}${written},${remark}`])];
   }
+  if (above === undefined) return [];
   if (!ownLine) return [{ start: above.end, end: above.end, text: `,${comma}${written}` }];
-  return insertLine(text, above, { written, isLast: below === undefined, remark });
+  return insertLine(text, above, { written, isLast: below === undefined, lead, remark });
 }
 
 /** Into brackets with nothing but comments in them. */
@@ -145,27 +151,30 @@ function insertOnly({ text, node, habits }: Collection, written: string): Splice
 interface NewLine {
   readonly written: string;
   readonly isLast: boolean;
+  /** the lines of comments above it */
+  readonly lead: string;
   /** the comment behind it, with the spaces before it */
   readonly remark: string;
 }
 
 /** A new line below that of an entry, whose comment stays beside it. */
-function insertLine(text: string, above: SourceEntry, { written, isLast, remark }: NewLine): Splice[] {
+function insertLine(text: string, above: SourceEntry, { written, isLast, lead, remark }: NewLine): Splice[] {
   const pad = text.slice(lineStart(text, above.start), above.start);
   const behind = above.comma === undefined ? above.end : above.comma + 1;
   const comma = above.comma === undefined ? [{ start: above.end, end: above.end, text: ',' }] : [];
   const ending = above.comma === undefined && isLast ? '' : ',';
   if (bareRest(text, behind) === undefined)
     return [...comma, { start: behind, end: behind, text: ` ${written}${ending}` }];
-  return [...comma, insertLines(text, lineEnd(text, behind), [`${pad}${written}${ending}${remark}`])];
+  return [...comma, insertLines(text, lineEnd(text, behind), [`${lead}${pad}${written}${ending}${remark}`])];
 }
 
 /** For a collection that keeps other entries. */
-export function removeEntry({ text, node }: Collection, index: number): Splice[] {
+export function removeEntry(collection: Collection, index: number): Splice[] {
+  const { text, node } = collection;
   const entry = node.entries[index];
   if (entry === undefined) return [];
-  const end = lineEnd(text, entry.end);
-  if (node.style !== 'flow') return [{ start: lineStart(text, entry.start), end, text: '' }];
+  if (node.style !== 'flow')
+    return [cut(startWithComments(collection, index), endWithComments(collection, entry))];
   const [above, below] = [node.entries[index - 1], node.entries[index + 1]];
   const isLast = below === undefined;
   const comma =
@@ -175,7 +184,7 @@ export function removeEntry({ text, node }: Collection, index: number): Splice[]
   const behind = entry.comma === undefined ? entry.end : entry.comma + 1;
   const rest = bareRest(text, behind);
   if (rest !== undefined && beginsLine(text, entry.start))
-    return [...comma, cut(lineStart(text, entry.start), behind + rest.length)];
+    return [...comma, cut(startWithComments(collection, index), behind + rest.length)];
   if (!isLast && lineStart(text, below.start) === lineStart(text, entry.end))
     return [cut(entry.start, below.start)];
   const from = above === undefined ? entry.start : (above.comma ?? above.end);
@@ -183,7 +192,7 @@ export function removeEntry({ text, node }: Collection, index: number): Splice[]
 }
 
 /**
- * Puts an item behind others, as it is written, with its comments: the one beside it and, in a list of lines, those right above.
+ * Puts an item behind others, as it is written, with its comments.
  * @param before how many of the entries, itself among them, stand before its new place
  */
 export function moveItem(collection: Collection, index: number, before: number): Splice[] | undefined {
@@ -194,12 +203,16 @@ export function moveItem(collection: Collection, index: number, before: number):
     const behind = entry.comma === undefined ? entry.end : entry.comma + 1;
     const isLine = beginsLine(text, entry.start);
     const remark = isLine ? (bareRest(text, behind)?.trimEnd() ?? '') : '';
+    const lead = isLine ? text.slice(startWithComments(collection, index), lineStart(text, entry.start)) : '';
     const written = text.slice(entry.start, entry.end);
-    return [...insertBetweenBrackets(collection, written, before, remark), ...removeEntry(collection, index)];
+    return [
+      ...insertBetweenBrackets(collection, written, before, { lead, remark }),
+      ...removeEntry(collection, index),
+    ];
   }
-  const [start, end] = [startWithComments(text, node, index), lineEnd(text, entry.end)];
+  const [start, end] = [startWithComments(collection, index), endWithComments(collection, entry)];
   const above = node.entries[before - 1];
-  const at = above === undefined ? startWithComments(text, node, 0) : lineEnd(text, above.end);
+  const at = above === undefined ? startWithComments(collection, 0) : endWithComments(collection, above);
   const lines = text
     .slice(start, end)
     .replace(/\r?\n$/, '')
@@ -207,17 +220,30 @@ export function moveItem(collection: Collection, index: number, before: number):
   return [insertLines(text, at, lines), cut(start, end)];
 }
 
-/** Where the comments begin that stand right above an item, one below the other. */
-function startWithComments(text: string, { entries }: SourceNode, index: number): number {
-  const entry = entries[index];
+/** Where the line of an entry begins, or the first of the comments right above it that belong to it. */
+export function startWithComments(collection: Collection, index: number): number {
+  const { text, node } = collection;
+  const entry = node.entries[index];
   if (entry === undefined) return text.length;
-  const above = entries[index - 1];
-  const bound = above === undefined ? 0 : lineEnd(text, above.end);
+  const above = node.entries[index - 1];
+  const bound = above === undefined ? 0 : endWithComments(collection, above);
   let start = lineStart(text, entry.start);
   for (;;) {
     const line = lineStart(text, start - 1);
-    if (start === 0 || line < bound || !/^ *#/.test(text.slice(line, start))) return start;
+    if (start === 0 || line < bound || !/^[ \t]*#/.test(text.slice(line, start))) return start;
     start = line;
+  }
+}
+
+/** Where the lines of an entry end, with the comments below it that are further to the right: what is no block has none. */
+export function endWithComments({ text, node }: Collection, entry: SourceEntry): number {
+  let end = lineEnd(text, entry.end);
+  if (node.style === 'flow') return end;
+  const column = columnOf(text, entry.start);
+  for (;;) {
+    const gap = /^ *(?=#)/.exec(text.slice(end, lineEnd(text, end + 1)))?.[0];
+    if (gap === undefined || gap.length <= column) return end;
+    end = lineEnd(text, end + 1);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Replaces the value of a member or item where it stands, in the style that it has; comments beside it stay. */
 import type { Json } from '../../model/json/json.ts';
 import { quoted } from '../../model/quoted.ts';
-import { type Collection, mannerAt } from './entries.ts';
+import { type Collection, endWithComments, mannerAt, startWithComments } from './entries.ts';
 import { type SourceEntry, UnusualYaml } from './source-tree.ts';
 import { columnOf, insertLines, lineBreakAt, lineEnd, lineStart, type Splice } from './splice.ts';
 import { rewriteBlock } from './text-block.ts';
@@ -87,8 +87,9 @@ function replaceText(
   return [{ start, end, text: isOpenEnd ? whole : `${whole}${lineBreak}` }];
 }
 
-/** A map or list on lines of its own becomes something else: what stands behind its key stays. */
-function replaceBlock({ text, habits }: Collection, entry: SourceEntry, value: Json): Splice[] {
+/** A map or list on lines of its own becomes something else: what stands behind its key stays, and its comments go with it. */
+function replaceBlock(collection: Collection, entry: SourceEntry, value: Json): Splice[] {
+  const { text, habits } = collection;
   const { value: old } = entry;
   const from = Math.max(entry.lead, old.anchor?.end ?? 0, old.tag?.end ?? 0);
   const isBelow = lineStart(text, old.start) > from;
@@ -97,8 +98,8 @@ function replaceBlock({ text, habits }: Collection, entry: SourceEntry, value: J
     ? { head: value, lines: [] }
     : blockText(value, columnOf(text, entry.start), habits);
   if (!isBelow) return [{ start: old.start, end: old.end, text: head }];
-  const first = lineStart(text, old.start);
-  const last = lineEnd(text, entry.end);
+  const first = startWithComments({ ...collection, node: old }, 0);
+  const last = endWithComments(collection, entry);
   const below = lines.length === 0 ? '' : insertLines(text, first, lines).text;
   return [
     { start: from, end: from, text: head === '' ? '' : ` ${head}` },

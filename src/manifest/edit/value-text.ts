@@ -1,6 +1,7 @@
 /** Values as YAML text, in the style of what stands around them. */
 import { dump } from 'js-yaml';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { changesDirection, doubleQuoted, dumpYaml } from '../yaml/dump-yaml.ts';
 import { jsonLikeSchema } from '../yaml/parse-documents.ts';
 import type { Style } from './source-tree.ts';
 
@@ -75,19 +76,12 @@ export function keyText(key: string, manner: Omit<Manner, 'flow' | 'indent' | 'l
 }
 
 function wordText(value: string, { style, habits, flow }: Manner): string {
-  if (habits.json || style === 'double' || /[\r\n]/.test(value)) return doubleQuoted(value);
+  const isQuoted = habits.json || style === 'double' || /[\r\n]/.test(value);
+  if (isQuoted || changesDirection(value)) return doubleQuoted(value);
   const plain = bareText(value, { flow, bare: habits.bare });
   // Only what is printable can stand in single quotes; the library quotes the rest doubly.
   const isOdd = plain.startsWith('"');
   return style === 'single' && !isOdd ? `'${value.replaceAll("'", "''")}'` : plain;
-}
-
-/** JSON, in which what no reader shows is escaped, too. */
-function doubleQuoted(value: string): string {
-  return JSON.stringify(value).replace(
-    /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g,
-    (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 /** Without quotes where that is safe: the library's choice, which is cautious about what other readers take for dates and the like. */
@@ -122,7 +116,8 @@ function isTextBlock(value: string): boolean {
 }
 
 export function isPrintable(value: string): boolean {
-  return !/[^\n\x20-\x7E\u00A0-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD]/.test(value);
+  const isOdd = /[^\n\x20-\x7E\u00A0-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD]/.test(value);
+  return !isOdd && !changesDirection(value);
 }
 
 /** What stands behind the key, and the lines below it. @param column of the key */
@@ -140,7 +135,7 @@ export function blockText(
   const pad = ' '.repeat(flush && Array.isArray(value) ? column : column + step);
   const schema = bare ? { schema: jsonLikeSchema } : {};
   const options = { indent: step, seqNoIndent: flush, lineWidth: -1, noRefs: true, ...schema };
-  const written = dump(value, options).trimEnd().split('\n');
+  const written = dumpYaml(value, options).trimEnd().split('\n');
   return { head: '', lines: written.map((line) => (line === '' ? '' : pad + line)) };
 }
 

@@ -2,11 +2,11 @@
  * Writes resources as the text of a manifest file, formatted as a person would. Reading the text gives the same resources
  * again, and the same resources always give the same text.
  */
-import { dump } from 'js-yaml';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import { apiVersion } from '../schema/manifest-schema.ts';
+import { dumpYaml } from './dump-yaml.ts';
 
 export interface ManifestDraft {
   readonly kind: Kind;
@@ -40,7 +40,7 @@ function writeManifest({ kind, metadata, spec, remarks = [] }: ManifestDraft): s
   const ordered = orderMembers(spec, kind.specSchema);
   const document = { apiVersion, kind: kind.name, metadata, spec: ordered };
   // Long lines are not folded: folded text is hard to search and to edit.
-  return `${dump(document, { lineWidth: -1, noRefs: true })}${remarks.map(writeRemark).join('')}`;
+  return `${dumpYaml(document, { lineWidth: -1, noRefs: true })}${remarks.map(writeRemark).join('')}`;
 }
 
 /** Sorts members as in the schema and the documentation; unknown members follow in their own order. */

@@ -129,6 +129,18 @@ it('takes in the fields of a workspace, and keeps the comments beside them', asy
   await nothingLeft(stack);
 });
 
+it('writes a character that changes the direction of text as an escape', async () => {
+  const { bench, stack, text } = await begun();
+  await bench.byHand.update(await bench.idOf('app'), { description: 'a\u202eb' });
+  const { out } = await stack.run(['accept', '--all', '--yes'], 0);
+  expect(out + text()).not.toContain('\u202e');
+  expect(changed(manifests, text())).toEqual({
+    gone: ['  description: |- # shown in the list', '    first line', '    second line'],
+    new: ['  description: "a\\u202eb" # shown in the list'],
+  });
+  await nothingLeft(stack);
+});
+
 it('takes in one field where one is asked for', async () => {
   const { bench, stack, text } = await begun();
   await bench.byHand.update(await bench.idOf('app'), { 'auto-apply': false, description: 'other' });

@@ -69,6 +69,75 @@ it.each([
   expect(editedLines(before, { list: ['c', 'a', 'b'] })).toEqual(after);
 });
 
+const commented = [
+  '  list:',
+  '    # over a',
+  '    # and more',
+  '    - a # A',
+  '      # below a',
+  '    - b',
+  '    # over c',
+  '    - c # C',
+  '    # at the end',
+];
+
+it.each<[string, string[], string[]]>([
+  ['an item is removed', ['b', 'c'], ['    - b', '    # over c', '    - c # C', '    # at the end']],
+  ['the last item is removed', ['a', 'b'], [...commented.slice(1, 6), '    # at the end']],
+  ['an item is added', ['a', 'b', 'c', 'd'], [...commented.slice(1, 8), '    - d', '    # at the end']],
+  ['an item comes first', ['d', 'a', 'b', 'c'], ['    - d', ...commented.slice(1)]],
+  [
+    'an item comes between others',
+    ['a', 'd', 'b', 'c'],
+    [...commented.slice(1, 5), '    - d', ...commented.slice(5)],
+  ],
+  [
+    'items change places',
+    ['b', 'c', 'a'],
+    ['    - b', '    # over c', '    - c # C', ...commented.slice(1, 5), '    # at the end'],
+  ],
+  ['an item is replaced', ['b', 'd', 'c'], ['    - b', '    - d', ...commented.slice(6)]],
+])('lets a comment go only with the item that it belongs to: %s', (_, list, after) => {
+  expect(editedLines(commented, { list })).toEqual(['  list:', ...after]);
+});
+
+it.each<[string, string[], string[]]>([
+  ['removed', ['b'], ['  list: [', '    b, # B', '   ]']],
+  [
+    'added in front',
+    ['c', 'a', 'b'],
+    ['  list: [', '    c,', '    # over a', '    a, # A', '    b, # B', '   ]'],
+  ],
+  ['moved', ['b', 'a'], ['  list: [', '    b, # B', '    # over a', '    a, # A', '   ]']],
+])('lets comments in brackets over lines go with their item: %s', (_, list, after) => {
+  const before = ['  list: [', '    # over a', '    a, # A', '    b, # B', '   ]'];
+  expect(editedLines(before, { list })).toEqual(after);
+});
+
+it('lets the comments of a member go with it, and keeps those of the others', () => {
+  const lines = [
+    '  # of the first',
+    '  first: 1 # one',
+    '  second:',
+    '    k: v',
+    '    # in the second',
+    '',
+    '  # apart',
+    '',
+    '  # of the third',
+    '  third: 3',
+  ];
+  const whole = [...lines, ''].join('\n');
+  const without = (name: string) =>
+    edited(`kind: Thing\nspec:\n${whole}`, { [name]: undefined })
+      .split('\n')
+      .slice(2, -1);
+  expect(without('first')).toEqual(lines.slice(2));
+  expect(without('second')).toEqual([...lines.slice(0, 2), ...lines.slice(5)]);
+  expect(without('third')).toEqual(lines.slice(0, 8));
+  expect(editedLines(lines.slice(0, 5), { more: 1 })).toEqual([...lines.slice(0, 5), '  more: 1']);
+});
+
 it('gives new items the dash, and new lists the place, that others have', () => {
   expect(editedLines(['  list:', '  -   a', '  other: x'], { list: ['a', 'b'], other: ['c'] })).toEqual([
     '  list:',
@@ -86,6 +155,36 @@ it.each([
   ['what is odd', ['  b: "x"'], '\u0085\u2028', String.raw`  b: "\u0085\u2028"`],
 ])('puts quotes around %s as the document does', (_, lines, value, line) => {
   expect(editedLines(lines, { b: value })).toEqual([...lines.slice(0, -1), line]);
+});
+
+const directions = ['\u061c', '\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069'];
+
+it.each(directions)('writes a character that changes the direction as an written: %j', (odd) => {
+  const written = `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const lines = ['  a: x', "  b: 'x'", '  c: |', '    x', '  d: [x]', '  e:', '    - x', '  f: { k: v }'];
+  const values = {
+    ...{ a: `a${odd}`, b: `b${odd}`, c: `c\n${odd}`, d: ['x', `d${odd}`], e: ['x', `e${odd}`] },
+    ...{
+      f: { k: 'v', [`f${odd}`]: 1 },
+      g: { deep: { [`g${odd}`]: [odd, `two\n${odd}\nlines`, 'text1end'] } },
+    },
+  };
+  expect(editedLines(lines, values)).toEqual([
+    `  a: "a${written}"`,
+    `  b: "b${written}"`,
+    `  c: "c\\n${written}"`,
+    `  d: [x, "d${written}"]`,
+    '  e:',
+    '    - x',
+    `    - "e${written}"`,
+    `  f: { k: v, "f${written}": 1 }`,
+    '  g:',
+    '    deep:',
+    `      "g${written}":`,
+    `        - "${written}"`,
+    `        - "two\\n${written}\\nlines"`,
+    '        - text1end',
+  ]);
 });
 
 it('puts a new key into the quotes of the others', () => {

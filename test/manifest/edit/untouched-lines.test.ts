@@ -97,9 +97,10 @@ function stays({ path, is }: HandLine, from: JsonObject, to: JsonObject): boolea
   if (!isInside || after === undefined || isReordered(at(from, path.slice(0, -1)), at(to, path.slice(0, -1))))
     return false;
   if (is === 'value') return sameJson(before, after);
+  if (is === 'comment') return true;
   return (
     (isFull(after) && Array.isArray(before) === Array.isArray(after) && path.length > 0) ||
-    (is === 'comment' && path.length === 0 && isFull(to))
+    (is === 'empty' && path.length === 0 && isFull(to))
   );
 }
 

@@ -78,6 +78,7 @@ spec:
 
   it('reads back as what was given, whatever the values are', () => {
     const tricky = fc.constantFrom(
+      '\u202eevil\u2066',
       '',
       ' ',
       'yes',
@@ -132,6 +133,7 @@ spec:
           );
           const { documents, diagnostics } = parseDocuments(createSourceText('x.yaml', text));
           expect(diagnostics).toEqual([]);
+          expect(text).not.toMatch(/\p{Bidi_Control}/u);
           const read = documents.map((document) => (document.value as { spec: Json }).spec);
           expect(read).toEqual(specs);
         },

@@ -5,9 +5,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../../src/model/jso
 /** A line of the text, and what it belongs to. */
 export interface HandLine {
   readonly text: string;
-  /** the member or item that it holds, or the map or list in which it is a comment */
+  /** the member or item that it holds, or above which it is a comment; of an empty line the map or list around it */
   readonly path: readonly string[];
-  readonly is: 'value' | 'head' | 'comment';
+  readonly is: 'value' | 'head' | 'comment' | 'empty';
 }
 
 /** @param choose gives a number below its argument */
@@ -27,14 +27,14 @@ class Hand {
 
   map(map: JsonObject, path: readonly string[], indent: number): void {
     for (const [key, value] of Object.entries(map)) {
-      this.#aside(path, indent);
+      this.#aside(path, key, indent);
       this.#entry({ lead: `${' '.repeat(indent)}${inline(key)}:`, value, path: [...path, key] }, indent);
     }
   }
 
   list(items: readonly Json[], path: readonly string[], indent: number): void {
     for (const item of items) {
-      this.#aside(path, indent);
+      this.#aside(path, JSON.stringify(item), indent);
       const lead = `${' '.repeat(indent)}-`;
       this.#add(`${lead} ${this.#scalar(item)}${this.#remark()}`, [...path, JSON.stringify(item)], 'value');
     }
@@ -71,10 +71,11 @@ class Hand {
     return true;
   }
 
-  #aside(path: readonly string[], indent: number): void {
+  #aside(around: readonly string[], name: string, indent: number): void {
     const what = this.#choose(6);
-    if (what === 0) this.#add('', path, 'comment');
-    if (what === 1) this.#add(`${' '.repeat(indent)}# aside ${this.lines.length}`, path, 'comment');
+    if (what === 0) this.#add('', around, 'empty');
+    if (what === 1)
+      this.#add(`${' '.repeat(indent)}# aside ${this.lines.length}`, [...around, name], 'comment');
   }
 
   #remark(): string {
