@@ -23,6 +23,8 @@ export interface WorkspacesDialect {
   readonly takesAppInstallationOnCreate: boolean;
   /** A working directory may begin with "/". */
   readonly takesAbsoluteDirectories: boolean;
+  /** `trigger-patterns` are refused while `file-triggers-enabled` is false (2.1). */
+  readonly patternsNeedFileTriggers: boolean;
   /** A workspace may share its state with its project: `project-remote-state` (1.5.3). */
   readonly sharesWithProject: boolean;
   /** Effective tag bindings that are read by themselves have ids (1.5.5). */
@@ -84,6 +86,7 @@ export const neutralWorkspaces: WorkspacesDialect = {
   source: 'api',
   takesAppInstallationOnCreate: false,
   takesAbsoluteDirectories: false,
+  patternsNeedFileTriggers: false,
   sharesWithProject: false,
   effectiveBindingsHaveIds: false,
   tagSearchFindsBindings: false,
@@ -118,6 +121,7 @@ export const hcpTerraform: WorkspacesDialect = {
   source: 'tfe-api',
   takesAppInstallationOnCreate: true,
   takesAbsoluteDirectories: true,
+  patternsNeedFileTriggers: true,
   sharesWithProject: true,
   effectiveBindingsHaveIds: true,
   tagSearchFindsBindings: true,

@@ -109,6 +109,7 @@ export function settleWorkspace(settling: Settling, problems: PointedProblem[]):
       current,
       request,
       {
+        patternsNeedFileTriggers: dialect.patternsNeedFileTriggers,
         takesAppInstallation: !settling.creating || dialect.takesAppInstallationOnCreate,
         oauthTokenExists: belongs('oauth_tokens'),
         appInstallationExists: belongs('vcs_app_installations'),

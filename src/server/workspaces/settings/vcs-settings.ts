@@ -1,7 +1,8 @@
 /**
  * The link to a repository and what triggers runs from it.
  * Invariants: a link has exactly one connection, an OAuth token or an app installation; at most one of trigger-prefixes,
- * trigger-patterns and tags-regex is populated: naming two in one request is refused, naming one clears the others.
+ * trigger-patterns and tags-regex is populated: naming two in one request is refused, naming one clears the others. A list that
+ * is sent empty clears the other list.
  */
 import type { PointedProblem } from '../../json-api/errors.ts';
 import { keepAbsent } from './plain-settings.ts';
@@ -11,6 +12,8 @@ import type { VcsRepoRequest, WorkspaceRequest } from '../document/workspace-req
 interface VcsSurroundings {
   /** Whether an app installation may be linked now. */
   readonly takesAppInstallation: boolean;
+  /** Whether trigger-patterns are refused together with file-triggers-enabled: false. */
+  readonly patternsNeedFileTriggers: boolean;
   oauthTokenExists(id: string): boolean;
   appInstallationExists(id: string): boolean;
 }
@@ -31,14 +34,23 @@ export function settleVcs(
 ): VcsSettings {
   const before = vcsRepoOf(current);
   const repo = settleRepo(before, request.vcsRepo, surroundings, problems);
-  checkTriggers(repo, request, problems);
+  checkTriggers(repo, request, surroundings, problems);
   const named = namedTrigger(request);
+  const { triggerPrefixes: prefixes, triggerPatterns: patterns } = request;
   const kept =
     repo !== null && named !== undefined && named !== 'regex' ? { ...repo, tagsRegex: null } : repo;
   return {
     vcs_repo: kept === null ? null : JSON.stringify(kept),
-    trigger_prefixes: settleTriggers(request.triggerPrefixes, current.trigger_prefixes, named, 'prefixes'),
-    trigger_patterns: settleTriggers(request.triggerPatterns, current.trigger_patterns, named, 'patterns'),
+    trigger_prefixes: settleTriggers(
+      prefixes,
+      current.trigger_prefixes,
+      patterns !== undefined || named === 'regex',
+    ),
+    trigger_patterns: settleTriggers(
+      patterns,
+      current.trigger_patterns,
+      prefixes !== undefined || named === 'regex',
+    ),
     file_triggers_enabled: settleFileTriggers(current, request, named),
   };
 }
@@ -155,14 +167,9 @@ function namedTrigger(request: WorkspaceRequest): TriggerKind | undefined {
   return namedTriggers(request)[0];
 }
 
-function settleTriggers(
-  requested: readonly string[] | undefined,
-  current: string,
-  named: TriggerKind | undefined,
-  self: TriggerKind,
-): string {
+function settleTriggers(requested: readonly string[] | undefined, current: string, clears: boolean): string {
   if (requested !== undefined) return JSON.stringify(requested);
-  return named === undefined || named === self ? current : '[]';
+  return clears ? '[]' : current;
 }
 
 /** Runs start from tags or from files, not from both: naming a tag expression turns the file triggers off. */
@@ -181,12 +188,23 @@ const ATTRIBUTE_OF: Readonly<Record<TriggerKind, string>> = {
   regex: 'vcs-repo/tags-regex',
 };
 
-function checkTriggers(repo: VcsRepo | null, request: WorkspaceRequest, problems: PointedProblem[]): void {
+function checkTriggers(
+  repo: VcsRepo | null,
+  request: WorkspaceRequest,
+  { patternsNeedFileTriggers }: VcsSurroundings,
+  problems: PointedProblem[],
+): void {
   const [first, second] = namedTriggers(request);
   if (first !== undefined && second !== undefined) {
     problems.push({
       detail: `${nameOf(second)} must not be given together with ${nameOf(first)}`,
       pointer: `/data/attributes/${ATTRIBUTE_OF[second]}`,
+    });
+  }
+  if (patternsNeedFileTriggers && first === 'patterns' && request.fileTriggersEnabled === false) {
+    problems.push({
+      detail: 'trigger-patterns must not be given together with file-triggers-enabled false',
+      pointer: '/data/attributes/trigger-patterns',
     });
   }
   const clearsRegex = first === 'prefixes' || first === 'patterns';

@@ -38,6 +38,13 @@ describe('A working directory', () => {
     },
   );
 
+  it('may begin with "/" in the dialect hcp-terraform, and still not lead out', async () => {
+    const api = await serveForTest({ dialects: ['hcp-terraform'] });
+    const made = await api.create({ name: 'net', 'working-directory': '/db' });
+    expect(made.resource.attributes['working-directory']).toBe('/db');
+    expect((await api.update(made.resource.id, { 'working-directory': '../db' })).status).toBe(422);
+  });
+
   it.each(['envs/prod/', '.', './a', 'a/../b', '..a', 'a..b/...'])(
     'inside it is kept as it was written: "%s"',
     async (path) => {

@@ -213,6 +213,34 @@ it('clears the other kind of trigger when one is set', async () => {
   expect(patterned.resource.attributes).toMatchObject({ ...PATTERNS, 'vcs-repo': { 'tags-regex': null } });
 });
 
+it.each([
+  ['trigger-prefixes', PATTERNS],
+  ['trigger-patterns', PREFIXES],
+])('clears the other list when %s is sent empty, and keeps a tag expression', async (empty, other) => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', ...other });
+  expect((await api.update(id, { [empty]: [] })).resource.attributes).toMatchObject({
+    'trigger-prefixes': [],
+    'trigger-patterns': [],
+  });
+  const tagged = await api.created({ name: 'b', ...REGEX });
+  expect((await api.update(tagged, { [empty]: [] })).resource.attributes['vcs-repo']).toMatchObject(
+    REGEX['vcs-repo'],
+  );
+});
+
+it('refuses patterns together with no file triggers in the dialect hcp-terraform, and takes them in neutral', async () => {
+  const idle = { ...PATTERNS, 'file-triggers-enabled': false };
+  const pointers = ['/data/attributes/trigger-patterns'];
+  const api = await serveForTest({ dialects: ['hcp-terraform'] });
+  expect((await api.create({ name: 'a', ...idle })).pointers).toEqual(pointers);
+  const id = await api.created({ name: 'a' });
+  expect((await api.update(id, idle)).pointers).toEqual(pointers);
+  expect((await api.update(id, { ...idle, 'trigger-patterns': [] })).status).toBe(200);
+  const neutral = await serveForTest();
+  expect((await neutral.create({ name: 'a', ...idle })).status).toBe(201);
+});
+
 it('empties a trigger list with [] and with null', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a', ...PREFIXES });
