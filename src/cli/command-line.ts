@@ -4,34 +4,11 @@ import { Command, CommanderError } from 'commander';
 import { LedgerAddressError } from '../model/stack/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import { ArchiveAddressError } from './audit/open-archive.ts';
-import { addComment } from './comment/comment-flags.ts';
-import type { CommandEnd, CommonOptions } from './command-options.ts';
+import { command, type CommandEnd, type CommandModule, type CommonOptions } from './command-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { addAccept } from './flags/accept.ts';
-import { addApply } from './flags/apply.ts';
-import { addAudit } from './flags/audit.ts';
-import { addCheckRole } from './flags/check-role.ts';
-import { addDrift } from './flags/drift.ts';
-import { addExport } from './flags/export.ts';
-import { addGraph } from './flags/graph.ts';
-import { addHistory } from './flags/history.ts';
-import { addPlan } from './flags/plan.ts';
-import { addRecover } from './flags/recover.ts';
-import { addSchema } from './flags/schema.ts';
-import { addServe } from './flags/serve.ts';
-import { addPlanFiles } from './flags/show-and-diff.ts';
-import { addUnlock } from './flags/unlock.ts';
-import { addValidate } from './flags/validate.ts';
 import { LedgerWaitEnded } from './ledger/ledger-waits.ts';
 import { codeOfError } from './terminal/error-codes.ts';
-import {
-  type Format,
-  formats,
-  noteError,
-  openTerminal,
-  printError,
-  type Terminal,
-} from './terminal/terminal.ts';
+import { formats, noteError, openTerminal, printError, type Terminal } from './terminal/terminal.ts';
 import { InputWaitEnded } from './run/read-input.ts';
 import { type ProcessHost, type CliHost, cliHostOf } from './cli-host.ts';
 
@@ -40,7 +17,7 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
   const host = cliHostOf(processHost);
   let terminal = openTerminal(host, formatIn(args));
   let code: ExitCode = exitCodes.done;
-  const program = buildProgram(host, formatIn(args).format, {
+  const ends: CommandEnd = {
     end: (ended) => {
       code = ended;
     },
@@ -48,8 +25,9 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
       terminal = openTerminal(host, options);
       return terminal;
     },
-  });
+  };
   try {
+    const program = await buildProgram(args, host, ends);
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     code = exitCodes.error;
@@ -114,8 +92,114 @@ function inPlainWords({ message, cause }: Error): string {
   return `${message.slice(0, -cause.message.length)}${explanation}`;
 }
 
-/** @param format the format that the arguments seem to ask for; with JSON, commander's errors are only in the JSON answer */
-function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEnd): Command {
+interface ListedCommand {
+  /** its name, and the arguments that the list of commands shows */
+  readonly usage: string;
+  readonly about: string;
+  load(): Promise<CommandModule>;
+}
+
+/** In the order of the list. Only the command that is called is loaded: a process starts the sooner, the fewer modules it loads. */
+const commands: readonly ListedCommand[] = [
+  {
+    usage: 'validate [path]',
+    about: 'Checks every manifest, offline, and reports every problem',
+    load: () => import('./flags/validate.ts'),
+  },
+  {
+    usage: 'plan [path]',
+    about: 'Compares manifests with what is live and shows what apply would do; writes nothing',
+    load: () => import('./flags/plan.ts'),
+  },
+  {
+    usage: 'apply [path] [stack]',
+    about: 'Shows the plan, asks, carries it out, and plans again to prove that nothing is left',
+    load: () => import('./flags/apply.ts'),
+  },
+  {
+    usage: 'drift [path]',
+    about:
+      'Tells what somebody changed in the targets since the last apply; exits with 3 when there is something',
+    load: () => import('./flags/drift.ts'),
+  },
+  {
+    usage: 'show <plan>',
+    about: 'Prints a plan that "plan --out" kept',
+    load: () => import('./flags/show.ts'),
+  },
+  {
+    usage: 'diff <plan> <other>',
+    about: 'Tells how two plans differ in what they would do; exits with 2 when they do',
+    load: () => import('./flags/diff.ts'),
+  },
+  {
+    usage: 'graph [path]',
+    about: 'Draws which change of a plan waits for which, as Mermaid; writes nothing',
+    load: () => import('./flags/graph.ts'),
+  },
+  {
+    usage: 'comment',
+    about: 'Shows a plan in its pull request: one comment a stack, updated in place; GitHub and GitLab',
+    load: () => import('./comment/comment-flags.ts'),
+  },
+  {
+    usage: 'export [path]',
+    about: 'Writes manifests for what is live and not managed yet, ready to be adopted; changes nothing',
+    load: () => import('./flags/export.ts'),
+  },
+  {
+    usage: 'accept [address...]',
+    about: 'Writes live values into the manifests, in place, so that nothing is left to plan for them',
+    load: () => import('./flags/accept.ts'),
+  },
+  {
+    usage: 'recover [path]',
+    about:
+      'Rebuilds a lost or damaged ledger from the targets and the manifests; shows it and what follows from it, and asks',
+    load: () => import('./flags/recover.ts'),
+  },
+  {
+    usage: 'history [path]',
+    about: 'Lists what was applied, newest first; "history show <id>" tells one',
+    load: () => import('./flags/history.ts'),
+  },
+  {
+    usage: 'audit',
+    about: 'The audit trail: who did what in the organizations of a stack',
+    load: () => import('./flags/audit.ts'),
+  },
+  {
+    usage: 'unlock [path]',
+    about: 'Takes away the lock of a stack whose apply is over but could not give it back',
+    load: () => import('./flags/unlock.ts'),
+  },
+  {
+    usage: 'role',
+    about: 'Roles by themselves; "role check <name>" tells whether a login would succeed',
+    load: () => import('./flags/check-role.ts'),
+  },
+  {
+    usage: 'schema [kind]',
+    about:
+      'Prints the JSON Schema of a kind, of the Stack, of any Manifest, or of what a command prints as JSON, such as a Plan; without a name lists them',
+    load: () => import('./flags/schema.ts'),
+  },
+  {
+    usage: 'serve',
+    about: 'Runs the embedded service on loopback until it is told to stop',
+    load: () => import('./flags/serve.ts'),
+  },
+];
+
+/** The name of the command that the arguments call, or ask help for. */
+function calledIn(args: readonly string[]): string | undefined {
+  return args.find((arg) => !arg.startsWith('-') && arg !== 'help');
+}
+
+/** With JSON, commander's errors are only in the JSON answer. */
+async function buildProgram(args: readonly string[], host: CliHost, ends: CommandEnd): Promise<Command> {
+  const { format } = formatIn(args);
+  const called = calledIn(args);
   const program = new Command('trueup')
     .description(
       'Makes live workspaces and cluster authentication roles true to the YAML in a git repository.',
@@ -130,22 +214,12 @@ function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEn
     })
     .showHelpAfterError('run with --help to see what it takes')
     .addHelpText('after', `\n${afterHelp}`);
-  addValidate(program, ends);
-  addPlan(program, host, ends);
-  addApply(program, host, ends);
-  addDrift(program, host, ends);
-  addPlanFiles(program, host, ends);
-  addGraph(program, host, ends);
-  addComment(program, host, ends);
-  addExport(program, host, ends);
-  addAccept(program, host, ends);
-  addRecover(program, host, ends);
-  addHistory(program, host, ends);
-  addAudit(program, host, ends);
-  addUnlock(program, host, ends);
-  addCheckRole(program, host, ends);
-  addSchema(program, host, ends);
-  addServe(program, host, ends);
+  for (const { usage, about, load } of commands) {
+    const [name = '', ...takes] = usage.split(' ');
+    const listed = command(program, name, about);
+    if (name === called) (await load()).defineCommand(listed, host, ends);
+    else for (const argument of takes) listed.argument(argument);
+  }
   explainDestroy(program);
   return program;
 }

@@ -16,6 +16,14 @@ export interface CommandEnd {
   terminalOf(options: CommonOptions): Terminal;
 }
 
+/** Gives a command, which has its name and description, its arguments, its own options, its commands and what it does. */
+type DefineCommand = (command: Command, host: CliHost, ends: CommandEnd) => void;
+
+/** What the module of a command exports. */
+export interface CommandModule {
+  readonly defineCommand: DefineCommand;
+}
+
 const here = '(default: trueup.yaml here or in a parent)';
 
 export const pathHelp = `a directory with a trueup.yaml, a stack file, or - for manifests on standard input: of a stack that has files of its own they are a selection, and the rest of it is left as it is ${here}`;

@@ -15,7 +15,7 @@ interface HistoryContext extends CommandContext {
   readonly timeout?: number | undefined;
 }
 
-export async function history(
+export async function listHistory(
   path: string | undefined,
   { limit }: { readonly limit: number },
   context: HistoryContext,

@@ -1,16 +1,12 @@
-/** The flags of `trueup comment`; the command itself is loaded when it is called. They stand here, because `flags/` is full. */
+/** The arguments and flags of `trueup comment`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CliHost } from '../cli-host.ts';
-import { type CommonOptions, command, type CommandEnd, timeoutOption } from '../command-options.ts';
-import type { CommentOptions } from '../commands/comment.ts';
+import { type CommonOptions, type CommandEnd, timeoutOption } from '../command-options.ts';
+import { comment, type CommentOptions } from '../commands/comment.ts';
 import { codeHosts } from './review-place.ts';
 
-export function addComment(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(
-    program,
-    'comment',
-    'Shows a plan in its pull request: one comment a stack, updated in place; GitHub and GitLab',
-  )
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
     .option('--plan <file>', 'the plan, as "plan --out" keeps it')
     .addOption(new Option('--service <name>', 'default: that of the CI job').choices(codeHosts))
     .option('--url <url>', 'the address of its API (default: GITHUB_API_URL or CI_API_V4_URL)')
@@ -46,7 +42,6 @@ export function addComment(program: Command, host: CliHost, { end, terminalOf }:
       timeoutOption('how long the run may take, waits for the limit of the rate included (default: 10m)'),
     )
     .action(async (options: CommonOptions & CommentOptions) => {
-      const { comment } = await import('../commands/comment.ts');
       end(await comment(options, { host, terminal: terminalOf(options) }));
     });
 }

@@ -1,22 +1,17 @@
-/** The arguments and flags of `trueup accept`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup accept`. */
 import type { Command } from 'commander';
 import type { CliHost } from '../cli-host.ts';
 import {
   type CommonOptions,
-  command,
   type CommandEnd,
   formatOption,
   stackHelp,
   timeoutOption,
 } from '../command-options.ts';
-import type { AcceptOptions } from '../commands/accept.ts';
+import { accept, type AcceptOptions } from '../commands/accept.ts';
 
-export function addAccept(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(
-    program,
-    'accept',
-    'Writes live values into the manifests, in place, so that nothing is left to plan for them',
-  )
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
     .argument(
       '[address...]',
       `what to take in, as the plan names it, such as Workspace/acme/app; behind them, ${stackHelp}`,
@@ -39,7 +34,6 @@ export function addAccept(program: Command, host: CliHost, { end, terminalOf }: 
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
     .addOption(timeoutOption())
     .action(async (words: readonly string[], options: CommonOptions & AcceptOptions) => {
-      const { accept } = await import('../commands/accept.ts');
       end(await accept(words, options, { host, terminal: terminalOf(options) }));
     });
 }

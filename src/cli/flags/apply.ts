@@ -1,9 +1,8 @@
-/** The arguments and flags of `trueup apply`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup apply`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CliHost } from '../cli-host.ts';
 import {
   type CommonOptions,
-  command,
   completeOption,
   type CommandEnd,
   formatOption,
@@ -11,14 +10,10 @@ import {
   pathHelp,
   timeoutOption,
 } from '../command-options.ts';
-import type { ApplyOptions } from '../commands/apply.ts';
+import { apply, type ApplyOptions } from '../commands/apply.ts';
 
-export function addApply(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(
-    program,
-    'apply',
-    'Shows the plan, asks, carries it out, and plans again to prove that nothing is left',
-  )
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
     .argument('[path]', `${pathHelp}; or a plan file, which is applied if it still holds`)
     .argument(
       '[stack]',
@@ -44,7 +39,6 @@ export function addApply(program: Command, host: CliHost, { end, terminalOf }: C
     )
     .action(
       async (path: string | undefined, stack: string | undefined, options: CommonOptions & ApplyOptions) => {
-        const { apply } = await import('../commands/apply.ts');
         const paths = [path, stack].filter((given) => given !== undefined);
         end(await apply(paths, options, { host, terminal: terminalOf(options) }));
       },

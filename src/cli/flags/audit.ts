@@ -1,8 +1,8 @@
-/** The arguments and flags of `trueup audit`; the commands themselves are loaded when they are called. */
+/** The arguments and flags of `trueup audit`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { AuditArchiveOptions } from '../audit/archive.ts';
-import type { AuditFollowOptions } from '../audit/follow.ts';
-import type { AuditListOptions } from '../audit/list.ts';
+import { auditArchive, type AuditArchiveOptions } from '../audit/archive.ts';
+import { auditFollow, type AuditFollowOptions } from '../audit/follow.ts';
+import { auditList, type AuditListOptions } from '../audit/list.ts';
 import type { CliHost } from '../cli-host.ts';
 import {
   type CommonOptions,
@@ -21,8 +21,7 @@ type WithLines<O> = Omit<O, 'lines'> & {
   readonly color?: CommonOptions['color'];
 };
 
-export function addAudit(program: Command, host: CliHost, ends: CommandEnd): void {
-  const audit = command(program, 'audit', 'The audit trail: who did what in the organizations of a stack');
+export function defineCommand(audit: Command, host: CliHost, ends: CommandEnd): void {
   addList(audit, host, ends);
   addFollow(audit, host, ends);
   addArchive(audit, host, ends);
@@ -41,7 +40,6 @@ function addList(audit: Command, host: CliHost, { end, terminalOf }: CommandEnd)
     .addOption(timeoutOption())
     .addHelpText('after', `\n${listExamples}`)
     .action(async (path: string | undefined, options: WithLines<AuditListOptions>) => {
-      const { auditList } = await import('../audit/list.ts');
       const asked = { ...options, lines: options.format === 'jsonl' };
       end(await auditList(path, asked, { host, terminal: terminalOf(withoutLines(options)) }));
     });
@@ -61,7 +59,6 @@ function addFollow(audit: Command, host: CliHost, { end, terminalOf }: CommandEn
     .addOption(timeoutOption())
     .addHelpText('after', `\n${followExamples}`)
     .action(async (path: string | undefined, options: WithLines<AuditFollowOptions> & DurationOption) => {
-      const { auditFollow } = await import('../audit/follow.ts');
       const asked = { ...options, duration: options.for, lines: options.format === 'jsonl' };
       end(await auditFollow(path, asked, { host, terminal: terminalOf(withoutLines(options)) }));
     });
@@ -83,7 +80,6 @@ function addArchive(audit: Command, host: CliHost, { end, terminalOf }: CommandE
     .addHelpText('after', `\n${archiveExamples}`)
     .action(
       async (path: string | undefined, options: CommonOptions & AuditArchiveOptions & DurationOption) => {
-        const { auditArchive } = await import('../audit/archive.ts');
         const asked = { ...options, duration: options.for };
         end(await auditArchive(path, asked, { host, terminal: terminalOf(options) }));
       },

@@ -1,4 +1,4 @@
-/** The arguments and flags of `trueup role check`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup role check`. */
 import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CliHost } from '../cli-host.ts';
@@ -10,14 +10,9 @@ import {
   stackHelp,
   timeoutOption,
 } from '../command-options.ts';
-import type { CheckRoleOptions } from '../commands/check-role.ts';
+import { checkRole, type CheckRoleOptions } from '../commands/check-role.ts';
 
-export function addCheckRole(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  const role = command(
-    program,
-    'role',
-    'Roles by themselves; "role check <name>" tells whether a login would succeed',
-  );
+export function defineCommand(role: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command(
     role,
     'check',
@@ -38,7 +33,6 @@ export function addCheckRole(program: Command, host: CliHost, { end, terminalOf 
     .addOption(timeoutOption())
     .addHelpText('after', `\n${examples}`)
     .action(async (name: string, path: string | undefined, options: CommonOptions & CheckRoleOptions) => {
-      const { checkRole } = await import('../commands/check-role.ts');
       end(await checkRole(name, path, { options, context: { host, terminal: terminalOf(options) } }));
     });
 }

@@ -1,9 +1,8 @@
-/** The arguments and flags of `trueup drift`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup drift`. */
 import { type Command, Option } from 'commander';
 import type { CliHost } from '../cli-host.ts';
 import {
   type CommonOptions,
-  command,
   completeOption,
   type CommandEnd,
   formatOption,
@@ -11,14 +10,10 @@ import {
   timeParser,
   timeoutOption,
 } from '../command-options.ts';
-import type { DriftOptions } from '../commands/drift.ts';
+import { drift, type DriftOptions } from '../commands/drift.ts';
 
-export function addDrift(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(
-    program,
-    'drift',
-    'Tells what somebody changed in the targets since the last apply; exits with 3 when there is something',
-  )
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
     .argument('[path]', pathHelp)
     .addOption(formatOption('markdown'))
     .addOption(completeOption())
@@ -34,7 +29,6 @@ export function addDrift(program: Command, host: CliHost, { end, terminalOf }: C
       ).argParser(timeParser(host)),
     )
     .action(async (path: string | undefined, options: CommonOptions & DriftOptions) => {
-      const { drift } = await import('../commands/drift.ts');
       end(await drift(path, options, { host, terminal: terminalOf(options) }));
     });
 }

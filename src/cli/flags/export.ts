@@ -1,16 +1,12 @@
-/** The arguments and flags of `trueup export`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup export`. */
 import { type Command, Option } from 'commander';
 import type { CliHost } from '../cli-host.ts';
-import { type CommonOptions, command, type CommandEnd, timeoutOption } from '../command-options.ts';
-import type { ExportOptions } from '../commands/export.ts';
+import { type CommonOptions, type CommandEnd, timeoutOption } from '../command-options.ts';
+import { exportLive, type ExportOptions } from '../commands/export.ts';
 
-export function addExport(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   const several = (value: string, before: readonly string[]) => [...before, value];
-  command(
-    program,
-    'export',
-    'Writes manifests for what is live and not managed yet, ready to be adopted; changes nothing',
-  )
+  command
     .argument(
       '[path]',
       'a directory with a trueup.yaml, or a stack file (default: trueup.yaml here or in a parent)',
@@ -45,7 +41,6 @@ export function addExport(program: Command, host: CliHost, { end, terminalOf }: 
     .option('--all', 'also what this stack or another one manages already')
     .option('--force', 'write over files that exist')
     .action(async (path: string | undefined, options: CommonOptions & ExportOptions) => {
-      const { exportLive } = await import('../commands/export.ts');
       end(await exportLive(path, options, { host, terminal: terminalOf(options) }));
     });
 }

@@ -1,18 +1,18 @@
-/** The arguments and flags of `trueup graph`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup graph`. */
 import type { Command } from 'commander';
 import type { CliHost } from '../cli-host.ts';
 import {
   type CommonOptions,
-  command,
   completeOption,
   type CommandEnd,
   pathHelp,
   timeoutOption,
 } from '../command-options.ts';
 import type { PlanOptions } from '../commands/plan.ts';
+import { graph } from '../commands/graph.ts';
 
-export function addGraph(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(program, 'graph', 'Draws which change of a plan waits for which, as Mermaid; writes nothing')
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
     .argument('[path]', `${pathHelp}; or a plan file`)
     .addOption(completeOption())
     .addOption(timeoutOption())
@@ -21,7 +21,6 @@ export function addGraph(program: Command, host: CliHost, { end, terminalOf }: C
         path: string | undefined,
         options: CommonOptions & Pick<PlanOptions, 'complete' | 'timeout'>,
       ) => {
-        const { graph } = await import('../commands/graph.ts');
         end(await graph(path, options, { host, terminal: terminalOf({ ...options, format: 'mermaid' }) }));
       },
     );

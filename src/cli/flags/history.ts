@@ -1,4 +1,4 @@
-/** The arguments and flags of `trueup history`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup history`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CliHost } from '../cli-host.ts';
 import {
@@ -9,26 +9,23 @@ import {
   stackHelp,
   timeoutOption,
 } from '../command-options.ts';
-import type { ShowOptions } from '../commands/history.ts';
+import { listHistory, type ShowOptions, showHistory } from '../commands/history.ts';
 
 interface TimeoutOption {
   /** seconds */
   readonly timeout?: number;
 }
 
-export function addHistory(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  const history = command(
-    program,
-    'history',
-    'Lists what was applied, newest first; "history show <id>" tells one',
-  )
+export function defineCommand(history: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  history
     .argument('[path]', stackHelp)
     .addOption(formatOption())
     .option('--limit <number>', 'how many', parseCount, 20)
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: CommonOptions & TimeoutOption & { limit: number }) => {
-      const { history: list } = await import('../commands/history.ts');
-      end(await list(path, options, { host, terminal: terminalOf(options), timeout: options.timeout }));
+      end(
+        await listHistory(path, options, { host, terminal: terminalOf(options), timeout: options.timeout }),
+      );
     });
   command(history, 'show', 'Tells one apply: who, when, from which commit, each change before and after')
     .argument('<id>', 'as "trueup history" lists it')
@@ -42,7 +39,6 @@ export function addHistory(program: Command, host: CliHost, { end, terminalOf }:
     .action(async (id: string, path: string | undefined, _: unknown, show: Command) => {
       // Options that "history" has, too, are stored there, wherever they are on the command line.
       const options: CommonOptions & TimeoutOption & ShowOptions = show.optsWithGlobals();
-      const { showHistory } = await import('../commands/history.ts');
       const context = { host, terminal: terminalOf(options), timeout: options.timeout };
       end(await showHistory(id, path, { ...options, context }));
     });

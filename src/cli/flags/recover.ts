@@ -1,20 +1,12 @@
-/** The arguments and flags of `trueup recover`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup recover`. */
 import type { Command } from 'commander';
 import type { CliHost } from '../cli-host.ts';
-import {
-  type CommonOptions,
-  command,
-  type CommandEnd,
-  stackHelp,
-  timeoutOption,
-} from '../command-options.ts';
+import { type CommonOptions, type CommandEnd, stackHelp, timeoutOption } from '../command-options.ts';
+import { recoverMoved } from '../recover/recover-moved.ts';
+import { recover } from '../recover/recover.ts';
 
-export function addRecover(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(
-    program,
-    'recover',
-    'Rebuilds a lost or damaged ledger from the targets and the manifests; shows it and what follows from it, and asks',
-  )
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
     .argument('[path]', stackHelp)
     .addOption(timeoutOption())
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
@@ -36,10 +28,8 @@ export function addRecover(program: Command, host: CliHost, { end, terminalOf }:
         const context = { host, terminal: terminalOf(options) };
         const { moved, ...rest } = options;
         if (moved !== undefined) {
-          const { recoverMoved } = await import('../recover/recover-moved.ts');
           return end(await recoverMoved(path, { ...rest, moved }, context));
         }
-        const { recover } = await import('../recover/recover.ts');
         end(await recover(path, rest, context));
       },
     );

@@ -1,12 +1,12 @@
-/** The arguments and flags of `trueup serve`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup serve`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { dialectNames } from '../../http/dialects.ts';
 import type { CliHost } from '../cli-host.ts';
-import { type CommonOptions, command, type CommandEnd } from '../command-options.ts';
-import type { ServeOptions } from '../commands/serve.ts';
+import type { CommonOptions, CommandEnd } from '../command-options.ts';
+import { serve, type ServeOptions } from '../commands/serve.ts';
 
-export function addServe(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(program, 'serve', 'Runs the embedded service on loopback until it is told to stop')
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
     .option('--port <number>', 'port to listen on (default: any free one)', parsePort)
     .option('--data <file>', 'database file, or :memory: (default: .trueup/embedded.db)')
     .option('--seed <file>', 'YAML with the organizations, tokens, mounts and so on to start with')
@@ -37,7 +37,6 @@ export function addServe(program: Command, host: CliHost, { end, terminalOf }: C
     )
     .addHelpText('after', `\n${examples}`)
     .action(async (options: CommonOptions & ServeOptions) => {
-      const { serve } = await import('../commands/serve.ts');
       end(await serve(options, host, terminalOf(options)));
     });
 }

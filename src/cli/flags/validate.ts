@@ -1,9 +1,9 @@
-/** The arguments and flags of `trueup validate`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup validate`. */
 import type { Command } from 'commander';
-import type { ValidateOptions } from '../commands/validate.ts';
+import type { CliHost } from '../cli-host.ts';
+import { validate, type ValidateOptions } from '../commands/validate.ts';
 import {
   type CommonOptions,
-  command,
   completeOption,
   type CommandEnd,
   formatOption,
@@ -11,14 +11,13 @@ import {
   timeoutOption,
 } from '../command-options.ts';
 
-export function addValidate(program: Command, { end, terminalOf }: CommandEnd): void {
-  command(program, 'validate', 'Checks every manifest, offline, and reports every problem')
+export function defineCommand(command: Command, _: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
     .argument('[path]', pathHelp)
     .addOption(formatOption('markdown', 'github', 'sarif'))
     .addOption(completeOption())
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: CommonOptions & ValidateOptions) => {
-      const { validate } = await import('../commands/validate.ts');
       end(await validate(path, options, terminalOf(options)));
     });
 }
