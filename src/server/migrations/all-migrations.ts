@@ -13,6 +13,7 @@ import { CONFIG_ANNOTATIONS } from './008-config-annotations.ts';
 import { NAMESPACES_AND_MOUNTS } from './009-namespaces-and-mounts.ts';
 import { SERVICE_TOKEN_LIVES } from './010-service-token-lives.ts';
 import { CLIENT_FIELDS } from './011-client-fields.ts';
+import { OLDER_RELEASES } from './012-older-releases.ts';
 
 export const MIGRATIONS: readonly string[] = [
   FOUNDATIONS,
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly string[] = [
   NAMESPACES_AND_MOUNTS,
   SERVICE_TOKEN_LIVES,
   CLIENT_FIELDS,
+  OLDER_RELEASES,
 ];

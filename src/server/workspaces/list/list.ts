@@ -43,22 +43,24 @@ export function listWorkspaces(services: Services, request: ApiRequest): ApiAnsw
   });
 }
 
-const CURRENT_RUN_TIME = "COALESCE((SELECT MAX(r.created_at) FROM runs r WHERE r.workspace_id = w.id), '')";
+/** A workspace without a run comes last in either direction: "~" is behind every time, and "" before. */
+const currentRunTime = (descending: boolean) =>
+  `COALESCE((SELECT MAX(r.created_at) FROM runs r WHERE r.workspace_id = w.id), '${descending ? '' : '~'}')`;
 
-const SORTS: Readonly<Record<string, string>> = {
-  name: BY_NAME.sql,
-  'current-run.created-at': CURRENT_RUN_TIME,
-  'latest-change-at': 'w.latest_change_at',
-};
+const SORTS: ReadonlyMap<string, (descending: boolean) => string> = new Map([
+  ['name', () => BY_NAME.sql],
+  ['current-run.created-at', currentRunTime],
+  ['latest-change-at', () => 'w.latest_change_at'],
+]);
 
 /** The spec calls the order without `sort` arbitrary but stable; what was made first comes first. */
 function requestedSort(query: Query): SortKey {
   const sort = queryText(query, 'sort') ?? '';
   if (sort === '') return { sql: "''", descending: false };
   const descending = sort.startsWith('-');
-  const name = descending ? sort.slice(1) : sort;
-  if (!Object.hasOwn(SORTS, name)) {
+  const sql = SORTS.get(descending ? sort.slice(1) : sort)?.(descending);
+  if (sql === undefined) {
     throw badRequest(`"${sort}" is not a valid sort parameter`, { parameter: 'sort' });
   }
-  return { sql: SORTS[name] ?? BY_NAME.sql, descending };
+  return { sql, descending };
 }

@@ -167,6 +167,24 @@ it('sorts by name, by the last change and by the current run, both ways', async 
   expect((await sorted('-latest-change-at'))[0]).toBe('newest');
 });
 
+it('lists workspaces without a run last by their current run, in both directions', async () => {
+  const run = (name: string) => ({ name, runs: [{ status: 'applied' as const }] });
+  const workspaces = [{ name: 'idle' }, run('first'), { name: 'unused' }, run('second')];
+  const api = await serveForTest({ seed: seedWith({ workspaces }), now: tickingClock() });
+  const body = {
+    data: { type: 'runs', relationships: { workspace: { data: { type: 'workspaces', id: '' } } } },
+  };
+  const ids = new Map((await api.get(LIST)).resources.map(({ id, attributes }) => [attributes['name'], id]));
+  const begin = async (name: string) => {
+    body.data.relationships.workspace.data.id = ids.get(name) ?? '';
+    expect((await api.post('/runs', body)).status).toBe(201);
+  };
+  await begin('first');
+  const sorted = async (sort: string) => (await api.get(`${LIST}?sort=${sort}`)).names;
+  expect(await sorted('current-run.created-at')).toEqual(['second', 'first', 'idle', 'unused']);
+  expect(await sorted('-current-run.created-at')).toEqual(['first', 'second', 'idle', 'unused']);
+});
+
 it('refuses an order it does not know', async () => {
   const api = await serveForTest();
   const answer = await api.get(`${LIST}?sort=colour`);

@@ -25,14 +25,24 @@ describe('An engine version that is asked for', () => {
     },
   );
 
-  it('is of every minor line, from 0.11 on', async () => {
+  it('is of every minor line, from 0.7 on', async () => {
     const api = await serveForTest();
     const id = await api.created({ name: 'net' });
-    const lines = ['0.11.0', '0.12.31', '0.13.7', '0.14.11', '0.15.5'];
+    const lines = ['0.7.13', '0.8.8', '0.9.11', '0.10.0', '0.11.0', '0.12.31', '0.13.7', '0.14.11', '0.15.5'];
     for (const version of [...lines, ...Array.from({ length: 12 }, (_, minor) => `1.${minor}.0`)]) {
       expect((await api.update(id, { 'engine-version': version })).status, version).toBe(200);
     }
   });
+
+  it.each(['1.5.0-beta1', '1.1.0-rc1', '0.12.0-alpha1', '1.11.0-rc3'])(
+    'may be the pre-release %s, which no constraint chooses',
+    async (version) => {
+      const api = await serveForTest();
+      expect((await api.create({ name: 'net', 'engine-version': version })).status).toBe(201);
+      expect((await api.create({ name: 'two', 'engine-version': `${version}9` })).status).toBe(422);
+      expect(releaseForRuns(openWith(), `<= ${version.replace(/-.*/, '')}`)).not.toContain('-');
+    },
+  );
 
   it('may be one that the seed has released, which is the newest then', async () => {
     const api = await serveForTest({ seed: { ...SEED, releases: ['1.12.0', '1.13.0-beta1'] } });
@@ -48,7 +58,7 @@ describe('An engine version that is asked for', () => {
     const taken = (version: string) =>
       engineVersionProblem(database, { ...neutral, takesNewerEngines: true }, version) === undefined;
     expect(['1.11.5', '2.0.0', '1.12.0-beta1'].filter(taken)).toEqual(['1.11.5', '2.0.0', '1.12.0-beta1']);
-    expect(['1.9.99', '~> 2.0.0', '2.0', '0.10.0', 'newest'].filter(taken)).toEqual([]);
+    expect(['1.9.99', '~> 2.0.0', '2.0', '0.10.99', 'newest'].filter(taken)).toEqual([]);
   });
 });
 
