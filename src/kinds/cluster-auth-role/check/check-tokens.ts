@@ -26,7 +26,7 @@ export function durationIsOne(spec: RoleFields, name: RoleField): ResourceProble
       }),
     ];
   if (parsed > longestDuration) {
-    const message = `${quoted(String(value))} is more than the service can count (${longestDuration} seconds): it refuses it, or keeps another value`;
+    const message = `${quoted(String(value))} is more than the service can count (${longestDuration} seconds): it refuses it`;
     return [error('duration-out-of-range', name, message, { ...written, fix: 'write a shorter one' })];
   }
   if (parsed > 0 || !/[1-9]/.test(String(value))) return [];

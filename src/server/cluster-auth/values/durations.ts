@@ -31,15 +31,24 @@ type ReadDuration = { readonly seconds: number } | { readonly problem: string };
 export function readDuration(text: string): ReadDuration {
   if (text === '') return { seconds: 0 };
   const whole = parseDecimal(text);
-  if (whole !== undefined) return inSeconds(BigInt.asIntN(64, whole * SECOND));
+  if (whole !== undefined) return multiplied(whole, SECOND);
   if (text.endsWith('d')) {
     const days = parseDecimal(text.slice(0, -1));
     return days === undefined
       ? { problem: `strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, -1))}: invalid syntax` }
-      : inSeconds(BigInt.asIntN(64, days * DAY));
+      : multiplied(days, DAY);
   }
   return parseAmounts(text);
 }
+
+function multiplied(count: bigint, unit: bigint): ReadDuration {
+  const nanoseconds = count * unit;
+  return BigInt.asIntN(64, nanoseconds) === nanoseconds ? inSeconds(nanoseconds) : TOO_LONG;
+}
+
+const TOO_LONG: ReadDuration = {
+  problem: 'multiplication of durations resulted in overflow, one operand may be too large',
+};
 
 /** The seconds that a text means; undefined where it means none. */
 export function parseDuration(text: string): number | undefined {

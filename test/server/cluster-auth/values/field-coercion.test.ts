@@ -69,7 +69,8 @@ describe('durations', () => {
     ['a sign', '+1m', 60],
     ['a unit twice', '1h1h', 7200],
     ['the largest one', '2562047h47m16s', 9_223_372_036],
-    ['whole seconds that wrap around in 64 bits', '99999999999', 7_766_279_630],
+    ['the largest one in whole seconds', '9223372036', 9_223_372_036],
+    ['the largest one in whole days', '106751d', 9_223_286_400],
   ])('read %s', async (_what, sent, readBack) => {
     expect(await roundTrip('token_explicit_max_ttl', sent)).toBe(readBack);
   });
@@ -89,6 +90,12 @@ describe('durations', () => {
     'd',
     '0x10',
     '2562048h',
+    // More nanoseconds than fit into 64 bits: none of these becomes another, shorter duration.
+    '9223372037',
+    99_999_999_999,
+    '99999999999',
+    '106752d',
+    '99999999999999d',
     '1h-1m',
     1.5,
     true,
