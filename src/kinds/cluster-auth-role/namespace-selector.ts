@@ -3,8 +3,8 @@
  * document, and ignores unknown members. A selector without labels admits every namespace (wire/cluster-auth 2.5, step 9).
  */
 import { isDeepStrictEqual } from 'node:util';
-import { loadAll } from 'js-yaml';
 import { quoted } from '../../model/quoted.ts';
+import { readSelectorYaml } from './selector-yaml.ts';
 
 interface SelectorProblem {
   /** a clause about the selector */
@@ -29,8 +29,8 @@ export function selectorProblem(text: string): SelectorProblem | undefined {
   const labels = selector['matchLabels'];
   if (!isSet(labels)) return undefined;
   if (!isMap(labels)) return { message: 'its matchLabels are no map of labels' };
-  // The service accepts numbers as texts.
-  const odd = Object.entries(labels).find(([, value]) => !['string', 'number'].includes(typeof value));
+  // Scalars are texts by now, or null, which the service keeps as an empty text.
+  const odd = Object.entries(labels).find(([, value]) => typeof value === 'object' && value !== null);
   return odd === undefined ? undefined : { message: `the value of its label ${quoted(odd[0])} is no text` };
 }
 
@@ -46,11 +46,13 @@ export function selectsEverything(text: string): boolean {
   );
 }
 
-/** Its labels, with numbers as texts; none where it is no LabelSelector. */
+/** Its labels; none where it is no LabelSelector. */
 export function selectorLabels(text: string): readonly (readonly [string, string])[] {
   const selector = parse(text);
   const labels = isMap(selector) ? selector['matchLabels'] : undefined;
-  return isMap(labels) ? Object.entries(labels).map(([name, value]) => [name, String(value)] as const) : [];
+  return isMap(labels)
+    ? Object.entries(labels).map(([name, value]) => [name, labelText(value)] as const)
+    : [];
 }
 
 /**
@@ -71,18 +73,20 @@ function labelsIn(text: string): Readonly<Record<string, string>> | undefined {
   if (!isMap(selector) || Object.keys(selector).some((name) => name !== 'matchLabels')) return undefined;
   const labels = selector['matchLabels'] ?? {};
   if (!isMap(labels)) return undefined;
-  const known = Object.entries(labels).flatMap(([name, value]): [string, string][] =>
-    isCertain(name, text) && isCertain(value, text) ? [[name, String(value)]] : [],
-  );
-  return known.length === Object.keys(labels).length ? Object.fromEntries(known) : undefined;
+  const known = selectorLabels(text);
+  return known.flat().every((word) => isCertain(word, text)) ? Object.fromEntries(known) : undefined;
 }
 
-/** Whether the YAML of the service reads the word as this file does: it knows more booleans and other forms of numbers. */
-function isCertain(word: unknown, text: string): boolean {
-  if (typeof word === 'number')
-    return Number.isSafeInteger(word) && new RegExp(`(?<![\\w.+])${word}(?![\\w.])`).test(text);
-  if (typeof word !== 'string') return false;
-  return isJson(text) || !/^(?:y|n|yes|no|on|off|true|false|null|~|[-+.\d].*\D.*)$/is.test(word);
+/** Whether other services read the word in the same way: the text has it as it is, and not in another notation. */
+function isCertain(word: string, text: string): boolean {
+  if (isJson(text)) return true;
+  const escaped = word.replaceAll(/\W/gu, '\\$&');
+  const written = new RegExp(`(?<![\\w.+-])${escaped}(?![\\w.])`);
+  return written.test(text) && !/^(?:y|n|yes|no|on|off|true|false|null|~)$/i.test(word);
+}
+
+function labelText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function isJson(text: string): boolean {
@@ -99,8 +103,7 @@ const members: ReadonlySet<string> = new Set(['matchLabels', 'matchExpressions']
 /** The first document; null when it is empty, undefined when it cannot be parsed. */
 function parse(text: string): unknown {
   try {
-    const [first = null] = loadAll(text.slice(0, documentEnd(text)));
-    return first;
+    return readSelectorYaml(text.slice(0, documentEnd(text)));
   } catch {
     return undefined;
   }

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
+  isSameSelector,
+  selectorLabels,
   selectorProblem,
   selectsEverything,
 } from '../../../src/kinds/cluster-auth-role/namespace-selector.ts';
+import { recordedSelectors } from '../../support/server/cluster-auth/replay/vectors.ts';
 
 describe('A namespace selector is refused', () => {
   it.each([
@@ -14,7 +17,11 @@ describe('A namespace selector is refused', () => {
     ['matchExpressions: [{ key: team, operator: Exists }]', 'it has matchExpressions'],
     ['matchLabel: { team: a }', '"matchLabel" is no member of a LabelSelector'],
     ['matchLabels: [team]', 'its matchLabels are no map of labels'],
-    ['matchLabels: { team: true }', 'the value of its label "team" is no text'],
+    ['matchLabels: { team: [true] }', 'the value of its label "team" is no text'],
+    ['!!binary aGk=', 'it is no LabelSelector in JSON or YAML'],
+    ['\t', 'it is no LabelSelector in JSON or YAML'],
+    ['# none\n \t', 'it is no LabelSelector in JSON or YAML'],
+    ['matchLabels: { team: a }\n\t', 'it is no LabelSelector in JSON or YAML'],
   ])('when it is %j', (text, message) => {
     expect(selectorProblem(text)?.message).toContain(message);
   });
@@ -29,6 +36,9 @@ describe('A namespace selector is taken', () => {
     'matchLabels: { team: a }',
     '{"matchLabels": {"team": "a"}}',
     'matchLabels: { floor: 4 }',
+    'matchLabels: { floor: 0x10, day: 2020-01-01, odd: yes, no: ~ }',
+    'matchLabels: { team: a, team: b }',
+    '!x {matchLabels: { team: a }}',
     'matchLabels: {}',
     'matchLabels:',
     'matchExpressions:',
@@ -60,5 +70,35 @@ describe('A namespace selector admits every namespace', () => {
     'a text',
   ])('but not when it is %j', (text) => {
     expect(selectsEverything(text)).toBe(false);
+  });
+});
+
+describe('A namespace selector is read as the service reads it', () => {
+  const recorded = recordedSelectors().map((line) => [line.selector, line] as const);
+
+  /** What the service takes, and a person hardly means. */
+  const refusedHere = [/\}\s*(?:x|\{)/, /foo/, /MATCHLABELS|matchlabels/];
+
+  it.each(recorded)('as it was recorded: %j', (selector, { namespaceLabels, answer }) => {
+    const isRefused = answer.write === 400 || refusedHere.some((form) => form.test(selector));
+    expect(selectorProblem(selector) !== undefined).toBe(isRefused);
+    if (isRefused) return;
+    const labels = selectorLabels(selector);
+    const admits = namespaceLabels.map((of) => labels.every(([name, value]) => of[name] === value));
+    // A value that no namespace can have admits nobody, whatever the cluster answers.
+    const isPossible = labels.every(([, value]) => !/[+:]/.test(value));
+    const logins = answer.logins ?? [];
+    expect(admits.map((isAdmitted) => (isAdmitted && isPossible ? 200 : 403))).toEqual(logins);
+    expect(selectsEverything(selector)).toBe(logins.every((login) => login === 200));
+  });
+
+  it.each([
+    ['matchLabels: { team: 16 }', '{"matchLabels":{"team":"16"}}', true],
+    ['matchLabels: { team: 2020-01-01 }', '{"matchLabels":{"team":"2020-01-01"}}', true],
+    ['matchLabels: { team: 0x10 }', '{"matchLabels":{"team":"16"}}', false],
+    ['matchLabels: { team: yes }', '{"matchLabels":{"team":"true"}}', false],
+    ['matchLabels: { team: 1.50 }', '{"matchLabels":{"team":"1.5"}}', false],
+  ])('compared with another text, %j and %j: another notation shows as a difference', (one, other, isSame) => {
+    expect(isSameSelector(one, other)).toBe(isSame);
   });
 });

@@ -3,6 +3,7 @@
  * Invariants: the namespace comes from a JWT that nobody vouched for yet, so it is never more than one segment of the
  * path; the bearer of the call is in no text that a caller sees.
  */
+import { quote } from '../values/go-quote.ts';
 import { matchLabelsIn } from '../values/label-selector.ts';
 import { isObject } from '../values/is-object.ts';
 import { callCluster, type ClusterApi } from './call-cluster.ts';
@@ -40,10 +41,28 @@ export async function judgeNamespace(
     return refused(`failed to get namespace (code ${answer.status} status ${message})`);
   }
   if (!read.ok) return refused(read.problem);
-  const [labels, wanted] = [labelsOf(read.value), matchLabelsIn(selector)];
-  const admitted =
-    wanted !== undefined && Object.entries(wanted).every(([label, value]) => labels[label] === value);
-  return { admitted };
+  const [labels, wanted] = [labelsOf(read.value), Object.entries(matchLabelsIn(selector) ?? NO_LABELS)];
+  const impossible = wanted.flatMap(([label, value]) => labelProblem(label, value) ?? []);
+  if (impossible[0] !== undefined) return refused(impossible[0]);
+  return { admitted: wanted.every(([label, value]) => labels[label] === value) };
+}
+
+/** Of a stored selector that cannot be read: no namespace has such a label. */
+const NO_LABELS = { '': '' };
+
+const NAME = /^(?=.{1,63}$)[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+/** Why nothing in a cluster can have this label; undefined where something can. */
+function labelProblem(label: string, value: string): string | undefined {
+  const [name = '', domain, ...more] = label.split('/').toReversed();
+  const isLabel = NAME.test(name) && (domain === undefined || DOMAIN.test(domain)) && more.length === 0;
+  if (!isLabel) return `key: Invalid value: ${quote(label)}: a valid label is a qualified name`;
+  if (value === '' || NAME.test(value)) return undefined;
+  return (
+    `values[0][${label}]: Invalid value: ${quote(value)}: a valid label must be an empty string or consist of ` +
+    'at most 63 alphanumeric characters, "-", "_" or ".", and must start and end with an alphanumeric character'
+  );
 }
 
 /** The message without the bearer, its parts, and what base64 makes of them, wherever in a text they stood. */

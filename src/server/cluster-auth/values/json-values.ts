@@ -26,6 +26,16 @@ export function firstJsonValue(text: string, mostTexts = Number.POSITIVE_INFINIT
   return JSON.parse(text.slice(0, endOfFirstValue(text, mostTexts)), keepingNumbers);
 }
 
+/**
+ * The text of the first JSON value.
+ * @throws as `firstJsonValue`
+ */
+export function firstJsonText(text: string): string {
+  const first = text.slice(0, endOfFirstValue(text, Number.POSITIVE_INFINITY));
+  JSON.parse(first);
+  return first;
+}
+
 type Source = { readonly source: string };
 
 /** The third argument is newer than TypeScript's declaration of `JSON.parse`. */

@@ -3,38 +3,24 @@
  * Invariant: what is read here selects by labels alone (wire/cluster-auth 2.5, step 9), and what the service does not
  * know in it counts for nothing: a selector without labels selects every namespace.
  */
-import { loadAll, YAML11_SCHEMA } from 'js-yaml';
+import { foldedName } from './folded-name.ts';
+import { firstJsonText } from './json-values.ts';
+import { Pairs, readYaml } from './selector-yaml.ts';
 
-import { firstJsonValue } from './json-values.ts';
-import { NumberLiteral } from './number-literal.ts';
-import { isObject } from './is-object.ts';
+type Labels = Readonly<Record<string, string>>;
 
 /** The labels that a namespace must have, or undefined for a text that the service refuses. */
-export function matchLabelsIn(text: string): Readonly<Record<string, string>> | undefined {
-  const selector = parse(text);
-  // Nothing at all, or null, leaves the selector empty.
-  if (selector === null || selector === undefined) return {};
-  if (!isObject(selector)) return undefined;
-  const { matchlabels: labels, matchexpressions: expressions } = inLowerCase(selector);
-  if (expressions !== undefined && expressions !== null) return undefined;
-  if (labels === undefined || labels === null) return {};
-  return isObject(labels) ? asTexts(labels) : undefined;
+export function matchLabelsIn(text: string): Labels | undefined {
+  const json = /^\s*\{/.test(text) ? attempt(() => firstJsonText(text)) : BROKEN;
+  // Between the values of JSON, tabs are blanks; within a text they are written as escapes.
+  if (typeof json === 'string') return selectedBy(attempt(() => readYaml(json.replaceAll('\t', ' '))));
+  const [first = ''] = text.split(/\n---[^\n]*(?:\n|$)/);
+  return selectedBy(withoutRepetitions(attempt(() => readYaml(first))));
 }
 
 const BROKEN = Symbol('broken');
 
-/** Of several documents the first counts. JSON is tried first, for it may have what YAML forbids, such as tabs. */
-function parse(text: string): unknown {
-  if (/^\s*\{/.test(text)) {
-    const value = attempt(() => firstJsonValue(text));
-    if (value !== BROKEN) return value;
-  }
-  const [first = ''] = text.split(/\n---[^\n]*(?:\n|$)/);
-  // The older YAML, in which "yes" and "on" are booleans.
-  return attempt(() => loadAll(first, { schema: YAML11_SCHEMA })[0]);
-}
-
-function attempt(read: () => unknown): unknown {
+function attempt<T>(read: () => T): T | typeof BROKEN {
   try {
     return read();
   } catch {
@@ -42,21 +28,37 @@ function attempt(read: () => unknown): unknown {
   }
 }
 
-/** Member names are taken in any case; of two that differ in case alone the later one counts. */
-function inLowerCase(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name.toLowerCase(), value]));
+/** In YAML the last of several members of one name counts, and the members are read in the order of their names. */
+function withoutRepetitions(selector: unknown): unknown {
+  if (!(selector instanceof Pairs)) return selector;
+  const sorted = [...new Map(selector.entries)].toSorted(([one], [other]) =>
+    String(one) < String(other) ? -1 : 1,
+  );
+  return Pairs.of(sorted);
 }
 
-/** Numbers, booleans and null become texts; anything else has no place in a label. */
-function asTexts(labels: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
-  const texts = Object.entries(labels).map(([name, value]) => [name, labelText(value)] as const);
-  return texts.some(([, text]) => text === undefined)
-    ? undefined
-    : (Object.fromEntries(texts) as Record<string, string>);
+/** Nothing at all, or null, selects by nothing. Members whose names differ in case alone add up. */
+function selectedBy(selector: unknown): Labels | undefined {
+  if (selector === null || selector === undefined) return {};
+  if (!(selector instanceof Pairs)) return undefined;
+  let labels: Labels = {};
+  for (const [name, value] of selector.entries) {
+    if (typeof name !== 'string') return undefined;
+    const member = foldedName(name);
+    if (member === 'matchexpressions' && value !== null) return undefined;
+    if (member !== 'matchlabels') continue;
+    const more = value === null ? {} : labelsOf(value);
+    if (more === undefined) return undefined;
+    labels = value === null ? {} : { ...labels, ...more };
+  }
+  return labels;
 }
 
-function labelText(value: unknown): string | undefined {
-  if (value === null || value === undefined) return '';
-  if (value instanceof NumberLiteral) return value.text;
-  return typeof value === 'object' ? undefined : String(value);
+/** Null becomes an empty text; lists and objects have no place in a label. */
+function labelsOf(value: unknown): Labels | undefined {
+  if (!(value instanceof Pairs)) return undefined;
+  const labels = value.entries.map(([name, label]) => [name, label ?? ''] as const);
+  return labels.every((pair): pair is [string, string] => pair.every((each) => typeof each === 'string'))
+    ? Object.fromEntries(labels)
+    : undefined;
 }

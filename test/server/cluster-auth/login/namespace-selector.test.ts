@@ -99,3 +99,75 @@ describe('a JWT that nobody vouched for', () => {
     ]);
   });
 });
+
+describe('a selector', () => {
+  const written = async (selector: string) => {
+    const logins = await serveLogins();
+    const reply = await logins.role({ bound_service_account_namespace_selector: selector });
+    return { status: reply.status, errors: reply.errors };
+  };
+
+  it.each(['\t', ' \t', '\n\t', '# none\n\t', '{matchLabels: {team: a}}\n\t', '\t{matchLabels: {team: a}}'])(
+    'with a tab where a line begins is refused, and admits nobody: %j',
+    async (selector) => {
+      expect(await written(selector)).toEqual({
+        status: 400,
+        errors: ['invalid "bound_service_account_namespace_selector" configured'],
+      });
+    },
+  );
+
+  it.each(['!!binary aGk=', '!!binary ""', '!!str x', '2020-01-01', '0x10', '- a'])(
+    'that is one value and no mapping is refused, and admits nobody: %j',
+    async (selector) => {
+      expect((await written(selector)).status).toBe(400);
+    },
+  );
+
+  it.each([
+    ['a number in another notation', 'matchLabels: {team: 0x10}', '16'],
+    ['an octal number', 'matchLabels: {team: 010}', '8'],
+    ['an octal number with its letter', 'matchLabels: {team: 0o17}', '15'],
+    ['a number with an exponent', 'matchLabels: {team: 1e3}', '1000'],
+    ['a fraction in JSON', '{"matchLabels":{"team":1.50}}', '1.5'],
+    ['a number in quotes', 'matchLabels: {team: "0x10"}', '0x10'],
+    ['more than 63 bits', 'matchLabels: {team: 12345678901234567890}', '12345678901234567890'],
+    ['a date', 'matchLabels: {team: 2020-01-01}', '2020-01-01'],
+    ['an old boolean', 'matchLabels: {team: yes}', 'true'],
+    ['bytes', 'matchLabels: {team: !!binary YQ==}', 'a'],
+    ['a type that nobody knows', '!x {matchLabels: !y {team: !z a}}', 'a'],
+    ['a name twice, of which the last counts', 'matchLabels: {team: b, team: a}', 'a'],
+    ['tabs in JSON', '{\n\t"matchLabels": {\t"team": "a" }\n}', 'a'],
+  ])('has the labels that the service reads: %s', async (_what, selector, team) => {
+    const logins = await served(selector);
+    logins.cluster.labels['orders'] = { team };
+    logins.cluster.labels['other'] = { team: 'b' };
+    expect((await loginFrom(logins, 'orders')).status).toBe(200);
+    expect((await loginFrom(logins, 'other')).errors).toEqual(['namespace not authorized']);
+  });
+
+  it.each([
+    ['in JSON', '{"matchLabels":{"team":"a"},"matchLabels":{"tier":"1"}}'],
+    ['in YAML, in another case', 'matchLabels: {team: a}\nMatchLabels: {tier: 1}'],
+  ])('wants the labels of both members where matchLabels is there twice, %s', async (_what, selector) => {
+    const logins = await served(selector);
+    logins.cluster.labels['orders'] = { team: 'a', tier: '1' };
+    logins.cluster.labels['other'] = { tier: '1' };
+    logins.cluster.labels['third'] = { team: 'a' };
+    expect((await loginFrom(logins, 'orders')).status).toBe(200);
+    for (const namespace of ['other', 'third'])
+      expect((await loginFrom(logins, namespace)).errors).toEqual(['namespace not authorized']);
+  });
+
+  it.each([
+    ['matchLabels: {team: 1e21}', 'values[0][team]: Invalid value: "1e+21"'],
+    ['matchLabels: {team: 2020-01-01T00:00:00Z}', 'values[0][team]: Invalid value: "2020-01-01T00:00:00Z"'],
+    ['matchLabels: {"a b": x}', 'key: Invalid value: "a b"'],
+  ])('with a label that nothing can have admits nobody, and says why: %s', async (selector, because) => {
+    const logins = await served(selector);
+    logins.cluster.labels['orders'] = { team: '2020-01-01T00:00:00Z', 'a b': 'x' };
+    const { status, errors = [] } = await loginFrom(logins, 'orders');
+    expect(status).toBe(403);
+    expect(errors[0]).toContain(`namespace not authorized err=${because}`);
+  });
+});
