@@ -1,27 +1,20 @@
 /**
- * Writes plan files as a whole or not at all, and reads only files that trueup wrote. A file that was edited, or has a version
- * that this trueup does not know, is refused before anything is compared with it.
+ * Reads plan files, and only those that trueup wrote. A file that was edited, or has a version that this trueup does not know, is
+ * refused before anything is compared with it.
  */
-import { realpath } from 'node:fs/promises';
-import { relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { megabyte, readRegularText, UnfitFile } from '../../files/read-regular.ts';
-import { replaceFile } from '../../ledger/local/replace-file.ts';
-import { stateFolderName } from '../../ledger/local/state-folder.ts';
-import { matchStackFiles } from '../../manifest/files/match-files.ts';
 import { compileSchema, type SchemaError } from '../../manifest/schema/compile-schema.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { Json } from '../../model/json/json.ts';
 import { secretPlaceholder } from '../../model/redaction/known-secrets.ts';
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import { type Plan, planVersion } from '../../model/plan/plan.ts';
-import type { Stack } from '../../model/stack/target.ts';
 import { quoted } from '../../model/quoted.ts';
 import { digestOf, digestVersion, formerDigestOf } from '../../plan/approval/digest.ts';
-import { renderPlanJson } from '../../report/json/plan-json.ts';
 import { planSchema } from '../../report/json/plan-schema.ts';
 import { looksLikePlan, readPlan } from '../../report/json/read-plan.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { CliHost } from '../cli-host.ts';
 
 export interface PlanFile {
   /** as the user typed it */
@@ -40,67 +33,12 @@ export function isRefusal(value: object): value is PlanFileRefusal {
   return 'message' in value && 'exit' in value;
 }
 
-/** Writes a plan, readable by its owner only: it holds no secret of the run, but much about a platform. */
-export async function writePlanFile(
-  file: string,
-  { cwd, clean }: Pick<CliHost, 'cwd' | 'clean'>,
-  plan: Plan,
-): Promise<void> {
-  const path = resolve(cwd, file);
-  const text = `${renderPlanJson(plan, { clean })}\n`;
-  return replaceFile(await realpath(path).catch(() => path), text);
-}
-
-/**
- * Refuses a path where no plan may be written: a pipe or a device, and a file that holds something else than a plan.
- * @param file as the user typed it
- * @returns the reason; undefined when a plan may be written there
- */
-export async function refusePlanOut(file: string, cwd: string): Promise<string | undefined> {
-  const found = await readRegularText(resolve(cwd, file), maxPlanSize).catch((error: Error) => error);
-  if (typeof found !== 'string') {
-    if ('code' in found && found.code === 'ENOENT') return refuseOwnFile(file, cwd);
-    return `the plan cannot be written to ${quoted(file)}: ${unusableReason(found)}`;
-  }
-  const value = parsed(found);
-  const isPlan = value !== undefined && looksLikePlan(value) && 'coverage' in value;
-  return isPlan || found === ''
-    ? undefined
-    : `the plan is not written over ${quoted(file)}, which is no plan file; give "--out" a new name, or remove that file`;
-}
-
-/** Names in the state folder that trueup reads as something else: ledgers, histories, the embedded service's data. */
-const ownNames = /\.ledger\.json(\.|$)|\.history(\/|$)|^embedded\.db/;
-
-function refuseOwnFile(file: string, cwd: string): string | undefined {
-  const path = resolve(cwd, file).split(sep);
-  const inside = path.slice(path.lastIndexOf(stateFolderName) + 1).join('/');
-  return path.includes(stateFolderName) && ownNames.test(inside)
-    ? `the plan cannot be written to ${quoted(file)}: trueup keeps its own files under such names in ${quoted(stateFolderName)}; give "--out" another name`
-    : undefined;
-}
-
-/** Refuses a path that the stack's patterns match, because the next plan would read the file as a manifest. @returns the reason */
-export function refuseAmongManifests(file: string, cwd: string, stack: Stack): string | undefined {
-  const path = relative(stack.directory, resolve(cwd, file)).split(sep).join('/');
-  return matchStackFiles(stack, false).isFile(path)
-    ? `the plan cannot be written to ${quoted(file)}: the stack would read it as a manifest; give "--out" another name`
-    : undefined;
-}
-
-function unusableReason(error: Error): string {
-  if (!(error instanceof UnfitFile)) return error.message;
-  if (error.obstacle === 'folder') return 'it is a directory; name a file in it';
-  if (error.obstacle === 'irregular') return 'it is no regular file, but a pipe, a socket or a device';
-  return 'it is larger than any plan, and is no plan file';
-}
-
 const unreadable: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
 };
 
 /** The maximal size of a plan file in bytes, some ten thousand times that of a usual one. */
-const maxPlanSize = 256 * megabyte;
+export const maxPlanSize = 256 * megabyte;
 
 const folderReason = 'it is a directory, and no file that "trueup plan --out" wrote';
 
@@ -179,7 +117,7 @@ export async function meansPlanFile(file: string, cwd: string): Promise<boolean>
   return file.endsWith('.json') && !isStack;
 }
 
-function parsed(text: string): Json | undefined {
+export function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text);
   } catch {

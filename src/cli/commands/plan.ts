@@ -18,7 +18,7 @@ import { makePlanToShow } from '../run/make-plan.ts';
 import { withOrigin } from '../run/plan-origin.ts';
 import { printPlan } from '../run/print-plan.ts';
 import { noteMissingSecrets } from '../run/missing-secrets.ts';
-import { refuseAmongManifests, refusePlanOut, writePlanFile } from '../approval/plan-file.ts';
+import { refuseAmongManifests, refusePlanOut, writePlanFile } from '../approval/write-plan-file.ts';
 import { type PreparedRun, runToRead } from '../run/prepare-run.ts';
 import { printError, type Terminal } from '../terminal/terminal.ts';
 import { secretContext } from '../run/read-secret.ts';
