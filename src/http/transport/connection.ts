@@ -13,7 +13,8 @@ import type { FailureContext } from './explain-failure.ts';
 import { type Environment, openDispatcher } from './open-dispatcher.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts';
 import { services } from '../service-conventions.ts';
-import { defaultRate, Throttle } from './throttle.ts';
+import { highestRate, initialRate, RateController } from './rate.ts';
+import { Throttle } from './throttle.ts';
 import { Waits } from './waits.ts';
 
 /** In milliseconds: to open a connection, until the answer begins, between its parts, and for the whole answer. */
@@ -127,7 +128,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     prefix: `${url.pathname.replace(/\/+$/, '')}${services[target.service].root}`,
     userAgent,
     dispatcher,
-    throttle: openThrottle(target, clock),
+    throttle: new Throttle({ rate: rateOf(target, clock), slots, clock }),
     clock,
     random: options.random ?? Math.random,
     timeouts,
@@ -147,14 +148,13 @@ export function openConnection(options: ConnectionOptions): Connection {
   };
 }
 
-function openThrottle({ url, requestsPerSecond }: Target, clock: Clock): Throttle {
+function rateOf({ url, service, requestsPerSecond: given }: Target, clock: Clock): RateController {
+  if (given !== undefined) return new RateController({ initial: given, highest: given, clock });
   // The embedded service has no other users, so it needs no rate limit.
-  const rate = url === 'embedded' ? Number.POSITIVE_INFINITY : defaultRate;
-  return new Throttle(
-    requestsPerSecond === undefined
-      ? { rate, slots, clock }
-      : { rate: requestsPerSecond, ceiling: requestsPerSecond, slots, clock },
-  );
+  const none = Number.POSITIVE_INFINITY;
+  if (url === 'embedded') return new RateController({ initial: none, highest: none, clock });
+  const { freeReads } = services[service];
+  return new RateController({ initial: initialRate, highest: highestRate, freeReads, clock });
 }
 
 function failureContextOf(host: string, proxy: string | undefined, timeouts: Timeouts): FailureContext {

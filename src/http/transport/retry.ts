@@ -122,18 +122,19 @@ const minWait = 100;
  */
 export function askedWait(answer: RawAnswer, now: number): number | undefined {
   const reset = answer.status === 429 ? headerOf(answer, 'x-ratelimit-reset') : undefined;
-  const wait = retryAfter(headerOf(answer, 'retry-after'), now) ?? seconds(reset, now);
+  const wait = retryAfter(headerOf(answer, 'retry-after'), now) ?? readSeconds(reset, now);
   return wait === undefined ? undefined : Math.max(minWait, wait);
 }
 
 function retryAfter(value: string | undefined, now: number): number | undefined {
-  const wait = seconds(value, now);
+  const wait = readSeconds(value, now);
   if (wait !== undefined || value === undefined) return wait;
   const moment = Date.parse(value);
   return Number.isNaN(moment) ? undefined : moment - now;
 }
 
-function seconds(value: string | undefined, now: number): number | undefined {
+/** Seconds from now, or since 1970, as milliseconds from now; undefined when it is no number. */
+export function readSeconds(value: string | undefined, now: number): number | undefined {
   if (value === undefined || !/^\s*\d+(\.\d+)?\s*$/.test(value)) return undefined;
   const amount = Number(value);
   return amount > 1e9 ? amount * 1000 - now : amount * 1000;

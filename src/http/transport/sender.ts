@@ -11,6 +11,7 @@ import { explainFailure } from './explain-failure.ts';
 import type { Connection } from './connection.ts';
 import { readAnswer } from '../read-answer.ts';
 import { requestHeaders } from '../request-headers.ts';
+import { ratedAnswer } from './rate.ts';
 import { decideRetry } from './retry.ts';
 import {
   type Attempt,
@@ -164,8 +165,10 @@ export class Sender {
   /** Makes one attempt when the throttle allows it. A pause begins before the slot is released, so that no other request starts. */
   async #try(attempt: Attempt): Promise<AttemptResult> {
     const { throttle, clock, waits } = this.#connection;
-    const { isUrgent } = attempt.request;
-    const leave = await throttle.enter(this.#endOfWaits(attempt), isUrgent).catch((cause: unknown) => {
+    const { isUrgent, method } = attempt.request;
+    const isRead = method === 'GET' || method === 'LIST';
+    const turn = throttle.enter(this.#endOfWaits(attempt), { isUrgent, isRead });
+    const leave = await turn.catch((cause: unknown) => {
       throw this.#givenUp(attempt, cause);
     });
     try {
@@ -183,7 +186,9 @@ export class Sender {
       const answered = clock.now();
       const milliseconds = answered - began;
       this.#recordAnswer(result, { sent: began, answered });
-      return { result, ...this.#decide(attempt, result, milliseconds) };
+      const decided = this.#decide(attempt, result, milliseconds);
+      this.#observe(result, milliseconds);
+      return { result, ...decided };
     } finally {
       leave();
     }
@@ -200,7 +205,16 @@ export class Sender {
     if (result.kind !== 'answered') return;
     this.#connection.difference.learn(headerOf(result, 'date'), times);
     this.#connection.hasAnswered = true;
-    this.#connection.throttle.limit(Number(headerOf(result, 'x-ratelimit-limit')));
+  }
+
+  /** Tells the throttle what the answer says about the rate. */
+  #observe(result: Exchange, milliseconds: number): void {
+    const { throttle, clock, until } = this.#connection;
+    const before = throttle.pausedFor;
+    throttle.observe(result.kind === 'answered' ? ratedAnswer(result, milliseconds, clock.now()) : undefined);
+    const pause = throttle.pausedFor;
+    if (clock.now() + pause > until) throttle.shut(new Error(this.#tooLong(pause)));
+    else if (pause > before + 1000) this.#reportPause('it says that no request is left for now', pause);
   }
 
   #decide(attempt: Attempt, result: Exchange, milliseconds: number): Omit<AttemptResult, 'result'> {
@@ -230,15 +244,17 @@ export class Sender {
 
   /** Pauses all requests to the target, and reports the pause once. */
   #pause(attempt: Attempt, result: Exchange, milliseconds: number): void {
-    const { throttle, waits } = this.#connection;
+    const { throttle } = this.#connection;
     const isNews = milliseconds > throttle.pausedFor + 1000;
     throttle.pause(milliseconds);
     if (!isNews || result.kind !== 'answered') return;
+    const why = `it answered ${result.status} to ${attempt.request.method} ${this.#urlOf(attempt)}`;
+    this.#reportPause(why, milliseconds);
+  }
+
+  #reportPause(why: string, milliseconds: number): void {
     const seconds = Math.ceil(milliseconds / 1000);
-    waits.reportPause(
-      `it answered ${result.status} to ${attempt.request.method} ${this.#urlOf(attempt)}, and the next request is sent in ${seconds} s`,
-      milliseconds,
-    );
+    this.#connection.waits.reportPause(`${why}, and the next request is sent in ${seconds} s`, milliseconds);
   }
 
   /** @param isOurs the pause is longer than what the target asks for, if it asks for any */

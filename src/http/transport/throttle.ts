@@ -1,27 +1,27 @@
 /**
- * Limits the rate of requests to one target with a token bucket, and the number of requests in flight. All requests to the target
- * share it. They start in the order in which they came, urgent ones first, and in any second at most as many start as the rate allows.
+ * Starts the requests to one target at the rate of its controller, with a token bucket, and limits the number in flight. All requests
+ * to the target share it. They start in the order in which they came, urgent ones first, and in any second at most as many start as
+ * the rate allows; free reads are not counted.
  */
 import { type Clock, systemClock } from './clock.ts';
-
-/** Requests per second, unless the user or the service sets another limit (wire/workspaces 1.2). */
-export const defaultRate = 30;
-
-/** The maximal rate that the service's header can set, because some services send a limit per minute in that header. */
-const maxRateByHeader = 100;
+import type { RateController, RatedAnswer } from './rate.ts';
 
 interface ThrottleOptions {
-  /** requests per second until the service sends its own limit; `Infinity` for no limit */
-  readonly rate: number;
-  /** the user's limit, which is never exceeded */
-  readonly ceiling?: number;
+  readonly rate: RateController;
   /** maximal number of requests in flight */
   readonly slots: number;
   readonly clock?: Clock;
 }
 
+interface Entering {
+  /** it starts before all requests that wait, urgent ones excepted */
+  readonly isUrgent?: boolean | undefined;
+  readonly isRead?: boolean;
+}
+
 interface Waiter {
   readonly isUrgent: boolean;
+  readonly isRead: boolean;
   readonly admit: () => void;
   readonly refuse: (reason: Error) => void;
 }
@@ -29,9 +29,7 @@ interface Waiter {
 export class Throttle {
   readonly #clock: Clock;
   readonly #slots: number;
-  readonly #ceiling: number | undefined;
-  readonly #initialRate: number;
-  #rate: number;
+  readonly #rate: RateController;
   #tokens: number;
   #filledAt: number;
   #pausedUntil = 0;
@@ -42,11 +40,9 @@ export class Throttle {
   /** start times of the last requests, oldest first; as many as may start in a second */
   readonly #starts: number[] = [];
 
-  constructor({ ceiling, rate, slots, clock = systemClock }: ThrottleOptions) {
+  constructor({ rate, slots, clock = systemClock }: ThrottleOptions) {
     this.#clock = clock;
     this.#slots = slots;
-    this.#ceiling = ceiling;
-    this.#initialRate = rate;
     this.#rate = rate;
     this.#tokens = this.#burst();
     this.#filledAt = clock.now();
@@ -54,11 +50,10 @@ export class Throttle {
 
   /**
    * Waits until a request may start.
-   * @param isUrgent it starts before all requests that wait, urgent ones excepted
    * @returns a function that releases the slot
    * @throws the signal's reason when it is aborted during the wait, or the reason for which the throttle was shut
    */
-  enter(signal?: AbortSignal, isUrgent = false): Promise<() => void> {
+  enter(signal?: AbortSignal, { isUrgent = false, isRead = false }: Entering = {}): Promise<() => void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#shut !== undefined) return Promise.reject(this.#shut);
     return new Promise((resolve, reject) => {
@@ -69,6 +64,7 @@ export class Throttle {
       };
       const waiter: Waiter = {
         isUrgent,
+        isRead,
         admit: () => {
           signal?.removeEventListener('abort', abandon);
           resolve(this.#releaseOnce());
@@ -100,21 +96,21 @@ export class Throttle {
     this.#alarm?.abort();
   }
 
-  /** Milliseconds until the end of the pause; 0 when there is none. */
+  /** Milliseconds until the end of the pause, or until the service has requests left again; 0 when something may start. */
   get pausedFor(): number {
-    return Math.max(0, this.#pausedUntil - this.#clock.now());
+    return Math.max(0, this.#pausedUntil - this.#clock.now(), this.#rate.heldFor(0));
   }
 
-  /** Sets the service's own limit, in requests per second; ignored when it is no positive number. */
-  limit(perSecond: number): void {
-    if (!(perSecond > 0) || !Number.isFinite(perSecond)) return;
+  /** Takes what an answer says about the rate; without one, that there was none. */
+  observe(answer?: RatedAnswer): void {
     this.#refill();
-    this.#rate = Math.min(perSecond, this.#ceiling ?? Math.max(maxRateByHeader, this.#initialRate));
+    if (answer === undefined) this.#rate.failed();
+    else this.#rate.answered(answer);
     this.#tokens = Math.min(this.#tokens, this.#burst());
   }
 
   #burst(): number {
-    return Math.max(1, Math.floor(this.#rate / 3));
+    return Math.max(1, Math.floor(this.#rate.perSecond / 3));
   }
 
   #releaseOnce(): () => void {
@@ -128,15 +124,19 @@ export class Throttle {
   }
 
   #admit(): void {
-    while (this.#waiters.length > 0 && this.#running < this.#slots) {
-      const wait = this.#waitingTime();
+    for (;;) {
+      const [first] = this.#waiters;
+      if (first === undefined || this.#running >= this.#slots) return;
+      const isFree = this.#isUnlimited() || (first.isRead && this.#rate.readsAreFree);
+      const wait = Math.max(this.#heldFor(), isFree ? 0 : this.#pacedFor());
       if (wait > 0) {
         this.#wakeIn(wait);
         return;
       }
-      this.#take();
+      if (!isFree) this.#take();
       this.#running += 1;
-      this.#waiters.shift()?.admit();
+      this.#waiters.shift();
+      first.admit();
     }
   }
 
@@ -151,32 +151,38 @@ export class Throttle {
     this.#clock.wait(milliseconds, alarm.signal).then(wake, wake);
   }
 
-  /** In milliseconds, 0 when a request may start now. */
-  #waitingTime(): number {
-    const now = this.#clock.now();
-    if (now < this.#pausedUntil) return this.#pausedUntil - now;
-    if (this.#rate === Number.POSITIVE_INFINITY) return 0;
+  #isUnlimited(): boolean {
+    return this.#rate.perSecond === Number.POSITIVE_INFINITY;
+  }
+
+  /** In milliseconds, whatever the rate. */
+  #heldFor(): number {
+    return Math.ceil(Math.max(this.pausedFor, this.#rate.heldFor(this.#running)));
+  }
+
+  /** In milliseconds, 0 when the rate lets a request start now. */
+  #pacedFor(): number {
     this.#refill();
-    const forToken = this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / this.#rate) * 1000;
+    const forToken = this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / this.#rate.perSecond) * 1000;
     // A full bucket plus the refill of a second would be too many for a service that counts requests per second.
     const blocking = this.#starts.at(-this.#window());
-    const forWindow = blocking === undefined ? 0 : blocking + 1000 - now;
+    const forWindow = blocking === undefined ? 0 : blocking + 1000 - this.#clock.now();
     return Math.ceil(Math.max(forToken, forWindow, 0));
   }
 
   #window(): number {
-    return Math.max(1, Math.floor(this.#rate));
+    return Math.max(1, Math.floor(this.#rate.perSecond));
   }
 
   #refill(): void {
     const now = this.#clock.now();
-    if (now <= this.#filledAt || this.#rate === Number.POSITIVE_INFINITY) return;
-    this.#tokens = Math.min(this.#burst(), this.#tokens + ((now - this.#filledAt) / 1000) * this.#rate);
+    if (now <= this.#filledAt || this.#isUnlimited()) return;
+    const refill = ((now - this.#filledAt) / 1000) * this.#rate.perSecond;
+    this.#tokens = Math.min(this.#burst(), this.#tokens + refill);
     this.#filledAt = now;
   }
 
   #take(): void {
-    if (this.#rate === Number.POSITIVE_INFINITY) return;
     this.#tokens -= 1;
     this.#starts.push(this.#clock.now());
     while (this.#starts.length > this.#window()) this.#starts.shift();

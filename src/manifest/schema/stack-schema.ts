@@ -53,7 +53,14 @@ const TargetSchema = Type.Object(
     dialect: Type.Optional(
       text('Names and habits of the real service; required unless the url is "embedded"'),
     ),
-    requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10_000 })),
+    requestsPerSecond: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 10_000,
+        description:
+          'The rate of requests, from the beginning and at most; without it the rate follows the service',
+      }),
+    ),
     owns: Type.Optional(
       Type.Array(text('A name, or a pattern with "*"'), {
         description: 'The role names that are this stack\'s; only "*" is special',

@@ -342,6 +342,33 @@ describe('429', () => {
   });
 });
 
+describe('a service that says that it has no request left', () => {
+  const spent = { 'x-ratelimit-limit': '30', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '42.0' };
+
+  it('is asked again when it has, and the wait is reported', async () => {
+    const server = await listen(inTurn({ headers: spent, body: {} }, { body: {} }));
+    const said: string[] = [];
+    const { reader, clock } = open({ url: server.url, onWait: (says) => void said.push(says) });
+    const began = clock.now();
+    await reader.get('/workspaces/ws-1');
+    expect(clock.now()).toBe(began);
+    await reader.get('/workspaces/ws-2');
+    expect(clock.now() - began).toBe(42_000);
+    expect(said).toEqual([
+      'waiting for target "acme": it says that no request is left for now, and the next request is sent in 42 s',
+    ]);
+  });
+
+  it('until after the end of the run ends it, and the answer that says so counts', async () => {
+    const server = await listen(() => ({ headers: spent, body: { data: 'here' } }));
+    const { reader } = open({ url: server.url, until: Date.parse('2030-01-01T00:00:30Z') });
+    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ body: { data: 'here' } });
+    const { message } = await failureOf(reader.get('/workspaces/ws-2'));
+    expect(message).toContain('asks to wait for 42 s, and this run has 30 s left');
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
 describe('a token', () => {
   it('that was replaced meanwhile is asked for again after 403, once', async () => {
     const tokens = ['old', 'new'];

@@ -1,8 +1,14 @@
 // The pace at which one target is asked, against a clock that only moves when someone waits.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../../src/http/transport/clock.ts';
+import { RateController } from '../../../src/http/transport/rate.ts';
 import { Throttle } from '../../../src/http/transport/throttle.ts';
 import { FakeClock } from '../../support/http/fake-clock.ts';
+
+function openThrottle(rate: number, slots: number, clock: Clock = systemClock): Throttle {
+  return new Throttle({ rate: new RateController({ initial: rate, highest: rate, clock }), slots, clock });
+}
 
 /** Starts so many requests that end at once, and tells when each began, in milliseconds from the first. */
 async function startsOf(throttle: Throttle, clock: FakeClock, count: number): Promise<number[]> {
@@ -25,7 +31,7 @@ function busiestSecond(starts: readonly number[]): number {
 describe('the rate', () => {
   it('lets a third of a second through at once and is then kept', async () => {
     const clock = new FakeClock();
-    const starts = await startsOf(new Throttle({ rate: 30, slots: 10, clock }), clock, 120);
+    const starts = await startsOf(openThrottle(30, 10, clock), clock, 120);
     expect(starts.filter((start) => start === 0)).toHaveLength(10);
     expect(starts.at(-1)).toBeGreaterThan(2900);
     expect(starts.at(-1)).toBeLessThan(4200);
@@ -38,7 +44,7 @@ describe('the rate', () => {
         fc.integer({ min: 1, max: 200 }),
         async (rate, count) => {
           const clock = new FakeClock();
-          const starts = await startsOf(new Throttle({ rate, slots: 10, clock }), clock, count);
+          const starts = await startsOf(openThrottle(rate, 10, clock), clock, count);
           expect(starts).toHaveLength(count);
           expect(busiestSecond(starts)).toBeLessThanOrEqual(rate);
         },
@@ -48,51 +54,21 @@ describe('the rate', () => {
 
   it('may be less than one a second', async () => {
     const clock = new FakeClock();
-    const starts = await startsOf(new Throttle({ rate: 0.5, slots: 10, clock }), clock, 3);
+    const starts = await startsOf(openThrottle(0.5, 10, clock), clock, 3);
     expect(starts).toEqual([0, 2000, 4000]);
   });
 
   it('may be none at all', async () => {
     const clock = new FakeClock();
-    await startsOf(new Throttle({ rate: Number.POSITIVE_INFINITY, slots: 10, clock }), clock, 5000);
+    await startsOf(openThrottle(Number.POSITIVE_INFINITY, 10, clock), clock, 5000);
     expect(clock.waits).toEqual([]);
-  });
-
-  it('follows what the service says', async () => {
-    const clock = new FakeClock();
-    const throttle = new Throttle({ rate: 30, slots: 10, clock });
-    throttle.limit(3);
-    const starts = await startsOf(throttle, clock, 31);
-    expect(starts.at(-1)).toBeGreaterThan(9000);
-  });
-
-  it('stays under what the user set, whatever the service says', async () => {
-    const clock = new FakeClock();
-    const throttle = new Throttle({ rate: 5, ceiling: 5, slots: 10, clock });
-    throttle.limit(60);
-    const starts = await startsOf(throttle, clock, 26);
-    expect(starts.at(-1)).toBeGreaterThan(4500);
-  });
-
-  it('does not believe a limit that can only be meant by the minute', async () => {
-    const clock = new FakeClock();
-    const throttle = new Throttle({ rate: 30, slots: 10, clock });
-    throttle.limit(6000);
-    expect(busiestSecond(await startsOf(throttle, clock, 500))).toBeLessThanOrEqual(100);
-  });
-
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('ignores a limit of %d', async (limit) => {
-    const clock = new FakeClock();
-    const throttle = new Throttle({ rate: 10, slots: 10, clock });
-    throttle.limit(limit);
-    expect(busiestSecond(await startsOf(throttle, clock, 50))).toBe(10);
   });
 });
 
 describe('a pause', () => {
   it('holds up everyone, and what follows begins slowly', async () => {
     const clock = new FakeClock();
-    const throttle = new Throttle({ rate: 10, slots: 10, clock });
+    const throttle = openThrottle(10, 10, clock);
     throttle.pause(5000);
     const starts = await startsOf(throttle, clock, 4);
     expect(starts[0]).toBeGreaterThanOrEqual(5000);
@@ -101,7 +77,7 @@ describe('a pause', () => {
 
   it('is not shortened by a shorter one', async () => {
     const clock = new FakeClock();
-    const throttle = new Throttle({ rate: 10, slots: 10, clock });
+    const throttle = openThrottle(10, 10, clock);
     throttle.pause(5000);
     throttle.pause(100);
     expect((await startsOf(throttle, clock, 1))[0]).toBeGreaterThanOrEqual(5000);
@@ -110,7 +86,7 @@ describe('a pause', () => {
 
 describe('the slots', () => {
   it('bound what is in flight, first come, first served', async () => {
-    const throttle = new Throttle({ rate: Number.POSITIVE_INFINITY, slots: 2 });
+    const throttle = openThrottle(Number.POSITIVE_INFINITY, 2);
     const order: number[] = [];
     const leaves = [1, 2, 3, 4].map(async (name) => {
       const leave = await throttle.enter();
@@ -125,7 +101,7 @@ describe('the slots', () => {
   });
 
   it('are given back once, however often it is said', async () => {
-    const throttle = new Throttle({ rate: Number.POSITIVE_INFINITY, slots: 1 });
+    const throttle = openThrottle(Number.POSITIVE_INFINITY, 1);
     const leave = await throttle.enter();
     const order: string[] = [];
     const second = throttle.enter().then((free) => {
@@ -144,7 +120,7 @@ describe('the slots', () => {
 
 describe('who is told to stop', () => {
   it('leaves the queue at once, and the others stay', async () => {
-    const throttle = new Throttle({ rate: Number.POSITIVE_INFINITY, slots: 1 });
+    const throttle = openThrottle(Number.POSITIVE_INFINITY, 1);
     const leave = await throttle.enter();
     const stop = new AbortController();
     const stopped = throttle.enter(stop.signal);
@@ -164,7 +140,7 @@ describe('who is told to stop', () => {
         return new Promise<void>(() => undefined);
       },
     };
-    const throttle = new Throttle({ rate: 10, slots: 1, clock });
+    const throttle = openThrottle(10, 1, clock);
     throttle.pause(3_600_000);
     const stop = new AbortController();
     const waiting = throttle.enter(stop.signal);

@@ -1,0 +1,207 @@
+/**
+ * Decides how many requests a second a target gets. A limit that the service announces is kept as it is. Without one the rate rises
+ * while the service answers quickly and without errors, and is halved when it refuses or becomes slow (decision 0012).
+ */
+import type { Clock } from './clock.ts';
+import { headerOf, type RawAnswer } from './exchange.ts';
+import { readSeconds } from './retry.ts';
+
+/** Requests per second at the beginning, unless the user or the service says otherwise (wire/workspaces 1.2). */
+export const initialRate = 30;
+
+/** The highest rate that is reached without the user's word. It also bounds what a service announces, because some announce a limit per minute. */
+export const highestRate = 200;
+
+/** The lowest rate after refusals. */
+const lowestRate = 1;
+
+/** The lowest limit that is concluded from the answers to free reads before a 429: there may have been few for other reasons. */
+const lowestFound = 10;
+
+/** Milliseconds without an error before the rate rises, and between two times that it is halved. */
+const interval = 5_000;
+
+/** The number of answers whose median duration is looked at. */
+const sample = 50;
+
+/** Milliseconds. A median below this is never slow. */
+const quick = 100;
+
+/** Announced windows that end later than in so many milliseconds are not believed. */
+const longestWindow = 3_600_000;
+
+interface RateOptions {
+  /** requests per second at the beginning; `Infinity` for no limit */
+  readonly initial: number;
+  /** requests per second that are never exceeded, whatever the service announces */
+  readonly highest: number;
+  /** reads are not paced before the service refuses a request or announces a limit */
+  readonly freeReads?: boolean;
+  readonly clock: Clock;
+}
+
+/** What an answer says about the rate. */
+export interface RatedAnswer {
+  readonly status: number;
+  /** its duration */
+  readonly milliseconds: number;
+  /** the announced number of requests per second */
+  readonly limit?: number | undefined;
+  /** the announced number of requests that are left */
+  readonly remaining?: number | undefined;
+  /** milliseconds until the service counts anew */
+  readonly reset?: number | undefined;
+}
+
+/** @param now in milliseconds since 1970 */
+export function ratedAnswer(answer: RawAnswer, milliseconds: number, now: number): RatedAnswer {
+  const number = (name: string) => {
+    const value = headerOf(answer, name);
+    return value === undefined ? undefined : Number(value);
+  };
+  const text = headerOf(answer, 'x-ratelimit-reset');
+  const reset = readSeconds(text, now);
+  // Whole seconds may be rounded down. Of a window of one second this would be all.
+  const rounded = reset !== undefined && reset >= 2000 && !text?.includes('.') ? 1000 : 0;
+  return {
+    status: answer.status,
+    milliseconds,
+    limit: number('x-ratelimit-limit'),
+    remaining: number('x-ratelimit-remaining'),
+    reset: reset === undefined ? undefined : reset + rounded,
+  };
+}
+
+export class RateController {
+  readonly #clock: Clock;
+  readonly #ceiling: number;
+  /** Slow answers never lower the rate below this. */
+  #initial: number;
+  #highest: number;
+  #rate: number;
+  #isAnnounced = false;
+  #freeReads: boolean;
+  /** the last change or error */
+  #since: number;
+  #loweredAt = Number.NEGATIVE_INFINITY;
+  /** of the last answers at this rate, oldest first */
+  #durations: number[] = [];
+  /** the median duration at the initial rate */
+  #usual: number | undefined;
+  /** times of the answers in the last second, while reads are free */
+  readonly #recent: number[] = [];
+  #window = { remaining: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
+
+  constructor({ initial, highest, freeReads = false, clock }: RateOptions) {
+    this.#clock = clock;
+    this.#ceiling = highest;
+    this.#initial = initial;
+    this.#highest = highest;
+    this.#rate = initial;
+    this.#freeReads = freeReads;
+    this.#since = clock.now();
+  }
+
+  get perSecond(): number {
+    return this.#rate;
+  }
+
+  /** Whether reads are bounded by the number of requests in flight alone. */
+  get readsAreFree(): boolean {
+    return this.#freeReads;
+  }
+
+  /**
+   * How many milliseconds nothing more may start because the requests in flight may use up what the service has left in its present
+   * window; 0 when something may.
+   */
+  heldFor(inFlight: number): number {
+    const { remaining, until } = this.#window;
+    return inFlight < remaining ? 0 : Math.max(0, until - this.#clock.now());
+  }
+
+  answered(answer: RatedAnswer): void {
+    this.#announced(answer);
+    const { status, milliseconds } = answer;
+    if (status === 429 || status === 503) this.#refused(status);
+    else if (status >= 500) this.failed();
+    else this.#succeeded(milliseconds);
+  }
+
+  /** A request had no answer, or a failed one. */
+  failed(): void {
+    this.#since = this.#clock.now();
+  }
+
+  #announced({ limit, remaining, reset }: RatedAnswer): void {
+    if (limit === undefined || !(limit > 0) || !Number.isFinite(limit)) return;
+    const now = this.#clock.now();
+    if (remaining !== undefined && remaining >= 0 && reset !== undefined && reset <= longestWindow)
+      this.#window = { remaining, until: Math.max(this.#window.until, now + reset) };
+    const rate = Math.min(limit, this.#ceiling);
+    if (this.#isAnnounced && rate === this.#highest) return;
+    this.#isAnnounced = true;
+    this.#freeReads = false;
+    this.#initial = rate;
+    this.#highest = rate;
+    this.#set(rate);
+    this.#loweredAt = now;
+  }
+
+  #refused(status: number): void {
+    const now = this.#clock.now();
+    this.#since = now;
+    // Free reads have no rate: what was answered in the last second is halved. A 503 says nothing about a limit.
+    const isFound = this.#freeReads && status === 429;
+    const found = Math.max(lowestFound, this.#lastSecond());
+    const half = isFound ? Math.min(this.#highest, found / 2) : this.#rate / 2;
+    this.#freeReads = false;
+    if (now - this.#loweredAt < interval) return;
+    this.#loweredAt = now;
+    this.#set(Math.max(Math.min(lowestRate, this.#initial), half));
+  }
+
+  #succeeded(milliseconds: number): void {
+    if (this.#freeReads) {
+      this.#lastSecond();
+      this.#recent.push(this.#clock.now());
+    }
+    if (this.#rate === this.#initial && this.#rate === this.#highest) return;
+    this.#durations.push(milliseconds);
+    if (this.#durations.length > sample) this.#durations.shift();
+    if (this.#rate < this.#initial) this.#raise(this.#initial);
+    else if (this.#durations.length === sample) this.#adapt(medianOf(this.#durations));
+  }
+
+  #adapt(median: number): void {
+    const isRaised = this.#rate > this.#initial;
+    if (!isRaised) this.#usual = median;
+    if (!isRaised || median < Math.max(quick, 2 * (this.#usual ?? median))) this.#raise(this.#highest);
+    else if (this.#clock.now() - this.#loweredAt >= interval) {
+      this.#loweredAt = this.#clock.now();
+      this.#set(Math.max(this.#initial, this.#rate / 2));
+    }
+  }
+
+  #raise(most: number): void {
+    if (this.#rate >= most || this.#clock.now() - this.#since < interval) return;
+    this.#set(Math.min(most, this.#rate * 1.1));
+  }
+
+  #set(rate: number): void {
+    this.#rate = rate;
+    this.#since = this.#clock.now();
+    this.#durations = [];
+  }
+
+  /** The number of answers in the last second. */
+  #lastSecond(): number {
+    const from = this.#clock.now() - 1000;
+    while ((this.#recent[0] ?? from) < from) this.#recent.shift();
+    return this.#recent.length;
+  }
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

@@ -1,0 +1,44 @@
+/** How fast a plan may ask: what waits for its turn is seen at the clock of the transport, whatever the machine is busy with. */
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../src/http/transport/clock.ts';
+import { openBench } from '../support/cli/bench.ts';
+import { role } from '../support/cli/documents.ts';
+import { madeUp } from '../support/cli/faulty-proxy.ts';
+import { names } from '../support/scale/counted-stack.ts';
+
+/** The default rate, on which the stack says nothing. */
+const byDefault = { requestsPerSecond: undefined };
+
+/** A stack whose roles all live in the mount, at the default rate. */
+async function livingRoles(count: number) {
+  const bench = await openBench();
+  const stack = await bench.checkout({ clusterAuth: byDefault });
+  const all = names('role', count);
+  const body = { bound_service_account_names: 'app', bound_service_account_namespaces: 'payments' };
+  for (const name of all) await bench.byHandMount('POST', `role/${name}`, body);
+  await stack.declare(...all.map((name) => role(name)));
+  const waits = vi.spyOn(systemClock, 'wait');
+  onTestFinished(() => waits.mockRestore());
+  return { bench, stack, waits };
+}
+
+it('A plan of a thousand roles reads each of them once, and no read waits for its turn at 30 a second', async () => {
+  const { bench, stack, waits } = await livingRoles(1000);
+  await stack.run(['plan'], 0);
+  const reads = bench.wire.seen.filter(({ path }) => /\/role\/role-/.test(path));
+  expect(reads).toHaveLength(1000);
+  expect(waits).not.toHaveBeenCalled();
+});
+
+it('A plan of many roles on a service that refuses one of them reads the others at a rate', async () => {
+  const { bench, stack, waits } = await livingRoles(60);
+  let reads = 0;
+  bench.wire.guardBy(async ({ path }, pass) => {
+    if (!/\/role\/role-/.test(path)) return pass();
+    reads += 1;
+    return reads === 20 ? madeUp({ answer: 429, headers: { 'retry-after': '0' } }) : pass();
+  });
+  await stack.run(['plan'], 0);
+  expect(reads).toBe(61);
+  expect(waits.mock.calls.length).toBeGreaterThan(10);
+});
