@@ -37,6 +37,10 @@ export interface WorkspacesDialect {
   readonly absentWhileUnset: readonly string[];
   /** A body may leave out the type of its resource, which the path tells (1.5.21). */
   readonly takesUntypedBodies: boolean;
+  /** Tokens of organizations and teams: when they end where a request does not say it, and whether it may say a time that has passed. */
+  readonly tokenEnds: { readonly defaultMonths: number | undefined; readonly mayHavePassed: boolean };
+  /** Health assessments are taken with agents, too, not only with the mode `remote` (2.1). */
+  readonly assessesAgents: boolean;
   /** What whoever runs the service may do to it is served below `/admin` (6.4). */
   readonly hasSiteAdministration: boolean;
   /** A run that a client creates ends as `errored`, because no engine runs here: clients must not take it for one that did its work. */
@@ -93,6 +97,8 @@ export const neutralWorkspaces: WorkspacesDialect = {
   hasListSwitches: false,
   absentWhileUnset: [],
   takesUntypedBodies: false,
+  tokenEnds: { defaultMonths: undefined, mayHavePassed: false },
+  assessesAgents: false,
   hasSiteAdministration: false,
   runsEndAsErrored: false,
   hasLogs: false,
@@ -128,6 +134,8 @@ export const hcpTerraform: WorkspacesDialect = {
   hasListSwitches: true,
   absentWhileUnset: ['ssh-key', 'locked-by'],
   takesUntypedBodies: true,
+  tokenEnds: { defaultMonths: 24, mayHavePassed: true },
+  assessesAgents: true,
   hasSiteAdministration: true,
   runsEndAsErrored: true,
   hasLogs: true,

@@ -29,6 +29,7 @@ interface TokenRow {
   description: string | null;
   created_at: string;
   expires_at: string | null;
+  created_by_id: string | null;
 }
 
 /** Whose token it is, and what for. */
@@ -91,7 +92,7 @@ function show(services: Services, request: ApiRequest, holder: Holder): ApiAnswe
 
 function create(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
   const { database } = services;
-  const expiresAt = readExpiry(request.body, services.now());
+  const expiresAt = readExpiry(services, request.body);
   removeMain(services, holder);
   const token = newToken(holder.prefix);
   const userId = ensureServiceAccount(database, holder.id, services.now());
@@ -99,7 +100,7 @@ function create(services: Services, request: ApiRequest, holder: Holder): ApiAns
   const owner = holder.column === 'team_id' ? { teamId: holder.id } : { organizationId: holder.id };
   const grant = { userId, ...owner, expiresAt, isForAuditTrails };
   const id = registerApiToken(database, token, grant, services.now());
-  database.update('api_tokens', id, { is_main: 1 });
+  database.update('api_tokens', id, { is_main: 1, created_by_id: request.caller.userId });
   recordEvent(services, request, holder, { id, action: 'create' });
   return created({ data: resource(requireToken(services, holder), token) });
 }
@@ -144,21 +145,37 @@ function resource(row: TokenRow, token: string | null): Resource {
       token,
       'expired-at': row.expires_at,
     },
+    relationships: {
+      'created-by': {
+        data: row.created_by_id === null ? null : { id: row.created_by_id, type: 'users' },
+      },
+    },
   };
 }
 
-/** Clients send a body only when they want an end: `data.attributes.expired-at`, yet to come. @throws ApiError 422 */
-function readExpiry(body: unknown, now: Date): Date | null {
+/**
+ * Clients send a body only when they want an end: `data.attributes.expired-at`. Null is none, whatever the dialect's default is.
+ * @throws ApiError 422
+ */
+function readExpiry({ dialects, now }: Services, body: unknown): Date | null {
+  const { defaultMonths, mayHavePassed } = dialects.workspaces.tokenEnds;
   const problems: PointedProblem[] = [];
   const attributes = asObject(asObject(asObject(body)?.['data'])?.['attributes']) ?? {};
   const read = new MemberReader(attributes, '/data/attributes', problems);
   const text = read.nullableText('expired-at');
   const time = text ? readTimestamp(text) : undefined;
   if (text && time === undefined) read.refuse('expired-at', 'expired-at must be an ISO 8601 time');
-  if (time !== undefined && time <= now.getTime())
+  if (time !== undefined && time <= now().getTime() && !mayHavePassed)
     read.refuse('expired-at', 'expired-at must be a time that is yet to come');
   if (problems.length > 0) throw invalid(problems);
-  return time === undefined ? null : new Date(time);
+  if (time !== undefined) return new Date(time);
+  return text === undefined && defaultMonths !== undefined ? monthsLater(now(), defaultMonths) : null;
+}
+
+function monthsLater(time: Date, months: number): Date {
+  const later = new Date(time);
+  later.setUTCMonth(later.getUTCMonth() + months);
+  return later;
 }
 
 function recordEvent(

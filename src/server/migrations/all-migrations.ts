@@ -14,6 +14,7 @@ import { NAMESPACES_AND_MOUNTS } from './009-namespaces-and-mounts.ts';
 import { SERVICE_TOKEN_LIVES } from './010-service-token-lives.ts';
 import { CLIENT_FIELDS } from './011-client-fields.ts';
 import { OLDER_RELEASES } from './012-older-releases.ts';
+import { TOKEN_MAKERS } from './013-token-makers.ts';
 
 export const MIGRATIONS: readonly string[] = [
   FOUNDATIONS,
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly string[] = [
   SERVICE_TOKEN_LIVES,
   CLIENT_FIELDS,
   OLDER_RELEASES,
+  TOKEN_MAKERS,
 ];

@@ -24,14 +24,15 @@ export function settleOrganization(
   const flag = (name: string, current: number | undefined): number =>
     Number(read.boolean(name) ?? current === 1);
   const email = read.nullableText('email');
+  const mode = read.nullableWord('default-execution-mode', EXECUTION_MODES);
+  // A mode without agents that is asked for drops the pool, unless the request names one.
+  const keepsPool = mode === undefined || mode === null || mode === 'agent';
+  const pool = relationships['default-agent-pool'] ?? (keepsPool ? undefined : { data: null });
   const settings = {
     name: read.name() ?? before?.name ?? '',
     email: email === undefined ? (before?.email ?? null) : email,
-    default_execution_mode:
-      read.nullableWord('default-execution-mode', EXECUTION_MODES) ??
-      before?.default_execution_mode ??
-      'remote',
-    default_agent_pool_id: readPool(services, relationships['default-agent-pool'], before, problems),
+    default_execution_mode: mode ?? before?.default_execution_mode ?? 'remote',
+    default_agent_pool_id: readPool(services, pool, before, problems),
     allow_force_delete_workspaces: flag(
       'allow-force-delete-workspaces',
       before?.allow_force_delete_workspaces,

@@ -60,7 +60,10 @@ function readDefaults(
   const overwrites = asObject(attributes['setting-overwrites']);
   const asked = read.nullableWord('default-execution-mode', EXECUTION_MODES);
   const mode = asked === undefined ? (context.before?.default_execution_mode ?? null) : asked;
-  const pool = readPool(database, relationships['default-agent-pool'], context, problems);
+  // A mode without agents that is asked for drops the pool, unless the request names one.
+  const keepsPool = asked === undefined || asked === null || asked === 'agent';
+  const named = relationships['default-agent-pool'] ?? (keepsPool ? undefined : { data: null });
+  const pool = readPool(database, named, context, problems);
   const settled = {
     default_execution_mode: overwrites?.['default-execution-mode'] === false ? null : mode,
     default_agent_pool_id: overwrites?.['default-agent-pool'] === false ? null : pool,

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { API_ENDPOINTS } from '../../../src/server/endpoints.ts';
 import { SEED, seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
@@ -40,6 +40,49 @@ it('makes a token that expires', async () => {
   expect((await api.as(token).get('/organizations')).status).toBe(200);
   now = new Date('2026-01-02T00:00:00Z');
   expect((await api.as(token).get('/organizations')).status).toBe(401);
+});
+
+it('names the user who made it', async () => {
+  const api = await serveForTest();
+  const { id } = (await api.get('/account/details')).resource;
+  const [team] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
+  for (const path of [ORGANIZATION, `/teams/${team?.id}/authentication-token`]) {
+    const made = await api.post(path);
+    expect(made.resource.relationships['created-by']?.data).toEqual({ id, type: 'users' });
+    expect((await api.get(path)).resource.relationships).toEqual(made.resource.relationships);
+  }
+});
+
+describe('in the dialect hcp-terraform', () => {
+  const expiring = (time: string | null) => ({
+    data: { type: 'authentication-token', attributes: { 'expired-at': time } },
+  });
+
+  it('a token ends after 24 months unless a request says otherwise', async () => {
+    let now = new Date('2026-01-31T08:00:00Z');
+    const api = await serveForTest({ now: () => now, dialects: ['hcp-terraform'] });
+    const [team] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
+    const path = `/teams/${team?.id}/authentication-token`;
+    const ends = [await api.post(path), await api.post(ORGANIZATION), await api.get(ORGANIZATION)];
+    for (const { resource } of ends)
+      expect(resource.attributes['expired-at']).toBe('2028-01-31T08:00:00.000Z');
+    const token = ends[0]?.resource.attributes['token'] as string;
+    now = new Date('2028-01-31T08:00:00Z');
+    expect((await api.as(token).get('/organizations')).status).toBe(401);
+  });
+
+  it.each(['2027-01-02T03:04:05.000Z', '2020-01-02T03:04:05.000Z'])(
+    'a token keeps the end %s, also one that has passed',
+    async (time) => {
+      const api = await serveForTest({
+        dialects: ['hcp-terraform'],
+        now: () => new Date('2026-01-01T00:00:00Z'),
+      });
+      const made = await api.post(ORGANIZATION, expiring(time));
+      expect([made.status, made.resource.attributes['expired-at']]).toEqual([201, time]);
+      expect((await api.get(ORGANIZATION)).resource.attributes['expired-at']).toBe(time);
+    },
+  );
 });
 
 it('makes a token of a team, which locks as the team', async () => {

@@ -85,6 +85,19 @@ it('changes settings that workspaces inherit', async () => {
   expect(workspace.relationships['agent-pool']?.data).toMatchObject({ id: 'apool-builders' });
 });
 
+it.each(['remote', 'local'])(
+  'drops the default agent pool when the default mode becomes %s',
+  async (mode) => {
+    const api = await serveForTest();
+    const pool = { 'default-agent-pool': { data: { type: 'agent-pools', id: 'apool-builders' } } };
+    await api.patch(ACME, body({ 'default-execution-mode': 'agent' }, pool));
+    const kept = await api.patch(ACME, body({ email: 'a@example.com' }));
+    expect(kept.resource.relationships['default-agent-pool']?.data).toMatchObject({ id: 'apool-builders' });
+    const answer = await api.patch(ACME, body({ 'default-execution-mode': mode }));
+    expect(answer.resource.relationships['default-agent-pool']?.data).toBeNull();
+  },
+);
+
 it('names everything that is wrong with new settings', async () => {
   const api = await serveForTest();
   const theirs = { 'default-agent-pool': { data: { type: 'agent-pools', id: 'apool-theirs' } } };

@@ -77,6 +77,17 @@ it('hands its mode on to its workspaces, and takes it back', async () => {
   expect(await mode()).toBe('remote');
 });
 
+it('drops its default agent pool when its mode needs none', async () => {
+  const api = await serveForTest();
+  const pool = { 'default-agent-pool': { data: { type: 'agent-pools', id: 'apool-builders' } } };
+  const set = await api.patch('/projects/prj-sandbox', body({ 'default-execution-mode': 'agent' }, pool));
+  expect(set.resource.relationships['default-agent-pool']?.data).toMatchObject({ id: 'apool-builders' });
+  const kept = await api.patch('/projects/prj-sandbox', body({ description: 'd' }));
+  expect(kept.resource.relationships).toEqual(set.resource.relationships);
+  const remote = await api.patch('/projects/prj-sandbox', body({ 'default-execution-mode': 'remote' }));
+  expect(remote.resource.relationships['default-agent-pool']?.data).toBeNull();
+});
+
 it('refuses to delete one with workspaces, and the default one', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.delete('/projects/prj-sandbox')).status).toBe(409);

@@ -153,7 +153,7 @@ const OLDEST_ASSESSED_ENGINE = '0.15.4';
 
 /** Where the organization enforces assessments, what a workspace says of them has no effect, and so cannot be wrong. */
 function checkAssessments(
-  { database, organization, project, request }: Settling,
+  { database, dialect, organization, project, request }: Settling,
   settings: WorkspaceSettings,
   problems: PointedProblem[],
 ): void {
@@ -163,7 +163,7 @@ function checkAssessments(
   };
   const mode =
     settings.execution_mode ?? project.default_execution_mode ?? organization.default_execution_mode;
-  if (mode !== 'remote') {
+  if (mode !== 'remote' && !(mode === 'agent' && dialect.assessesAgents)) {
     refuse(`assessments-enabled needs the execution mode remote, and the workspace's is ${mode}`);
   }
   const engine = releaseForRuns(database, settings.engine_version);

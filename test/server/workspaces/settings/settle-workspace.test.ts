@@ -19,6 +19,18 @@ describe('Health assessments', () => {
     expect((await api.create({ ...ON, ...attributes, 'assessments-enabled': false })).status).toBe(201);
   });
 
+  it('can be had with agents in the dialect hcp-terraform, and still not with local runs', async () => {
+    const api = await serveForTest({ dialects: ['hcp-terraform'] });
+    const agents = { 'execution-mode': 'agent', 'agent-pool-id': 'apool-builders' };
+    const made = await api.create({ ...ON, ...agents });
+    expect(made.resource.attributes['assessments-enabled']).toBe(true);
+    const local = await api.update(made.resource.id, {
+      'assessments-enabled': true,
+      'execution-mode': 'local',
+    });
+    expect(local.pointers).toEqual(['/data/attributes/assessments-enabled']);
+  });
+
   it.each(['0.15.4', '~> 0.15.0', '>= 0.13', 'latest'])('can be had with engine %s', async (version) => {
     const api = await serveForTest();
     expect((await api.create({ ...ON, 'engine-version': version })).status).toBe(201);
