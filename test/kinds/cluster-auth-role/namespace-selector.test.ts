@@ -98,7 +98,10 @@ describe('A namespace selector is read as the service reads it', () => {
     ['matchLabels: { team: 0x10 }', '{"matchLabels":{"team":"16"}}', false],
     ['matchLabels: { team: yes }', '{"matchLabels":{"team":"true"}}', false],
     ['matchLabels: { team: 1.50 }', '{"matchLabels":{"team":"1.5"}}', false],
-  ])('compared with another text, %j and %j: another notation shows as a difference', (one, other, isSame) => {
-    expect(isSameSelector(one, other)).toBe(isSame);
-  });
+  ])(
+    'compared with another text, %j and %j: another notation shows as a difference',
+    (one, other, isSame) => {
+      expect(isSameSelector(one, other)).toBe(isSame);
+    },
+  );
 });

@@ -37,21 +37,20 @@ function withoutRepetitions(selector: unknown): unknown {
   return Pairs.of(sorted);
 }
 
-/** Nothing at all, or null, selects by nothing. Members whose names differ in case alone add up. */
+/** Nothing at all, or null, selects by nothing. Members whose names differ in case alone add up; a null takes all back. */
 function selectedBy(selector: unknown): Labels | undefined {
   if (selector === null || selector === undefined) return {};
   if (!(selector instanceof Pairs)) return undefined;
-  let labels: Labels = {};
-  for (const [name, value] of selector.entries) {
-    if (typeof name !== 'string') return undefined;
-    const member = foldedName(name);
-    if (member === 'matchexpressions' && value !== null) return undefined;
-    if (member !== 'matchlabels') continue;
-    const more = value === null ? {} : labelsOf(value);
-    if (more === undefined) return undefined;
-    labels = value === null ? {} : { ...labels, ...more };
-  }
-  return labels;
+  const members = selector.entries.map(([name, value]) => [foldedText(name), value] as const);
+  const hasExpressions = members.some(([name, value]) => name === 'matchexpressions' && value !== null);
+  if (hasExpressions || members.some(([name]) => name === undefined)) return undefined;
+  const given = members.flatMap(([name, value]) => (name === 'matchlabels' ? [value] : []));
+  const parts = given.slice(given.lastIndexOf(null) + 1).map(labelsOf);
+  return parts.every((part) => part !== undefined) ? Object.assign({}, ...parts) : undefined;
+}
+
+function foldedText(name: unknown): string | undefined {
+  return typeof name === 'string' ? foldedName(name) : undefined;
 }
 
 /** Null becomes an empty text; lists and objects have no place in a label. */
