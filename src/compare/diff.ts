@@ -27,6 +27,8 @@ export interface DiffInput {
   readonly unknown?: Readonly<Record<string, string>>;
   /** fields of `desired` whose value does not come from the manifest, each with where it comes from */
   readonly origins?: Readonly<Record<string, string>>;
+  /** Whether a key of a map must not be part of a path, because it holds a secret: then the map changes as a whole. */
+  isHidden?(key: string): boolean;
 }
 
 interface FieldDiff {
@@ -62,6 +64,7 @@ function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
     recorded,
     unknown: input.unknown?.[name],
     origin: wanted.origin ?? input.origins?.[name],
+    isHidden: (key) => input.isHidden?.(key) === true,
   });
   if (live === undefined || !field.createOnly) return found;
   return { fields: [], notes: found.fields.flatMap((change) => createOnlyNote(name, change)) };
@@ -110,6 +113,7 @@ interface FieldInput {
   readonly recorded: Json | undefined;
   readonly unknown: string | undefined;
   readonly origin: string | undefined;
+  isHidden(key: string): boolean;
 }
 
 function compareField(input: FieldInput): FieldDiff {
@@ -125,7 +129,9 @@ function compareField(input: FieldInput): FieldDiff {
     return compareMembers(input, field.members, wanted, before);
   }
   if (field.compare.shape === 'map' && isJsonObject(wanted) && isJsonObject(before)) {
-    return { fields: compareKeys(input, wanted, before), notes: [] };
+    const fields = compareKeys(input, wanted, before);
+    const isHidden = fields.some(({ path }) => input.isHidden(path.at(-1) ?? ''));
+    return isHidden ? only(change(input, { before })) : { fields, notes: [] };
   }
   return sameJson(before, wanted) ? nothing : only(change(input, { before }));
 }
@@ -177,6 +183,7 @@ function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, li
       recorded: recorded?.[name],
       unknown: undefined,
       origin: member.origin ?? input.origin,
+      isHidden: input.isHidden,
     });
   });
   return joined(found);

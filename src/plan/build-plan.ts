@@ -20,6 +20,7 @@ import { type RemovalAction, draftRemoval } from './draft/draft-removal.ts';
 import { orderChanges } from './calls/order-changes.ts';
 import { findGuards } from './guards/find-guards.ts';
 import { type AnswersVerdict, judgeAnswers } from './approval/judge-answers.ts';
+import { liveSecretNames } from './context/secret-names.ts';
 import { ledgerNotes } from './context/ledger-notes.ts';
 import { type RemainingWork, remainingWork } from './approval/remaining-work.ts';
 import { findLosses } from './ownership/losses.ts';
@@ -93,7 +94,7 @@ export function buildPlan(input: PlanInput): Planning {
   draftAllDeclared(context, planDraft);
   draftAllUndeclared(context, planDraft);
   const { drafts, problems, forget } = planDraft;
-  problems.push(...findDanglingReferences(context, drafts));
+  problems.push(...findDanglingReferences(context, drafts), ...liveSecretNames(context));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const losses = findLosses(context, drafts);
   const drafted = pending.map((draft) =>

@@ -119,12 +119,23 @@ async function draft(
   const { host } = context;
   const { kinds, secrets } = host;
   const drafted = targets.flatMap((target) => draftManifests(target, { stack, kinds, secrets }));
-  const checked = await checkManifests(drafted, { ...job, kinds: host.kinds, targets });
+  const isSecret = ({ address }: DraftedManifest) => secrets.isIn(address.name);
+  const unnamed = drafted.filter(isSecret);
+  const found = await checkManifests(
+    drafted.filter((one) => !isSecret(one)),
+    { ...job, kinds: host.kinds, targets },
+  );
+  const checked = { ...found, refused: [...found.refused, ...unnamed.map(secretName)] };
   const wrote = await write(checked.manifests, job, { options, context });
   if (wrote !== exitCodes.done) return wrote;
   await report({ job, targets, checked, options }, context);
   const isWhole = targets.every(({ sets }) => [...sets.values()].every((set) => set.incomplete.length === 0));
   return isWhole && checked.refused.length === 0 ? exitCodes.done : exitCodes.error;
+}
+
+/** No file is written for it: its name would stand in it. */
+function secretName({ address }: DraftedManifest): string {
+  return `${formatAddress(address)}: its name contains a secret of this run`;
 }
 
 /** Missing manifests do not matter: exports are for stacks that have none yet. */

@@ -1,6 +1,8 @@
 /** `trueup validate [path]`: reports all problems of all files, or of a selection, without any service. */
 import { counted } from '../../model/counted.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
+import type { Manifests } from '../../manifest/read-manifests.ts';
+import { learnSources, secretNames } from '../run/learn-sources.ts';
 import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics, type Terminal, textOutput } from '../terminal/terminal.ts';
@@ -18,11 +20,19 @@ export async function validate(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const manifests = await loadManifests(path, terminal.host, { complete, timeout });
-  const { diagnostics, resources, files, documents, stack, isSelection } = manifests;
+  const { resources, files, documents, stack, isSelection } = manifests;
+  const diagnostics = sortDiagnostics([...manifests.diagnostics, ...(await namesIn(manifests, terminal))]);
   if (stack !== undefined) terminal.pending.stackFile = stack.file;
   const counts = `${counted(files, 'file')}, ${counted(documents, 'document')}, ${counted(resources.length, 'resource')}`;
   const what = `${isSelection ? 'a selection of stack' : 'stack'} ${stack?.name ?? ''}, ${counts}`;
   printDiagnostics(terminal, diagnostics, `valid: ${what}`);
   if (!hasErrors(diagnostics)) textOutput(terminal)?.write(`${terminal.paint.added('valid')}: ${what}\n`);
   return exitCodeOf(diagnostics);
+}
+
+/** Of the secrets only those that stand in environment variables here are known: no file is read for this. */
+async function namesIn({ stack, resources }: Manifests, { host }: Terminal): Promise<Diagnostic[]> {
+  if (stack === undefined) return [];
+  await learnSources(stack, resources, host, { files: 'none' });
+  return secretNames(resources, host);
 }

@@ -24,6 +24,7 @@ import { holdLock, endAfter } from '../ledger/hold-lock.ts';
 import { headFromHistory } from '../ledger/record-history.ts';
 import { identifyRun } from '../run/identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
+import { refuseSecretNames } from '../run/learn-sources.ts';
 import { type PlanRequest, readPlanInput } from '../run/make-plan.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
@@ -77,7 +78,8 @@ export async function recover(
     const about = { stack, resources, files, documents, manifestsComplete: complete, isSelection };
     const found = await raceStop(readInput(about, context, time), stop);
     if (found === 'stopped') return reportNotWritten(terminal, stop);
-    const ask = () => askToWrite(options, context, stop);
+    const ask = async () =>
+      refuseSecretNames(resources, context) ?? (await askToWrite(options, context, stop));
     if (state.is === 'whole')
       return await adoptRepository(
         { input: found, ledger: state.ledger, store, path, stop, time, ask },

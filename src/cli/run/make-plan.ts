@@ -35,6 +35,7 @@ export interface PlanRequest {
   readonly repositoryProblem?: PlanContextInput['repositoryProblem'];
   readonly former?: PlanContextInput['former'];
   readonly connected: Connected;
+  readonly secretsIn?: PlanContextInput['secretsIn'];
   /** milliseconds since 1970 */
   readonly now: () => number;
   /** the plan was approved before: a change for which it is too late by now stays in it */
@@ -90,6 +91,7 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     missingFiles: request.missingFiles,
     now: request.now(),
     isApproved: request.isApproved,
+    secretsIn: request.secretsIn,
     ...(request.begunCreations === undefined ? {} : { begunCreations: request.begunCreations }),
     ...(request.begunChanges === undefined ? {} : { begunChanges: request.begunChanges }),
     ...(request.stackIds === undefined ? {} : { stackIds: request.stackIds }),

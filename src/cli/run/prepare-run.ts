@@ -44,7 +44,7 @@ import type { HeldLock } from '../ledger/hold-lock.ts';
 import type { RunOver } from '../ledger/ledger-waits.ts';
 import { type LoadedManifests, type LoadOptions, loadManifests } from '../load-manifests.ts';
 import { storedSecrets } from '../ledger/stored-secrets.ts';
-import { learnSources } from './learn-sources.ts';
+import { learnSources, refuseSecretNames } from './learn-sources.ts';
 import type { PlanRequest } from './make-plan.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { planOrigin } from './plan-origin.ts';
@@ -116,7 +116,7 @@ export async function prepareRun<C extends ReaderConnection>(
   }
   printWarnings(terminal, diagnostics);
   const time = beginRun({ stack, began }, stops, host);
-  await learnSources(stack, manifests.resources, host, { filesOfManifests: false });
+  await learnSources(stack, manifests.resources, host, { files: 'of the stack' });
   const store = await openLedger(stack, host, time);
   const opened: Opened<C> = { store, time, closing: new AbortController() };
   const close = () => closeAll(opened);
@@ -146,6 +146,11 @@ export async function prepareRun<C extends ReaderConnection>(
     });
     const connected = await connect(stack, host, time);
     opened.connected = connected;
+    const named = refuseSecretNames(manifests.resources, { host, terminal });
+    if (named !== undefined) {
+      await close();
+      return named;
+    }
     const request = {
       stack,
       kinds: host.kinds,
@@ -158,6 +163,7 @@ export async function prepareRun<C extends ReaderConnection>(
       repositoryProblem: await repositoryProblem(ledger.repository, place),
       isSelection: manifests.isSelection,
       connected,
+      secretsIn: (text: string) => host.secrets.sourcesIn(text),
       now: host.now,
       commitOrder: opened.commitOrder,
     };

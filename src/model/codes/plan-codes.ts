@@ -7,6 +7,12 @@ export const planCodes = {
     class: 'failure',
     fix: 'give a token with more uses, as many as the message names, or one without a limit; or let the target log in',
   },
+  'secret-in-name': {
+    title: 'A name or a key contains a secret of this run',
+    class: ['invalid', 'failure'],
+    warning: true,
+    fix: 'use another name, and revoke the secret: names and keys are stored and shown as they are',
+  },
   'target-unread': {
     title: 'A target could not be read',
     class: 'incomplete',

@@ -33,6 +33,9 @@ interface KnownSecret {
   readonly hasTellingBeginning: boolean;
 }
 
+/** Where the secrets that a text contains were read from. */
+export type SourcesIn = (text: string) => readonly string[];
+
 export class KnownSecrets {
   readonly #known = new Map<string, KnownSecret>();
   /** redacted values by their originals: a ledger is written many times, and most of it does not change */

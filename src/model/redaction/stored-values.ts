@@ -4,6 +4,7 @@
  */
 import type { TrailEvent } from '../audit-trail.ts';
 import { isJsonObject, type Json } from '../json/json.ts';
+import type { SourcesIn } from './known-secrets.ts';
 import type { HistoryChange, HistoryEntry, Ledger, LedgerLock, LedgerRecord } from '../stack/ledger.ts';
 
 /** Removes secrets from the texts of a value; returns the same object when there are none. */
@@ -82,7 +83,7 @@ export function redactEvent(event: TrailEvent, redact: Redact): TrailEvent {
 /** Where a stored ledger contains a secret: the address of a record, or the name of another member. */
 export function findStored(
   { records, ...others }: Ledger,
-  sourcesIn: (text: string) => readonly string[],
+  sourcesIn: SourcesIn,
 ): { readonly record?: string; readonly member: string; readonly source: string }[] {
   const ofRecords = [...records].flatMap(([record, { id: _, ...members }]) =>
     Object.entries(members).flatMap(([member, value]) =>
@@ -96,7 +97,7 @@ export function findStored(
   return [...ofRecords, ...ofOthers];
 }
 
-function sourcesOf(value: unknown, sourcesIn: (text: string) => readonly string[]): string[] {
+function sourcesOf(value: unknown, sourcesIn: SourcesIn): string[] {
   return [...new Set(textsOf(value as Json).flatMap(sourcesIn))];
 }
 

@@ -186,6 +186,7 @@ function remainingFields(
     // Without records of other fields: those that are no longer declared would show up as resets.
     recorded: Object.fromEntries(recorded.filter(([name]) => approved.has(name))),
     absent: 'unmanaged',
+    isHidden: (key) => context.secretsIn(key).length > 0,
     ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
   });
   return fields.filter((field) => change.fields.some(({ path }) => isRelated(path, field.path)));

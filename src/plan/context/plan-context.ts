@@ -6,6 +6,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Inheritable } from '../../model/kind/comparison.ts';
 import type { Kind, LiveSet, RefusedValue, Registry } from '../../model/kind/kind.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
+import type { SourcesIn } from '../../model/redaction/known-secrets.ts';
 import { ownClaim } from '../../model/resource/claim.ts';
 import type { Claim, DesiredResource, LiveResource, Witness } from '../../model/resource/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
@@ -79,6 +80,8 @@ export interface PlanContextInput {
   readonly now?: number | undefined;
   /** the plan was approved before: a change for which it is too late by now stays in it, and becomes stale when it is its turn */
   readonly isApproved?: boolean | undefined;
+  /** where the secrets of this run that a text contains come from */
+  readonly secretsIn?: SourcesIn | undefined;
 }
 
 export interface PlanContext {
@@ -92,6 +95,8 @@ export interface PlanContext {
   readonly missingFiles: MissingFiles | undefined;
   readonly now: number | undefined;
   readonly isApproved: boolean;
+  /** Where the secrets of this run that a text contains come from. */
+  readonly secretsIn: SourcesIn;
   kind(name: string): Kind;
   kinds(): readonly Kind[];
   target(name: string): LiveTarget;
@@ -186,6 +191,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     ledger,
     ...givenTo(input),
     isApproved: input.isApproved ?? false,
+    secretsIn: input.secretsIn ?? (() => []),
     kind,
     kinds: () => [...input.kinds.values()],
     target,

@@ -47,6 +47,7 @@ export function compareResource(
     live: live === undefined ? undefined : (prepared.live ?? live.spec),
     recorded: resource === undefined ? undefined : record?.fields,
     absent: kind.absent,
+    isHidden: (key) => context.secretsIn(key).length > 0,
     ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
     ...(prepared.origins === undefined ? {} : { origins: prepared.origins }),
   });

@@ -52,6 +52,7 @@ function draftRelease(context: PlanContext, address: Address, reason: string): D
     live: live?.spec,
     recorded: undefined,
     absent: 'unmanaged',
+    isHidden: (key) => context.secretsIn(key).length > 0,
   });
   const claim = live && shownClaim(live.witness);
   const unclaimed = claim === undefined ? [] : [claimField({ before: formatClaim(claim) })];

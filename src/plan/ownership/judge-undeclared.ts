@@ -65,10 +65,25 @@ function keptWhenIncomplete(address: Address, verdict: Removal): Removal {
 function judgeLive(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { ownership } = context.kind(address.kind);
-  if (ownership.by !== 'part') return judgeWhole(context, live);
+  if (ownership.by !== 'part') return unlessSecret(context, live, judgeWhole(context, live));
   return context.record(address) === undefined
     ? undefined
-    : judgePart(context, address, ownership.of(address));
+    : unlessSecret(context, live, judgePart(context, address, ownership.of(address)));
+}
+
+/** A change stands in plan files with the name of its resource, which must not be a secret of this run (rule 42). */
+function unlessSecret(
+  context: PlanContext,
+  { address }: LiveResource,
+  verdict: Removal | undefined,
+): Removal | undefined {
+  const isChange = verdict?.is === 'delete' || verdict?.is === 'release' || verdict?.is === 'revoke';
+  if (!isChange || context.secretsIn(address.name).length === 0) return verdict;
+  return kept(
+    address,
+    'kept: its name contains a secret of this run',
+    'remove it by hand, and revoke the secret',
+  );
 }
 
 /**

@@ -159,7 +159,7 @@ it.each([
 
 const directions = ['\u061c', '\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069'];
 
-it.each(directions)('writes a character that changes the direction as an written: %j', (odd) => {
+it.each(directions)('writes a character that changes the direction as an escape: %j', (odd) => {
   const written = `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const lines = ['  a: x', "  b: 'x'", '  c: |', '    x', '  d: [x]', '  e:', '    - x', '  f: { k: v }'];
   const values = {
