@@ -1,8 +1,6 @@
 /** The schema of `accept --format json`; `schemas/accept.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
-import { diagnosticSchema } from '../json/plan-schema.ts';
-
-const closed = { additionalProperties: false };
+import { closed, diagnosticSchema } from '../json/plan-schema.ts';
 
 const address = {
   address: Type.String({ description: 'kind/target/name' }),

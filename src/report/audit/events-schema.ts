@@ -1,8 +1,7 @@
 /** The schema of `audit list --format json`; `schemas/audit.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
-import { diagnosticSchema } from '../json/plan-schema.ts';
+import { closed, diagnosticSchema } from '../json/plan-schema.ts';
 
-const closed = { additionalProperties: false };
 const moment = (description: string) => Type.String({ format: 'date-time', description });
 const maybeText = (description: string) =>
   Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], description }));

@@ -2,6 +2,8 @@
 import { type Static, Type } from 'typebox';
 import {
   addressParts,
+  closed,
+  count,
   coverageSchema,
   diagnosticSchema,
   fieldSchema,
@@ -10,8 +12,6 @@ import {
   touchedSchema,
 } from '../json/plan-schema.ts';
 
-const closed = { additionalProperties: false };
-const count = Type.Integer({ minimum: 0 });
 const texts = (description: string) => Type.Array(Type.String(), { description });
 
 const { origin: _, unknown: __, ...fieldParts } = fieldSchema.properties;

@@ -3,10 +3,8 @@
  * and members may be added, and a reader passes over what it does not know.
  */
 import { type Static, Type } from 'typebox';
-import { diagnosticSchema, placeSchema } from './plan-schema.ts';
+import { closed, count, diagnosticSchema, placeSchema } from './plan-schema.ts';
 
-const closed = { additionalProperties: false };
-const count = Type.Integer({ minimum: 0 });
 const text = (description: string) => Type.String({ description });
 
 const everyLine = {

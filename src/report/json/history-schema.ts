@@ -1,9 +1,7 @@
 /** The schema of `history --format json`; `schemas/history.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
-import { diagnosticSchema } from './plan-schema.ts';
+import { closed, count, diagnosticSchema } from './plan-schema.ts';
 
-const closed = { additionalProperties: false };
-const count = Type.Integer({ minimum: 0 });
 const moment = (description: string) => Type.String({ format: 'date-time', description });
 
 const run = Type.Object(

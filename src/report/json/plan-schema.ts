@@ -7,8 +7,9 @@ import { type GuardId, guardIds, type RiskGuard } from '../../model/plan/guard.t
 import type { Json } from '../../model/json/json.ts';
 import { planVersion } from '../../model/plan/plan.ts';
 
-const closed = { additionalProperties: false };
-const count = Type.Integer({ minimum: 0 });
+/** Objects without other members. */
+export const closed = { additionalProperties: false };
+export const count = Type.Integer({ minimum: 0 });
 const json = (description: string) => Type.Unsafe<Json>({ description });
 const text = (description: string) => Type.String({ description });
 const texts = (description: string) => Type.Array(Type.String(), { description });

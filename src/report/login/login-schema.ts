@@ -1,9 +1,7 @@
 /** The schema of `role check --format json`; `schemas/login.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
 import { loginCheckNames } from '../../model/login-check.ts';
-import { diagnosticSchema, placeSchema } from '../json/plan-schema.ts';
-
-const closed = { additionalProperties: false };
+import { closed, diagnosticSchema, placeSchema } from '../json/plan-schema.ts';
 
 const check = Type.Object(
   {

@@ -4,10 +4,15 @@
  */
 import { Type } from 'typebox';
 import { outcomeMembers, resourceMembers } from '../json/apply-event-schema.ts';
-import { addressParts, diagnosticSchema, fieldSchema, targetsSchema } from '../json/plan-schema.ts';
+import {
+  addressParts,
+  closed,
+  count,
+  diagnosticSchema,
+  fieldSchema,
+  targetsSchema,
+} from '../json/plan-schema.ts';
 
-const closed = { additionalProperties: false };
-const count = Type.Integer({ minimum: 0 });
 const told = { diagnostics: Type.Optional(Type.Array(diagnosticSchema)) };
 
 /** Also what every command prints that fails before it has a result. */
