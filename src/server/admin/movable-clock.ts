@@ -3,6 +3,7 @@
  * Invariants: moving it changes nothing that is stored, so it can be moved back; it shows the years 1 to 9998 only, whose
  * texts sort like the times that they tell.
  */
+
 export interface MovableClock {
   now(): Date;
   /** How far it is from the true time, in milliseconds. */

@@ -3,6 +3,7 @@
  * Invariants: what no rule grants is denied; the most precise path that fits decides alone, whatever vaguer ones grant;
  * only rules of the very same path add up, and `deny` beats all others there. The policy `root` may do everything.
  */
+
 export const CAPABILITIES = ['create', 'read', 'update', 'delete', 'list', 'patch', 'sudo', 'deny'] as const;
 export type PolicyCapability = (typeof CAPABILITIES)[number];
 

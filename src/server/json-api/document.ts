@@ -2,6 +2,7 @@
  * The shapes of JSON:API that answers are made of.
  * Invariant: a resource is identified by type and id together; `included` never holds the same one twice.
  */
+
 export interface Identifier {
   readonly id: string;
   readonly type: string;

@@ -3,6 +3,7 @@
  * Invariant: `status` is a string in every error object (clients decode it as one), and an ApiError thrown inside a
  * transaction takes the whole request back. That is why refusals are thrown here and not returned.
  */
+
 interface ErrorSource {
   /** Where in the body the problem is, as a JSON pointer: `/data/attributes/name`. */
   readonly pointer?: string;

@@ -2,6 +2,7 @@
  * Reading query parameters. Names are flat text (`page[size]`); encoded and unencoded brackets arrive the same.
  * Invariant: unknown parameters are ignored; of a repeated single-valued parameter the last one counts.
  */
+
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The parameter's value; undefined when it is absent. */

@@ -3,6 +3,7 @@
  * Plain SQL kept as text, so that it survives bundling into one file. Booleans are 0 and 1, times are ISO 8601 in UTC,
  * lists and objects that no query looks into are JSON text. Tokens are kept as SHA-256 hashes only.
  */
+
 export const FOUNDATIONS = `
 CREATE TABLE organizations (
   id TEXT PRIMARY KEY,

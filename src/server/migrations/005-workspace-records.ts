@@ -2,6 +2,7 @@
  * What stands around a workspace: state versions with their outputs, configuration versions, runs with plan and apply,
  * variables, assessment results. Rows that were there before get ids of their own where the API shows one now.
  */
+
 export const WORKSPACE_RECORDS = `
 ALTER TABLE workspaces ADD COLUMN auto_destroy_status TEXT;
 ALTER TABLE workspaces ADD COLUMN readme TEXT;

@@ -1,4 +1,5 @@
 /** Older minor lines of the engine, each from patch 0 to its last, and the pre-releases that each first patch had. */
+
 const LAST_PATCHES: readonly (readonly [line: string, lastPatch: number])[] = [
   ['0.7', 13],
   ['0.8', 8],

@@ -1,4 +1,5 @@
 /** Why a login fails, as it is told. */
+
 export interface Refusal {
   readonly status: number;
   readonly text: string;

@@ -2,6 +2,7 @@
  * Whole numbers in texts, as the service's libraries read them.
  * Invariant: what fits into 64 bits is exact, what does not is refused and never rounded.
  */
+
 export const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 

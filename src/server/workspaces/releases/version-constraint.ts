@@ -3,6 +3,7 @@
  * Invariant: a pre-release is chosen only where a constraint names one of the very same version; a bound that is left
  * short is filled with zeros, but for `~>`, where the last number that is written is the one that may grow.
  */
+
 const VERSION = /^(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?$/;
 const PART = /^(=|!=|>=|<=|>|<|~>)?\s*(\S+)$/;
 
