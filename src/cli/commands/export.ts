@@ -2,7 +2,6 @@
 import type { CommandContext } from '../command-context.ts';
 import { counted } from '../../model/counted.ts';
 import { statSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
@@ -14,20 +13,10 @@ import type { Stack, Target } from '../../model/stack/target.ts';
 import { quoted } from '../../model/quoted.ts';
 import { printable } from '../../report/format/printable.ts';
 import { type Connected, connectToRead } from '../run/connect.ts';
-import { findRepository } from '../../manifest/files/find-repository.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type Checked, checkManifests } from '../export/check.ts';
 import { type DraftedManifest, draftManifests } from '../export/draft.ts';
-import {
-  existingFiles,
-  type Grouping,
-  groupFiles,
-  irregularFile,
-  linkedPath,
-  schemaDirectory,
-  textOf,
-  writeFiles,
-} from '../export/files.ts';
+import { type Grouping, groupFiles, writeExport } from '../export/files.ts';
 import { openReadProgress, type ReadProgress } from '../export/progress.ts';
 import { type ExportedTarget, readExport } from '../export/read.ts';
 import { listenForEnd, type Stops } from '../stop/stop-signals.ts';
@@ -126,7 +115,7 @@ async function draft(
     { ...job, kinds: host.kinds, targets },
   );
   const checked = { ...found, refused: [...found.refused, ...unnamed.map(secretName)] };
-  const wrote = await write(checked.manifests, job, { options, context });
+  const wrote = await writeExport(checked.manifests, stack, { options, context });
   if (wrote !== exitCodes.done) return wrote;
   await report({ job, targets, checked, options }, context);
   const isWhole = targets.every(({ sets }) => [...sets.values()].every((set) => set.incomplete.length === 0));
@@ -221,52 +210,6 @@ async function readLedger(stack: Stack, host: CliHost, time: RunTime): Promise<L
 interface ExportWriting {
   readonly options: ExportOptions;
   readonly context: CommandContext;
-}
-
-async function write(
-  manifests: readonly DraftedManifest[],
-  { stack }: ExportJob,
-  { options, context: { host, terminal } }: ExportWriting,
-): Promise<ExitCode> {
-  if (manifests.length === 0) return exitCodes.done;
-  const schemas = schemaDirectory(stack.directory);
-  if (options.out === '-') {
-    host.stdout.write(textOf({ path: '-', manifests }, host.cwd, schemas));
-    return exitCodes.done;
-  }
-  const directory = resolve(host.cwd, options.out);
-  const files = groupFiles(manifests, options.group);
-  const { root } = await findRepository(host.cwd);
-  const linked = linkedPath(files, resolve(await realpath(host.cwd), options.out), root);
-  if (linked !== undefined) {
-    printError(
-      terminal,
-      'output-refused',
-      `nothing was written: ${quoted(join(options.out, linked))} leads over a symbolic link, which an export does not follow; remove the link, or give another --out`,
-    );
-    return exitCodes.error;
-  }
-  const irregular = irregularFile(files, directory);
-  if (irregular !== undefined) {
-    printError(
-      terminal,
-      'output-refused',
-      `nothing was written: ${quoted(join(options.out, irregular))} is no regular file; remove it, or give another --out`,
-    );
-    return exitCodes.error;
-  }
-  const existing = options.force ? [] : existingFiles(files, directory);
-  if (existing.length > 0) {
-    printError(terminal, 'files-exist', overwriting(existing, options.out));
-    return exitCodes.error;
-  }
-  await writeFiles(files, { directory, schemas, force: options.force ?? false });
-  return exitCodes.done;
-}
-
-function overwriting([first = '', ...more]: readonly string[], out: string): string {
-  const others = more.length === 0 ? 'exists' : `and ${counted(more.length, 'more file')} exist`;
-  return `nothing was written: ${quoted(join(out, first))} ${others} already; pass --force to write over them, or another --out`;
 }
 
 interface ExportResult {

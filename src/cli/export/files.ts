@@ -1,11 +1,18 @@
 /** Groups manifests into files and writes them. An existing file is overwritten only with `--force`. */
 import { constants, existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { realpath, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { makeFolder } from '../../ledger/local/state-folder.ts';
+import { findRepository } from '../../manifest/files/find-repository.ts';
 import { type ManifestDraft, writeManifests } from '../../manifest/yaml/write-manifests.ts';
+import { counted } from '../../model/counted.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { Stack } from '../../model/stack/target.ts';
 import { withPath } from '../../model/system-error-message.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printError } from '../terminal/terminal.ts';
 import type { DraftedManifest } from './draft.ts';
 
 const groupings = ['per-resource', 'per-kind', 'one-file'] as const;
@@ -42,7 +49,7 @@ function asFileName(name: string): string {
 }
 
 /** @param directory absolute @param schemas absolute path of the directory of JSON Schemas */
-export function textOf({ path, manifests }: ExportedFile, directory: string, schemas: string): string {
+function textOf({ path, manifests }: ExportedFile, directory: string, schemas: string): string {
   const kinds = [...new Set(manifests.map(({ kind }) => kind.name))];
   const schema = kinds.length === 1 ? fileWord(kinds[0] ?? '') : 'manifest';
   const from = dirname(join(directory, path));
@@ -57,11 +64,7 @@ export function textOf({ path, manifests }: ExportedFile, directory: string, sch
  * follows no such link: with it, whoever writes to the repository could choose what is written over.
  * @param directory absolute, without a link above the repository @param root of the repository, without a link in it
  */
-export function linkedPath(
-  files: readonly ExportedFile[],
-  directory: string,
-  root: string,
-): string | undefined {
+function linkedPath(files: readonly ExportedFile[], directory: string, root: string): string | undefined {
   if (isWithin(directory, root) && realOf(directory) !== directory) return '.';
   return files.map(({ path }) => path).find((path) => isLinked(path, directory));
 }
@@ -83,12 +86,12 @@ function realOf(path: string): string {
 }
 
 /** The files that exist already. */
-export function existingFiles(files: readonly ExportedFile[], directory: string): string[] {
+function existingFiles(files: readonly ExportedFile[], directory: string): string[] {
   return files.map(({ path }) => path).filter((path) => existsSync(join(directory, path)));
 }
 
 /** The first path that is a pipe, a device or a folder, and so cannot be written. */
-export function irregularFile(files: readonly ExportedFile[], directory: string): string | undefined {
+function irregularFile(files: readonly ExportedFile[], directory: string): string | undefined {
   return files
     .map(({ path }) => path)
     .find((path) => statSync(join(directory, path), { throwIfNoEntry: false })?.isFile() === false);
@@ -98,7 +101,7 @@ export function irregularFile(files: readonly ExportedFile[], directory: string)
 const overwriting = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
 
 /** @param force overwrites existing files; without it, a file that appears meanwhile is a system error */
-export async function writeFiles(
+async function writeFiles(
   files: readonly ExportedFile[],
   { directory, schemas, force }: { directory: string; schemas: string; force: boolean },
 ): Promise<void> {
@@ -120,7 +123,7 @@ export async function writeFiles(
  * The directory of the JSON Schemas for editors: those of this program when it is installed around the stack, else where
  * `npm install` would put them. A path must mean the same on every machine, so other installations are not used.
  */
-export function schemaDirectory(stack: string): string {
+function schemaDirectory(stack: string): string {
   const ours = ownSchemas();
   const root = ours === undefined ? undefined : dirname(ours);
   const installed = join(stack, 'node_modules', 'trueup', 'schemas');
@@ -141,4 +144,56 @@ function ownSchemas(): string | undefined {
 
 function isWithin(path: string, directory: string): boolean {
   return !relative(directory, path).startsWith('..');
+}
+
+interface ExportWriting {
+  readonly options: { readonly out: string; readonly group: Grouping; readonly force?: boolean };
+  readonly context: CommandContext;
+}
+
+/** Writes the manifests where `--out` says. @returns an exit code; the reason is printed where nothing was written */
+export async function writeExport(
+  manifests: readonly DraftedManifest[],
+  stack: Pick<Stack, 'directory'>,
+  { options, context: { host, terminal } }: ExportWriting,
+): Promise<ExitCode> {
+  if (manifests.length === 0) return exitCodes.done;
+  const schemas = schemaDirectory(stack.directory);
+  if (options.out === '-') {
+    host.stdout.write(textOf({ path: '-', manifests }, host.cwd, schemas));
+    return exitCodes.done;
+  }
+  const directory = resolve(host.cwd, options.out);
+  const files = groupFiles(manifests, options.group);
+  const { root } = await findRepository(host.cwd);
+  const linked = linkedPath(files, resolve(await realpath(host.cwd), options.out), root);
+  if (linked !== undefined) {
+    printError(
+      terminal,
+      'output-refused',
+      `nothing was written: ${quoted(join(options.out, linked))} leads over a symbolic link, which an export does not follow; remove the link, or give another --out`,
+    );
+    return exitCodes.error;
+  }
+  const irregular = irregularFile(files, directory);
+  if (irregular !== undefined) {
+    printError(
+      terminal,
+      'output-refused',
+      `nothing was written: ${quoted(join(options.out, irregular))} is no regular file; remove it, or give another --out`,
+    );
+    return exitCodes.error;
+  }
+  const existing = options.force ? [] : existingFiles(files, directory);
+  if (existing.length > 0) {
+    printError(terminal, 'files-exist', whyNotOverwritten(existing, options.out));
+    return exitCodes.error;
+  }
+  await writeFiles(files, { directory, schemas, force: options.force ?? false });
+  return exitCodes.done;
+}
+
+function whyNotOverwritten([first = '', ...more]: readonly string[], out: string): string {
+  const others = more.length === 0 ? 'exists' : `and ${counted(more.length, 'more file')} exist`;
+  return `nothing was written: ${quoted(join(out, first))} ${others} already; pass --force to write over them, or another --out`;
 }
