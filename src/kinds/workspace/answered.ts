@@ -11,6 +11,7 @@ import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/w
 import { spelledAs } from './attributes.ts';
 import { fields } from './fields.ts';
 import { liveSpec } from './read/live-workspace.ts';
+import { showsDerived } from './prepare/derived-triggers.ts';
 import { hidesOwnMode, keepsOldMode } from './prepare/own-mode.ts';
 import type { LiveSpec } from './workspace-types.ts';
 
@@ -21,7 +22,10 @@ export function answered(call: Call, { body }: Answer): Answered | undefined {
   const told = liveSpec(item, { tellsOwnMode: !isOwnMode });
   const { tagNames } = told;
   const spec = tagNames === undefined ? told : { ...told, tagNames: spelledAs(sentTags(call), tagNames) };
-  const about = writtenBy(call).filter((name) => isOwnValue(name, spec, item));
+  const isDerived = showsDerived(item, call);
+  const about = writtenBy(call).filter(
+    (name) => isOwnValue(name, spec, item) && !(isDerived && name === 'fileTriggersEnabled'),
+  );
   return about.length === 0 ? undefined : { about, spec };
 }
 
@@ -61,6 +65,9 @@ function writtenBy({ id, body, writes = [] }: Call): readonly string[] {
     case 'vcs-repo':
     case 'ssh-key':
       return writes;
+    case 'clear-patterns':
+    case 'clear-triggers':
+      return ['triggerPatterns', 'triggerPrefixes', 'vcsRepo', 'fileTriggersEnabled'];
     default:
       return [];
   }

@@ -11,6 +11,7 @@ import { fields } from './fields.ts';
 import { upgradeOperations } from './upgrade-operations.ts';
 import { lostClaimMarks } from './read/kept-claims.ts';
 import { lockMarks, recoverAnswer, released } from './lock.ts';
+import { derivedTriggerMarks } from './prepare/derived-triggers.ts';
 import { ownModeMarks } from './prepare/own-mode.ts';
 import { blockers, deletesUnguarded, overridden } from './blockers.ts';
 import { prepare } from './prepare.ts';
@@ -47,7 +48,12 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   overridden,
   deletesUnguarded,
   released,
-  ledgerMarks: (context) => ({ ...lockMarks(context), ...ownModeMarks(context), ...lostClaimMarks(context) }),
+  ledgerMarks: (context) => ({
+    ...lockMarks(context),
+    ...ownModeMarks(context),
+    ...derivedTriggerMarks(context),
+    ...lostClaimMarks(context),
+  }),
   describe,
   contentBesides: ({ facts: { direct = {} } }) => (Object.keys(direct).length === 0 ? {} : { tags: direct }),
 });

@@ -10,6 +10,7 @@ import { quoted } from '../../model/quoted.ts';
 import { spelledAs } from './attributes.ts';
 import { maxTags } from '../../services/workspaces/tag-rules.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
+import { prepareDerivedTriggers } from './prepare/derived-triggers.ts';
 import { prepareOwnMode } from './prepare/own-mode.ts';
 import { prepareAssessments } from './prepare/prepare-assessments.ts';
 import { expiredTime, prepareAutoDestroy } from './prepare/prepare-auto-destroy.ts';
@@ -27,7 +28,12 @@ export function prepare(context: WorkspaceComparison): PreparedSpecs<PreparedWor
   const { desired, live } = context;
   const lock = prepareLock(context);
   const triggers = prepareTriggers(context);
-  const adjusted = [prepareAssessments(context), prepareAutoDestroy(context), prepareOwnMode(context)];
+  const adjusted = [
+    prepareAssessments(context),
+    prepareAutoDestroy(context),
+    prepareOwnMode(context),
+    prepareDerivedTriggers(context, triggers.desired),
+  ];
   const wanted: PreparedWorkspace = { ...desired, ...lock.desired, ...triggers.desired };
   return {
     desired: {

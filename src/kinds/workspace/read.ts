@@ -3,7 +3,7 @@
  * concern the stack (rules 8, 9).
  */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
-import { isJsonObject, type Json, memberOf } from '../../model/json/json.ts';
+import { memberOf } from '../../model/json/json.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import type { Action } from '../../model/plan/change.ts';
 import { parseClaim } from '../../model/resource/claim.ts';
@@ -26,15 +26,16 @@ import {
 } from '../../services/workspaces/inherited-execution.ts';
 import { lackingField, limits, unknownModes } from '../../services/workspaces/service-limits.ts';
 import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
-import { fields } from './fields.ts';
 import { predictCreations } from './predict/predict-creations.ts';
 import { predictInherited } from './predict/predict-inherited.ts';
 import { predictRefusals } from './predict/predict-refusals.ts';
 import { predictAssessments, type WorkspaceReading } from './predict/predict-assessments.ts';
 import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, misshapen } from './read/live-workspace.ts';
 import { lostClaims, noClaims } from './read/kept-claims.ts';
+import { derivesFileTriggers } from './prepare/derived-triggers.ts';
 import { hasMark } from './prepare/own-mode.ts';
 import { readRetention } from './read/retention.ts';
+import { invisibleFields, lackingFields } from './read/unanswered-fields.ts';
 import type { WorkspaceSpec } from './schema.ts';
 import { stateAtRisk } from './read/state-at-risk.ts';
 import type { LiveWorkspace } from './workspace-types.ts';
@@ -52,10 +53,16 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const items = [...list.items, ...missing.items];
   const removable = mayBeRemoved(session, request);
   const inherited = inheritedBy(session, items, request);
-  const keepsTagCase = items.some(hasUpperCaseTag);
+  const ofService = {
+    keepsTagCase: items.some(hasUpperCaseTag),
+    fileTriggersDerived: derivesFileTriggers(session, items, {
+      records: request.records.values(),
+      lacksParts: lacksSafeDelete,
+    }),
+  };
   const details = await Promise.all(
     items.map((item) =>
-      readDetails(session, list, { item, ours: ours(item), removable, inherited, keepsTagCase }),
+      readDetails(session, list, { item, ours: ours(item), removable, inherited, ofService }),
     ),
   );
   const readings = await predictAssessments(session, request, details);
@@ -101,9 +108,11 @@ function limitsOf(readings: readonly WorkspaceReading[], { records }: Request): 
   const isHidden =
     [...records.values()].some(hasMark) || readings.some(({ live }) => live.facts.ownMode === 'proved');
   const unknown = readings.filter(({ live }) => live.facts.ownMode === 'unknown');
+  const isDerived = readings.some(({ live }) => live.facts.fileTriggersDerived !== undefined);
   return [
     ...(isUnsafe ? [limits.safeDelete] : []),
     ...(isHidden ? [limits.ownMode] : []),
+    ...(isDerived ? [limits.fileTriggers] : []),
     ...(unknown.length > 0 ? [unknownModes(unknown.map(({ item }) => item.name))] : []),
   ];
 }
@@ -227,7 +236,8 @@ interface DetailsWanted {
   readonly ours: boolean;
   readonly removable: ReturnType<typeof mayBeRemoved>;
   readonly inherited: ReturnType<typeof inheritedBy>;
-  readonly keepsTagCase: boolean;
+  /** what all workspaces together show of the service */
+  readonly ofService: Pick<Parameters<typeof liveWorkspace>[1], 'keepsTagCase' | 'fileTriggersDerived'>;
 }
 
 /**
@@ -269,7 +279,7 @@ function callsAllInherited(items: readonly WorkspaceItem[]): boolean {
 async function readDetails(
   session: Session,
   list: WorkspaceList,
-  { item, ours, removable, inherited, keepsTagCase }: DetailsWanted,
+  { item, ours, removable, inherited, ofService }: DetailsWanted,
 ): Promise<WorkspaceReading> {
   const address = { kind: 'Workspace', target: session.target.name, name: item.name };
   const tagged = list.hasTags || ours || list.claimed.has(item.id);
@@ -291,48 +301,8 @@ async function readDetails(
       deletes: session.target.deletes,
       stateAtRisk: removable(item, tags?.tags) ? await stateAtRisk(session, item) : undefined,
       inherited: ours ? await inherited(item) : undefined,
-      keepsTagCase,
+      ...ofService,
     }),
     incomplete: problems,
   };
-}
-
-/** Declared fields that the service does not answer (rule 12). */
-function invisibleFields({ declared }: Request, resources: readonly LiveWorkspace[]): string[] {
-  const live = new Map(
-    resources.map((resource) => [formatAddress(resource.address), resource.spec] as const),
-  );
-  const unseen = declared.flatMap(({ address, spec }) => {
-    const seen = live.get(formatAddress(address));
-    if (seen === undefined) return [];
-    const found: Spec = seen;
-    const top = Object.keys(spec).filter((name) => isLiveField(name) && found[name] === undefined);
-    return [...top, ...unseenMembers(spec.vcsRepo, seen.vcsRepo)];
-  });
-  return [...new Set(unseen)];
-}
-
-/** Declared fields that no workspace of the organization is answered with. */
-function lackingFields({ declared }: Request, resources: readonly LiveWorkspace[]): string[] {
-  if (resources.length === 0) return [];
-  const answered = new Set(resources.flatMap(({ spec }) => Object.keys(spec)));
-  const wanted = new Set(declared.flatMap(({ spec }) => Object.keys(spec)));
-  const isLacking = (name: string) => !answered.has(name) && hasOwnAnswer.has(name);
-  return [...wanted].filter((name) => isLiveField(name) && isLacking(name)).toSorted();
-}
-
-/** Not those with requests of their own, which are read only where they matter, and not what a creation alone takes. */
-const hasOwnAnswer = new Set(
-  Object.entries(fields).flatMap(([name, { createOnly }]) =>
-    createOnly || name === 'dataRetentionPolicy' ? [] : name,
-  ),
-);
-
-function isLiveField(name: string): boolean {
-  return fields[name] !== undefined && fields[name].local !== true;
-}
-
-function unseenMembers(declared: Json | undefined, seen: Json | undefined): string[] {
-  if (!isJsonObject(declared) || !isJsonObject(seen)) return [];
-  return Object.keys(declared).flatMap((name) => (seen[name] === undefined ? [`vcsRepo.${name}`] : []));
 }

@@ -68,6 +68,11 @@ export type WorkspaceFacts = LockFacts & {
   readonly ownMode?: 'proved' | 'unknown';
   /** that default, where it was read */
   readonly inheritedMode?: string;
+  /**
+   * The service derives `fileTriggersEnabled` from the lists of triggers: `proved` by an answer to a write of ours, `likely` if all
+   * workspaces look so (rule 48)
+   */
+  readonly fileTriggersDerived?: 'proved' | 'likely';
   /** the service keeps upper and lower case of flat tags apart: some workspace has one in upper case */
   readonly keepsTagCase?: true;
   /** the execution mode that it has, or will inherit after the plan; null: not known */

@@ -93,6 +93,11 @@ export const kindCodes = {
     class: 'invalid',
     fix: 'turn file triggers off, or remove the expression',
   },
+  'file-triggers-derived': {
+    title: 'File triggers contradict the lists of triggers, from which the service derives them',
+    class: 'invalid',
+    fix: 'declare what the lists make of them, or leave "fileTriggersEnabled" out',
+  },
   // tags
   'bad-tag': {
     title: 'A tag has a key or value that the service refuses',

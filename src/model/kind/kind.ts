@@ -273,8 +273,8 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
 
 /** A declared value that the service refuses for sure. */
 export interface RefusedValue extends Pick<Diagnostic, 'code' | 'message' | 'fix'> {
-  /** the top-level field */
-  readonly field: string;
+  /** the top-level fields, most telling first: it is refused if the plan changes one of them */
+  readonly fields: readonly string[];
 }
 
 /** Nothing exists, or nothing was read. */

@@ -114,12 +114,12 @@ function refusedValues(
   const sent = new Set(fields.map(({ path: [name] }) => name));
   return context
     .refusedValues(address)
-    .filter(({ field }) => sent.has(field))
-    .map(({ field, ...refused }) => ({
+    .filter((refused) => refused.fields.some((name) => sent.has(name)))
+    .map(({ fields: names, ...refused }) => ({
       severity: 'error',
       class: 'invalid',
       ...refused,
-      place: placeOf([field]),
+      place: placeOf(names.slice(0, 1)),
     }));
 }
 

@@ -14,6 +14,8 @@ export const limits = {
   safeDelete: 'the service has no safe delete',
   ownMode:
     'the service does not tell whether an execution mode is a workspace’s own: a mode that differs from the default of its project or organization counts as its own, and so does one that this stack set',
+  fileTriggers:
+    'the service derives "fileTriggersEnabled" from the lists of triggers: it is true where one is filled, and cannot be set',
 } as const;
 
 /** A declared field that no workspace is answered with. */

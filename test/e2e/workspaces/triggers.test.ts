@@ -1,7 +1,11 @@
 /** What starts runs: the service has one of several triggers, and clears the others when one is set (rules 13, 27). */
 import { describe, expect, it } from 'vitest';
-import { openBench } from '../../support/cli/bench.ts';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
+import { dialectUnderTest, type WorkspacesDialect } from '../../support/rig/dialect-under-test.ts';
+import { TestClient } from '../../support/server/serve-for-test.ts';
+import { type Lack, lacking } from '../../support/weak/weak-service.ts';
 
 const vcsRepo = { identifier: 'acme/network', oauthTokenId: 'ot-git' };
 
@@ -55,43 +59,143 @@ it('So are an expression for tags, and the file triggers that one turns off', as
   await stack.run(['plan', '--exit-code'], 0);
 });
 
-const triggers: Readonly<Record<string, object>> = {
+const regex = { vcsRepo: { ...vcsRepo, tagsRegex: 'v.*' } };
+const patterns = { vcsRepo, triggerPatterns: ['/infra/**'] };
+const prefixes = { vcsRepo, triggerPrefixes: ['mods'] };
+
+const triggers: Readonly<Record<string, Record<string, unknown>>> = {
+  'no repository': {},
+  'triggerPatterns without a repository': { triggerPatterns: ['/infra/**'] },
   'no trigger': { vcsRepo },
-  triggerPatterns: { vcsRepo, triggerPatterns: ['/infra/**'] },
-  triggerPrefixes: { vcsRepo, triggerPrefixes: ['mods'] },
-  'vcsRepo.tagsRegex': { vcsRepo: { ...vcsRepo, tagsRegex: 'v.*' } },
-  'tagsRegex and no file triggers': {
-    vcsRepo: { ...vcsRepo, tagsRegex: 'v.*' },
-    fileTriggersEnabled: false,
+  'every trigger null': {
+    vcsRepo: { ...vcsRepo, tagsRegex: null },
+    triggerPatterns: null,
+    triggerPrefixes: null,
   },
+  triggerPatterns: patterns,
+  'triggerPatterns and file triggers': { ...patterns, fileTriggersEnabled: true },
+  'triggerPatterns and no file triggers': { ...patterns, fileTriggersEnabled: false },
+  triggerPrefixes: prefixes,
+  'triggerPrefixes and no file triggers': { ...prefixes, fileTriggersEnabled: false },
+  'vcsRepo.tagsRegex': regex,
+  'tagsRegex and no file triggers': { ...regex, fileTriggersEnabled: false },
   'fileTriggersEnabled: false': { vcsRepo, fileTriggersEnabled: false },
+  'fileTriggersEnabled: true': { vcsRepo, fileTriggersEnabled: true },
 };
 
-/** Both together are refused by the real service. */
-const idlePatterns = {
-  'triggerPatterns and no file triggers': {
-    vcsRepo,
-    triggerPatterns: ['/infra/**'],
-    fileTriggersEnabled: false,
-  },
-};
+const names = Object.keys(triggers);
+const idlePatterns = 'triggerPatterns and no file triggers';
+/** Those that the dialect takes: some refuse patterns beside file triggers that are off. */
+const takenIn = (dialect: WorkspacesDialect) =>
+  dialect === 'hcp-terraform' ? names.filter((name) => name !== idlePatterns) : names;
 
-describe.each([
-  ['neutral', { ...triggers, ...idlePatterns }],
-  ['hcp-terraform', triggers],
-] as const)(
-  'In the dialect %s, one apply is enough',
-  (dialect, triggers: Readonly<Record<string, object>>) => {
-    it.each(Object.keys(triggers))('for each change away from %s', async (from) => {
-      const bench = await openBench({ dialects: [dialect] });
-      const spec = { guards: { maxUpdatePercent: 100 } };
-      const stack = await bench.checkout({ workspaces: { dialect }, spec });
-      const others = Object.keys(triggers).filter((name) => name !== from);
-      await stack.declare(...others.map((_, index) => workspace(`app-${index}`, triggers[from])));
-      await stack.run(['apply', '--yes'], 0);
-      await stack.declare(...others.map((to, index) => workspace(`app-${index}`, triggers[to])));
-      await stack.run(['apply', '--yes'], 0);
-      await stack.run(['plan', '--exit-code'], 0);
-    });
-  },
+/** Of a real server that has parts of the API only. */
+const parts = ['tag-bindings', 'safe-delete', 'own-mode', 'full-lists'] as const;
+const byLedger = { ownership: 'ledger' };
+
+interface Served {
+  readonly dialect?: string;
+  readonly missing?: readonly Lack[];
+  /** workspaces that somebody made there before */
+  readonly byHand?: readonly string[];
+  readonly target?: object;
+}
+
+async function openServed({ dialect, missing = [], byHand = ['somebody-elses'], target = {} }: Served) {
+  const bench = await openBench(dialect === undefined ? {} : { dialects: [dialect] });
+  bench.wire.guardBy(lacking(...missing));
+  const others = new TestClient(bench.wire.url, secrets.API_TOKEN);
+  for (const name of byHand) await others.created({ name });
+  const stack = await bench.checkout({
+    workspaces: { ...target, ...(dialect === undefined ? {} : { dialect }), requestsPerSecond: 10_000 },
+    spec: { guards: { maxUpdatePercent: 100 } },
+  });
+  return { bench, stack };
+}
+
+/** Every change from one of these to another, each of a workspace of its own: as it is before, or after. */
+const changes = (some: readonly string[], side: 'before' | 'after') =>
+  some.flatMap((from, one) =>
+    some.flatMap((to, other) =>
+      one === other ? [] : [workspace(`app-${one}-${other}`, triggers[side === 'before' ? from : to])],
+    ),
+  );
+
+/** What contradicts itself where file triggers follow from the lists. */
+const impossible = names.filter((name) =>
+  /(triggerPatterns|triggerPrefixes) and no file triggers|fileTriggersEnabled: true/.test(name),
 );
+const possible = names.filter((name) => !impossible.includes(name));
+
+const loose: Served = { missing: ['exclusive-triggers', ...parts], target: byLedger };
+
+describe('One apply is enough for each change from one trigger to another', () => {
+  it.each<[string, Served, readonly string[]]>([
+    ['in the dialect neutral', { dialect: 'neutral' }, takenIn('neutral')],
+    ['in the dialect hcp-terraform', { dialect: 'hcp-terraform' }, takenIn('hcp-terraform')],
+    ['with ownership by ledger', { missing: parts, target: byLedger }, takenIn(dialectUnderTest)],
+    ['where one does not clear the others', loose, possible],
+  ])('%s', async (_, served, some) => {
+    const { stack } = await openServed(served);
+    await stack.declare(...changes(some, 'before'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(...changes(some, 'after'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    expect((await stack.run(['drift'], 0)).out).toContain('No drift, nothing pending');
+  });
+});
+
+async function refusals(stack: Checkout) {
+  const { code, out } = await stack.tryRun(['plan', '--format', 'json']);
+  const { problems } = JSON.parse(out) as PlanJson;
+  return { code, problems: problems.map((problem) => problem.code) };
+}
+
+describe('Where file triggers follow from the lists of triggers', () => {
+  it('the plan refuses each change to what contradicts itself, with the way out', async () => {
+    const { bench, stack } = await openServed(loose);
+    const cases = possible.flatMap((from, one) =>
+      impossible.map((to, other) => ({ name: `app-${one}-${other}`, from, to })),
+    );
+    await stack.declare(...cases.map(({ name, from }) => workspace(name, triggers[from])));
+    await stack.run(['apply', '--yes'], 0);
+    const written = bench.written().length;
+    await stack.declare(...cases.map(({ name, to }) => workspace(name, triggers[to])));
+    expect(await refusals(stack)).toEqual({ code: 7, problems: cases.map(() => 'file-triggers-derived') });
+    await stack.run(['apply', '--yes'], 7);
+    expect(bench.written()).toHaveLength(written);
+  });
+
+  it('the plan refuses to create it, too', async () => {
+    const { bench, stack } = await openServed(loose);
+    await stack.declare(...impossible.map((name, index) => workspace(`app-${index}`, triggers[name])));
+    expect((await refusals(stack)).problems).toEqual(impossible.map(() => 'file-triggers-derived'));
+    const told = (await stack.run(['plan'], 7)).out.replace(/\s+/g, ' ');
+    expect(told).toContain('"fileTriggersEnabled: true" is not possible without a list of triggers');
+    expect(told).toContain(
+      'fix: declare "triggerPatterns" or "triggerPrefixes", or remove "fileTriggersEnabled"',
+    );
+    expect(told).toContain('"fileTriggersEnabled: false" is not possible beside a list of triggers');
+    expect(told).toContain('fix: remove the list of triggers, or "fileTriggersEnabled"');
+    expect(bench.written()).toEqual([expect.stringMatching(/^POST/)]);
+  });
+
+  it.each(impossible)(
+    'where nothing shows that yet, an apply of %s fails, and the next plan knows',
+    async (to) => {
+      const { stack } = await openServed({ ...loose, byHand: [] });
+      await stack.declare(workspace('app', triggers[to]));
+      await stack.run(['apply', '--yes'], 6);
+      expect(await refusals(stack)).toEqual({ code: 7, problems: ['file-triggers-derived'] });
+    },
+  );
+
+  it('where nothing shows that yet, file triggers that are turned off beside a list are found out by the answer', async () => {
+    const { stack } = await openServed({ ...loose, byHand: [] });
+    await stack.begin(workspace('app', patterns));
+    await stack.declare(workspace('app', { ...patterns, fileTriggersEnabled: false }));
+    await stack.run(['apply', '--yes'], 6);
+    expect(await refusals(stack)).toEqual({ code: 7, problems: ['file-triggers-derived'] });
+  });
+});

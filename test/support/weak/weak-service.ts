@@ -3,6 +3,7 @@
  * and in answers, as a real server of that kind was seen to do (wire/workspaces 4).
  */
 import type { Answer, SeenRequest, Warden } from '../cli/faulty-proxy.ts';
+import { looseTriggers } from './loose-triggers.ts';
 
 /** What can be lacking, each by itself or together with others. */
 export const lacks = [
@@ -20,7 +21,13 @@ export const lacks = [
 ] as const;
 
 /** Those, and what the corpus is not tried without. */
-export type Lack = (typeof lacks)[number] | 'mode-resets' | 'projects' | 'hosted-fields' | 'lock-facts';
+export type Lack =
+  | (typeof lacks)[number]
+  | 'mode-resets'
+  | 'projects'
+  | 'hosted-fields'
+  | 'lock-facts'
+  | 'exclusive-triggers';
 
 interface Filter {
   /** the path that is asked for instead */
@@ -117,6 +124,8 @@ const filters: Readonly<Record<Lack, Filter>> = {
     },
   },
   projects: { unknown: (path) => path.includes('/projects') },
+  // It has a memory, and so is no filter.
+  'exclusive-triggers': {},
   'pool-relationship': {
     workspace: (one) => {
       const link = one.relationships?.['agent-pool'] as { data?: { id?: string } | null } | undefined;
@@ -186,11 +195,16 @@ const notFound: Answer = {
 /** For the proxy between a stack and the embedded service: from now on the service lacks these. */
 export function lacking(...missing: readonly Lack[]): Warden {
   const all = missing.map((lack) => filters[lack]);
+  const triggers = missing.includes('exclusive-triggers') ? looseTriggers() : undefined;
   return async (request, pass) => {
     if (!request.path.startsWith('/api/v2/')) return pass();
     if (all.some(({ unknown }) => unknown?.(request.path) === true)) return notFound;
     const path = all.reduce((text, filter) => filter.path?.(text) ?? text, request.path);
-    const answer = await pass(path, bodyOf(request, all));
+    const text = bodyOf(request, all);
+    const answer = await (triggers === undefined
+      ? pass(path, text)
+      : triggers({ ...request, path, text }, pass));
+    if (answer === undefined) return answer;
     const documents = all.flatMap(({ workspace, answer: whole }) => [
       ...(workspace === undefined ? [] : [inWorkspaces(workspace)]),
       ...(whole === undefined ? [] : [whole]),

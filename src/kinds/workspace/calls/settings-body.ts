@@ -8,7 +8,9 @@ import type { Dialect } from '../../../model/stack/target.ts';
 import { clearedTexts, plainAttributes, sourceAttributes, triggerLists } from '../attributes.ts';
 import type { ChangedFields } from './changed-fields.ts';
 import { changedRepository, newRepository, waitsForUpdate } from './repository-body.ts';
-import type { PreparedWorkspace } from '../workspace-types.ts';
+import { isFilled } from '../prepare/prepare-triggers.ts';
+import { triggerAttributes } from './trigger-updates.ts';
+import type { PreparedWorkspace, WorkspaceContext } from '../workspace-types.ts';
 
 /** All declared values but null: null means the service's default, which an absent attribute gets. */
 export function createAttributes(desired: PreparedWorkspace, dialect: Dialect): JsonObject {
@@ -19,7 +21,7 @@ export function createAttributes(desired: PreparedWorkspace, dialect: Dialect): 
   }
   for (const name of triggerLists) {
     const value = desired[name];
-    if (isFilled(value)) attributes[kebabCase(name)] = value;
+    if (value !== undefined && isFilled(value)) attributes[kebabCase(name)] = value;
   }
   const repository = desired.vcsRepo;
   if (isJsonObject(repository) && !waitsForUpdate(repository, dialect)) {
@@ -31,11 +33,8 @@ export function createAttributes(desired: PreparedWorkspace, dialect: Dialect): 
 }
 
 /** Source: wire/workspaces 5.4; rule 13. */
-export function updateAttributes(
-  changed: ChangedFields,
-  desired: PreparedWorkspace,
-  dialect: Dialect,
-): JsonObject {
+export function updateAttributes(changed: ChangedFields, context: WorkspaceContext): JsonObject {
+  const { desired, dialect } = context;
   const attributes: Record<string, Json> = {};
   for (const name of ['name', ...plainAttributes] as const) {
     const value = changed.get(name)?.after;
@@ -45,7 +44,7 @@ export function updateAttributes(
     ...attributes,
     ...ownAutoDestroy(changedDuration(changed, desired), dialect),
     ...executionAttributes(changed, desired),
-    ...triggerAttributes(changed),
+    ...triggerAttributes(changed, context),
     ...repositoryAttributes(changed),
   };
 }
@@ -102,16 +101,6 @@ function poolAttribute(changed: ChangedFields, desired: PreparedWorkspace): Json
   return sent ? { 'agent-pool-id': pool } : {};
 }
 
-/** Setting one list clears the other; old services refuse both keys, even with empty lists (wire/workspaces 2.1). */
-function triggerAttributes(changed: ChangedFields): JsonObject {
-  const lists = triggerLists.flatMap((name) => {
-    const after = changed.get(name)?.after;
-    return after === undefined ? [] : [{ name, after }];
-  });
-  const sent = lists.find(({ after }) => isFilled(after)) ?? lists[0];
-  return sent === undefined ? {} : { [kebabCase(sent.name)]: sent.after };
-}
-
 function repositoryAttributes(changed: ChangedFields): JsonObject {
   const change = changed.get('vcsRepo');
   if (change === undefined) return {};
@@ -119,10 +108,6 @@ function repositoryAttributes(changed: ChangedFields): JsonObject {
   if (isJsonObject(change.after)) return { 'vcs-repo': newRepository(change.after) };
   const members = changedRepository(change.members);
   return members === undefined ? {} : { 'vcs-repo': members };
-}
-
-function isFilled(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value) && value.length > 0;
 }
 
 function inWireNames(members: JsonObject): JsonObject {

@@ -4,7 +4,7 @@
  */
 import type { Address } from '../../../model/resource/address.ts';
 import { claimValue } from '../../../model/resource/claim.ts';
-import type { Call } from '../../../model/plan/call.ts';
+import { type Call, isCallObject } from '../../../model/plan/call.ts';
 import type { Change } from '../../../model/plan/change.ts';
 import type { JsonObject } from '../../../model/json/json.ts';
 import type { PlannedCalls } from '../../../model/kind/kind.ts';
@@ -16,10 +16,16 @@ import {
   tagBindingList,
   workspaceBody,
 } from '../../../services/workspaces/workspace-body.ts';
-import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
+import {
+  callOrder,
+  workspaceCall,
+  type WorkspaceCallDraft,
+} from '../../../services/workspaces/workspace-call.ts';
 import { type ChangedFields, changedFields } from './changed-fields.ts';
 import { neighbourCalls } from './neighbour-calls.ts';
+import { removedFileTriggers } from '../prepare/derived-triggers.ts';
 import { updateAttributes } from './settings-body.ts';
+import { type ClearingUpdate, clearingUpdates } from './trigger-updates.ts';
 import type { WorkspaceContext } from '../workspace-types.ts';
 
 export function updateCalls({ address, fields }: Change, context: WorkspaceContext): PlannedCalls {
@@ -30,16 +36,81 @@ export function updateCalls({ address, fields }: Change, context: WorkspaceConte
     ...(claim.replaces ? { 'tag-bindings': claimedTags(context, claim.text) } : {}),
   };
   const update = patchCall(address, context, {
-    attributes: updateAttributes(changed, context.desired, context.dialect),
+    attributes: updateAttributes(changed, context),
     relationships,
     ...(claim.replaces ? { reliesOn: ['direct'] } : {}),
   });
   const calls = [
-    update && { ...update, ...removedMode(changed, context) },
+    ...withClearingUpdates(address, changed, {
+      context,
+      update: update && { ...update, ...removedValues(changed, context) },
+    }),
     claim.adds ? addClaimCall(address, context, claim.text) : undefined,
     ...neighbourCalls(address, changed, context),
   ];
   return relying(calls);
+}
+
+/** The update between those that clear triggers, where there are some. */
+function withClearingUpdates(
+  address: Address,
+  changed: ChangedFields,
+  { context, update }: { readonly context: WorkspaceContext; readonly update: Call | undefined },
+): (Call | undefined)[] {
+  const { before, after } = clearingUpdates(changed, context);
+  const { live } = context;
+  const first =
+    before &&
+    clearCall(address, context, {
+      ...before,
+      suffix: 'clear-patterns',
+      repeated: repeatedAssessments(live?.spec.assessmentsEnabled),
+      reliesOn: ['assessmentsEnabled'],
+    });
+  const last: Call | undefined =
+    after &&
+    clearCall(address, context, {
+      ...after,
+      suffix: 'clear-triggers',
+      repeated: repeatedIn(update),
+      reliesOn: update?.reliesOn?.filter((fact) => fact === 'assessmentsEnabled') ?? [],
+      needs: update === undefined ? [] : [update.id],
+      description: 'clears a trigger that the update before it may have left',
+    });
+  return [
+    first,
+    update && first ? { ...update, needs: [...update.needs, first.id] } : update,
+    last && update?.removes ? { ...last, removes: update.removes } : last,
+  ];
+}
+
+interface ClearDraft extends ClearingUpdate, Pick<WorkspaceCallDraft, 'suffix' | 'needs' | 'description'> {
+  readonly repeated: JsonObject;
+  readonly reliesOn: readonly string[];
+}
+
+function clearCall(
+  address: Address,
+  context: WorkspaceContext,
+  { attributes, repeated, reliesOn, ...draft }: ClearDraft,
+): Call | undefined {
+  return workspaceCall(address, context, {
+    ...draft,
+    method: 'PATCH',
+    body: workspaceBody({ ...repeated, ...attributes }),
+    order: callOrder.workspace,
+    success: [200],
+    permission: 'can-update',
+    ...(Object.keys(repeated).length === 0 || reliesOn.length === 0 ? {} : { reliesOn }),
+  });
+}
+
+/** What the update said of health assessments, which the one after it has to repeat. */
+function repeatedIn(update: Call | undefined): JsonObject {
+  const { data } = update?.body ?? {};
+  const { attributes } = isCallObject(data) ? data : {};
+  const said = isCallObject(attributes) ? attributes['assessments-enabled'] : undefined;
+  return typeof said === 'boolean' ? { 'assessments-enabled': said } : {};
 }
 
 /** The calls that are made, and all facts that one of them relies on. */
@@ -48,15 +119,25 @@ export function relying(made: readonly (Call | undefined)[]): PlannedCalls {
   return { calls, preconditions: [...new Set(calls.flatMap(({ reliesOn = [] }) => reliesOn))] };
 }
 
+function removedValues(changed: ChangedFields, context: WorkspaceContext): Pick<Call, 'removes'> {
+  const { before, after } = changed.get('fileTriggersEnabled') ?? {};
+  const isWeak = context.target.ownership === 'ledger';
+  const removes = {
+    ...removedMode(changed, context),
+    ...(isWeak ? removedFileTriggers(before, after, context.desired) : {}),
+  };
+  return Object.keys(removes).length === 0 ? {} : { removes };
+}
+
 /**
  * The mode that a reset has to remove. Empty where the workspace may inherit the same one, and where the service says by itself whose
  * a mode is: its answer to the reset is the proof (rule 48).
  */
-function removedMode(changed: ChangedFields, { live }: WorkspaceContext): Pick<Call, 'removes'> {
+function removedMode(changed: ChangedFields, { live }: WorkspaceContext): NonNullable<Call['removes']> {
   const { before, after } = changed.get('executionMode') ?? {};
   if (after !== null || typeof before !== 'string') return {};
   const isCertain = live?.spec.settingOverwrites?.executionMode === true;
-  return isCertain || live?.facts.inheritedMode === before ? {} : { removes: { executionMode: before } };
+  return isCertain || live?.facts.inheritedMode === before ? {} : { executionMode: before };
 }
 
 interface WrittenClaim {

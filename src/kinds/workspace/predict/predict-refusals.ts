@@ -8,6 +8,7 @@ import { type AddressText, formatAddress } from '../../../model/resource/address
 import { quoted } from '../../../model/quoted.ts';
 import { agentPools, isHosted } from '../../../services/workspaces/read-organization.ts';
 import { notOnHosted } from '../check.ts';
+import { refusedFileTriggers } from '../prepare/derived-triggers.ts';
 import type { WorkspaceSpec } from '../schema.ts';
 import type { LiveWorkspace } from '../workspace-types.ts';
 import { liveFinder } from './predict-inherited.ts';
@@ -18,12 +19,14 @@ export async function predictRefusals(
   live: readonly LiveWorkspace[],
 ): Promise<ReadonlyMap<AddressText, readonly RefusedValue[]>> {
   const find = liveFinder(record, live);
+  const isDerived = live.some(({ facts }) => facts.fileTriggersDerived !== undefined);
   const wanted = declared.filter(({ metadata }) => metadata.remove === undefined);
   const refused = await Promise.all(
     wanted.map(async (one) => {
       const values = [
         ...(await missingRetention(session, one.spec)),
         ...(await foreignPool(session, one.spec, find(one))),
+        ...(isDerived ? refusedFileTriggers(one.spec, { live: find(one), record: record(one.address) }) : []),
       ];
       return [formatAddress(one.address), values] as const;
     }),
@@ -33,7 +36,7 @@ export async function predictRefusals(
 
 async function missingRetention(session: Session, spec: WorkspaceSpec): Promise<RefusedValue[]> {
   const isSet = isJsonObject(spec.dataRetentionPolicy);
-  return isSet && (await isHosted(session)) ? [{ field: 'dataRetentionPolicy', ...notOnHosted }] : [];
+  return isSet && (await isHosted(session)) ? [{ fields: ['dataRetentionPolicy'], ...notOnHosted }] : [];
 }
 
 /** A pool that stays as it is needs no look at the list. */
@@ -48,7 +51,7 @@ async function foreignPool(
   const { organization = '' } = session.target;
   return [
     {
-      field: 'agentPoolId',
+      fields: ['agentPoolId'],
       code: 'foreign-agent-pool',
       message: `the organization ${quoted(organization)} has no agent pool ${quoted(pool)}, as far as this token sees`,
       fix: 'write the id of an agent pool of this organization, or let the token read its agent pools',

@@ -70,7 +70,7 @@ function isLeftToService({ desired, live, record }: WorkspaceComparison, name: T
 }
 
 /** The trigger that this change sets, if any; `check` refuses two. */
-function setTrigger({ desired, live }: WorkspaceComparison): TriggerField | undefined {
+function setTrigger({ desired, live }: Sides): TriggerField | undefined {
   if (live === undefined) return undefined;
   return triggers.find((name) => {
     const value = triggerOf(desired, name);
@@ -97,7 +97,23 @@ function hasTagsRegex({ desired, live, record }: WorkspaceComparison): boolean {
   return memberOf(recorded, 'tagsRegex') === undefined && isFilled(memberOf(live?.spec.vcsRepo, 'tagsRegex'));
 }
 
-function isFilled(value: Json | undefined): boolean {
+type Sides = Pick<WorkspaceComparison, 'desired'> & {
+  readonly live?: WorkspaceComparison['live'] | undefined;
+  readonly record?: WorkspaceComparison['record'] | undefined;
+};
+
+/** Whether a list of paths is filled after the change. */
+export function hasListsAfter(context: Sides): boolean {
+  const { desired, live, record } = context;
+  const named = setTrigger(context);
+  return triggerLists.some((name) => {
+    if (desired[name] !== undefined) return isFilled(desired[name]);
+    const isReset = record?.fields[name] !== undefined;
+    return !isReset && isFilled(live?.spec[name]) && (named === undefined || named === name);
+  });
+}
+
+export function isFilled(value: Json | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== '';
 }
 

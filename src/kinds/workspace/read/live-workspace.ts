@@ -37,14 +37,13 @@ interface ReadWorkspace {
   readonly stateAtRisk?: string | null | undefined;
   /** another workspace has a flat tag in upper case */
   readonly keepsTagCase?: boolean;
+  readonly fileTriggersDerived?: WorkspaceFacts['fileTriggersDerived'] | undefined;
   /** what it would inherit, and so whether its mode is its own; absent where the service's own word counts */
   readonly inherited?: Inherited | undefined;
 }
 
-export function liveWorkspace(
-  address: Address,
-  { item, tags, retention, deletes, stateAtRisk, inherited, keepsTagCase }: ReadWorkspace,
-): LiveWorkspace {
+export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorkspace {
+  const { item, tags, retention, deletes, stateAtRisk, inherited, keepsTagCase, fileTriggersDerived } = read;
   const ownMode = inherited === undefined ? undefined : whoseMode(item, inherited);
   const spec = liveSpec(item, { tellsOwnMode: ownMode !== 'proved' });
   const facts = liveFacts(item);
@@ -58,6 +57,7 @@ export function liveWorkspace(
       ...facts,
       ...(ownMode === undefined ? {} : { ownMode }),
       ...(keepsTagCase || hasUpperCaseTag(item) ? { keepsTagCase: true } : {}),
+      ...(fileTriggersDerived === undefined ? {} : { fileTriggersDerived }),
       ...(inherited === undefined || inherited === 'unknown' ? {} : { inheritedMode: inherited.mode }),
       ...(tags === undefined ? {} : tagFacts(tags)),
       ...(lacksSafeDelete(item) ? { hasSafeDelete: false, plainDeletes: deletes === 'plain' } : {}),
