@@ -38,7 +38,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
 };
 
 function pairsOf(kind: string, dialect: string): string[] {
-  return corpusCases(kind).filter((name) => refused[dialect]?.includes(name) !== true);
+  return corpusCases(kind, dialect).filter((name) => refused[dialect]?.includes(name) !== true);
 }
 
 /** The targets in which a plan has something to do. */

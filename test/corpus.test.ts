@@ -57,7 +57,7 @@ const places = [...kinds].flatMap(([kind, { service }]) =>
 );
 
 describe.each(places)('%s in the dialect %s: after an apply the next plan is empty', (kind, dialect) => {
-  it.each(corpusCases(kind))('%s, there and back again', async (name) => {
+  it.each(corpusCases(kind, dialect))('%s, there and back again', async (name) => {
     const [before, after] = [corpusFile(kind, name, 'before'), corpusFile(kind, name, 'after')];
     const isElsewhere = dialect !== 'neutral' && needsSelfHosted({ kind, name });
     const { use, expectCode } = await openStack({

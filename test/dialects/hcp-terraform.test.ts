@@ -18,6 +18,7 @@ const everyField = {
   engineVersion: '~> 1.9.0',
   queueAllRuns: true,
   speculativeEnabled: false,
+  structuredRunOutputEnabled: false,
   workingDirectory: 'envs/prod/',
   vcsRepo: {
     identifier: 'acme/network',
@@ -78,6 +79,7 @@ describe('the main job through hcp-terraform', () => {
           'source-name': 'trueup/payments',
           'source-url': 'https://git.example.com/acme',
           'speculative-enabled': false,
+          'structured-run-output-enabled': false,
           'terraform-version': '~> 1.9.0',
           'trigger-patterns': ['/envs/prod/**/*'],
           'vcs-repo': {

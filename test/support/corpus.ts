@@ -41,17 +41,32 @@ export function corpusStack(url: string, workspaces: object = {}): StackFile {
   };
 }
 
-/** The names of the cases of a kind, sorted. */
-export function corpusCases(kind: string): readonly string[] {
-  return readdirSync(join(corpus, kind)).sort();
+/** The names of the cases of a kind that a dialect can be asked for, sorted. */
+export function corpusCases(kind: string, dialect: string): readonly string[] {
+  const all = readdirSync(join(corpus, kind)).sort();
+  return dialect === 'hcp-terraform' ? all : all.filter((name) => !needsHcpTerraform({ kind, name }));
 }
 
 type Side = 'before' | 'after';
 
+interface CaseName {
+  readonly kind: string;
+  readonly name: string;
+}
+
 /** Whether a case sets what the hosted edition of the real service does not have (wire/workspaces 2.5). */
-export function needsSelfHosted({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
+export function needsSelfHosted(one: CaseName): boolean {
+  return says(one, 'dataRetentionPolicy: {');
+}
+
+/** Whether a case has a field that the specification does not have (wire/workspaces 1.5.24). */
+function needsHcpTerraform(one: CaseName): boolean {
+  return says(one, 'structuredRunOutputEnabled:');
+}
+
+function says({ kind, name }: CaseName, text: string): boolean {
   return (['before', 'after'] as const).some((side) =>
-    readFileSync(corpusFile(kind, name, side), 'utf8').includes('dataRetentionPolicy: {'),
+    readFileSync(corpusFile(kind, name, side), 'utf8').includes(text),
   );
 }
 

@@ -18,6 +18,7 @@ export const plainAttributes = [
   'globalRemoteState',
   'queueAllRuns',
   'speculativeEnabled',
+  'structuredRunOutputEnabled',
   'workingDirectory',
 ] as const satisfies FieldNames;
 

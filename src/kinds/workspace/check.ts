@@ -8,6 +8,7 @@ import { quoted } from '../../model/quoted.ts';
 import { checkExecution } from './check/check-execution.ts';
 import { checkTriggers } from './check/check-triggers.ts';
 import { hasPassed } from './prepare/prepare-auto-destroy.ts';
+import { fieldsOutside } from './fields.ts';
 import type { WorkspaceSpec } from './schema.ts';
 
 export function check(
@@ -23,6 +24,7 @@ export function check(
     ...checkDirectory(spec.workingDirectory, dialect),
     ...checkVersion(spec.engineVersion),
     ...checkRetention(spec.dataRetentionPolicy, { dialect, url: target.url }),
+    ...checkDialect(spec, dialect),
   ];
 }
 
@@ -156,4 +158,17 @@ function checkRetention(
   const host = URL.canParse(url) ? new URL(url).hostname : '';
   if (!isJsonObject(policy) || dialect.hosted?.hosts.has(host) !== true) return [];
   return [{ severity: 'error', path: ['dataRetentionPolicy'], side: 'key', ...notOnHosted }];
+}
+
+function checkDialect(spec: WorkspaceSpec, dialect: Dialect): ResourceProblem[] {
+  return fieldsOutside(dialect)
+    .filter((name) => spec[name] !== undefined)
+    .map((name) => ({
+      code: 'not-in-dialect',
+      severity: 'error',
+      path: [name],
+      side: 'key',
+      message: `${quoted(name)} is no field of the dialect ${quoted(dialect.name)}`,
+      fix: `remove ${quoted(name)}, or set the "dialect" of the target if its service has the field`,
+    }));
 }

@@ -5,6 +5,7 @@
 import type { Field, FieldsOf, FieldTable } from '../../model/kind/field.ts';
 import { list, minute, optionalText, scalar, set, text, whole } from '../../compare/comparisons.ts';
 import type { WorkspaceSpec } from './schema.ts';
+import type { Dialect } from '../../model/stack/target.ts';
 import type { RepositoryFields } from './workspace-types.ts';
 
 const on: Field = { compare: scalar, default: true };
@@ -38,6 +39,7 @@ export const fields: FieldTable = {
   engineVersion: verbatim,
   queueAllRuns: off,
   speculativeEnabled: on,
+  structuredRunOutputEnabled: on,
   workingDirectory: { compare: optionalText, default: null },
   vcsRepo: { compare: whole, default: null, members: vcsRepo },
   fileTriggersEnabled: on,
@@ -54,3 +56,10 @@ export const fields: FieldTable = {
   sourceUrl: { compare: scalar, createOnly: true },
   // `tags` and `remoteStateConsumers` are short for manifests of their own: no fields.
 } satisfies FieldsOf<WorkspaceSpec, 'remoteStateConsumers' | 'tags'>;
+
+const structuredOutput = 'structuredRunOutputEnabled';
+
+/** The fields that a workspace of this dialect does not have, although its service may answer them. */
+export function fieldsOutside({ capabilities }: Dialect): readonly (typeof structuredOutput)[] {
+  return capabilities.has('structured-run-output') ? [] : [structuredOutput];
+}

@@ -135,6 +135,7 @@ export async function readOne(
   const isLooked = action === 'delete' && lacksSafeDelete(found.item);
   return liveWorkspace(address, {
     ...found,
+    dialect: session.dialect,
     retention: answer.policy,
     deletes,
     stateAtRisk: isLooked ? await stateAtRisk(session, found.item) : undefined,
@@ -296,6 +297,7 @@ async function readDetails(
     item,
     live: liveWorkspace(address, {
       item,
+      dialect: session.dialect,
       tags: tags?.tags,
       retention: retention?.policy,
       deletes: session.target.deletes,

@@ -162,6 +162,10 @@ const runFields = {
   ),
   queueAllRuns: flag('Whether runs are queued right after creation, before one was queued by hand.', false),
   speculativeEnabled: flag('Whether speculative plans start by themselves, such as on pull requests.', true),
+  structuredRunOutputEnabled: flag(
+    'Whether the service shows the output of runs as structured data instead of plain text. Not every dialect has this field.',
+    true,
+  ),
   workingDirectory: Type.Optional(
     nullable(
       Type.String({

@@ -1,4 +1,6 @@
 /** What the service refuses for sure is refused before anything is sent, with the way out. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -217,4 +219,50 @@ describe('An engine version', () => {
       await stack.run(['plan'], 0);
     },
   );
+});
+
+describe('structuredRunOutputEnabled', () => {
+  it('is a field of the dialect "hcp-terraform": applied, seen as drift, accepted and exported', async () => {
+    const { bench, stack } = await openStack('hcp-terraform');
+    await stack.begin(workspace('app', { structuredRunOutputEnabled: false }));
+    const id = await bench.idOf('app');
+    expect(await bench.byHand.attributes(id)).toMatchObject({ 'structured-run-output-enabled': false });
+    await bench.byHand.update(id, { 'structured-run-output-enabled': true });
+    expect(flat((await stack.run(['drift'], 3)).out)).toContain('structuredRunOutputEnabled false -> true');
+    await stack.run(['accept', '--all', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    await bench.byHand.create({ name: 'other', 'structured-run-output-enabled': false });
+    expect((await stack.run(['export', '--out', '-'], 0)).out).toContain('structuredRunOutputEnabled: false');
+  });
+
+  it('is refused in the dialect "neutral", in the defaults of a stack, too', async () => {
+    const { bench, stack } = await openStack();
+    await stack.declare(workspace('app', { structuredRunOutputEnabled: true }));
+    const told = '"structuredRunOutputEnabled" is no field of the dialect "neutral"';
+    const { err } = await stack.run(['validate'], 7);
+    expect(err).toContain('error[not-in-dialect]');
+    expect(flat(err)).toContain(told);
+    await stack.run(['apply', '--yes'], 7);
+    const withDefaults = await stack.become({
+      spec: { defaults: { Workspace: { structuredRunOutputEnabled: false } } },
+    });
+    await withDefaults.declare(workspace('app'));
+    expect(flat((await withDefaults.run(['validate'], 7)).err)).toContain(told);
+    expect(bench.wire.seen).toEqual([]);
+  });
+
+  it('is in no export, drift or manifest of the dialect "neutral", although the service answers it', async () => {
+    const { bench, stack } = await openStack();
+    await stack.begin(workspace('app', { autoApply: true }));
+    await bench.byHand.update(await bench.idOf('app'), { 'structured-run-output-enabled': false });
+    await stack.run(['drift', '--unmanaged'], 0);
+    await bench.byHand.update(await bench.idOf('app'), { 'auto-apply': false });
+    await stack.run(['accept', '--all', '--yes'], 0);
+    await bench.byHand.create({ name: 'other', 'structured-run-output-enabled': false });
+    const manifest = await readFile(join(stack.directory, 'manifests/all.yaml'), 'utf8');
+    const { out } = await stack.run(['export', '--out', '-'], 0);
+    expect(out).toContain('name: other');
+    expect(manifest + out + JSON.stringify(await stack.ledger())).not.toMatch(/structured/i);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
 });

@@ -48,6 +48,7 @@ const plain = {
   'global-remote-state': false,
   'queue-all-runs': false,
   'speculative-enabled': true,
+  'structured-run-output-enabled': true,
   description: null,
   'working-directory': null,
 };

@@ -15,6 +15,8 @@ export interface Habits {
   readonly appOnCreate: boolean;
   /** a create takes flat tags (wire/workspaces 1.5.8) */
   readonly tagsOnCreate: boolean;
+  /** requests set `structured-run-output-enabled`, which is answered in any case (wire/workspaces 1.5.24) */
+  readonly structuredOutput: boolean;
   readonly projects: readonly Project[];
 }
 
@@ -26,6 +28,7 @@ export const hcpTerraform: Habits = {
   additive: true,
   appOnCreate: true,
   tagsOnCreate: true,
+  structuredOutput: true,
   projects,
 };
 
@@ -36,6 +39,7 @@ export const neutral: Habits = {
   additive: false,
   appOnCreate: false,
   tagsOnCreate: false,
+  structuredOutput: false,
   projects,
 };
 
@@ -178,9 +182,11 @@ class Service {
     related = ['project', 'tag-bindings'],
   ): { attributes: Members; relationships: Members } {
     const { attributes = {}, relationships = {} } = body['data'] as Record<string, Members>;
-    const known = [...knownAttributes, this.#habits.names.version];
+    const { names, structuredOutput } = this.#habits;
+    const more = structuredOutput ? ['structured-run-output-enabled'] : [];
+    const known = [...knownAttributes, names.version, ...more];
     const repository = (attributes['vcs-repo'] ?? {}) as Members;
-    const knownOfRepository = [...knownRepository, this.#habits.names.app];
+    const knownOfRepository = [...knownRepository, names.app];
     this.strangers.push(
       ...Object.keys(attributes).filter((name) => !known.includes(name)),
       ...Object.keys(repository).filter((name) => !knownOfRepository.includes(name)),

@@ -24,16 +24,21 @@ interface Case {
   readonly place: string;
 }
 
-const cases: readonly Case[] = ['Workspace', 'TagBindings', 'RemoteStateConsumers'].flatMap((kind) =>
-  corpusCases(kind).map((name, index) => ({ kind, name, place: `${kind.toLowerCase()}-${index}` })),
-);
+function casesIn(dialect: WorkspacesDialect): readonly Case[] {
+  return ['Workspace', 'TagBindings', 'RemoteStateConsumers'].flatMap((kind) =>
+    corpusCases(kind, dialect).map((name, index) => ({
+      ...{ kind, name },
+      place: `${kind.toLowerCase()}-${index}`,
+    })),
+  );
+}
 
 /** Ids are the service's, and each organization has its own. */
 function inPlace(text: string, place: string): string {
   return text.replaceAll(/\b(prj|apool|sshkey|ot|app)-(alpha|beta|\d)\b/g, `$&-${place}`);
 }
 
-async function seed(): Promise<Seed> {
+async function seed(cases: readonly Case[]): Promise<Seed> {
   const text = await readFile(corpusSeedFile, 'utf8');
   const organizations = cases.flatMap(({ place }) => {
     const { organizations: [one] = [] } = load(inPlace(text, place)) as Seed;
@@ -51,7 +56,7 @@ interface Spoken {
 /** The address of a service with all places in it, behind what makes it weak. */
 async function serveWeak({ dialect, missing }: Spoken, edition?: string): Promise<string> {
   const server = await startService({
-    seed: await seed(),
+    seed: await seed(casesIn(dialect)),
     dialects: [dialect],
     relaxed: true,
     ...(edition === undefined ? {} : { edition }),
@@ -71,7 +76,7 @@ async function openWeak(spoken: Spoken): Promise<StackFolder> {
     ...(missing.includes('tag-bindings') ? { ownership: 'ledger' } : {}),
     ...(missing.includes('safe-delete') ? { deletes: 'plain' } : {}),
   };
-  const targets = cases.map((one) =>
+  const targets = casesIn(dialect).map((one) =>
     workspacesTarget(needsSelfHosted(one) ? selfHosted : url, {
       ...{ name: one.place, organization: one.place, dialect, requestsPerSecond: 10_000 },
       ...allowed,
@@ -117,6 +122,7 @@ export async function expectEveryCase({
       await stack.write(`manifests/${one.place}.yaml`, inPlace(manifests, one.place));
     }
   };
+  const cases = casesIn(dialect);
   let left = cases;
   for (const side of ['before', 'after'] as const) {
     await declare(left, side);

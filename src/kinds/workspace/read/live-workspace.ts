@@ -7,14 +7,14 @@ import { stackOfBirthMark } from '../../../model/resource/claim.ts';
 import { kebabCase } from '../../../model/kind/field-names.ts';
 import { isJsonObject, type Json, type JsonObject, textsOf } from '../../../model/json/json.ts';
 import type { Witness } from '../../../model/resource/resource.ts';
-import type { Target } from '../../../model/stack/target.ts';
+import type { Dialect, Target } from '../../../model/stack/target.ts';
 import { quoted } from '../../../model/quoted.ts';
 import { type BoundTags, claimWitness } from '../../../services/workspaces/bound-tags.ts';
 import { rightsOf } from '../../../services/workspaces/rights.ts';
 import type { Inherited } from '../../../services/workspaces/inherited-execution.ts';
 import { poolOf, relatedId, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
 import { plainAttributes, sourceAttributes, triggerLists } from '../attributes.ts';
-import { fields } from '../fields.ts';
+import { fields, fieldsOutside } from '../fields.ts';
 import { lockOf } from '../lock.ts';
 import { whoseMode } from '../prepare/own-mode.ts';
 import type {
@@ -27,6 +27,7 @@ import type {
 
 interface ReadWorkspace {
   readonly item: WorkspaceItem;
+  readonly dialect: Dialect;
   /** undefined: not read, or not readable */
   readonly tags?: BoundTags | undefined;
   /** null: none; undefined: not read */
@@ -45,7 +46,10 @@ interface ReadWorkspace {
 export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorkspace {
   const { item, tags, retention, deletes, stateAtRisk, inherited, keepsTagCase, fileTriggersDerived } = read;
   const ownMode = inherited === undefined ? undefined : whoseMode(item, inherited);
-  const spec = liveSpec(item, { tellsOwnMode: ownMode !== 'proved' });
+  const spec = withoutFields(
+    liveSpec(item, { tellsOwnMode: ownMode !== 'proved' }),
+    fieldsOutside(read.dialect),
+  );
   const facts = liveFacts(item);
   return {
     address,
@@ -65,6 +69,10 @@ export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorksp
     },
     ...rightsOf(item),
   };
+}
+
+function withoutFields(spec: LiveSpec, names: readonly string[]): LiveSpec {
+  return Object.fromEntries(Object.entries(spec).filter(([name]) => !names.includes(name)));
 }
 
 /** Services keep flat tags in lower case, unless one is answered otherwise. */

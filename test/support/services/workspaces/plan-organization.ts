@@ -18,6 +18,7 @@ import type {
   Metadata,
   Spec,
 } from '../../../../src/model/resource/resource.ts';
+import type { Dialect } from '../../../../src/model/stack/target.ts';
 import { buildPlan } from '../../../../src/plan/build-plan.ts';
 import { declaredResource } from '../../declared-resource.ts';
 
@@ -84,6 +85,7 @@ export const bare: JsonObject = {
   'source-name': 'trueup/payments',
   'source-url': null,
   'speculative-enabled': true,
+  'structured-run-output-enabled': true,
   'tag-names': [],
   'engine-version': '1.9.8',
   'trigger-prefixes': [],
@@ -115,7 +117,10 @@ export function planFor(situation: Situation): Plan {
     Object.entries(records).map(([text, record]) => [readAddress(text), recordOf(record)] as const),
   );
   const sets = new Map(
-    [...kinds.keys()].map((kind) => [kind, setOf(live.flatMap((one) => liveOf(kind, one, live)))]),
+    [...kinds.keys()].map((kind) => [
+      kind,
+      setOf(live.flatMap((one) => liveOf(kind, one, { all: live, dialect }))),
+    ]),
   );
   return buildPlan({
     stack: {
@@ -141,14 +146,18 @@ function setOf(resources: readonly LiveResource[]): LiveSet {
   return { resources, incomplete: [], invisible: [], notes: [] };
 }
 
-function liveOf(kind: string, one: LiveWorkspace, all: readonly LiveWorkspace[]): LiveResource[] {
+function liveOf(
+  kind: string,
+  one: LiveWorkspace,
+  { all, dialect }: { readonly all: readonly LiveWorkspace[]; readonly dialect: Dialect },
+): LiveResource[] {
   const { name, attributes = {}, relationships = {}, tags = {}, consumers } = one;
   const id = idOf(one);
   const text = one.claim === undefined ? 'payments:id=0123abcd' : one.claim;
   const claim = text === null ? {} : { claim: { text, inherited: false } };
   const item = { id, name, attributes: { ...bare, ...attributes }, relationships };
   const address = { kind, target: 'acme', name };
-  const whole = liveWorkspace(address, { item, tags: { direct: tags, ...claim }, retention: null });
+  const whole = liveWorkspace(address, { item, dialect, tags: { direct: tags, ...claim }, retention: null });
   if (kind === 'Workspace') return [whole];
   const rights = whole.rights === undefined ? {} : { rights: whole.rights };
   if (kind === 'TagBindings') {
