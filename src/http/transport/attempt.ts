@@ -25,6 +25,9 @@ export interface Outgoing {
   readonly stop?: AbortSignal;
 }
 
+/** The history of a request that was not sent yet. */
+export const noAttempts: AttemptHistory = { faults: 0, throttled: 0, spent: 0 };
+
 /** One attempt to send a request. */
 export interface Attempt {
   readonly request: Outgoing;

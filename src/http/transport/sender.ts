@@ -4,7 +4,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { untilAborted } from '../../model/until-aborted.ts';
-import { type Again, type Answer, type AttemptHistory, isSealed, WireError } from '../../model/wire.ts';
+import { type Again, type Answer, isSealed, WireError } from '../../model/wire.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type Exchange, exchange, headerOf } from './exchange.ts';
 import { explainFailure } from './explain-failure.ts';
@@ -17,6 +17,7 @@ import {
   type Attempt,
   type AttemptResult,
   mayHaveActed,
+  noAttempts,
   type Outgoing,
   refusesToken,
   type SentAttempt,
@@ -36,8 +37,6 @@ interface SenderOptions {
   /** absent for requests without a token */
   readonly token?: TokenProvider;
 }
-
-const noAttempts: AttemptHistory = { faults: 0, throttled: 0, spent: 0 };
 
 export class Sender {
   readonly #connection: Connection;
