@@ -10,6 +10,7 @@ import type { PlanDifference } from '../../model/plan/plan-difference.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type Planning, planTarget, selectionOf } from '../../plan/build-plan.ts';
 import { comparePlans, isSamePlan } from '../../plan/approval/compare-plans.ts';
+import { findOtherText } from '../../plan/approval/compare-shown.ts';
 import { atomsOf, digestVersion } from '../../plan/approval/digest.ts';
 import { judgeApproval } from '../../plan/approval/judge-approval.ts';
 import { readAtoms } from '../../plan/approval/read-atoms.ts';
@@ -104,6 +105,15 @@ export function checkApproval(
         other: { name: 'now', digest: plan.digest },
       });
       return exitCodes.stale;
+  }
+  const other = approval.given && findOtherText(approval.given.plan, plan, terminal.host.clean);
+  if (other !== undefined) {
+    printError(
+      terminal,
+      'plan-shows-other',
+      `nothing was written: the plan file ${quoted(approval.given?.file ?? '')} shows something else than this apply finds as ${other}: it was edited, or the stack changed since; plan again, and approve again`,
+    );
+    return exitCodes.stale;
   }
   return {
     version: digestVersion,

@@ -13,6 +13,12 @@ export const planCodes = {
     warning: true,
     fix: 'use another name, and revoke the secret: names and keys are stored and shown as they are',
   },
+  'plan-shows-other': {
+    title:
+      'A plan file shows another reason, place or id, other risks or fewer guards than the plan that apply makes',
+    class: 'failure',
+    fix: 'plan again, and approve again',
+  },
   'target-unread': {
     title: 'A target could not be read',
     class: 'incomplete',

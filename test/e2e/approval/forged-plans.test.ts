@@ -179,3 +179,69 @@ function partsOf(address: string) {
   const [kind = '', target = '', name = ''] = address.split('/');
   return { kind, target, name };
 }
+
+describe('A plan file with forged texts beside the digest of its changes', () => {
+  /** A plan with a guard that blocks, one that warns, an update and a delete. */
+  async function planned() {
+    const { bench, stack } = await withDelete();
+    await stack.declare(
+      workspace('app', { description: 'two', remoteStateConsumers: ['web'] }),
+      workspace('web'),
+    );
+    await stack.insist();
+    await stack.declare(workspace('app', { description: 'three', globalRemoteState: true }));
+    return { bench, stack, plan: await planInto(stack) };
+  }
+  const acknowledged = (stack: Checkout, plan: PlanJson, code: number) =>
+    stack.run(['apply', 'plan.json', '--ack', plan.acknowledge.join(',')], code);
+  const isApp = ({ address }: ChangeJson) => address === 'Workspace/acme/app';
+
+  it('is applied as it was written, and not once a text says something else', async () => {
+    const { bench, stack, plan } = await planned();
+    expect(plan.guards.map(({ id }) => id)).toEqual(expect.arrayContaining(['zero', 'global-sharing']));
+    const forgeries: [string, PlanJson][] = [
+      ['the reason', withChanges(plan, (one) => (isApp(one) ? { reason: 'only a comment' } : {}))],
+      [
+        'the place',
+        withChanges(plan, (one) =>
+          isApp(one) ? { place: { ...one.place, file: 'manifests/other.yaml' } } : {},
+        ),
+      ],
+      ['the id', withChanges(plan, (one) => (isApp(one) ? { id: 'ws-AnotherOne000000' } : {}))],
+      ['the risks', withChanges(plan, ({ risks: _, ...one }) => ({ ...one, risks: [] }))],
+      ['the guard', { ...plan, guards: [] }],
+      [
+        'the guard',
+        {
+          ...plan,
+          guards: plan.guards.map((guard) => ({ ...guard, effect: 'warns', message: 'all is well' })),
+        },
+      ],
+    ];
+    bench.wire.reset();
+    for (const [what, forged] of forgeries) {
+      await forge(stack, forged);
+      const { err } = await acknowledged(stack, plan, 4);
+      expect(err).toContain(`shows something else than this apply finds as ${what}`);
+    }
+    expect(bench.written()).toEqual([]);
+    await forge(stack, plan);
+    await acknowledged(stack, plan, 0);
+  });
+
+  it('is not applied either where a part of it is done already', async () => {
+    const { bench, stack, plan } = await planned();
+    await setByHand(bench, 'app', { description: 'three' });
+    await forge(
+      stack,
+      withChanges(plan, (one) => (one.action === 'delete' ? { reason: 'asked for by its owner' } : {})),
+    );
+    expect((await acknowledged(stack, plan, 4)).err).toContain(
+      'as the reason of "RemoteStateConsumers/acme/app"',
+    );
+    await forge(stack, { ...plan, guards: plan.guards.filter(({ id }) => id !== 'zero') });
+    await acknowledged(stack, plan, 4);
+    await forge(stack, plan);
+    await acknowledged(stack, plan, 0);
+  });
+});
