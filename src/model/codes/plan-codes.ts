@@ -14,8 +14,7 @@ export const planCodes = {
     fix: 'use another name, and revoke the secret: names and keys are stored and shown as they are',
   },
   'plan-shows-other': {
-    title:
-      'A plan file shows another reason, place or id, other risks or fewer guards than the plan that apply makes',
+    title: 'A plan file shows other texts or fewer guards than the plan that apply makes',
     class: 'failure',
     fix: 'plan again, and approve again',
   },
