@@ -36,8 +36,8 @@ const CAPABILITIES: Record<Operation, PolicyCapability> = {
   list: 'list',
   write: 'update',
   delete: 'delete',
-  patch: 'update',
-  scan: 'list',
+  patch: 'patch',
+  scan: 'scan',
   head: 'read',
 };
 
@@ -131,7 +131,7 @@ function answerService(asked: KnownRequest): SecretsAnswer {
   const found = endpointIn(serviceEndpoints(services.dialects.clusterAuth), path);
   const isAllowed =
     found?.endpoint.asksItself === true ||
-    (identity.can(CAPABILITIES[operation], path) &&
+    (identity.can(CAPABILITIES[operation], path, asked.body) &&
       (found?.endpoint.needsSudo !== true || identity.can('sudo', path)));
   if (!isAllowed) return answerWrappedError(403, 'permission denied');
   if (found === undefined) return answerWrappedError(404, 'unsupported path');
@@ -148,7 +148,7 @@ function answerMount(asked: KnownRequest): SecretsAnswer {
   const { endpoint, roleName = '' } = (isOurs ? endpointAt(found.rest) : undefined) ?? {};
   const call: MountCall = { ...asked, mount: found?.mount.id ?? '', roleName };
   const creates = operation === 'write' && endpoint?.exists?.(call) === false;
-  const isAllowed = identity.can(creates ? 'create' : CAPABILITIES[operation], path);
+  const isAllowed = identity.can(creates ? 'create' : CAPABILITIES[operation], path, asked.body);
   if (!isAllowed) return answerWrappedError(403, 'permission denied');
 
   if (found === undefined) return answerError(404, noHandler(path));

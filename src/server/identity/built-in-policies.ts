@@ -18,6 +18,14 @@ const RULES: readonly PolicyRule[] = [
   { path: 'auth/token/revoke-self', capabilities: ['update'] },
   { path: 'sys/capabilities-self', capabilities: ['update'] },
   { path: 'sys/internal/ui/resultant-acl', capabilities: ['read'] },
+  // What follows is not served here; that a token may use it shows in lists of mounts and of capabilities.
+  { path: 'cubbyhole/*', capabilities: ['create', 'read', 'update', 'delete', 'list'] },
+  { path: 'identity/oidc/provider/+/authorize', capabilities: ['read', 'update'] },
+  ...[
+    ...['sys/renew', 'sys/leases/renew', 'sys/leases/lookup', 'sys/control-group/request'],
+    ...['sys/wrapping/wrap', 'sys/wrapping/lookup', 'sys/wrapping/unwrap'],
+    ...['sys/tools/hash', 'sys/tools/hash/*', 'sys/tools/random', 'sys/tools/random/*'],
+  ].map((path): PolicyRule => ({ path, capabilities: ['update'] })),
 ];
 
 const DEFAULT: WrittenPolicy = {

@@ -15,8 +15,8 @@ export interface ServiceIdentity {
   readonly displayName: string;
   readonly policies: readonly string[];
   readonly token: ServiceToken;
-  /** Whether the token may do `capability` on `path`, for example `update` on `auth/cluster/role/web`. */
-  can(capability: PolicyCapability, path: string): boolean;
+  /** Whether the token may do `capability` on `path`, for example `update` on `auth/cluster/role/web`, with these parameters. */
+  can(capability: PolicyCapability, path: string, parameters?: Readonly<Record<string, unknown>>): boolean;
   /** All that it may do there: sorted; `root` alone for who may do everything, `deny` alone for nothing. */
   capabilitiesOn(path: string): readonly string[];
   /** Whether a rule is about something at or below this path, whatever it allows there. */
@@ -58,29 +58,14 @@ function identityOf(token: ServiceToken, rules: readonly PolicyRule[], prefix: s
     displayName: token.displayName,
     policies: token.policies,
     token,
-    can: (capability, path) => {
-      if (isRoot) return true;
-      const isList = capability === 'list';
-      const granted = isList ? access.grantedOnList(prefix + path) : access.grantedOn(prefix + path);
-      return granted.has(capability);
-    },
+    can: (capability, path, parameters) => isRoot || access.allows(capability, prefix + path, parameters),
     capabilitiesOn: (path) => {
       if (isRoot) return [ROOT_POLICY];
-      const granted = access.grantedOnList(prefix + path);
+      const granted = access.grantedOn(prefix + path);
       return granted.size === 0 ? ['deny'] : [...granted].toSorted();
     },
-    knowsBelow: (path) => isRoot || rules.some((rule) => grants(rule) && meets(rule.path, prefix + path)),
+    knowsBelow: (path) => isRoot || access.grantsBelow(prefix + path),
   };
-}
-
-function grants({ capabilities }: PolicyRule): boolean {
-  return !capabilities.includes('deny') && capabilities.length > 0;
-}
-
-/** Whether one of the two begins like the other, up to the first wildcard. */
-function meets(rulePath: string, path: string): boolean {
-  const literal = rulePath.replace(/[+*].*$/s, '');
-  return literal.startsWith(path) || (literal !== rulePath && path.startsWith(literal));
 }
 
 /** The rules of all named policies; a name without a policy grants nothing. */

@@ -2,146 +2,117 @@
  * Policies as people write them: `path "auth/cluster/role/*" { capabilities = ["read"] }`, in HCL or in JSON.
  * Invariant: what is not understood is refused, never taken for less than it says.
  */
+import type { ParameterRules, ParameterValues } from '../identity/parameter-rules.ts';
 import { CAPABILITIES, type PolicyCapability, type PolicyRule } from '../identity/service-policies.ts';
 import type { Coerced } from '../cluster-auth/values/field-coercion.ts';
 import { isObject } from '../cluster-auth/values/is-object.ts';
-import { repeatsMembers } from '../cluster-auth/values/repeated-members.ts';
+import { type Block, readPolicyText } from './policy-text.ts';
+
+const OLD_WRITE = ['create', 'read', 'update', 'delete', 'list'] as const;
 
 /** The old word for a whole set of capabilities. */
 const SHORTHANDS: ReadonlyMap<unknown, readonly PolicyCapability[]> = new Map<unknown, PolicyCapability[]>([
   ['deny', ['deny']],
   ['read', ['read', 'list']],
-  ['write', ['create', 'read', 'update', 'delete', 'list', 'patch']],
-  ['sudo', ['create', 'read', 'update', 'delete', 'list', 'patch', 'sudo']],
+  ['write', [...OLD_WRITE]],
+  ['sudo', [...OLD_WRITE, 'sudo']],
 ]);
 
 /** What the original can store at all. */
 const LONGEST_POLICY = 1024 * 1024;
 
+/** What a service knows of policies. */
+interface PolicyLanguage {
+  /** Whether there is the capability to list all that is below a path. */
+  readonly scans: boolean;
+}
+
 /**
  * Reads the rules of a policy; the problem says what is wrong with it. A path may stand in several blocks of HCL, as it may
  * in several policies.
  */
-export function parsePolicy(text: string): Coerced<PolicyRule[]> {
+export function parsePolicy(text: string, language: PolicyLanguage): Coerced<PolicyRule[]> {
   if (text.length > LONGEST_POLICY) return { ok: false, problem: 'it is too long' };
-  const paths = /^\s*\{/.test(text) ? jsonPaths(text) : hclPaths(text);
+  const paths = readPolicyText(text);
   if (!paths.ok) return paths;
   const rules: PolicyRule[] = [];
   for (const [path, block] of paths.value) {
-    const rule = ruleOf(path, block);
-    if (!rule.ok) return rule;
+    const rule = ruleOf(path, block, language);
+    if (!rule.ok) return { ok: false, problem: `path "${path}": ${rule.problem}` };
     rules.push(rule.value);
   }
   return { ok: true, value: rules };
 }
 
-type Block = Readonly<Record<string, unknown>>;
-type Paths = Coerced<(readonly [string, Block])[]>;
-
-function ruleOf(path: string, { capabilities = [], policy, ...more }: Block): Coerced<PolicyRule> {
+function ruleOf(path: string, block: Block, language: PolicyLanguage): Coerced<PolicyRule> {
+  const {
+    capabilities,
+    policy,
+    comment,
+    allowed_parameters,
+    denied_parameters,
+    required_parameters,
+    ...more
+  } = block;
   const [unknown] = Object.keys(more);
-  if (unknown !== undefined)
-    return { ok: false, problem: `path "${path}": "${unknown}" is not supported here` };
-  const listed = Array.isArray(capabilities) ? capabilities : [capabilities];
+  if (unknown !== undefined) return refused(`"${unknown}" is not supported here`);
+  if (comment !== undefined && typeof comment !== 'string') return refused('its comment is no text');
+  const granted = grantedBy({ capabilities, policy }, language);
+  if (!granted.ok) return granted;
+  const parameters = parameterRules({ allowed_parameters, denied_parameters, required_parameters });
+  if (!parameters.ok) return parameters;
+  if (path.includes('+*')) return refused(`invalid use of wildcards ('+*' is forbidden)`);
+  return {
+    ok: true,
+    value: { path: path.replace(/^\//, ''), capabilities: granted.value, ...parameters.value },
+  };
+}
+
+function grantedBy(
+  { capabilities = [], policy }: Block,
+  { scans }: PolicyLanguage,
+): Coerced<PolicyCapability[]> {
   const short = policy === undefined ? [] : SHORTHANDS.get(policy);
-  if (short === undefined)
-    return { ok: false, problem: `path "${path}": invalid policy "${String(policy)}"` };
+  if (short === undefined) return refused(`invalid policy "${String(policy)}"`);
   const granted: PolicyCapability[] = [...short];
-  for (const each of listed) {
-    const capability = CAPABILITIES.find((known) => known === each);
-    if (capability === undefined)
-      return { ok: false, problem: `path "${path}": invalid capability "${String(each)}"` };
+  for (const each of Array.isArray(capabilities) ? capabilities : [capabilities]) {
+    const capability = CAPABILITIES.find((known) => known === each && (scans || known !== 'scan'));
+    if (capability === undefined) return refused(`invalid capability "${String(each)}"`);
     granted.push(capability);
   }
-  if (path.includes('+*'))
-    return { ok: false, problem: `path "${path}": invalid use of wildcards ('+*' is forbidden)` };
-  return { ok: true, value: { path: path.replace(/^\//, ''), capabilities: granted } };
+  return { ok: true, value: granted };
 }
 
-/** `{"path": {"auth/*": {…}}}`, or a list of such objects of paths. */
-function jsonPaths(text: string): Paths {
-  const value = parsed(text);
-  if (value === undefined) return notJson('an object in which nothing stands twice');
-  const { path = {}, name: _name, ...more } = value;
-  const [unknown] = Object.keys(more);
-  if (unknown !== undefined) return { ok: false, problem: `"${unknown}" is not supported here` };
-  const paths: unknown[] = Array.isArray(path) ? path : [path];
-  if (!paths.every(isObject)) return notJson('with an object of paths');
-  const blocks = paths.flatMap((each) => Object.entries(each));
-  const isWhole = (block: readonly [string, unknown]): block is [string, Block] => isObject(block[1]);
-  return blocks.every(isWhole) ? { ok: true, value: blocks } : notJson('with an object for each path');
+/** Only what is said of them is in the result. */
+function parameterRules(block: Block): Coerced<ParameterRules> {
+  const { allowed_parameters: allowed, denied_parameters: denied, required_parameters: required } = block;
+  for (const values of [allowed, denied])
+    if (values !== undefined && !isValues(values))
+      return refused('its parameters are no lists of values by name');
+  if (required !== undefined && !isTexts(required))
+    return refused('its required parameters are no list of names');
+  return {
+    ok: true,
+    value: {
+      ...(isValues(allowed) ? { allowed: inLowerCase(allowed) } : {}),
+      ...(isValues(denied) ? { denied: inLowerCase(denied) } : {}),
+      ...(isTexts(required) ? { required } : {}),
+    },
+  };
 }
 
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) && !repeatsMembers(text, value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function isValues(value: unknown): value is ParameterValues {
+  return isObject(value) && Object.values(value).every(Array.isArray);
 }
 
-function notJson(wanted: string): Paths {
-  return { ok: false, problem: `it is no JSON ${wanted}` };
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
-/** Names, texts, and single signs; comments and blanks are skipped. What never ends (the second group) is the last one. */
-const TOKEN =
-  /\s+|(?:#|\/\/)[^\n]*|\/\*[\s\S]*?\*\/|("(?:[^"\\\n]|\\.)*")|((?:\/\*|")[\s\S]*)|([A-Za-z_][\w-]*|[{}[\],=]|.)/gy;
-
-function hclPaths(text: string): Paths {
-  const tokens: string[] = [];
-  for (const [, quoted, endless, sign] of text.matchAll(TOKEN)) {
-    if (endless !== undefined) return notHcl(endless.slice(0, 20));
-    const token = quoted ?? sign;
-    if (token !== undefined) tokens.push(token);
-  }
-  const paths: (readonly [string, Block])[] = [];
-  let at = 0;
-  while (at < tokens.length) {
-    const [key, path, brace] = tokens.slice(at, at + 3);
-    if (key !== 'path' || !isText(path) || brace !== '{') return notHcl(key);
-    const read = readBlock(tokens, at + 3);
-    if (read === undefined) return notHcl(path);
-    paths.push([unquoted(path), read.block]);
-    at = read.next;
-  }
-  return { ok: true, value: paths };
+function inLowerCase(values: ParameterValues): ParameterValues {
+  return Object.fromEntries(Object.entries(values).map(([name, list]) => [name.toLowerCase(), list]));
 }
 
-function notHcl(near: string | undefined): Paths {
-  return { ok: false, problem: `it is not understood at ${near ?? 'its end'}` };
-}
-
-/** `key = value` up to the closing brace, each key once. */
-function readBlock(
-  tokens: readonly string[],
-  start: number,
-): { readonly block: Block; readonly next: number } | undefined {
-  const block = new Map<string, unknown>();
-  let at = start;
-  while (tokens[at] !== '}') {
-    const [key, equals, first] = tokens.slice(at, at + 3);
-    if (key === undefined || block.has(key) || equals !== '=' || first === undefined) return undefined;
-    if (isText(first)) {
-      block.set(key, unquoted(first));
-      at += 3;
-      continue;
-    }
-    const end = tokens.indexOf(']', at);
-    if (first !== '[' || end < 0) return undefined;
-    const items = tokens.slice(at + 3, end).filter((token) => token !== ',');
-    if (!items.every(isText)) return undefined;
-    block.set(key, items.map(unquoted));
-    at = end + 1;
-  }
-  return { block: Object.fromEntries(block), next: at + 1 };
-}
-
-function isText(token: string | undefined): token is string {
-  return token?.startsWith('"') ?? false;
-}
-
-function unquoted(token: string): string {
-  return token.slice(1, -1).replaceAll(/\\(.)/g, '$1');
+function refused(problem: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem };
 }

@@ -44,7 +44,7 @@ export const writePolicy: ServiceHandler = (call) => {
   if (sent === '') return answerError(400, "'policy' parameter not supplied or empty");
   const isEncoded = /^[A-Za-z0-9+/]+={0,2}$/.test(sent) && sent.length % 4 === 0;
   const source = isEncoded ? Buffer.from(sent, 'base64').toString('utf8') : sent;
-  const rules = parsePolicy(source);
+  const rules = parsePolicy(source, call.services.dialects.clusterAuth);
   if (!rules.ok) return answerError(400, `failed to parse policy: ${rules.problem}`);
   call.services.database.run(
     `INSERT INTO service_policies (namespace, name, rules, source) VALUES (:namespace, :name, :rules, :source)

@@ -7,7 +7,7 @@ import {
 } from '../../../src/server/identity/service-policies.ts';
 
 const allows = (rules: readonly PolicyRule[], capability: PolicyCapability, path: string) =>
-  accessRules(rules).grantedOn(path).has(capability);
+  accessRules(rules).allows(capability, path);
 
 const rule = (path: string, ...capabilities: PolicyRule['capabilities']): PolicyRule => ({
   path,
@@ -76,10 +76,14 @@ it.each([
   [{ 'auth/k8s/role/': 'deny', 'auth/*': 'list' }, []],
   [{ 'auth/k8s/role': 'deny', 'auth/k8s/role/*': 'list' }, []],
   [{ 'auth/+/role': 'list', 'auth/k8s/role/x': 'read' }, ['list']],
+  // A + stands for the empty segment behind the last slash, too.
+  [{ 'auth/k8s/role/+': 'deny', 'auth/*': 'list' }, []],
+  [{ 'auth/k8s/role/+': 'list', 'auth/*': 'deny' }, ['list']],
+  [{ 'auth/k8s/role/*': 'deny', 'auth/k8s/*': 'list' }, []],
 ] as const)('the rules %j let a list do %j', (written, granted) => {
   const rules = Object.entries(written).map(([path, capability]) => rule(path, capability));
   for (const order of [rules, rules.toReversed()]) {
-    const found = [...accessRules(order).grantedOnList('auth/k8s/role/')];
+    const found = [...accessRules(order).grantedOn('auth/k8s/role/')];
     expect(found.filter((capability) => capability !== 'deny')).toEqual(granted);
   }
 });
@@ -89,4 +93,54 @@ it('adds up capabilities of the same path, and lets deny win', () => {
   expect(allows(both, 'read', 'auth/k8s/config')).toBe(true);
   expect(allows(both, 'update', 'auth/k8s/config')).toBe(true);
   expect(allows([...both, rule('auth/k8s/config', 'deny')], 'read', 'auth/k8s/config')).toBe(false);
+});
+
+it.each([
+  ['auth/k8s/', { 'auth/k8s/config': 'read' }, true],
+  ['auth/k8s/', { 'auth/*': 'read' }, true],
+  ['auth/k8s/', { 'auth/+/role': 'read' }, true],
+  ['auth/k8s/', { 'auth/+': 'read' }, true],
+  ['auth/k8s/', { '+/k8s/*': 'read' }, true],
+  ['auth/k8s/', { 'auth/k8s/config': 'deny' }, false],
+  ['auth/k8s/', { 'auth/*': 'read', 'auth/k8s/*': 'deny' }, false],
+  ['auth/k8s/', { 'auth/*': 'deny', 'auth/k8s/role/x': 'read' }, true],
+  ['auth/k8s/', { 'auth/k8sx/config': 'read', 'sys/+/role': 'read' }, false],
+  ['auth/a/b/', { 'auth/+/role': 'read' }, false],
+] as const)('at or below %s the rules %j grant anything: %s', (path, written, expected) => {
+  const rules = Object.entries(written).map(([each, capability]) => rule(each, capability));
+  expect(accessRules(rules).grantsBelow(path)).toBe(expected);
+});
+
+it.each([
+  [{ allowed: { ttl: ['1h', '30*'] } }, { ttl: '1h' }, true],
+  [{ allowed: { ttl: ['1h', '30*'] } }, { TTL: '30m' }, true],
+  [{ allowed: { ttl: ['1h'] } }, { ttl: '2h' }, false],
+  [{ allowed: { ttl: ['1h'] } }, { period: '1h' }, false],
+  [{ allowed: { ttl: ['1h'] } }, {}, true],
+  [{ allowed: { ttl: ['1h'], '*': [] } }, { period: '2h' }, true],
+  [{ allowed: { ttl: [] } }, { ttl: 5 }, true],
+  [{ allowed: { '*': ['x'] } }, { ttl: 5 }, true],
+  [{ denied: { ttl: [] } }, { ttl: '1h' }, false],
+  [{ denied: { ttl: ['*h'] } }, { ttl: '1h' }, false],
+  [{ denied: { ttl: ['*h'] } }, { ttl: '1m' }, true],
+  [{ denied: { '*': [] } }, { ttl: '1m' }, false],
+  [{ denied: { '*': [] } }, {}, true],
+  [{ denied: { ttl: [true] } }, { ttl: true }, false],
+  [{ required: ['TTL'] }, { ttl: '1h' }, true],
+  [{ required: ['ttl'] }, {}, false],
+])('the parameters %j permit %j: %s', (parameters, sent, expected) => {
+  const rules = [{ ...rule('auth/k8s/role/x', 'update', 'list'), ...parameters }];
+  expect(accessRules(rules).allows('update', 'auth/k8s/role/x', sent)).toBe(expected);
+  expect(accessRules(rules).allows('list', 'auth/k8s/role/x', sent)).toBe(true);
+});
+
+it('adds up the parameters of the same path, and a list without values is the widest', () => {
+  const rules = [
+    { ...rule('x', 'update'), allowed: { ttl: ['1h'], audience: ['a'] }, required: ['ttl'] },
+    { ...rule('x', 'update'), allowed: { ttl: ['2h'], audience: [] }, required: ['audience'] },
+  ];
+  const may = (sent: object) => accessRules(rules).allows('update', 'x', { ...sent });
+  expect(may({ ttl: '2h', audience: 'any' })).toBe(true);
+  expect(may({ ttl: '3h', audience: 'any' })).toBe(false);
+  expect(may({ ttl: '1h' })).toBe(false);
 });

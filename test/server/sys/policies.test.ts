@@ -1,7 +1,9 @@
 // Policies on the wire, and what they decide.
 import { describe, expect, it } from 'vitest';
-import { parsePolicy } from '../../../src/server/sys/parse-policy.ts';
+import { parsePolicy as parse } from '../../../src/server/sys/parse-policy.ts';
 import { type Logins, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
+
+const parsePolicy = (text: string) => parse(text, { scans: true });
 
 const write = (logins: Logins, name: string, policy: unknown) =>
   logins.send('POST', `sys/policies/acl/${name}`, { policy });
@@ -59,6 +61,9 @@ it.each([
   expect(await write(logins, name, text)).toMatchObject({ status: 400, errors: [error] });
 });
 
+/** What the old word `write` stands for: no more. */
+const OLD_WRITE = ['create', 'read', 'update', 'delete', 'list'];
+
 describe('the text of a policy', () => {
   it.each([
     ['path "a" { capabilities = ["read", "list",] }', [{ path: 'a', capabilities: ['read', 'list'] }]],
@@ -75,6 +80,25 @@ describe('the text of a policy', () => {
         { path: 'b', capabilities: ['read'] },
       ],
     ],
+    ['name = "x"\npath "a" { policy = "write" }', [{ path: 'a', capabilities: OLD_WRITE }]],
+    ['path "a" { comment = "why" capabilities = ["scan"] }', [{ path: 'a', capabilities: ['scan'] }]],
+    ['path "a" { policy = "sudo" }', [{ path: 'a', capabilities: [...OLD_WRITE, 'sudo'] }]],
+    [
+      'path "a" { allowed_parameters = { "TTL" = ["1h", 5, true], "*" = [] } denied_parameters { b = [] } required_parameters = ["c"] }',
+      [
+        {
+          path: 'a',
+          capabilities: [],
+          allowed: { ttl: ['1h', 5, true], '*': [] },
+          denied: { b: [] },
+          required: ['c'],
+        },
+      ],
+    ],
+    [
+      '{"path":{"a":{"capabilities":["read"],"allowed_parameters":{"b":["c"]}}}}',
+      [{ path: 'a', capabilities: ['read'], allowed: { b: ['c'] } }],
+    ],
     ['{}', []],
     ['path "/a" {}', [{ path: 'a', capabilities: [] }]],
     ['', []],
@@ -86,7 +110,12 @@ describe('the text of a policy', () => {
     'path a { }',
     'path "a" { capabilities = "read }',
     'path "a" { capabilities = [1] }',
-    'path "a" { allowed_parameters = {} }',
+    'path "a" { allowed_parameters = [] }',
+    'path "a" { allowed_parameters = { b = "c" } }',
+    'path "a" { required_parameters = [1] }',
+    'path "a" { comment = 1 }',
+    'name = 1',
+    'name { }',
     'path "a" { min_wrapping_ttl = "1s" }',
     'role "a" { }',
     '{"path":',
@@ -200,4 +229,71 @@ it('is found by a name in whatever case, also where a seed has it', async () => 
   expect((await logins.send('GET', 'sys/policies/acl/look')).data['name']).toBe('look');
   const { data } = await logins.send('POST', 'sys/capabilities', { token: 'looker', paths: ['x'] });
   expect(data['x']).toEqual(['read']);
+});
+
+describe('a rule for any segment', () => {
+  const asked = async (policy: string) => {
+    const logins = await serveLogins({ dialect: 'openbao' });
+    await write(logins, 'any', policy.replaceAll('MOUNT', logins.mount));
+    await logins.role({ token_policies: ['any'] });
+    const token = await logins.token();
+    return {
+      list: (await logins.send('LIST', `auth/${logins.mount}/role`, undefined, token)).status,
+      query: (await logins.send('GET', `auth/${logins.mount}/role?list=true`, undefined, token)).status,
+    };
+  };
+
+  it('that denies denies the list, too, whatever a vaguer rule allows', async () => {
+    const answers = await asked(
+      'path "auth/*" { capabilities = ["read", "list"] } path "auth/MOUNT/role/+" { policy = "deny" }',
+    );
+    expect(answers).toEqual({ list: 403, query: 403 });
+  });
+
+  it('that reads permits the list, whatever a vaguer rule leaves out', async () => {
+    const answers = await asked(
+      'path "auth/*" { capabilities = ["update"] } path "auth/MOUNT/role/+" { policy = "read" }',
+    );
+    expect(answers).toEqual({ list: 200, query: 200 });
+  });
+});
+
+it('permits a write by its parameters', async () => {
+  const logins = await serveLogins();
+  const role = `auth/${logins.mount}/role/app`;
+  await write(
+    logins,
+    'some',
+    `path "${role}" { capabilities = ["update"] allowed_parameters = { "audience" = ["a*"], "token_ttl" = [] } }`,
+  );
+  await logins.role({ token_policies: ['some'] });
+  const token = await logins.token();
+  const send = async (body: object) => (await logins.send('POST', role, body, token)).status;
+  expect(await send({ audience: 'apps', token_ttl: 60 })).toBe(204);
+  expect(await send({ audience: 'others' })).toBe(403);
+  expect(await send({ audience: 'apps', token_policies: ['root'] })).toBe(403);
+  expect(await send({})).toBe(204);
+});
+
+it('has the capability to scan only where the service scans', async () => {
+  const policy = 'path "auth/*" { capabilities = ["scan"] }';
+  const openbao = await serveLogins({ dialect: 'openbao' });
+  expect((await write(openbao, 'scanner', policy)).status).toBe(204);
+  await openbao.role({ token_policies: ['scanner'] });
+  const token = await openbao.token();
+  const ask = (method: string) => openbao.send(method, `auth/${openbao.mount}/role`, undefined, token);
+  expect((await ask('SCAN')).errors).toEqual(['1 error occurred:\n\t* unsupported operation\n\n']);
+  expect((await ask('LIST')).errors).toEqual(['1 error occurred:\n\t* permission denied\n\n']);
+  const vault = await serveLogins({ dialect: 'vault' });
+  expect((await write(vault, 'scanner', policy)).errors).toEqual([
+    'failed to parse policy: path "auth/*": invalid capability "scan"',
+  ]);
+});
+
+it('tells of the old word write what it grants, which is no patch', async () => {
+  const logins = await serveLogins();
+  await write(logins, 'old', 'name = "old"\npath "x" { policy = "write" }');
+  await logins.role({ token_policies: ['old'] });
+  const { data } = await logins.send('POST', 'sys/capabilities-self', { paths: ['x'] }, await logins.token());
+  expect(data['x']).toEqual(['create', 'delete', 'list', 'read', 'update']);
 });
