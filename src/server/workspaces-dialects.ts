@@ -23,6 +23,8 @@ export interface WorkspacesDialect {
   readonly takesAppInstallationOnCreate: boolean;
   /** A working directory may begin with "/". */
   readonly takesAbsoluteDirectories: boolean;
+  /** What the name of a project looks like; undefined where any text is one (6.2). */
+  readonly projectNames: RegExp | undefined;
   /** `trigger-patterns` are refused while `file-triggers-enabled` is false (2.1). */
   readonly patternsNeedFileTriggers: boolean;
   /** A workspace may share its state with its project: `project-remote-state` (1.5.3). */
@@ -90,6 +92,7 @@ export const neutralWorkspaces: WorkspacesDialect = {
   source: 'api',
   takesAppInstallationOnCreate: false,
   takesAbsoluteDirectories: false,
+  projectNames: undefined,
   patternsNeedFileTriggers: false,
   sharesWithProject: false,
   effectiveBindingsHaveIds: false,
@@ -127,6 +130,7 @@ export const hcpTerraform: WorkspacesDialect = {
   source: 'tfe-api',
   takesAppInstallationOnCreate: true,
   takesAbsoluteDirectories: true,
+  projectNames: /^[\w-]+(?: +[\w-]+)*$/,
   patternsNeedFileTriggers: true,
   sharesWithProject: true,
   effectiveBindingsHaveIds: true,

@@ -5,14 +5,20 @@ import type { Resource } from './document.ts';
 import { type ApiAnswer, type ApiRequest, ok } from './endpoint.ts';
 import { describePage, pageWindow, requestedPage } from './pagination.ts';
 
-/** The page that the request asks for; `show` turns its rows into resources, all at once. */
+interface Shown {
+  readonly data: readonly Resource[];
+  readonly included: readonly Resource[];
+}
+
+/** The page that the request asks for; `show` turns its rows into resources, all at once, with what is included if anything is. */
 export function pagedAnswer<Row>(
   services: Services,
   request: ApiRequest,
   query: PagedQuery,
-  show: (rows: Row[]) => Resource[],
+  show: (rows: Row[]) => readonly Resource[] | Shown,
 ): ApiAnswer {
   const page = requestedPage(request.query);
   const { rows, totalCount } = pageOfRows<Row>(services.database, query, pageWindow(page));
-  return ok({ data: show(rows), ...describePage(request, page, totalCount) });
+  const shown = show(rows);
+  return ok({ ...('data' in shown ? shown : { data: shown }), ...describePage(request, page, totalCount) });
 }

@@ -3,6 +3,8 @@
  * Invariant: unknown parameters are ignored; of a repeated single-valued parameter the last one counts.
  */
 
+import { badRequest } from './errors.ts';
+
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The parameter's value; undefined when it is absent. */
@@ -23,4 +25,14 @@ export function queryList(query: Query, name: string): string[] {
     .flatMap((text) => text.split(','))
     .map((text) => text.trim())
     .filter((text) => text !== '');
+}
+
+/** The values of `include`, which may be written with hyphens. @throws ApiError 400 for one that is not known, in words that clients know */
+export function includesOf(query: Query, known: readonly string[]): Set<string> {
+  const names = queryList(query, 'include').map((name) => name.replaceAll('-', '_'));
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw badRequest(`"${unknown}" is not a valid include parameter`, { parameter: 'include' });
+  }
+  return new Set(names);
 }

@@ -26,10 +26,13 @@ export interface ProjectRow {
   auto_destroy_activity_duration: string | null;
   created_at: string;
   workspace_count: number;
+  organization_mode: ExecutionMode;
+  organization_pool_id: string | null;
 }
 
 /** For queries over `p` and `o`. */
-export const PROJECT_COLUMNS = `p.*, o.name AS organization_name,
+export const PROJECT_COLUMNS = `p.*, o.name AS organization_name, o.default_execution_mode AS organization_mode,
+  o.default_agent_pool_id AS organization_pool_id,
   (SELECT COUNT(*) FROM workspaces w WHERE w.project_id = p.id) AS workspace_count`;
 export const PROJECT_TABLES = 'projects p JOIN organizations o ON o.id = p.organization_id';
 
@@ -86,8 +89,12 @@ export function requireAdministeredProject(services: Services, request: ApiReque
   return project;
 }
 
+/** Shows the mode and the pool that its workspaces inherit, its own or the organization's, and which of them are its own. */
 export function projectResource(row: ProjectRow, access: ProjectAccess): Resource {
-  const pool = row.default_agent_pool_id;
+  const ownMode = row.default_execution_mode;
+  const mode = ownMode ?? row.organization_mode;
+  const inheritedPool = ownMode === null && mode === 'agent' ? row.organization_pool_id : null;
+  const pool = row.default_agent_pool_id ?? inheritedPool;
   const path = `/api/v2/projects/${row.id}`;
   return {
     id: row.id,
@@ -97,10 +104,10 @@ export function projectResource(row: ProjectRow, access: ProjectAccess): Resourc
       description: row.description,
       'created-at': row.created_at,
       'auto-destroy-activity-duration': row.auto_destroy_activity_duration,
-      'default-execution-mode': row.default_execution_mode,
+      'default-execution-mode': mode,
       'setting-overwrites': {
-        'default-execution-mode': row.default_execution_mode !== null,
-        'default-agent-pool': pool !== null,
+        'default-execution-mode': ownMode !== null,
+        'default-agent-pool': ownMode !== null || row.default_agent_pool_id !== null,
       },
       'workspace-count': row.workspace_count,
       permissions: {

@@ -2,7 +2,10 @@
  * The tag bindings of a project, which its workspaces inherit: reading, adding to and replacing them.
  * Invariant: what a project binds is effective for itself, too: it inherits from nothing.
  */
+import type { Database } from '../data-file/database.ts';
+import type { Resource } from '../json-api/document.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../json-api/endpoint.ts';
+import { type Query, includesOf } from '../json-api/query.ts';
 import type { Services } from '../services.ts';
 import {
   boundKeys,
@@ -34,6 +37,33 @@ export function listEffectiveProjectTagBindings(services: Services, request: Api
       attributes: { key, value },
     })),
   });
+}
+
+/** Whether a request asks for the bindings of its projects. @throws ApiError 400 for any other include */
+export function includesBindings(query: Query): boolean {
+  return includesOf(query, ['effective_tag_bindings']).size > 0;
+}
+
+/** The projects with their bindings, in one query, linked by id. */
+export function includeBindings(
+  database: Database,
+  projects: readonly Resource[],
+): { readonly data: readonly Resource[]; readonly included: readonly Resource[] } {
+  const rows = database.all<{ id: string; project_id: string; key: string; value: string }>(
+    `SELECT id, project_id, key, value FROM tag_bindings
+     WHERE project_id IN (SELECT value FROM json_each(:ids)) ORDER BY project_id, position`,
+    { ids: JSON.stringify(projects.map(({ id }) => id)) },
+  );
+  const type = 'effective-tag-bindings';
+  const data = projects.map((project) => {
+    const linkage = rows.filter((row) => row.project_id === project.id).map(({ id }) => ({ id, type }));
+    const relationships = {
+      ...project.relationships,
+      [type]: { ...project.relationships?.[type], data: linkage },
+    };
+    return { ...project, relationships };
+  });
+  return { data, included: rows.map(({ id, key, value }) => ({ id, type, attributes: { key, value } })) };
 }
 
 /** PATCH …/tag-bindings: adds and changes, and answers what it was given. */

@@ -12,6 +12,7 @@ import { requireOrganizationRight } from '../organizations/organization-access.t
 import type { Services } from '../services.ts';
 import { projectAccess, requireOrganization } from '../workspaces/access.ts';
 import { replaceTagBindings } from '../workspaces/tags/tag-bindings.ts';
+import { boundConditions } from '../workspaces/list/list-conditions.ts';
 import { recordProjectEvent } from './project-event.ts';
 import {
   PROJECT_COLUMNS,
@@ -23,41 +24,58 @@ import {
   requireProject,
   visibleProjects,
 } from './project-record.ts';
+import { includeBindings, includesBindings } from './project-tag-bindings.ts';
 import { settleProject } from './settle-project.ts';
 
-/** GET /organizations/:organization_name/projects. `filter[names]`, and `q` for a part of the name. */
+/** GET /organizations/:organization_name/projects. `filter[names]`, `q` for a part of the name, `filter[tagged]` for tag bindings. */
 export function listProjects(services: Services, request: ApiRequest): ApiAnswer {
   const { organization } = requireOrganization(services, request);
   const visible = visibleProjects(request.caller, organization.id);
+  const tagged = boundConditions(
+    request.query,
+    services.dialects.workspaces,
+    (matches) =>
+      `p.id IN (SELECT b.project_id FROM tag_bindings b WHERE b.project_id IS NOT NULL AND ${matches})`,
+  );
   const query = {
     select: PROJECT_COLUMNS,
     from: `${PROJECT_TABLES} WHERE p.organization_id = :organization AND ${visible.sql}
       AND INSTR(LOWER(p.name), LOWER(:part)) > 0
-      AND (:names = '[]' OR p.name IN (SELECT value FROM json_each(:names)))`,
+      AND (:names = '[]' OR p.name IN (SELECT value FROM json_each(:names)))
+      ${tagged.map(({ sql }) => `AND (${sql})`).join(' ')}`,
     order: 'p.name',
     parameters: {
       ...visible.parameters,
+      ...Object.assign({}, ...tagged.map(({ parameters }) => parameters)),
       organization: organization.id,
       part: queryText(request.query, 'q') ?? '',
       names: JSON.stringify(queryList(request.query, 'filter[names]')),
     },
   };
-  return pagedAnswer<ProjectRow>(services, request, query, (rows) =>
-    rows.map((row) => shown(services, request.caller, row)),
-  );
+  const withBindings = includesBindings(request.query);
+  return pagedAnswer<ProjectRow>(services, request, query, (rows) => {
+    const resources = rows.map((row) => shown(services, request.caller, row));
+    return withBindings ? includeBindings(services.database, resources) : resources;
+  });
 }
 
 /** GET /projects/:project_id */
 export function showProject(services: Services, request: ApiRequest): ApiAnswer {
   const { project, access } = requireProject(services, request);
-  return ok({ data: projectResource(project, access) });
+  const resource = projectResource(project, access);
+  if (!includesBindings(request.query)) return ok({ data: resource });
+  const { data, included } = includeBindings(services.database, [resource]);
+  return ok({ data: data[0], included });
 }
 
 /** POST /organizations/:organization_name/projects */
 export function createProject(services: Services, request: ApiRequest): ApiAnswer {
   const { database } = services;
   const { id: organizationId } = requireOrganizationRight(services, request, 'manageProjects');
-  const { columns, tagBindings } = settleProject(database, request.body, { organizationId });
+  const { columns, tagBindings } = settleProject(database, request.body, {
+    organizationId,
+    names: services.dialects.workspaces.projectNames,
+  });
   const id = newId('prj');
   const createdAt = services.now().toISOString();
   database.insert('projects', { id, organization_id: organizationId, ...columns, created_at: createdAt });
@@ -72,6 +90,7 @@ export function updateProject(services: Services, request: ApiRequest): ApiAnswe
   const project = requireAdministeredProject(services, request);
   const { columns, tagBindings } = settleProject(database, request.body, {
     organizationId: project.organization_id,
+    names: services.dialects.workspaces.projectNames,
     before: project,
   });
   const isSet = database.update('projects', project.id, columns);

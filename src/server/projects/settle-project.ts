@@ -13,6 +13,8 @@ const DURATION = /^[1-9]\d{0,3}[dh]$/;
 
 interface ProjectContext {
   readonly organizationId: string;
+  /** What a name looks like; undefined where any text is one. */
+  readonly names: RegExp | undefined;
   /** undefined for a new project. */
   readonly before?: ProjectRow;
 }
@@ -60,13 +62,17 @@ function readDefaults(
   const overwrites = asObject(attributes['setting-overwrites']);
   const asked = read.nullableWord('default-execution-mode', EXECUTION_MODES);
   const mode = asked === undefined ? (context.before?.default_execution_mode ?? null) : asked;
+  const pool = askedPool(read, relationships['default-agent-pool']);
   // A mode without agents that is asked for drops the pool, unless the request names one.
   const keepsPool = asked === undefined || asked === null || asked === 'agent';
-  const named = relationships['default-agent-pool'] ?? (keepsPool ? undefined : { data: null });
-  const pool = readPool(database, named, context, problems);
+  const kept = keepsPool ? (context.before?.default_agent_pool_id ?? null) : null;
+  if (pool !== undefined && pool.id !== null && !isPoolOf(database, context.organizationId, pool.id)) {
+    problems.push({ detail: 'The agent pool does not exist in this organization', pointer: pool.pointer });
+  }
   const settled = {
     default_execution_mode: overwrites?.['default-execution-mode'] === false ? null : mode,
-    default_agent_pool_id: overwrites?.['default-agent-pool'] === false ? null : pool,
+    default_agent_pool_id:
+      overwrites?.['default-agent-pool'] === false ? null : pool === undefined ? kept : pool.id,
   };
   if (settled.default_execution_mode === 'agent' && settled.default_agent_pool_id === null) {
     read.refuse('default-execution-mode', 'The execution mode "agent" needs a default agent pool');
@@ -74,37 +80,41 @@ function readDefaults(
   return settled;
 }
 
-function readPool(
-  database: Database,
+/** The pool that a request names, by the relationship or by an attribute, whose empty text means none; undefined where it names none. */
+function askedPool(
+  read: MemberReader,
   relationship: unknown,
-  { organizationId, before }: ProjectContext,
-  problems: PointedProblem[],
-): string | null {
-  if (relationship === undefined) return before?.default_agent_pool_id ?? null;
-  const data = asObject(relationship)?.['data'];
-  if (data === null) return null;
-  const id = asObject(data)?.['id'];
-  const pool = database.get<{ id: string }>(
-    'SELECT id FROM agent_pools WHERE id = :id AND organization_id = :organization',
-    { id: typeof id === 'string' ? id : null, organization: organizationId },
-  );
-  if (pool === undefined) {
-    problems.push({
-      detail: 'The agent pool does not exist in this organization',
-      pointer: '/data/relationships/default-agent-pool/data/id',
-    });
+): { readonly id: string | null; readonly pointer: string } | undefined {
+  if (relationship !== undefined) {
+    const data = asObject(relationship)?.['data'];
+    const id = asObject(data)?.['id'];
+    const pointer = '/data/relationships/default-agent-pool/data/id';
+    return { id: data === null ? null : typeof id === 'string' ? id : '', pointer };
   }
-  return pool?.id ?? null;
+  const id = read.nullableText('default-agent-pool-id');
+  return id === undefined ? undefined : { id: id || null, pointer: '/data/attributes/default-agent-pool-id' };
+}
+
+function isPoolOf(database: Database, organization: string, id: string): boolean {
+  const parameters = { id, organization };
+  return (
+    database.get(
+      'SELECT 1 FROM agent_pools WHERE id = :id AND organization_id = :organization',
+      parameters,
+    ) !== undefined
+  );
 }
 
 function checkName(
   database: Database,
   read: MemberReader,
   name: string,
-  { organizationId, before }: ProjectContext,
+  { organizationId, before, names }: ProjectContext,
 ): void {
   if (name === '') read.refuse('name', 'Name is required');
   if (name === '' || name === before?.name) return;
+  if (names !== undefined && !names.test(name))
+    read.refuse('name', 'Name can only include letters, numbers, spaces, -, and _, and no space at its ends');
   const taken = database.get(
     'SELECT 1 FROM projects WHERE organization_id = :organization AND name = :name',
     {

@@ -15,6 +15,7 @@ async function openProjects() {
         { name: 'plain', id: 'prj-plain' },
         { name: 'remote', id: 'prj-remote', 'default-execution-mode': 'remote' },
         { name: 'agents', id: 'prj-agents', 'default-execution-mode': 'agent' },
+        { name: 'local', id: 'prj-local', 'default-execution-mode': 'local' },
       ],
     },
   });
@@ -106,7 +107,7 @@ describe('Undeclared health assessments, where the execution mode comes to be in
     const { bench, stack, begin } = await openProjects();
     await begin({ projectId: 'prj-plain' });
     bench.wire.add({ method: 'GET', path: asked, times: 1000, fault: { answer: 403 } });
-    await stack.declare(workspace('app', { projectId: 'prj-agents' }));
+    await stack.declare(workspace('app', { projectId: 'prj-local' }));
     const { digest } = await stack.plan();
     const { out } = await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 1);
     expect(out).toContain('assessments-enabled needs the execution mode remote');

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { bindings, seedWith, serveForTest, type TestClient } from '../../support/server/serve-for-test.ts';
 
@@ -153,3 +153,101 @@ it('keeps its name when nothing is said of it, and may be renamed', async () => 
     'lake',
   );
 });
+
+it('filters projects by their tag bindings', async () => {
+  const api = await serveForTest({ seed: SEED, dialects: ['hcp-terraform'] });
+  await api.patch('/projects/prj-sandbox/tag-bindings', bindings({ env: 'test' })['tag-bindings']);
+  const found = async (query: string) => (await api.get(`${LIST}?${query}`)).names;
+  const tagged = (index: number, key: string, value = '') =>
+    `filter[tagged][${index}][key]=${key}&filter[tagged][${index}][value]=${value}`;
+  expect(await found(tagged(0, 'env'))).toEqual(['platform', 'sandbox']);
+  expect(await found(tagged(0, 'env', 'test'))).toEqual(['sandbox']);
+  expect(await found(`${tagged(0, 'env', 'shared')}&${tagged(1, 'tier', 'gold')}`)).toEqual(['platform']);
+  expect(await found(`${tagged(0, 'env', 'test')}&${tagged(1, 'tier')}`)).toEqual([]);
+  expect(await found(`${tagged(0, 'env', 'test')}&${tagged(1, 'tier')}&filter[tag-union]=true`)).toEqual([
+    'platform',
+    'sandbox',
+  ]);
+  expect(await found(tagged(0, 'nobody'))).toEqual([]);
+});
+
+describe('include=effective_tag_bindings', () => {
+  const keys = (resources: readonly { id: string; attributes: object }[] = []) =>
+    resources.map(({ attributes }) => Object.values(attributes).join('='));
+
+  it.each(['/projects/prj-platform', LIST])(
+    'adds the bindings to %s, with their ids in the relationship',
+    async (path) => {
+      const api = await serveForTest({ seed: SEED });
+      const plain = await api.get(path);
+      expect(plain.document.included).toBeUndefined();
+      const { document } = await api.get(`${path}?include=effective_tag_bindings`);
+      expect(keys(document.included)).toEqual(['tier=gold', 'env=shared']);
+      const resources = [document.data].flat() as {
+        id: string;
+        relationships: Record<string, { data?: unknown }>;
+      }[];
+      const linked = Object.fromEntries(
+        resources.map(({ id, relationships }) => [id, relationships['effective-tag-bindings']?.data]),
+      );
+      const ids = document.included?.map(({ id, type }) => ({ id, type }));
+      expect(linked['prj-platform']).toEqual(ids);
+      if (path === LIST) expect(linked['prj-sandbox']).toEqual([]);
+    },
+  );
+
+  it('is the only include of projects that is known', async () => {
+    const api = await serveForTest();
+    const answer = await api.get(`${LIST}?include=owner`);
+    expect([answer.status, answer.errors[0]?.detail]).toEqual([
+      400,
+      expect.stringContaining('include parameter'),
+    ]);
+  });
+});
+
+describe('The default agent pool of a project', () => {
+  const pooled = { 'default-execution-mode': 'agent', 'default-agent-pool-id': 'apool-builders' };
+  const overwritten = { 'default-execution-mode': true, 'default-agent-pool': true };
+
+  it('is kept from the attribute default-agent-pool-id, and none where that is empty', async () => {
+    const api = await serveForTest();
+    const made = await api.post(LIST, body({ name: 'data', ...pooled, 'setting-overwrites': overwritten }));
+    expect(made.resource.relationships['default-agent-pool']?.data).toMatchObject({ id: 'apool-builders' });
+    expect(made.resource.attributes['setting-overwrites']).toEqual(overwritten);
+    const remote = { 'default-execution-mode': 'remote', 'default-agent-pool-id': '' };
+    const path = `/projects/${made.resource.id}`;
+    const changed = await api.patch(path, body({ ...remote, 'setting-overwrites': overwritten }));
+    expect(changed.resource.relationships['default-agent-pool']?.data).toBeNull();
+    expect(changed.resource.attributes['setting-overwrites']).toEqual(overwritten);
+    const theirs = { ...pooled, 'default-agent-pool-id': 'apool-theirs' };
+    expect((await api.patch(path, body(theirs))).pointers).toContain(
+      '/data/attributes/default-agent-pool-id',
+    );
+  });
+
+  it('is the inherited one, like the mode, where the project has none', async () => {
+    const organization = { 'default-execution-mode': 'agent', 'default-agent-pool': 'builders' } as const;
+    const api = await serveForTest({ seed: seedWith(organization) });
+    const shown = async () => (await api.get('/projects/prj-sandbox')).resource;
+    expect((await shown()).attributes).toMatchObject({
+      'default-execution-mode': 'agent',
+      'setting-overwrites': { 'default-execution-mode': false, 'default-agent-pool': false },
+    });
+    expect((await shown()).relationships['default-agent-pool']?.data).toMatchObject({ id: 'apool-builders' });
+    await api.patch('/projects/prj-sandbox', body({ 'default-execution-mode': 'local' }));
+    expect((await shown()).attributes['default-execution-mode']).toBe('local');
+    expect((await shown()).relationships['default-agent-pool']?.data).toBeNull();
+  });
+});
+
+it.each(['! / nope', 'ü', ' data', 'data ', 'a.b'])(
+  'refuses the name "%s" in the dialect hcp-terraform',
+  async (name) => {
+    const api = await serveForTest({ dialects: ['hcp-terraform'] });
+    expect((await api.post(LIST, body({ name }))).pointers).toEqual(['/data/attributes/name']);
+    expect((await api.patch('/projects/prj-sandbox', body({ name }))).status).toBe(422);
+    expect((await api.post(LIST, body({ name: 'My data-lake_1' }))).status).toBe(201);
+    expect((await (await serveForTest()).post(LIST, body({ name }))).status).toBe(201);
+  },
+);

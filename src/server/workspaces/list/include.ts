@@ -19,8 +19,7 @@ import {
 } from '../../identity/workspace-permissions.ts';
 import { type Resource, withoutRepeats } from '../../json-api/document.ts';
 import type { ApiRequest } from '../../json-api/endpoint.ts';
-import { badRequest } from '../../json-api/errors.ts';
-import { type Query, queryList } from '../../json-api/query.ts';
+import { includesOf, type Query } from '../../json-api/query.ts';
 import { logLink } from '../../runs/run-logs.ts';
 import { applyResource, planResource, type RunRow, runResource, runsById } from '../../runs/run-record.ts';
 import { organizationResources } from '../../organizations/organization-document.ts';
@@ -89,14 +88,9 @@ function logOf({ services, request }: Including, row: RunRow, part: 'plan' | 'ap
 /** An addition of this service to the spec's list; it alone also puts linkage into the workspaces. */
 const EFFECTIVE_TAG_BINDINGS = 'effective_tag_bindings';
 
-/** The includes a query asks for; some clients write hyphens. @throws ApiError 400 for one that does not exist. */
+/** The includes a query asks for. @throws ApiError 400 for one that does not exist. */
 export function requestedIncludes(query: Query): Set<string> {
-  const names = queryList(query, 'include').map((name) => name.replaceAll('-', '_'));
-  const unknown = names.find((name) => name !== EFFECTIVE_TAG_BINDINGS && !Object.hasOwn(LOADERS, name));
-  if (unknown !== undefined) {
-    throw badRequest(`"${unknown}" is not a valid include parameter`, { parameter: 'include' });
-  }
-  return new Set(names);
+  return includesOf(query, [...Object.keys(LOADERS), EFFECTIVE_TAG_BINDINGS]);
 }
 
 interface Included {

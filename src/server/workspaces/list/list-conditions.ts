@@ -23,7 +23,7 @@ export function listConditions(query: Query, searched: Searched): Condition[] {
     ...nameConditions(query),
     ...tagConditions(query, searched),
     ...relatedConditions(query),
-    ...tagBindingConditions(query, searched),
+    ...boundConditions(query, searched.dialect, boundWorkspaces),
   ];
 }
 
@@ -113,10 +113,15 @@ function relatedConditions(query: Query): Condition[] {
 }
 
 /**
- * `filter[tagged][i][key|value]` over effective bindings, all of which a workspace has, or any with `filter[tag-union]`.
+ * `filter[tagged][i][key|value]` over effective bindings, all of which a resource has, or any with `filter[tag-union]`.
  * Clients send an empty value where only the key matters; with `filter[tag-value-default-null]` no value is that one.
+ * `having` makes the condition that a resource has a binding `b` that matches.
  */
-function tagBindingConditions(query: Query, { dialect }: Searched): Condition[] {
+export function boundConditions(
+  query: Query,
+  dialect: Pick<WorkspacesDialect, 'hasListSwitches'>,
+  having: (matches: string) => string,
+): Condition[] {
   const isOn = (name: string): boolean => dialect.hasListSwitches && querySwitch(query, name);
   const absentValue = isOn('filter[tag-value-default-null]') ? '' : null;
   const indices = new Set(
@@ -127,22 +132,20 @@ function tagBindingConditions(query: Query, { dialect }: Searched): Condition[] 
   const conditions = [...indices].flatMap((index) => {
     const key = queryText(query, `filter[tagged][${index}][key]`) || null;
     const value = queryText(query, `filter[tagged][${index}][value]`) || null;
-    return key === null && value === null ? [] : taggedCondition(index, key, value ?? absentValue);
+    if (key === null && value === null) return [];
+    const names = { key: `tagged_key_${index}`, value: `tagged_value_${index}` };
+    // null is any key, or any value.
+    const matches = `(:${names.key} IS NULL OR b.key = :${names.key})
+      AND (:${names.value} IS NULL OR b.value = :${names.value})`;
+    return { sql: having(matches), parameters: { [names.key]: key, [names.value]: value ?? absentValue } };
   });
   return isOn('filter[tag-union]') && conditions.length > 0 ? [anyOf(conditions)] : conditions;
 }
 
-/** null is any key, or any value. */
-function taggedCondition(index: string, key: string | null, value: string | null): Condition {
-  const names = { key: `tagged_key_${index}`, value: `tagged_value_${index}` };
-  const matches = `(:${names.key} IS NULL OR b.key = :${names.key})
-    AND (:${names.value} IS NULL OR b.value = :${names.value})`;
-  return {
-    sql: `w.id IN (SELECT b.workspace_id FROM tag_bindings b WHERE b.workspace_id IS NOT NULL AND ${matches})
-      OR EXISTS (SELECT 1 FROM tag_bindings b WHERE b.project_id = w.project_id AND ${matches}
-        AND NOT EXISTS (SELECT 1 FROM tag_bindings own WHERE own.workspace_id = w.id AND own.key = b.key))`,
-    parameters: { [names.key]: key, [names.value]: value },
-  };
+function boundWorkspaces(matches: string): string {
+  return `w.id IN (SELECT b.workspace_id FROM tag_bindings b WHERE b.workspace_id IS NOT NULL AND ${matches})
+    OR EXISTS (SELECT 1 FROM tag_bindings b WHERE b.project_id = w.project_id AND ${matches}
+      AND NOT EXISTS (SELECT 1 FROM tag_bindings own WHERE own.workspace_id = w.id AND own.key = b.key))`;
 }
 
 function anyOf(conditions: readonly Condition[]): Condition {
