@@ -1,7 +1,8 @@
 /** Groups manifests into files and writes them. An existing file is overwritten only with `--force`. */
-import { constants, existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { type PreparedFile, prepareFile } from '../../ledger/local/replace-file.ts';
 import { makeFolder } from '../../ledger/local/state-folder.ts';
 import { findRepository } from '../../manifest/files/find-repository.ts';
 import { type ManifestDraft, writeManifests } from '../../manifest/yaml/write-manifests.ts';
@@ -97,26 +98,37 @@ function irregularFile(files: readonly ExportedFile[], directory: string): strin
     .find((path) => statSync(join(directory, path), { throwIfNoEntry: false })?.isFile() === false);
 }
 
-/** A link that appears meanwhile is not followed either; systems without this flag have none. */
-const overwriting = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
-
-/** @param force overwrites existing files; without it, a file that appears meanwhile is a system error */
+/**
+ * @param force replaces existing files, each as a whole and none before all new texts have room; without it, a file that appears
+ * meanwhile is a system error
+ */
 async function writeFiles(
   files: readonly ExportedFile[],
   { directory, schemas, force }: { directory: string; schemas: string; force: boolean },
 ): Promise<void> {
-  for (const file of files) {
-    const path = join(directory, file.path);
-    await makeFolder(dirname(path));
-    const text = textOf(file, directory, schemas);
-    await writeFile(path, text, { flag: force ? overwriting : 'wx' }).catch(
-      async (error: NodeJS.ErrnoException) => {
-        // A part of a manifest is none.
-        if (!force && error.syscall === 'write') await rm(path, { force: true }).catch(() => {});
-        throw withPath(error, path);
-      },
-    );
+  const prepared: PreparedFile[] = [];
+  try {
+    for (const file of files) {
+      const path = join(directory, file.path);
+      const text = textOf(file, directory, schemas);
+      const existing = force ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
+      if (existing === undefined) await writeNew(path, text);
+      else prepared.push(await prepareFile(path, text, existing.mode & 0o7777));
+    }
+    for (const file of prepared) await file.replace();
+  } catch (error) {
+    for (const file of prepared) await file.discard();
+    throw error;
   }
+}
+
+/** A part of a manifest is none, so it is removed. */
+async function writeNew(path: string, text: string): Promise<void> {
+  await makeFolder(dirname(path));
+  await writeFile(path, text, { flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.syscall === 'write') await rm(path, { force: true }).catch(() => {});
+    throw withPath(error, path);
+  });
 }
 
 /**

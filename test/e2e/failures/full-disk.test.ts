@@ -56,6 +56,21 @@ describe('On a full disk', () => {
     expect(left).not.toContainEqual(expect.stringMatching(/yaml$/));
   });
 
+  it('a manifest that an export would overwrite is named, and stays as it is', async () => {
+    const stack = await applied();
+    const path = join('exported', 'acme', 'workspace', 'live.yaml');
+    const mine = '# mine\n'.repeat(1000);
+    await stack.write(path, mine);
+    const exporting = ['export', '--name', 'live', '--out', 'exported', '--force'];
+    const { code, err } = await onFullDisk(stack, ...exporting);
+    expect(code).toBe(1);
+    expect(err).toMatch(/"[^"]+\/exported\/[^"]+live\.yaml" cannot be written: the file would be larger/);
+    expect(await readFile(join(stack.directory, path), 'utf8')).toBe(mine);
+    expect(await readdir(join(stack.directory, 'exported', 'acme', 'workspace'))).toEqual(['live.yaml']);
+    await stack.run(exporting, 0);
+    expect(await readFile(join(stack.directory, path), 'utf8')).toContain('kind: Workspace');
+  });
+
   it('a manifest that accept changes is named, and stays as it is', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
