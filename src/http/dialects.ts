@@ -38,6 +38,7 @@ const hcpTerraform: Dialect = {
     'assessments-on-agents',
     'flat-tags-on-create',
     'own-auto-destroy',
+    'patterns-need-file-triggers',
     'structured-run-output',
   ]),
 };

@@ -107,12 +107,12 @@ interface AssessmentsAfter {
 }
 
 /** The value that the workspace has after its own change, which is sent first; live may hide the declared value. */
-function assessmentsAfter(address: Address, { peer, live }: Context): AssessmentsAfter {
+function assessmentsAfter(address: Address, { peer, live, dialect }: Context): AssessmentsAfter {
   const { fields, desired, live: workspace } = peer(workspaceOf(address));
   const { assessmentsEnabled: declared } = desired ?? {};
   const written = (name: string) => fields.find(({ path }) => path[0] === name)?.after;
   const mode = written('executionMode') ?? workspace?.facts?.['modeAfter'] ?? live?.facts.executionMode;
-  const kept = keptAssessments(live?.facts.assessmentsEnabled, mode);
+  const kept = keptAssessments(live?.facts.assessmentsEnabled, { mode, dialect });
   return {
     isWritten: fields.some(({ path: [name] }) => name === 'assessmentsEnabled'),
     value: written('assessmentsEnabled') ?? declared ?? kept,

@@ -89,5 +89,11 @@ export type PreparedWorkspace = Omit<WorkspaceSpec, 'vcsRepo' | 'lock'> & {
 };
 
 export type WorkspaceRecord = LedgerRecord<WorkspaceFields>;
+/** What is known of a declared workspace before the plan. */
+export interface KnownWorkspace {
+  readonly live: LiveWorkspace | undefined;
+  readonly record: WorkspaceRecord | undefined;
+}
+
 export type WorkspaceComparison = CompareContext<WorkspaceSpec, LiveWorkspace>;
 export type WorkspaceContext = CallContext<WorkspaceSpec, LiveWorkspace, PreparedWorkspace>;

@@ -136,6 +136,8 @@ type Capability =
   | 'strict-ip-binding'
   /** a workspace has to say that it does not inherit its project's destroy schedule, and a date alone ends its duration (wire/workspaces 1.5.19) */
   | 'own-auto-destroy'
+  /** a request with trigger patterns that turns file triggers off is refused (wire/workspaces 2.1) */
+  | 'patterns-need-file-triggers'
   /** a workspace has "structuredRunOutputEnabled", which the specification only answers (wire/workspaces 1.5.24) */
   | 'structured-run-output'
   /** a working directory may begin with "/", which means the root of the repository */

@@ -1,6 +1,7 @@
 /** Request bodies for workspaces, in the neutral names of wire/workspaces 5. */
 import { claimKey } from '../../model/resource/claim.ts';
 import type { Json, JsonObject } from '../../model/json/json.ts';
+import type { Dialect } from '../../model/stack/target.ts';
 import type { Tags } from './bound-tags.ts';
 
 /** The body of a create or an update. Empty parts are left out. */
@@ -39,13 +40,20 @@ export function repeatedAssessments(live: Json | undefined): JsonObject {
   return typeof live === 'boolean' ? { 'assessments-enabled': live } : {};
 }
 
+/** Whether the service refuses assessments of a workspace with this mode: some dialects take them on agents (wire/workspaces 5.4). */
+export function refusesAssessments(mode: string, { capabilities }: Dialect): boolean {
+  return mode === 'local' || (mode === 'agent' && !capabilities.has('assessments-on-agents'));
+}
+
 /**
  * The live value that an update repeats where nothing is declared.
- * @param mode the execution mode that the workspace gets: any but remote has no assessments, and the service
- * refuses a request that turns them on (wire/workspaces 5.4)
+ * @param mode the execution mode that the workspace gets
  */
-export function keptAssessments(live: Json | undefined, mode: Json | undefined): Json | undefined {
-  return live === true && typeof mode === 'string' && mode !== 'remote' ? undefined : live;
+export function keptAssessments(
+  live: Json | undefined,
+  { mode, dialect }: { readonly mode: Json | undefined; readonly dialect: Dialect },
+): Json | undefined {
+  return live === true && typeof mode === 'string' && refusesAssessments(mode, dialect) ? undefined : live;
 }
 
 /** Puts a workspace into a project; empty without one, because the service then uses its default project. */

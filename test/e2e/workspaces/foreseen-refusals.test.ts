@@ -2,44 +2,54 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openBench } from '../../support/cli/bench.ts';
+import { type BenchOptions, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
 const flat = (text: string) => text.replace(/\s+/g, ' ');
 
-async function openStack(dialect = 'neutral') {
-  const bench = await openBench({ dialects: [dialect] });
+const dialects = ['neutral', 'hcp-terraform'];
+
+async function openStack(dialect = 'neutral', organization: Partial<BenchOptions['organization']> = {}) {
+  const bench = await openBench({ dialects: [dialect], organization });
   return { bench, stack: await bench.checkout({ workspaces: { dialect } }) };
 }
 
 describe('Validate and plan refuse', () => {
+  const onAgents = { executionMode: 'agent', agentPoolId: 'apool-1', assessmentsEnabled: true };
+
   it.each([
+    ['local runs with health assessments', 'neutral', { executionMode: 'local', assessmentsEnabled: true }],
     [
       'local runs with health assessments',
+      'hcp-terraform',
       { executionMode: 'local', assessmentsEnabled: true },
-      'needs remote runs',
     ],
     [
-      'agents with health assessments',
-      { executionMode: 'agent', agentPoolId: 'apool-1', assessmentsEnabled: true },
-      'needs remote runs',
+      'the deprecated name of local runs with them',
+      'neutral',
+      { operations: false, assessmentsEnabled: true },
     ],
-    ['an absolute working directory', { workingDirectory: '/envs' }, 'is an absolute path'],
-  ])('%s', async (_, spec, says) => {
-    const { bench, stack } = await openStack();
+    ['agents with health assessments', 'neutral', onAgents],
+  ])('%s, in the dialect %s', async (_, dialect, spec) => {
+    const { bench, stack } = await openStack(dialect);
     await stack.declare(workspace('app', spec));
-    expect(flat((await stack.run(['validate'], 7)).err)).toContain(says);
+    expect(flat((await stack.run(['validate'], 7)).err)).toContain('needs remote runs');
     await stack.run(['plan'], 7);
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('no health assessments on agents where the dialect takes them, but those of local runs', async () => {
+  it('an absolute working directory, in the dialect neutral', async () => {
+    const { bench, stack } = await openStack();
+    await stack.declare(workspace('app', { workingDirectory: '/envs' }));
+    expect(flat((await stack.run(['validate'], 7)).err)).toContain('is an absolute path');
+    await stack.run(['plan'], 7);
+    expect(bench.wire.seen).toEqual([]);
+  });
+
+  it('no health assessments on agents where the dialect takes them', async () => {
     const { stack } = await openStack('hcp-terraform');
-    const onAgents = { executionMode: 'agent', agentPoolId: 'apool-1', assessmentsEnabled: true };
     await stack.declare(workspace('app', onAgents));
     await stack.run(['validate'], 0);
-    await stack.declare(workspace('app', { executionMode: 'local', assessmentsEnabled: true }));
-    expect(flat((await stack.run(['validate'], 7)).err)).toContain('needs remote runs');
   });
 
   it('no absolute working directory where the dialect takes it', async () => {
@@ -50,13 +60,16 @@ describe('Validate and plan refuse', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('"remove: true", and name the two words that are allowed', async () => {
-    const { stack } = await openStack();
-    await stack.declare({ ...workspace('app'), metadata: { name: 'app', remove: true }, spec: undefined });
-    const { err } = await stack.run(['validate'], 7);
-    expect(err).toContain('fix: write "safe" or "force"');
-    expect(err).not.toContain('quotes');
-  });
+  it.each(dialects)(
+    '"remove: true", and name the two words that are allowed, in the dialect %s',
+    async (dialect) => {
+      const { stack } = await openStack(dialect);
+      await stack.declare({ ...workspace('app'), metadata: { name: 'app', remove: true }, spec: undefined });
+      const { err } = await stack.run(['validate'], 7);
+      expect(err).toContain('fix: write "safe" or "force"');
+      expect(err).not.toContain('quotes');
+    },
+  );
 
   it.each([
     [
@@ -103,6 +116,78 @@ describe('A changed repository', () => {
 });
 
 const retained = workspace('app', { dataRetentionPolicy: { deleteOlderThanNDays: 30 } });
+
+describe.each(dialects)('In the dialect %s, plan refuses health assessments', (dialect) => {
+  const projects = [
+    { name: 'local', id: 'prj-local', 'default-execution-mode': 'local' },
+    { name: 'remote', id: 'prj-remote', 'default-execution-mode': 'remote' },
+  ] as const;
+  const assessed = (spec: object) => workspace('app', { assessmentsEnabled: true, ...spec });
+  const says = '"assessmentsEnabled: true" needs remote runs, and the execution mode is local';
+
+  it.each([
+    ['that has local runs', { 'execution-mode': 'local' }, {}],
+    ['that inherits them', {}, { projectId: 'prj-local' }],
+    [
+      'that comes to inherit them',
+      { 'execution-mode': 'remote' },
+      { projectId: 'prj-local', executionMode: null },
+    ],
+  ])('of a workspace %s', async (_, byHand, spec) => {
+    const { bench, stack } = await openStack(dialect, { projects });
+    await bench.byHand.created({ name: 'app', ...byHand });
+    await stack.declare({ ...assessed(spec), metadata: { name: 'app', adopt: true } });
+    await stack.run(['validate'], 0);
+    const { out, err } = await stack.run(['plan'], 7);
+    expect(flat(out + err)).toContain(says);
+    await stack.run(['apply', '--yes'], 7);
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('of a new workspace whose project or organization has local runs', async () => {
+    const { bench, stack } = await openStack(dialect, { projects, 'default-execution-mode': 'local' });
+    await bench.byHand.created({ name: 'other' });
+    for (const spec of [{ projectId: 'prj-local' }, {}]) {
+      await stack.declare(assessed(spec));
+      expect(flat((await stack.run(['plan'], 7)).out)).toContain(says);
+    }
+    await stack.declare(assessed({ projectId: 'prj-remote' }));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('but not where the organization enforces them', async () => {
+    const { bench, stack } = await openStack(dialect, {
+      'default-execution-mode': 'local',
+      'assessments-enforced': true,
+    });
+    await bench.byHand.created({ name: 'other' });
+    await stack.declare(assessed({}));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('Patterns beside file triggers that are off', () => {
+  const idle = { triggerPatterns: ['/infra/**'], fileTriggersEnabled: false };
+
+  it('are refused by plan in the dialect "hcp-terraform", whose service refuses a request with both', async () => {
+    const { bench, stack } = await openStack('hcp-terraform');
+    await stack.declare(workspace('app', idle));
+    const { out, err } = await stack.run(['plan'], 7);
+    expect(flat(out + err)).toContain('fix: remove one of the two: patterns have no effect');
+    await stack.run(['apply', '--yes'], 7);
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('are taken where only one of the two changes', async () => {
+    const { stack } = await openStack('hcp-terraform');
+    await stack.begin(workspace('app', { triggerPatterns: idle.triggerPatterns }));
+    await stack.declare(workspace('app', idle));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
 
 describe('A data retention policy', () => {
   it('is refused by validate where the host is known to be the hosted edition', async () => {
@@ -196,11 +281,11 @@ describe.each(['neutral', 'hcp-terraform'])('In the dialect %s, an agent pool', 
   });
 });
 
-describe('An engine version', () => {
+describe.each(dialects)('In the dialect %s, an engine version', (dialect) => {
   it.each(['v1.9.8', '1.9.x', 'newest', '=> 1.9', '1.9.0 - 1.10.0'])(
     '%s is refused by validate: it is neither a version nor a constraint',
     async (engineVersion) => {
-      const { bench, stack } = await openStack();
+      const { bench, stack } = await openStack(dialect);
       await stack.declare(workspace('app', { engineVersion }));
       expect(flat((await stack.run(['validate'], 7)).err)).toContain(
         'is neither a version nor a version constraint',
@@ -213,7 +298,7 @@ describe('An engine version', () => {
   it.each(['1.9.8', '99.0.0', '1.10.0-beta1', '~> 1.9.0', '>= 1.2, < 2.0', '!=1.3.0', 'latest'])(
     '%s is left to the service',
     async (engineVersion) => {
-      const { stack } = await openStack();
+      const { stack } = await openStack(dialect);
       await stack.declare(workspace('app', { engineVersion }));
       await stack.run(['validate'], 0);
       await stack.run(['plan'], 0);

@@ -14,7 +14,6 @@ async function openProjects() {
       projects: [
         { name: 'plain', id: 'prj-plain' },
         { name: 'remote', id: 'prj-remote', 'default-execution-mode': 'remote' },
-        { name: 'agents', id: 'prj-agents', 'default-execution-mode': 'agent' },
         { name: 'local', id: 'prj-local', 'default-execution-mode': 'local' },
       ],
     },
@@ -35,20 +34,20 @@ async function openProjects() {
 }
 
 const notKept =
-  'health assessments need the execution mode remote: with agent, an update does not keep assessmentsEnabled';
+  'health assessments need the execution mode remote: with local, an update does not keep assessmentsEnabled';
 
 describe('Undeclared health assessments, where the execution mode comes to be inherited', () => {
   it.each([
-    ['with the project', { projectId: 'prj-plain' }, { projectId: 'prj-agents' }],
+    ['with the project', { projectId: 'prj-plain' }, { projectId: 'prj-local' }],
     [
       'with the inheritance',
-      { executionMode: 'remote', projectId: 'prj-agents' },
-      { executionMode: null, projectId: 'prj-agents' },
+      { executionMode: 'remote', projectId: 'prj-local' },
+      { executionMode: null, projectId: 'prj-local' },
     ],
     [
       'when the mode is no longer declared',
-      { executionMode: 'remote', projectId: 'prj-agents' },
-      { projectId: 'prj-agents' },
+      { executionMode: 'remote', projectId: 'prj-local' },
+      { projectId: 'prj-local' },
     ],
   ])('are not repeated to another mode that comes %s, and the plan says it', async (_, before, after) => {
     const { bench, stack, begin } = await openProjects();
@@ -71,7 +70,7 @@ describe('Undeclared health assessments, where the execution mode comes to be in
     ],
   ])('are kept where %s', async (_, after, documents) => {
     const { bench, stack, begin, askings } = await openProjects();
-    await begin({ executionMode: 'remote', projectId: 'prj-agents' });
+    await begin({ executionMode: 'remote', projectId: 'prj-local' });
     await stack.declare(workspace('app', { executionMode: null, ...after }));
     const before = askings().length;
     const { changes } = await stack.plan();
@@ -111,5 +110,30 @@ describe('Undeclared health assessments, where the execution mode comes to be in
     const { digest } = await stack.plan();
     const { out } = await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 1);
     expect(out).toContain('assessments-enabled needs the execution mode remote');
+  });
+});
+
+describe('Undeclared health assessments on agents', () => {
+  it('are kept where the dialect takes them, by settings and by tags', async () => {
+    const bench = await openBench({
+      dialects: ['hcp-terraform'],
+      organization: { 'agent-pools': [{ name: 'build', id: 'apool-build' }] },
+    });
+    const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
+    const onAgents = {
+      executionMode: 'agent',
+      agentPoolId: 'apool-build',
+      tags: { env: 'test', team: 'net' },
+    };
+    await stack.begin(workspace('app', onAgents));
+    const id = await bench.idOf('app');
+    await bench.byHand.update(id, { 'assessments-enabled': true });
+    for (const change of [{ autoApply: true }, { tags: { env: 'prod' } }]) {
+      await stack.declare(workspace('app', { ...onAgents, ...change }));
+      const { changes } = await stack.plan();
+      expect(changes.flatMap(({ notes }) => notes)).toEqual([]);
+      await stack.run(['apply', '--yes'], 0);
+      expect(await bench.byHand.attributes(id)).toMatchObject({ 'assessments-enabled': true });
+    }
   });
 });

@@ -127,7 +127,11 @@ const impossible = names.filter((name) =>
 );
 const possible = names.filter((name) => !impossible.includes(name));
 
-const loose: Served = { missing: ['exclusive-triggers', ...parts], target: byLedger };
+const loose: Served = {
+  dialect: 'hcp-terraform',
+  missing: ['exclusive-triggers', ...parts],
+  target: byLedger,
+};
 
 describe('One apply is enough for each change from one trigger to another', () => {
   it.each<[string, Served, readonly string[]]>([
@@ -135,6 +139,7 @@ describe('One apply is enough for each change from one trigger to another', () =
     ['in the dialect hcp-terraform', { dialect: 'hcp-terraform' }, takenIn('hcp-terraform')],
     ['with ownership by ledger', { missing: parts, target: byLedger }, takenIn(dialectUnderTest)],
     ['where one does not clear the others', loose, possible],
+    ['the same in the dialect neutral', { ...loose, dialect: 'neutral' }, possible],
   ])('%s', async (_, served, some) => {
     const { stack } = await openServed(served);
     await stack.declare(...changes(some, 'before'));
@@ -181,7 +186,7 @@ describe('Where file triggers follow from the lists of triggers', () => {
     expect(bench.written()).toEqual([expect.stringMatching(/^POST/)]);
   });
 
-  it.each(impossible)(
+  it.each(impossible.filter((name) => name !== idlePatterns))(
     'where nothing shows that yet, an apply of %s fails, and the next plan knows',
     async (to) => {
       const { stack } = await openServed({ ...loose, byHand: [] });

@@ -179,7 +179,7 @@ export function patchCall(
   // Declared before live: where the organization enforces assessments, live hides the workspace's own setting.
   const { live } = context;
   const mode = attributes['execution-mode'] ?? live?.facts.modeAfter;
-  const kept = keptAssessments(live?.spec.assessmentsEnabled, mode);
+  const kept = keptAssessments(live?.spec.assessmentsEnabled, { mode, dialect: context.dialect });
   const repeated = repeatedAssessments(context.desired.assessmentsEnabled ?? kept);
   // What is only repeated must still be as it was read, or it would overwrite a value that the plan does not show.
   const isRepeated = Object.keys(repeated).some((name) => !Object.hasOwn(attributes, name));

@@ -2,7 +2,8 @@
 import { isJsonObject } from '../../../model/json/json.ts';
 import type { ResourceProblem } from '../../../model/kind/kind.ts';
 import type { Dialect } from '../../../model/stack/target.ts';
-import { quoted } from '../../../model/quoted.ts';
+import { quoted, quotedUnlessPlain } from '../../../model/quoted.ts';
+import { refusesAssessments } from '../../../services/workspaces/workspace-body.ts';
 import type { WorkspaceSpec } from '../schema.ts';
 
 type ExecutionProblem = Omit<ResourceProblem, 'severity'>;
@@ -128,17 +129,22 @@ function checkPoolOverwrite(spec: WorkspaceSpec, isLiteral: boolean): ExecutionP
   ];
 }
 
-/** The service refuses assessments of runs that it does not execute; some dialects take them on agents. */
-function checkAssessments(spec: WorkspaceSpec, { capabilities }: Dialect): ExecutionProblem[] {
+export function needsRemote(mode: string): Pick<ExecutionProblem, 'code' | 'message' | 'fix'> {
+  return {
+    code: 'assessments-without-remote',
+    message: `"assessmentsEnabled: true" needs remote runs, and the execution mode is ${quotedUnlessPlain(mode)}`,
+    fix: 'write "executionMode: remote", or leave "assessmentsEnabled" out',
+  };
+}
+
+function checkAssessments(spec: WorkspaceSpec, dialect: Dialect): ExecutionProblem[] {
   const mode = spec.operations === false ? 'local' : spec.executionMode;
-  const isRefused = mode === 'local' || (mode === 'agent' && !capabilities.has('assessments-on-agents'));
-  if (spec.assessmentsEnabled !== true || !isRefused) return [];
+  if (spec.assessmentsEnabled !== true || typeof mode !== 'string') return [];
+  if (!refusesAssessments(mode, dialect)) return [];
   return [
     {
-      code: 'assessments-without-remote',
       path: ['assessmentsEnabled'],
-      message: `"assessmentsEnabled: true" needs remote runs, and the execution mode is ${mode}`,
-      fix: 'write "executionMode: remote", or leave "assessmentsEnabled" out',
+      ...needsRemote(mode),
       related: {
         message: 'the execution mode',
         path: [spec.executionMode === undefined ? 'operations' : 'executionMode'],

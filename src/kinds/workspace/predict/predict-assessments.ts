@@ -81,7 +81,7 @@ async function modeToInherit(session: Session, sides: Sides): Promise<WorkspaceF
 }
 
 /** What the manifest says; else the default that a field gets which it says no more; else what is live. */
-function willInherit({ spec, recorded, live }: Sides): boolean {
+export function willInherit({ spec, recorded, live }: Sides): boolean {
   if (spec.executionMode !== undefined) return spec.executionMode === null;
   const own = spec.settingOverwrites?.executionMode;
   if (own !== undefined) return !own;

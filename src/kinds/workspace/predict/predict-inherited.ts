@@ -9,7 +9,7 @@ import { quoted } from '../../../model/quoted.ts';
 import { organizationMode } from '../../../services/workspaces/read-organization.ts';
 import { readProject } from '../../../services/workspaces/read-project.ts';
 import type { WorkspaceSpec } from '../schema.ts';
-import type { DeclaredWorkspace, LiveWorkspace, WorkspaceRecord } from '../workspace-types.ts';
+import type { DeclaredWorkspace, KnownWorkspace, LiveWorkspace } from '../workspace-types.ts';
 
 export async function predictInherited(
   session: Session,
@@ -43,12 +43,7 @@ export function liveFinder(record: ReadRequest<WorkspaceSpec>['record'], live: r
     byName.get(address.name) ?? byName.get(renamedFrom) ?? byId.get(record(address)?.id);
 }
 
-interface Known {
-  readonly live: LiveWorkspace | undefined;
-  readonly record: WorkspaceRecord | undefined;
-}
-
-function mayChange({ dialect }: Session, spec: WorkspaceSpec, { live, record }: Known): boolean {
+function mayChange({ dialect }: Session, spec: WorkspaceSpec, { live, record }: KnownWorkspace): boolean {
   if (live === undefined) return true;
   if (spec.projectId !== undefined && spec.projectId !== live.spec.projectId) return true;
   const declared = spec.autoDestroyActivityDuration;

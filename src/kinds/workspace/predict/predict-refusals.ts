@@ -2,16 +2,18 @@
  * Predicts which declared values the service refuses for sure, from what it answers about itself and its organization. Requests are
  * sent only if a manifest sets such a field. What cannot be read is not refused.
  */
-import { isJsonObject } from '../../../model/json/json.ts';
+import { isJsonObject, sameJson } from '../../../model/json/json.ts';
 import type { ReadRequest, RefusedValue, Session } from '../../../model/kind/kind.ts';
 import { type AddressText, formatAddress } from '../../../model/resource/address.ts';
 import { quoted } from '../../../model/quoted.ts';
 import { agentPools, isHosted } from '../../../services/workspaces/read-organization.ts';
 import { notOnHosted } from '../check.ts';
 import { refusedFileTriggers } from '../prepare/derived-triggers.ts';
+import { isFilled } from '../prepare/prepare-triggers.ts';
 import type { WorkspaceSpec } from '../schema.ts';
 import type { LiveWorkspace } from '../workspace-types.ts';
 import { liveFinder } from './predict-inherited.ts';
+import { refusedAssessments } from './refused-assessments.ts';
 
 export async function predictRefusals(
   session: Session,
@@ -23,10 +25,13 @@ export async function predictRefusals(
   const wanted = declared.filter(({ metadata }) => metadata.remove === undefined);
   const refused = await Promise.all(
     wanted.map(async (one) => {
+      const { spec } = one;
+      const known = { live: find(one), record: record(one.address) };
       const values = [
-        ...(await missingRetention(session, one.spec)),
-        ...(await foreignPool(session, one.spec, find(one))),
-        ...(isDerived ? refusedFileTriggers(one.spec, { live: find(one), record: record(one.address) }) : []),
+        ...(await missingRetention(session, spec)),
+        ...(await foreignPool(session, spec, known.live)),
+        ...(await refusedAssessments(session, spec, { known, all: live })),
+        ...(isDerived ? refusedFileTriggers(spec, known) : idlePatterns(session, spec, known.live)),
       ];
       return [formatAddress(one.address), values] as const;
     }),
@@ -55,6 +60,27 @@ async function foreignPool(
       code: 'foreign-agent-pool',
       message: `the organization ${quoted(organization)} has no agent pool ${quoted(pool)}, as far as this token sees`,
       fix: 'write the id of an agent pool of this organization, or let the token read its agent pools',
+    },
+  ];
+}
+
+/** Some services refuse a request with patterns that turns file triggers off; one after the other, they take both. */
+function idlePatterns(
+  { dialect }: Session,
+  { triggerPatterns: patterns, fileTriggersEnabled }: WorkspaceSpec,
+  live: LiveWorkspace | undefined,
+): RefusedValue[] {
+  if (!dialect.capabilities.has('patterns-need-file-triggers')) return [];
+  if (patterns === undefined || !isFilled(patterns) || fileTriggersEnabled !== false) return [];
+  const { triggerPatterns, fileTriggersEnabled: before } = live?.spec ?? {};
+  if (sameJson(triggerPatterns, patterns) || before === false) return [];
+  return [
+    {
+      fields: ['triggerPatterns'],
+      code: 'two-triggers',
+      message:
+        '"triggerPatterns" must not be set together with "fileTriggersEnabled: false", by which each push starts a run',
+      fix: 'remove one of the two: patterns have no effect while file triggers are off',
     },
   ];
 }

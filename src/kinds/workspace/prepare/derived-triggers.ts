@@ -10,6 +10,7 @@ import { quoted } from '../../../model/quoted.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
 import type { WorkspaceSpec } from '../schema.ts';
 import type {
+  KnownWorkspace,
   LiveWorkspace,
   PreparedWorkspace,
   WorkspaceComparison,
@@ -118,10 +119,7 @@ export function showsDerived({ attributes }: WorkspaceItem, { removes }: Pick<Ca
 }
 
 /** A declared value that contradicts its lists, where the service derives it. */
-export function refusedFileTriggers(
-  desired: WorkspaceSpec,
-  known: { readonly live: LiveWorkspace | undefined; readonly record: WorkspaceRecord | undefined },
-): RefusedValue[] {
+export function refusedFileTriggers(desired: WorkspaceSpec, known: KnownWorkspace): RefusedValue[] {
   const declared = desired[name];
   const lists = hasListsAfter({ desired, ...known });
   if (declared === undefined || (declared ?? true) === lists) return [];

@@ -3,6 +3,7 @@
  * verified. Every plan notes that they stay on (wire/workspaces 5.4).
  */
 import type { Json } from '../../../model/json/json.ts';
+import type { Dialect } from '../../../model/stack/target.ts';
 import { quotedUnlessPlain } from '../../../model/quoted.ts';
 import { keptAssessments } from '../../../services/workspaces/workspace-body.ts';
 import type {
@@ -17,8 +18,8 @@ const name = 'assessmentsEnabled';
 
 export const assessmentsEnforcedNote = `the organization enforces health assessments: ${name} stays true`;
 
-export function prepareAssessments({ desired, live, record }: WorkspaceComparison): PreparedLive {
-  if (live !== undefined && losesAssessments(desired, live, record)) {
+export function prepareAssessments({ desired, live, record, dialect }: WorkspaceComparison): PreparedLive {
+  if (live !== undefined && losesAssessments(desired, live, { record, dialect })) {
     return { live: {}, notes: [needsRemote(String(modeAfter(desired, live)))] };
   }
   const isEnforced = live?.facts.assessmentsEnforced === true && live.spec[name] === true;
@@ -38,9 +39,9 @@ function modeAfter({ executionMode: mode }: WorkspaceFields, { facts }: LiveWork
 function losesAssessments(
   desired: WorkspaceFields,
   live: LiveWorkspace,
-  record: WorkspaceRecord | undefined,
+  { record, dialect }: { readonly record: WorkspaceRecord | undefined; readonly dialect: Dialect },
 ): boolean {
-  const ends = keptAssessments(true, modeAfter(desired, live)) === undefined;
+  const ends = keptAssessments(true, { mode: modeAfter(desired, live), dialect }) === undefined;
   const isUndeclared = desired[name] === undefined && record?.fields[name] === undefined;
   return ends && isUndeclared && live.spec[name] === true;
 }
