@@ -1,6 +1,6 @@
 /** Reads what an organization has and says for all of its workspaces, and the edition of its service: once, and only if a plan depends on it. */
 import { readPages } from '../../http/read-pages.ts';
-import { isJsonObject, type JsonObject, memberOf } from '../../model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, WireError } from '../../model/wire.ts';
 
@@ -46,6 +46,11 @@ export async function organizationMode(session: Session): Promise<string | undef
 export function defaultProjectIn({ relationships = null }: JsonObject): string | undefined {
   const id = memberOf(memberOf(memberOf(relationships, 'default-project'), 'data'), 'id');
   return typeof id === 'string' ? id : undefined;
+}
+
+/** The id of the default agent pool in the relationships of an organization or a project. */
+export function defaultPoolIn(relationships: Json | undefined): Json | undefined {
+  return memberOf(memberOf(memberOf(relationships, 'default-agent-pool'), 'data'), 'id');
 }
 
 /** The ids of the agent pools of the organization; undefined if the list is not complete, or this token cannot read it. */

@@ -7,6 +7,7 @@ import { type Json, memberOf } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import { describeAnswer, WireError } from '../../model/wire.ts';
 import {
+  defaultPoolIn,
   defaultProjectIn,
   organizationMode,
   organizationPath,
@@ -21,17 +22,25 @@ interface Project {
   readonly duration: string | null;
   /** their execution mode; absent if the project has none, so that it is the organization's */
   readonly mode?: string;
+  /** the id of the agent pool that goes with this mode */
+  readonly pool?: string;
 }
 
 /** A project, or why it could not be read; `none`: the service has no projects. */
 type ProjectReading = Project | { readonly unread: string } | 'none';
 
 interface ProjectList {
-  readonly found: ReadonlyMap<string, { readonly name: string; readonly attributes: Json }>;
+  readonly found: ReadonlyMap<string, ListedProject>;
   /** why a project may be missing in the list */
   readonly problem?: string;
   /** the service has no such list */
   readonly isMissing?: true;
+}
+
+interface ListedProject {
+  readonly name: string;
+  readonly attributes: Json;
+  readonly pool: Json | undefined;
 }
 
 /**
@@ -46,7 +55,7 @@ export async function readProject(session: Session, id: string | undefined): Pro
   if (project === undefined) {
     return { unread: list.problem ?? 'the list of projects, as this token sees it, does not have it' };
   }
-  const { name, attributes } = project;
+  const { name, attributes, pool } = project;
   const duration = memberOf(attributes, 'auto-destroy-activity-duration');
   const mode = memberOf(attributes, 'default-execution-mode');
   const isOwn = memberOf(memberOf(attributes, 'setting-overwrites'), 'default-execution-mode') !== false;
@@ -54,7 +63,7 @@ export async function readProject(session: Session, id: string | undefined): Pro
     id: wanted,
     name,
     duration: typeof duration === 'string' && duration !== '' ? duration : null,
-    ...(typeof mode === 'string' && isOwn ? { mode } : {}),
+    ...(typeof mode === 'string' && isOwn ? { mode, ...(typeof pool === 'string' ? { pool } : {}) } : {}),
   };
 }
 
@@ -84,9 +93,13 @@ function listProjects(session: Session): Promise<ProjectList> {
   return session.once('projects', async () => {
     try {
       const { items, problem } = await readPages(session.reader, `${organizationPath(session)}/projects`);
-      const found = items.map(({ id, attributes = null }) => {
+      const found = items.map(({ id, attributes = null, relationships }) => {
         const name = memberOf(attributes, 'name');
-        return [String(id), { name: typeof name === 'string' ? name : String(id), attributes }] as const;
+        const pool = defaultPoolIn(relationships);
+        return [
+          String(id),
+          { name: typeof name === 'string' ? name : String(id), attributes, pool },
+        ] as const;
       });
       const isMissing = typeof problem === 'object' && problem.status === 404;
       return {

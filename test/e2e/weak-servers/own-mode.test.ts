@@ -110,6 +110,39 @@ describe('On a service that calls every execution mode inherited', () => {
     expect(out.match(/agentPoolId: .*/g)).toEqual(['agentPoolId: apool-private']);
   });
 
+  it('the defaults of several projects, pools included, are read in one list', async () => {
+    const agents = { 'default-execution-mode': 'agent', 'default-agent-pool': 'build' } as const;
+    const { bench, stack } = await openUntold([], {
+      projects: [
+        { name: 'agents', id: 'prj-agents', ...agents },
+        { name: 'local', id: 'prj-local', 'default-execution-mode': 'local' },
+        { name: 'plain', id: 'prj-plain' },
+      ],
+    });
+    const create = (name: string, project: string, attributes: object = {}) =>
+      bench.byHand.create({ name, ...attributes }, { project: { data: { type: 'projects', id: project } } });
+    const pool = (id: string) => ({ 'execution-mode': 'agent', 'agent-pool-id': id });
+    await create('as-agents', 'prj-agents');
+    await create('own-pool', 'prj-agents', pool('apool-private'));
+    await create('as-local', 'prj-local');
+    await create('own-mode', 'prj-plain', { 'execution-mode': 'local' });
+    bench.wire.reset();
+    const { out } = await stack.run(['export', '--out', '-'], 0);
+    const own = out.split('---').flatMap((text) => {
+      const [, name = ''] = /name: (\S+)/.exec(text) ?? [];
+      const found = text.match(/(?:executionMode|agentPoolId): .*/g);
+      return found === null ? [] : [[name, ...found]];
+    });
+    expect(own).toEqual([
+      ['own-mode', 'executionMode: local'],
+      ['own-pool', 'executionMode: agent', 'agentPoolId: apool-private'],
+    ]);
+    const asked = bench.wire.seen.map(({ path }) => path.replace(/\?.*/, ''));
+    expect(asked.filter((path) => path.includes('/projects'))).toEqual([
+      '/api/v2/organizations/acme/projects',
+    ]);
+  });
+
   it('an accepted mode is written into the manifest, with its pool', async () => {
     const { bench, stack } = await openUntold();
     await stack.begin(workspace('app', { executionMode: null, autoApply: true }));
