@@ -125,6 +125,7 @@ export const hcpTerraform: WorkspacesDialect = {
   attributeNames: {
     'engine-version': 'terraform-version',
     'vcs-app-installation-id': 'github-app-installation-id',
+    'policy-mocks': 'sentinel-mocks',
   },
   engineCategory: 'terraform',
   source: 'tfe-api',

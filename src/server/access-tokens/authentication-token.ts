@@ -1,11 +1,12 @@
 /**
  * GET, POST and DELETE of /organizations/:organization_name/authentication-token and /teams/:team_id/authentication-token.
- * An organization has a second token, for its audit trail alone.
+ * An organization has a second token, for its audit trail alone; a team has any number more, each with a description, which are shown
+ * and ended by their ids.
  * Invariants: making a token ends the one of its sort that was made before; the token itself stands in the answer to POST
  * and nowhere else.
  */
 import { ensureServiceAccount, newToken, registerApiToken } from '../identity/tokens.ts';
-import { MemberReader, asObject } from '../json-api/body.ts';
+import { asObject, type BodyObject, MemberReader, TEXT_LIMIT } from '../json-api/body.ts';
 import type { Resource } from '../json-api/document.ts';
 import {
   type ApiAnswer,
@@ -26,6 +27,8 @@ import { readTimestamp } from '../timestamp.ts';
 
 interface TokenRow {
   id: string;
+  team_id: string | null;
+  organization_id: string | null;
   description: string | null;
   created_at: string;
   expires_at: string | null;
@@ -73,16 +76,23 @@ function asksForAuditTrails({ edition }: Services, { query }: ApiRequest): boole
   });
 }
 
-export const ACCESS_TOKEN_ENDPOINTS: readonly Endpoint[] = (
-  [
-    ['/organizations/:organization_name/authentication-token', organization],
-    ['/teams/:team_id/authentication-token', team],
-  ] as const
-).flatMap(([path, holderOf]) => [
-  recordedRead(path, (services, request) => show(services, request, holderOf(services, request))),
-  on('POST', path, (services, request) => create(services, request, holderOf(services, request))),
-  on('DELETE', path, (services, request) => remove(services, request, holderOf(services, request))),
-]);
+const BY_ID = '/authentication-tokens/:token_id';
+
+export const ACCESS_TOKEN_ENDPOINTS: readonly Endpoint[] = [
+  ...(
+    [
+      ['/organizations/:organization_name/authentication-token', organization],
+      ['/teams/:team_id/authentication-token', team],
+    ] as const
+  ).flatMap(([path, holderOf]) => [
+    recordedRead(path, (services, request) => show(services, request, holderOf(services, request))),
+    on('POST', path, (services, request) => create(services, request, holderOf(services, request))),
+    on('DELETE', path, (services, request) => remove(services, request, holderOf(services, request))),
+  ]),
+  on('POST', '/teams/:team_id/authentication-tokens', createDescribed),
+  recordedRead(BY_ID, showById),
+  on('DELETE', BY_ID, removeById),
+];
 
 function show(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
   const row = requireToken(services, holder);
@@ -91,18 +101,88 @@ function show(services: Services, request: ApiRequest, holder: Holder): ApiAnswe
 }
 
 function create(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
-  const { database } = services;
   const expiresAt = readExpiry(services, request.body);
   removeMain(services, holder);
+  return make(services, request, holder, { expiresAt, isMain: true });
+}
+
+/** POST /teams/:team_id/authentication-tokens: a token beside those that are there. @throws ApiError 422 without a description of its own */
+function createDescribed(services: Services, request: ApiRequest): ApiAnswer {
+  const holder = team(services, request);
+  const problems: PointedProblem[] = [];
+  const read = new MemberReader(attributesOf(request.body), '/data/attributes', problems);
+  const description = read.nullableText('description', TEXT_LIMIT) ?? '';
+  if (description === '') read.refuse('description', 'description is required');
+  const taken = services.database.get(
+    'SELECT 1 FROM api_tokens WHERE team_id = :id AND description = :description',
+    { id: holder.id, description },
+  );
+  if (taken !== undefined) read.refuse('description', 'Description has already been taken');
+  if (problems.length > 0) throw invalid(problems);
+  return make(services, request, holder, {
+    expiresAt: readExpiry(services, request.body),
+    isMain: false,
+    description,
+  });
+}
+
+interface NewToken {
+  readonly expiresAt: Date | null;
+  /** The one of its sort that its holder has. */
+  readonly isMain: boolean;
+  readonly description?: string;
+}
+
+function make(
+  services: Services,
+  request: ApiRequest,
+  holder: Holder,
+  { isMain, ...given }: NewToken,
+): ApiAnswer {
+  const { database } = services;
   const token = newToken(holder.prefix);
   const userId = ensureServiceAccount(database, holder.id, services.now());
   const { isForAuditTrails } = holder;
   const owner = holder.column === 'team_id' ? { teamId: holder.id } : { organizationId: holder.id };
-  const grant = { userId, ...owner, expiresAt, isForAuditTrails };
+  const grant = { userId, ...owner, ...given, isForAuditTrails };
   const id = registerApiToken(database, token, grant, services.now());
-  database.update('api_tokens', id, { is_main: 1, created_by_id: request.caller.userId });
+  database.update('api_tokens', id, { is_main: Number(isMain), created_by_id: request.caller.userId });
   recordEvent(services, request, holder, { id, action: 'create' });
-  return created({ data: resource(requireToken(services, holder), token) });
+  return created({ data: resource(required(tokenById(services, id)), token) });
+}
+
+/** GET /authentication-tokens/:token_id */
+function showById(services: Services, request: ApiRequest): ApiAnswer {
+  const { row, holder } = requireById(services, request);
+  recordEvent(services, request, holder, { id: row.id, action: 'show' });
+  return ok({ data: resource(row, null) });
+}
+
+/** DELETE /authentication-tokens/:token_id */
+function removeById(services: Services, request: ApiRequest): ApiAnswer {
+  const { row, holder } = requireById(services, request);
+  services.database.run('DELETE FROM api_tokens WHERE id = :id', { id: row.id });
+  recordEvent(services, request, holder, { id: row.id, action: 'destroy' });
+  return NO_CONTENT;
+}
+
+/** A token of a team or an organization. @throws ApiError 404 for who may not see it by its holder */
+function requireById(services: Services, request: ApiRequest): { row: TokenRow; holder: Holder } {
+  const row = required(tokenById(services, request.params['token_id'] ?? ''));
+  if (row.team_id !== null) {
+    const asked = { ...request, params: { team_id: row.team_id } };
+    return { row, holder: team(services, asked) };
+  }
+  const found = services.database.get<{ name: string }>('SELECT name FROM organizations WHERE id = :id', {
+    id: row.organization_id,
+  });
+  if (found === undefined) throw notFound('Authentication token');
+  const asked = { ...request, params: { organization_name: found.name } };
+  return { row, holder: organization(services, asked) };
+}
+
+function tokenById({ database }: Services, id: string): TokenRow | undefined {
+  return database.get<TokenRow>('SELECT * FROM api_tokens WHERE id = :id', { id });
 }
 
 function remove(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
@@ -118,10 +198,13 @@ function removeMain({ database }: Services, holder: Holder): void {
 
 /** @throws ApiError 404 when none was made */
 function requireToken({ database }: Services, holder: Holder): TokenRow {
-  const row = database.get<TokenRow>(
-    `SELECT * FROM api_tokens WHERE ${isMainOf(holder)}`,
-    parametersOf(holder),
+  return required(
+    database.get<TokenRow>(`SELECT * FROM api_tokens WHERE ${isMainOf(holder)}`, parametersOf(holder)),
   );
+}
+
+/** @throws ApiError 404 */
+function required(row: TokenRow | undefined): TokenRow {
   if (row === undefined) throw notFound('Authentication token');
   return row;
 }
@@ -149,6 +232,7 @@ function resource(row: TokenRow, token: string | null): Resource {
       'created-by': {
         data: row.created_by_id === null ? null : { id: row.created_by_id, type: 'users' },
       },
+      ...(row.team_id === null ? {} : { team: { data: { id: row.team_id, type: 'teams' } } }),
     },
   };
 }
@@ -160,8 +244,7 @@ function resource(row: TokenRow, token: string | null): Resource {
 function readExpiry({ dialects, now }: Services, body: unknown): Date | null {
   const { defaultMonths, mayHavePassed } = dialects.workspaces.tokenEnds;
   const problems: PointedProblem[] = [];
-  const attributes = asObject(asObject(asObject(body)?.['data'])?.['attributes']) ?? {};
-  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const read = new MemberReader(attributesOf(body), '/data/attributes', problems);
   const text = read.nullableText('expired-at');
   const time = text ? readTimestamp(text) : undefined;
   if (text && time === undefined) read.refuse('expired-at', 'expired-at must be an ISO 8601 time');
@@ -170,6 +253,11 @@ function readExpiry({ dialects, now }: Services, body: unknown): Date | null {
   if (problems.length > 0) throw invalid(problems);
   if (time !== undefined) return new Date(time);
   return text === undefined && defaultMonths !== undefined ? monthsLater(now(), defaultMonths) : null;
+}
+
+/** Empty where a request has no body. */
+function attributesOf(body: unknown): BodyObject {
+  return asObject(asObject(asObject(body)?.['data'])?.['attributes']) ?? {};
 }
 
 function monthsLater(time: Date, months: number): Date {

@@ -44,12 +44,32 @@ export type WorkspacePermissions = Readonly<Record<Permission, boolean>>;
  */
 export const GRANTABLE_PERMISSIONS: readonly Permission[] = ADMIN;
 
-const LEVELS: Readonly<Record<string, readonly Permission[]>> = {
-  read: READ,
-  plan: PLAN,
-  write: WRITE,
-  maintain: ADMIN,
-  admin: ADMIN,
+/** What an access to a project lets a team do with the project itself. */
+export type ProjectRight = 'update-project' | 'delete-project' | 'create-workspaces' | 'move-workspaces';
+
+/** Rights that are kept and answered, and decide nothing here. */
+type KeptRight =
+  | 'policy-mocks'
+  | 'policy-overrides'
+  | 'read-teams'
+  | 'manage-teams'
+  | 'read-variable-sets'
+  | 'write-variable-sets';
+
+/** What a team's access to a workspace or a project can grant. */
+export type Grantable = Permission | ProjectRight | KeptRight;
+
+const LEVELS: Readonly<Record<string, readonly Grantable[]>> = {
+  read: [...READ, 'read-variable-sets'],
+  plan: [...PLAN, 'read-variable-sets'],
+  write: [...WRITE, 'policy-mocks', 'read-variable-sets'],
+  maintain: [...ADMIN, 'policy-mocks', 'read-variable-sets', 'create-workspaces'],
+  admin: [
+    ...ADMIN,
+    ...(['policy-mocks', 'policy-overrides', 'read-variable-sets', 'write-variable-sets'] as const),
+    ...(['read-teams', 'manage-teams'] as const),
+    ...(['update-project', 'delete-project', 'create-workspaces', 'move-workspaces'] as const),
+  ],
   custom: ['can-read-run'],
 };
 
@@ -76,7 +96,7 @@ export function workspacePermissions(
   return new Map(
     workspaces.map((workspace) => {
       const rights = caller.organizations.get(workspace.organization_id);
-      const granted = new Set(grants.get(workspace.id));
+      const granted = new Set<Grantable>(grants.get(workspace.id));
       if (rights?.readWorkspaces) for (const permission of READ) granted.add(permission);
       if (rights?.manageWorkspaces || rights?.manageProjects)
         for (const permission of ADMIN) granted.add(permission);
@@ -103,8 +123,8 @@ function teamGrants(
   database: Database,
   caller: Caller,
   workspaces: readonly GuardedWorkspace[],
-): Map<string, Permission[]> {
-  const grants = new Map<string, Permission[]>();
+): Map<string, Grantable[]> {
+  const grants = new Map<string, Grantable[]>();
   if (caller.teamIds.length === 0) return grants;
   const rows = database.all<GrantRow>(
     `WITH wanted AS (SELECT value AS id FROM json_each(:workspaces)),
@@ -112,7 +132,7 @@ function teamGrants(
      SELECT workspace_id, access, custom_permissions FROM team_workspace_access
      WHERE workspace_id IN (SELECT id FROM wanted) AND team_id IN (SELECT id FROM mine)
      UNION ALL
-     SELECT w.id, a.access, NULL FROM workspaces w JOIN team_project_access a ON a.project_id = w.project_id
+     SELECT w.id, a.access, a.custom_permissions FROM workspaces w JOIN team_project_access a ON a.project_id = w.project_id
      WHERE w.id IN (SELECT id FROM wanted) AND a.team_id IN (SELECT id FROM mine)`,
     {
       workspaces: JSON.stringify(workspaces.map((workspace) => workspace.id)),
@@ -128,13 +148,13 @@ function teamGrants(
   return grants;
 }
 
-/** What one access of a team grants: a level, or `custom` with a JSON list of permissions. */
-export function grantedBy(access: string, customPermissions: string | null): readonly Permission[] {
-  const custom = customPermissions === null ? [] : (JSON.parse(customPermissions) as Permission[]);
+/** What one access of a team grants: a level, or `custom` with a JSON list. */
+export function grantedBy(access: string, customPermissions: string | null): readonly Grantable[] {
+  const custom = customPermissions === null ? [] : (JSON.parse(customPermissions) as Grantable[]);
   return [...(LEVELS[access] ?? []), ...custom];
 }
 
-function asObject(granted: ReadonlySet<Permission>): WorkspacePermissions {
+function asObject(granted: ReadonlySet<Grantable>): WorkspacePermissions {
   return Object.fromEntries(
     ALL.map((permission) => [permission, granted.has(permission)]),
   ) as WorkspacePermissions;

@@ -15,6 +15,7 @@ import { SERVICE_TOKEN_LIVES } from './010-service-token-lives.ts';
 import { CLIENT_FIELDS } from './011-client-fields.ts';
 import { OLDER_RELEASES } from './012-older-releases.ts';
 import { TOKEN_MAKERS } from './013-token-makers.ts';
+import { RIGHTS_OF_TEAMS } from './014-rights-of-teams.ts';
 
 export const MIGRATIONS: readonly string[] = [
   FOUNDATIONS,
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly string[] = [
   CLIENT_FIELDS,
   OLDER_RELEASES,
   TOKEN_MAKERS,
+  RIGHTS_OF_TEAMS,
 ];

@@ -8,7 +8,7 @@ import type { Resource } from '../json-api/document.ts';
 import type { ApiRequest } from '../json-api/endpoint.ts';
 import { notFound } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
-import { type ProjectAccess, projectAccess } from '../workspaces/access.ts';
+import { type ProjectRights, projectRights } from '../workspaces/access.ts';
 import type { ExecutionMode } from '../workspaces/document/workspace-record.ts';
 
 /** Every organization has this project; workspaces that name none are created in it. */
@@ -62,8 +62,7 @@ export function visibleProjects(
 
 interface AccessibleProject {
   readonly project: ProjectRow;
-  /** undefined: seen, because of a workspace in it. */
-  readonly access: ProjectAccess;
+  readonly rights: ProjectRights;
 }
 
 /** The project that the path names. @throws ApiError 404 when the caller may not see it */
@@ -79,18 +78,22 @@ export function requireProject(services: Services, request: ApiRequest): Accessi
     id: project.id,
   });
   if (seen === undefined) throw notFound('Project');
-  return { project, access: projectAccess(database, request.caller, project) };
+  return { project, rights: projectRights(database, request.caller, project) };
 }
 
-/** The same for those who administer it. @throws ApiError 404 */
-export function requireAdministeredProject(services: Services, request: ApiRequest): ProjectRow {
-  const { project, access } = requireProject(services, request);
-  if (access !== 'admin') throw notFound('Project');
+/** The same for those who have this right. @throws ApiError 404 */
+export function requireProjectRight(
+  services: Services,
+  request: ApiRequest,
+  right: 'administer' | 'update-project',
+): ProjectRow {
+  const { project, rights } = requireProject(services, request);
+  if (!rights.has(right)) throw notFound('Project');
   return project;
 }
 
 /** Shows the mode and the pool that its workspaces inherit, its own or the organization's, and which of them are its own. */
-export function projectResource(row: ProjectRow, access: ProjectAccess): Resource {
+export function projectResource(row: ProjectRow, rights: ProjectRights): Resource {
   const ownMode = row.default_execution_mode;
   const mode = ownMode ?? row.organization_mode;
   const inheritedPool = ownMode === null && mode === 'agent' ? row.organization_pool_id : null;
@@ -112,9 +115,9 @@ export function projectResource(row: ProjectRow, access: ProjectAccess): Resourc
       'workspace-count': row.workspace_count,
       permissions: {
         'can-read': true,
-        'can-update': access === 'admin',
-        'can-destroy': access === 'admin' && row.is_default === 0,
-        'can-create-workspace': access === 'admin' || access === 'maintain',
+        'can-update': rights.has('update-project'),
+        'can-destroy': rights.has('delete-project') && row.is_default === 0,
+        'can-create-workspace': rights.has('create-workspaces'),
       },
     },
     relationships: {

@@ -16,7 +16,7 @@ import {
 } from '../workspaces/tags/bind-tags.ts';
 import { replaceTagBindings, type TagBinding } from '../workspaces/tags/tag-bindings.ts';
 import { recordProjectEvent } from './project-event.ts';
-import { type ProjectRow, requireAdministeredProject, requireProject } from './project-record.ts';
+import { type ProjectRow, requireProject, requireProjectRight } from './project-record.ts';
 
 /** GET …/tag-bindings and …/relationships/tag-bindings: all of them, without pages. */
 export function listProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
@@ -68,7 +68,7 @@ export function includeBindings(
 
 /** PATCH …/tag-bindings: adds and changes, and answers what it was given. */
 export function patchProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const project = requireAdministeredProject(services, request);
+  const project = requireProjectRight(services, request, 'update-project');
   const bindings = readBindingList(request.body);
   const { rows, changed } = upsertTagBindings(services, { project_id: project.id }, bindings);
   if (changed) recordBinding(services, request, project, bindings);
@@ -83,7 +83,7 @@ export function addProjectTagBindings(services: Services, request: ApiRequest): 
 
 /** PATCH …/relationships/tag-bindings: makes the bindings exactly these. */
 export function replaceProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const project = requireAdministeredProject(services, request);
+  const project = requireProjectRight(services, request, 'update-project');
   const bindings = readBindingList(request.body);
   const owner = { project_id: project.id };
   const changed = replaceTagBindings(services.database, owner, bindings, services.now());

@@ -10,7 +10,7 @@ import { pagedAnswer } from '../json-api/paged-answer.ts';
 import { queryList, queryText } from '../json-api/query.ts';
 import { requireOrganizationRight } from '../organizations/organization-access.ts';
 import type { Services } from '../services.ts';
-import { projectAccess, requireOrganization } from '../workspaces/access.ts';
+import { projectRights, requireOrganization } from '../workspaces/access.ts';
 import { replaceTagBindings } from '../workspaces/tags/tag-bindings.ts';
 import { boundConditions } from '../workspaces/list/list-conditions.ts';
 import { recordProjectEvent } from './project-event.ts';
@@ -20,8 +20,8 @@ import {
   type ProjectRow,
   projectResource,
   projectsById,
-  requireAdministeredProject,
   requireProject,
+  requireProjectRight,
   visibleProjects,
 } from './project-record.ts';
 import { includeBindings, includesBindings } from './project-tag-bindings.ts';
@@ -61,8 +61,8 @@ export function listProjects(services: Services, request: ApiRequest): ApiAnswer
 
 /** GET /projects/:project_id */
 export function showProject(services: Services, request: ApiRequest): ApiAnswer {
-  const { project, access } = requireProject(services, request);
-  const resource = projectResource(project, access);
+  const { project, rights } = requireProject(services, request);
+  const resource = projectResource(project, rights);
   if (!includesBindings(request.query)) return ok({ data: resource });
   const { data, included } = includeBindings(services.database, [resource]);
   return ok({ data: data[0], included });
@@ -87,7 +87,7 @@ export function createProject(services: Services, request: ApiRequest): ApiAnswe
 /** PATCH /projects/:project_id */
 export function updateProject(services: Services, request: ApiRequest): ApiAnswer {
   const { database } = services;
-  const project = requireAdministeredProject(services, request);
+  const project = requireProjectRight(services, request, 'update-project');
   const { columns, tagBindings } = settleProject(database, request.body, {
     organizationId: project.organization_id,
     names: services.dialects.workspaces.projectNames,
@@ -103,8 +103,8 @@ export function updateProject(services: Services, request: ApiRequest): ApiAnswe
 
 /** DELETE /projects/:project_id: 403 for who sees it and may not. */
 export function deleteProject(services: Services, request: ApiRequest): ApiAnswer {
-  const { project, access } = requireProject(services, request);
-  if (access !== 'admin') throw forbidden('Deleting a project needs an admin of the project');
+  const { project, rights } = requireProject(services, request);
+  if (!rights.has('delete-project')) throw forbidden('Deleting a project needs an admin of the project');
   if (project.is_default === 1) throw conflict('The default project of an organization cannot be deleted');
   if (project.workspace_count > 0) {
     throw conflict('The project has workspaces and cannot be deleted: move or delete them first');
@@ -119,5 +119,5 @@ function document(services: Services, caller: Caller, id: string): { data: unkno
 }
 
 function shown({ database }: Services, caller: Caller, row: ProjectRow) {
-  return projectResource(row, projectAccess(database, caller, row));
+  return projectResource(row, projectRights(database, caller, row));
 }

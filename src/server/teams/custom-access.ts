@@ -1,12 +1,23 @@
 /**
- * Access to a workspace in the API's words, and the permissions that they stand for.
- * Invariant: a word stands for its permissions and for those of the weaker words before it.
+ * Access to a workspace or a project in the API's words, and what they stand for.
+ * Invariant: a word stands for what it grants and for what the weaker words before it do.
  */
-import { grantedBy, type Permission } from '../identity/workspace-permissions.ts';
+
+import { grantedBy } from '../identity/workspace-permissions.ts';
+import type { Grantable } from '../identity/workspace-permissions.ts';
 import type { BodyObject, MemberReader } from '../json-api/body.ts';
 
-/** Each attribute with its words from weak to strong, and what each adds. */
-const LADDERS: Readonly<Record<string, readonly (readonly [string, readonly Permission[]])[]>> = {
+type Ladder = readonly (readonly [word: string, adds: readonly Grantable[]])[];
+
+/** The words of one group of attributes. */
+interface Words {
+  /** Attributes with their words from weak to strong, and what each adds. */
+  readonly ladders: Readonly<Record<string, Ladder>>;
+  /** Attributes that are true or false. */
+  readonly switches: Readonly<Record<string, readonly Grantable[]>>;
+}
+
+const WORKSPACE_LADDERS: Words['ladders'] = {
   runs: [
     ['read', ['can-read-run']],
     ['plan', ['can-queue-run']],
@@ -23,51 +34,97 @@ const LADDERS: Readonly<Record<string, readonly (readonly [string, readonly Perm
     ['read', ['can-read-state-versions']],
     ['write', ['can-create-state-versions']],
   ],
+  'policy-mocks': [
+    ['none', []],
+    ['read', ['policy-mocks']],
+  ],
 };
 
-const SWITCHES: Readonly<Record<string, readonly Permission[]>> = {
-  'workspace-locking': ['can-lock', 'can-unlock'],
-  'run-tasks': ['can-manage-run-tasks'],
+export const WORKSPACE_WORDS: Words = {
+  ladders: WORKSPACE_LADDERS,
+  switches: {
+    'workspace-locking': ['can-lock', 'can-unlock'],
+    'run-tasks': ['can-manage-run-tasks'],
+    'policy-overrides': ['policy-overrides'],
+  },
 };
 
-/** The attributes of an access: its level, and what that lets one do, word by word. */
-export function accessAttributes(access: string, custom: string | null): Record<string, unknown> {
+/** Of an access to a project: what it lets one do with each of its workspaces, and with itself. */
+export const PROJECT_WORDS: Readonly<Record<'workspace-access' | 'project-access', Words>> = {
+  'workspace-access': {
+    ladders: WORKSPACE_LADDERS,
+    switches: {
+      create: ['create-workspaces'],
+      locking: ['can-lock', 'can-unlock'],
+      move: ['move-workspaces'],
+      delete: ['can-destroy'],
+      'run-tasks': ['can-manage-run-tasks'],
+      'policy-overrides': ['policy-overrides'],
+    },
+  },
+  'project-access': {
+    ladders: {
+      settings: [
+        ['read', []],
+        ['update', ['update-project']],
+        ['delete', ['delete-project']],
+      ],
+      teams: [
+        ['none', []],
+        ['read', ['read-teams']],
+        ['manage', ['manage-teams']],
+      ],
+      'variable-sets': [
+        ['none', []],
+        ['read', ['read-variable-sets']],
+        ['write', ['write-variable-sets']],
+      ],
+    },
+    switches: {},
+  },
+};
+
+/** What an access lets one do, word by word. */
+export function accessWords(
+  { ladders, switches }: Words,
+  access: string,
+  custom: string | null,
+): Record<string, unknown> {
   const granted = new Set(grantedBy(access, custom));
-  const ladders = Object.entries(LADDERS).map(([name, steps]) => {
-    const reached = steps.filter(([, permissions]) => permissions.every((one) => granted.has(one)));
-    return [name, reached.at(-1)?.[0] ?? steps[0]?.[0]];
-  });
-  const switches = Object.entries(SWITCHES).map(([name, permissions]) => [
-    name,
-    permissions.every((one) => granted.has(one)),
+  return Object.fromEntries([
+    ...Object.entries(ladders).map(([name, steps]) => {
+      const reached = steps.filter(([, adds]) => adds.every((one) => granted.has(one)));
+      return [name, reached.at(-1)?.[0] ?? steps[0]?.[0]];
+    }),
+    ...Object.entries(switches).map(([name, adds]) => [name, adds.every((one) => granted.has(one))]),
   ]);
-  return { access, ...Object.fromEntries(ladders), ...Object.fromEntries(switches) };
 }
 
-/** The permissions of a custom access after the request; what no word stands for stays as it was. */
-export function readCustomPermissions(
+/** What a custom access grants after the request; what no word stands for stays as it was. */
+export function readWords(
+  { ladders, switches }: Words,
   read: MemberReader,
   attributes: BodyObject,
-  before: readonly Permission[],
-): Permission[] {
+  before: readonly Grantable[],
+): Grantable[] {
   const granted = new Set(before);
-  for (const [name, steps] of Object.entries(LADDERS)) {
+  for (const [name, steps] of Object.entries(ladders)) {
     const words = steps.map(([word]) => word);
     const word = read.nullableWord(name, words);
     if (word === undefined || word === null) continue;
-    for (const [index, [, permissions]] of steps.entries()) {
-      for (const one of permissions) toggle(granted, one, index <= words.indexOf(word));
+    for (const [index, [, adds]] of steps.entries()) {
+      for (const one of adds) toggle(granted, one, index <= words.indexOf(word));
     }
   }
-  for (const [name, permissions] of Object.entries(SWITCHES)) {
+  for (const [name, adds] of Object.entries(switches)) {
     if (attributes[name] === undefined) continue;
     const on = read.boolean(name) === true;
-    for (const one of permissions) toggle(granted, one, on);
+    for (const one of adds) toggle(granted, one, on);
   }
   return [...granted];
 }
 
-function toggle(granted: Set<Permission>, permission: Permission, on: boolean): void {
-  if (on) granted.add(permission);
-  else granted.delete(permission);
+function toggle(granted: Set<Grantable>, one: Grantable, on: boolean): void {
+  if (on) granted.add(one);
+  else granted.delete(one);
 }

@@ -1,5 +1,5 @@
 /** GET, POST, PATCH and DELETE of /team-workspaces and /team-projects: the same for both, but for who may. */
-import { GRANTABLE_PERMISSIONS, type Permission } from '../identity/workspace-permissions.ts';
+import { GRANTABLE_PERMISSIONS, type Grantable } from '../identity/workspace-permissions.ts';
 import { asObject, MemberReader, readResource } from '../json-api/body.ts';
 import {
   type ApiAnswer,
@@ -13,10 +13,11 @@ import {
 import { badRequest, conflict, invalid, notFound, type PointedProblem } from '../json-api/errors.ts';
 import { pagedAnswer } from '../json-api/paged-answer.ts';
 import { queryText } from '../json-api/query.ts';
-import { requireAdministeredProject, requireProject } from '../projects/project-record.ts';
+import { requireProject, requireProjectRight } from '../projects/project-record.ts';
 import type { Services } from '../services.ts';
 import { requireWorkspace } from '../workspaces/access.ts';
-import { readCustomPermissions } from './custom-access.ts';
+import { fromWireNames, problemInWireNames } from '../workspaces/document/wire-names.ts';
+import { PROJECT_WORDS, readWords, WORKSPACE_WORDS } from './custom-access.ts';
 import {
   type AccessKind,
   type AccessRow,
@@ -55,12 +56,13 @@ function list(services: Services, request: ApiRequest, kind: AccessKind): ApiAns
     parameters: { id },
   };
   return pagedAnswer<AccessRow>(services, request, query, (rows) =>
-    rows.map((row) => accessResource(kind, row)),
+    rows.map((row) => accessResource(kind, row, services.dialects.workspaces)),
   );
 }
 
 function show(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
-  return ok({ data: accessResource(kind, requireAccess(services, request, { kind, right: 'see' }).row) });
+  const { row } = requireAccess(services, request, { kind, right: 'see' });
+  return ok({ data: accessResource(kind, row, services.dialects.workspaces) });
 }
 
 function create(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
@@ -73,26 +75,26 @@ function create(services: Services, request: ApiRequest, kind: AccessKind): ApiA
     const detail = 'The team does not exist in this organization';
     throw invalid([{ detail, pointer: '/data/relationships/team/data/id' }]);
   }
-  const grant = settle(request.body, kind, undefined);
+  const grant = settle(services, request.body, kind, undefined);
   if (find(services, kind, team.id, thingId) !== undefined) {
     throw conflict('The team has an access already: change that one');
   }
   grantAccess(database, kind, { teamId: team.id, thingId, ...grant });
   const row = required(find(services, kind, team.id, thingId));
   recordAccessEvent(services, request, { kind, row, organizationId, action: 'add_team' });
-  return created({ data: accessResource(kind, row) });
+  return created({ data: accessResource(kind, row, services.dialects.workspaces) });
 }
 
 function update(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
   const { row: before, organizationId } = requireAccess(services, request, { kind, right: 'administer' });
-  const grant = settle(request.body, kind, before);
+  const grant = settle(services, request.body, kind, before);
   grantAccess(services.database, kind, { teamId: before.team_id, thingId: before.thing_id, ...grant });
   const row = required(accessById(services.database, kind, before.id));
   if (grantedText(row) !== grantedText(before)) {
     const action = 'update_team_permissions';
     recordAccessEvent(services, request, { kind, row, organizationId, action });
   }
-  return ok({ data: accessResource(kind, row) });
+  return ok({ data: accessResource(kind, row, services.dialects.workspaces) });
 }
 
 function remove(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
@@ -135,7 +137,7 @@ function requireThing(
   }
   return right === 'see'
     ? requireProject(services, asked).project.organization_id
-    : requireAdministeredProject(services, asked).organization_id;
+    : requireProjectRight(services, asked, 'administer').organization_id;
 }
 
 function find(services: Services, kind: AccessKind, team: string, thing: string): AccessRow | undefined {
@@ -148,23 +150,35 @@ function find(services: Services, kind: AccessKind, team: string, thing: string)
 
 /** @throws ApiError 422 with every problem */
 function settle(
+  { dialects: { workspaces: dialect } }: Services,
   body: unknown,
   kind: AccessKind,
   before: AccessRow | undefined,
-): { access: string; permissions?: readonly Permission[] } {
+): { access: string; permissions?: readonly Grantable[] } {
   const problems: PointedProblem[] = [];
   const { type, levels } = TEAM_ACCESSES[kind];
   const { attributes } = readResource(body, type, before?.id);
-  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const read = new MemberReader(attributes, AT, problems);
   const access = read.nullableWord('access', levels) ?? before?.access;
   if (access === undefined && problems.length === 0) read.refuse('access', 'access is required');
-  const current = JSON.parse(before?.custom_permissions ?? '["can-read-run"]') as Permission[];
-  const permissions =
-    kind === 'workspace' && access === 'custom'
-      ? readCustomPermissions(read, attributes, current)
-      : undefined;
-  if (access === undefined || problems.length > 0) throw invalid(problems);
-  return { access, ...(permissions && { permissions }) };
+  const current = JSON.parse(before?.custom_permissions ?? '["can-read-run"]') as Grantable[];
+  const groups = kind === 'workspace' ? [[WORKSPACE_WORDS, attributes, AT] as const] : groupsOf(read);
+  const permissions = groups.reduce((granted, [words, sent, at]) => {
+    const members = fromWireNames(sent, dialect);
+    return readWords(words, new MemberReader(members, at, problems), members, granted);
+  }, current);
+  if (access === undefined || problems.length > 0)
+    throw invalid(problems.map((problem) => problemInWireNames(problem, dialect)));
+  return { access, ...(access === 'custom' && { permissions }) };
+}
+
+const AT = '/data/attributes';
+
+/** The groups of an access to a project, each with what the body says of it and where. */
+function groupsOf(read: MemberReader) {
+  return Object.entries(PROJECT_WORDS).map(
+    ([name, words]) => [words, read.nullableObject(name) ?? {}, `${AT}/${name}`] as const,
+  );
 }
 
 function relatedId(body: unknown, name: string): string | undefined {

@@ -4,9 +4,11 @@
  */
 import type { Database } from '../data-file/database.ts';
 import { stableId } from '../identifiers.ts';
-import type { Permission } from '../identity/workspace-permissions.ts';
+import type { WorkspacesDialect } from '../workspaces-dialects.ts';
+import type { Grantable } from '../identity/workspace-permissions.ts';
 import type { Resource } from '../json-api/document.ts';
-import { accessAttributes } from './custom-access.ts';
+import { inWireNames } from '../workspaces/document/wire-names.ts';
+import { accessWords, PROJECT_WORDS, WORKSPACE_WORDS } from './custom-access.ts';
 
 /** The two kinds of things that teams have access to, and what differs between them. */
 export const TEAM_ACCESSES = {
@@ -25,8 +27,8 @@ export const TEAM_ACCESSES = {
     table: 'team_project_access',
     column: 'project_id',
     prefix: 'tprj',
-    levels: ['read', 'write', 'maintain', 'admin'],
-    columns: 'a.*, a.project_id AS thing_id, NULL AS custom_permissions',
+    levels: ['read', 'write', 'maintain', 'admin', 'custom'],
+    columns: 'a.*, a.project_id AS thing_id',
   },
 } as const;
 
@@ -37,7 +39,7 @@ export interface AccessRow {
   team_id: string;
   thing_id: string;
   access: string;
-  /** JSON: the permissions of a custom access. */
+  /** JSON: what a custom access grants. */
   custom_permissions: string | null;
 }
 
@@ -50,39 +52,43 @@ export interface Grant {
   readonly teamId: string;
   readonly thingId: string;
   readonly access: string;
-  /** For a custom access to a workspace. */
-  readonly permissions?: readonly Permission[] | undefined;
+  /** For a custom access. */
+  readonly permissions?: readonly Grantable[] | undefined;
 }
 
 /** Gives a team this access, in the place of what it had. */
 export function grantAccess(database: Database, kind: AccessKind, grant: Grant): void {
   const { table, column, prefix } = TEAM_ACCESSES[kind];
   const custom = grant.access === 'custom' ? JSON.stringify(grant.permissions ?? []) : null;
-  const [more, value, change] =
-    kind === 'workspace'
-      ? [', custom_permissions', ', :custom', ', custom_permissions = excluded.custom_permissions']
-      : ['', '', ''];
   database.run(
-    `INSERT INTO ${table} (id, team_id, ${column}, access${more}) VALUES (:id, :team, :thing, :access${value})
-     ON CONFLICT (team_id, ${column}) DO UPDATE SET access = excluded.access${change}`,
+    `INSERT INTO ${table} (id, team_id, ${column}, access, custom_permissions)
+     VALUES (:id, :team, :thing, :access, :custom)
+     ON CONFLICT (team_id, ${column}) DO UPDATE SET access = excluded.access,
+       custom_permissions = excluded.custom_permissions`,
     {
       // The same for the same two, so that a seed makes the same ids everywhere.
       id: stableId(prefix, grant.teamId, grant.thingId),
       team: grant.teamId,
       thing: grant.thingId,
       access: grant.access,
-      ...(kind === 'workspace' ? { custom } : {}),
+      custom,
     },
   );
 }
 
-export function accessResource(kind: AccessKind, row: AccessRow): Resource {
+export function accessResource(kind: AccessKind, row: AccessRow, dialect: WorkspacesDialect): Resource {
   const { type, related } = TEAM_ACCESSES[kind];
+  const words = (of: typeof WORKSPACE_WORDS) =>
+    inWireNames(accessWords(of, row.access, row.custom_permissions), dialect);
   return {
     id: row.id,
     type,
-    attributes:
-      kind === 'workspace' ? accessAttributes(row.access, row.custom_permissions) : { access: row.access },
+    attributes: {
+      access: row.access,
+      ...(kind === 'workspace'
+        ? words(WORKSPACE_WORDS)
+        : Object.fromEntries(Object.entries(PROJECT_WORDS).map(([name, of]) => [name, words(of)]))),
+    },
     relationships: {
       team: { data: { id: row.team_id, type: 'teams' }, links: { related: `/api/v2/teams/${row.team_id}` } },
       [kind]: {

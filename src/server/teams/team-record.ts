@@ -20,9 +20,30 @@ export interface TeamRow {
   read_workspaces: number;
   manage_projects: number;
   visibility: string;
+  /** JSON: the names of those `KEPT_RIGHTS` that it has. */
+  kept_rights: string;
+  allow_member_token_management: number;
+  sso_team_id: string | null;
   /** JSON: the ids of its members, by name. */
   members: string;
 }
+
+/** Rights over the organization that are kept and answered, and decide nothing here. */
+export const KEPT_RIGHTS: readonly string[] = [
+  'access-secret-teams',
+  'delegate-policy-overrides',
+  'manage-agent-pools',
+  'manage-membership',
+  'manage-modules',
+  'manage-organization-access',
+  'manage-policies',
+  'manage-policy-overrides',
+  'manage-providers',
+  'manage-run-tasks',
+  'manage-teams',
+  'manage-vcs-settings',
+  'read-projects',
+];
 
 /** For queries over `t` and `o`. */
 export const TEAM_COLUMNS = `t.*, o.name AS organization_name,
@@ -52,6 +73,7 @@ export function requireTeam(
 export function teamResource(row: TeamRow): Resource {
   const owners = row.name === OWNERS_TEAM;
   const members = JSON.parse(row.members) as string[];
+  const kept = JSON.parse(row.kept_rights) as string[];
   return {
     id: row.id,
     type: 'teams',
@@ -61,9 +83,12 @@ export function teamResource(row: TeamRow): Resource {
       visibility: row.visibility,
       'organization-access': {
         'manage-workspaces': owners || row.manage_workspaces === 1,
-        'read-workspaces': owners || row.manage_workspaces === 1 || row.read_workspaces === 1,
+        'read-workspaces': owners || row.read_workspaces === 1,
         'manage-projects': owners || row.manage_projects === 1,
+        ...Object.fromEntries(KEPT_RIGHTS.map((name) => [name, owners || kept.includes(name)])),
       },
+      'sso-team-id': row.sso_team_id,
+      'allow-member-token-management': row.allow_member_token_management === 1,
     },
     relationships: {
       organization: {

@@ -5,15 +5,18 @@
  */
 import { newId } from '../identifiers.ts';
 import { OWNERS_TEAM } from '../identity/caller.ts';
-import { MemberReader, readIdentifiers, readResource } from '../json-api/body.ts';
+import { MemberReader, NAME_LIMIT, readIdentifiers, readResource } from '../json-api/body.ts';
+import type { Resource } from '../json-api/document.ts';
 import { type ApiAnswer, type ApiRequest, created, NO_CONTENT, ok } from '../json-api/endpoint.ts';
 import { conflict, invalid, type PointedProblem } from '../json-api/errors.ts';
 import { pagedAnswer } from '../json-api/paged-answer.ts';
-import { queryList, queryText } from '../json-api/query.ts';
+import { includesOf, queryList, queryText } from '../json-api/query.ts';
 import { requireOrganizationRight } from '../organizations/organization-access.ts';
 import type { Services } from '../services.ts';
 import { requireOrganization } from '../workspaces/access.ts';
+import { type UserRow, userResource } from '../workspaces/related/user.ts';
 import {
+  KEPT_RIGHTS,
   requireTeam,
   TEAM_COLUMNS,
   TEAM_TABLES,
@@ -38,12 +41,27 @@ export function listTeams(services: Services, request: ApiRequest): ApiAnswer {
       names: JSON.stringify(queryList(request.query, 'filter[names]')),
     },
   };
-  return pagedAnswer<TeamRow>(services, request, query, (rows) => rows.map(teamResource));
+  const withUsers = includesOf(request.query, ['users']).size > 0;
+  return pagedAnswer<TeamRow>(services, request, query, (rows) => {
+    const data = rows.map(teamResource);
+    return withUsers ? { data, included: membersOf(services, rows) } : data;
+  });
 }
 
 /** GET /teams/:team_id */
 export function showTeam(services: Services, request: ApiRequest): ApiAnswer {
-  return ok({ data: teamResource(requireTeam(services, request)) });
+  const team = requireTeam(services, request);
+  const withUsers = includesOf(request.query, ['users']).size > 0;
+  return ok({ data: teamResource(team), ...(withUsers ? { included: membersOf(services, [team]) } : {}) });
+}
+
+/** The users of these teams, for `include=users`. */
+function membersOf({ database }: Services, teams: readonly TeamRow[]): Resource[] {
+  const rows = database.all<UserRow>(
+    'SELECT * FROM users WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY username',
+    { ids: JSON.stringify(teams.flatMap(({ members }) => JSON.parse(members) as string[])) },
+  );
+  return rows.map(userResource);
 }
 
 /** POST /organizations/:organization_name/teams */
@@ -147,7 +165,15 @@ function settle(
   );
   const right = (name: string, current: number | undefined): number =>
     Number(access.boolean(name) ?? current === 1);
+  const kept = JSON.parse(before?.kept_rights ?? '[]') as string[];
+  const keeps = (name: string): boolean => right(name, Number(kept.includes(name))) === 1;
+  const ssoTeam = read.nullableText('sso-team-id', NAME_LIMIT);
   const columns = {
+    kept_rights: JSON.stringify(KEPT_RIGHTS.filter(keeps)),
+    sso_team_id: ssoTeam === undefined ? (before?.sso_team_id ?? null) : ssoTeam,
+    allow_member_token_management: Number(
+      read.boolean('allow-member-token-management') ?? before?.allow_member_token_management !== 0,
+    ),
     name: read.name() ?? before?.name ?? '',
     manage_workspaces: right('manage-workspaces', before?.manage_workspaces),
     read_workspaces: right('read-workspaces', before?.read_workspaces),

@@ -5,7 +5,9 @@
 import type { Database } from '../data-file/database.ts';
 import type { Caller, OrganizationRights } from '../identity/caller.ts';
 import {
+  grantedBy,
   type Permission,
+  type ProjectRight,
   type WorkspacePermissions,
   workspacePermissions,
 } from '../identity/workspace-permissions.ts';
@@ -78,21 +80,33 @@ function namedWorkspace(
   return recordByName(database, params['organization_name'] ?? '', params['name'] ?? '');
 }
 
-export type ProjectAccess = 'read' | 'write' | 'maintain' | 'admin' | undefined;
+/** What a caller may do with a project beside seeing it; `administer` is all of that, and giving teams access to it. */
+export type ProjectRights = ReadonlySet<ProjectRight | 'administer'>;
 
-/** The strongest access that the caller's teams have to a project of an organization. */
-export function projectAccess(
+const ALL_RIGHTS: ProjectRights = new Set([
+  'administer',
+  'update-project',
+  'delete-project',
+  'create-workspaces',
+  'move-workspaces',
+]);
+
+/** What the caller's teams let it do with a project of an organization. */
+export function projectRights(
   database: Database,
   caller: Caller,
   project: { id: string; organization_id: string },
-): ProjectAccess {
+): ProjectRights {
   const rights = caller.organizations.get(project.organization_id);
-  if (rights?.owner || rights?.manageProjects) return 'admin';
-  const row = database.get<{ access: ProjectAccess }>(
-    `SELECT access FROM team_project_access
-     WHERE project_id = :project AND team_id IN (SELECT value FROM json_each(:teams))
-     ORDER BY CASE access WHEN 'admin' THEN 1 WHEN 'maintain' THEN 2 WHEN 'write' THEN 3 ELSE 4 END LIMIT 1`,
+  if (rights?.owner || rights?.manageProjects) return ALL_RIGHTS;
+  const rows = database.all<{ access: string; custom_permissions: string | null }>(
+    `SELECT access, custom_permissions FROM team_project_access
+     WHERE project_id = :project AND team_id IN (SELECT value FROM json_each(:teams))`,
     { project: project.id, teams: JSON.stringify(caller.teamIds) },
   );
-  return row?.access;
+  if (rows.some(({ access }) => access === 'admin')) return ALL_RIGHTS;
+  const granted = new Set<string>(
+    rows.flatMap(({ access, custom_permissions: custom }) => grantedBy(access, custom)),
+  );
+  return new Set([...ALL_RIGHTS].filter((right) => granted.has(right)));
 }

@@ -8,7 +8,7 @@ import type { OrganizationRights } from '../identity/caller.ts';
 import { type ApiAnswer, type ApiRequest, created } from '../json-api/endpoint.ts';
 import { invalid, notFound, type PointedProblem } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
-import { projectAccess, requireOrganization } from './access.ts';
+import { projectRights, requireOrganization } from './access.ts';
 import {
   defaultSettings,
   findProject,
@@ -90,7 +90,7 @@ export function unknownProject(): Error {
 
 /**
  * The project to create in. Owners, managers of all workspaces or projects and organization tokens create in each; others
- * where they maintain the project.
+ * where their access to the project says so.
  * @throws ApiError 404 to whoever may not create there, whether there is such a project or not
  */
 function requireProject(
@@ -101,8 +101,9 @@ function requireProject(
 ): ProjectRecord {
   const project = findProject(database, organizationId, namedProject(body));
   if (!rights.manageWorkspaces && !rights.manageProjects) {
-    const access = project === undefined ? undefined : projectAccess(database, caller, project);
-    if (access !== 'maintain' && access !== 'admin') throw notFound('Organization');
+    const mayCreate =
+      project !== undefined && projectRights(database, caller, project).has('create-workspaces');
+    if (!mayCreate) throw notFound('Organization');
   }
   if (project === undefined) throw unknownProject();
   return project;

@@ -6,7 +6,7 @@ import type { ApiAnswer, ApiRequest } from '../json-api/endpoint.ts';
 import { ok } from '../json-api/endpoint.ts';
 import { notFound, type PointedProblem } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
-import { type OrganizationRecord, projectAccess, requireWorkspace } from './access.ts';
+import { type OrganizationRecord, projectRights, requireWorkspace } from './access.ts';
 import { unknownProject } from './create.ts';
 import { findProject, type ProjectRecord, settleWorkspace } from './settings/settle-workspace.ts';
 import { workspaceDocument } from './show.ts';
@@ -70,7 +70,7 @@ function organizationOf(services: Services, workspace: WorkspaceRecord): Organiz
 }
 
 /**
- * The project after the update. A move needs admin access to both projects.
+ * The project after the update. A move needs the right to move workspaces in both projects, which their admins have.
  * @throws ApiError 404 to whoever lacks it, whether there is such a project or not
  */
 function targetProject(
@@ -82,11 +82,11 @@ function targetProject(
     findProject(database, workspace.organization_id, id),
   );
   if (target?.id !== current?.id) {
-    const administers = (project: ProjectRecord | undefined) =>
+    const mayMove = (project: ProjectRecord | undefined) =>
       project === undefined
         ? caller.organizations.get(workspace.organization_id)?.manageProjects
-        : projectAccess(database, caller, project) === 'admin';
-    if (!administers(current) || !administers(target)) throw notFound('Project');
+        : projectRights(database, caller, project).has('move-workspaces');
+    if (!mayMove(current) || !mayMove(target)) throw notFound('Project');
   }
   if (target === undefined) throw unknownProject();
   return target;

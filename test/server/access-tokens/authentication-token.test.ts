@@ -208,3 +208,45 @@ it('has a token for the audit trail from a seed', async () => {
   const twice = seedWith({ 'audit-trails-token': 'managers' });
   await expect(serveForTest({ seed: twice })).rejects.toThrow('audit-trails-token repeats the token of');
 });
+
+it('makes several tokens of a team, each with a description of its own', async () => {
+  const api = await serveForTest();
+  const [team] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
+  const path = `/teams/${team?.id}/authentication-tokens`;
+  const described = (description: string | null) => ({
+    data: { type: 'authentication-tokens', attributes: { description } },
+  });
+  const single = await api.post(`/teams/${team?.id}/authentication-token`);
+  const [one, two] = [await api.post(path, described('ci')), await api.post(path, described('cd'))];
+  expect([one.status, two.status]).toEqual([201, 201]);
+  for (const { resource } of [single, one, two]) {
+    const token = String(resource.attributes['token']);
+    expect((await api.as(token).get('/organizations')).names).toEqual(['acme']);
+  }
+  const shown = await api.get(`/authentication-tokens/${one.resource.id}`);
+  expect(shown.resource).toMatchObject({
+    id: one.resource.id,
+    attributes: { description: 'ci', token: null },
+    relationships: { team: { data: { id: team?.id, type: 'teams' } } },
+  });
+  expect((await api.post(path, described('ci'))).pointers).toEqual(['/data/attributes/description']);
+  expect((await api.post(path, described(null))).pointers).toEqual(['/data/attributes/description']);
+  expect((await api.as('managers').get(`/authentication-tokens/${one.resource.id}`)).status).toBe(404);
+  expect((await api.delete(`/authentication-tokens/${one.resource.id}`)).status).toBe(204);
+  expect((await api.as(String(one.resource.attributes['token'])).get('/organizations')).status).toBe(401);
+  expect((await api.as(String(two.resource.attributes['token'])).get('/organizations')).status).toBe(200);
+  expect((await api.get(`/authentication-tokens/${one.resource.id}`)).status).toBe(404);
+});
+
+it('shows and ends tokens by their id for who may do so by their holder', async () => {
+  const api = await serveForTest();
+  const own = (await api.post(ORGANIZATION)).resource;
+  const path = `/authentication-tokens/${own.id}`;
+  expect((await api.get(path)).resource.id).toBe(own.id);
+  for (const token of ['managers', 'acme-organization', 'eve']) {
+    expect((await api.as(token).get(path)).status).toBe(404);
+    expect((await api.as(token).delete(path)).status).toBe(404);
+  }
+  expect((await api.delete(path)).status).toBe(204);
+  expect((await api.get(ORGANIZATION)).status).toBe(404);
+});

@@ -15,6 +15,7 @@ const WORKSPACE = '/workspaces/:workspace_id';
 const EVENTS: Readonly<Record<string, readonly [event: string, of: string]>> = {
   [`${ORGANIZATION}/authentication-token`]: ['authentication_token show', 'itself'],
   '/teams/:team_id/authentication-token': ['authentication_token show', 'itself'],
+  '/authentication-tokens/:token_id': ['authentication_token show', 'itself'],
   '/configuration-versions/:configuration_version_id': ['configuration_version show', 'itself'],
   [`${ORGANIZATION}/oauth-tokens`]: ['oauth_token index', 'organization'],
   '/oauth-clients/:client_id/oauth-tokens': ['oauth_token index', 'oauth-clients'],

@@ -47,6 +47,8 @@ const EVENTS: Readonly<Record<string, string>> = {
   [`DELETE ${ORGANIZATION}/authentication-token`]: 'authentication_token destroy',
   [`POST ${TEAM}/authentication-token`]: 'authentication_token create',
   [`DELETE ${TEAM}/authentication-token`]: 'authentication_token destroy',
+  [`POST ${TEAM}/authentication-tokens`]: 'authentication_token create',
+  'DELETE /authentication-tokens/:token_id': 'authentication_token destroy',
   [`POST ${ORGANIZATION}/agent-pools`]: 'agent_pool create',
   'PATCH /agent-pools/:record_id': 'agent_pool update',
   'DELETE /agent-pools/:record_id': 'agent_pool destroy',

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import {
   seedWith,
@@ -77,6 +77,8 @@ it('gives single rights with custom access', async () => {
     'state-versions': 'read-outputs',
     'workspace-locking': true,
     'run-tasks': false,
+    'policy-mocks': 'none',
+    'policy-overrides': false,
   });
   const { permissions } = (await api.as('devs').get('/workspaces/ws-b')).resource.attributes;
   expect(permissions).toMatchObject({
@@ -131,4 +133,131 @@ it('gives access to a project and so to its workspaces', async () => {
   expect((await api.as('devs').delete(`/team-projects/${given.resource.id}`)).status).toBe(404);
   expect((await api.as('platform-admins').delete(`/team-projects/${given.resource.id}`)).status).toBe(204);
   expect((await api.as('devs').get('/workspaces/ws-a')).status).toBe(404);
+});
+
+it('keeps rights about policies, which decide nothing here, by the names of the dialect', async () => {
+  const api = await serveForTest({ seed: SEED, dialects: ['hcp-terraform'] });
+  const asked = { access: 'custom', 'sentinel-mocks': 'read', 'policy-overrides': true };
+  const given = await give(api, 'ws-b', asked);
+  expect(given.resource.attributes).toMatchObject(asked);
+  const path = `/team-workspaces/${given.resource.id}`;
+  const changed = await api.patch(path, body('team-workspaces', { 'sentinel-mocks': 'none' }));
+  expect(changed.resource.attributes).toMatchObject({ 'sentinel-mocks': 'none', 'policy-overrides': true });
+  const wrong = await api.patch(path, body('team-workspaces', { 'sentinel-mocks': 'write' }));
+  expect(wrong.pointers).toEqual(['/data/attributes/sentinel-mocks']);
+  const admin = await api.patch(path, body('team-workspaces', { access: 'admin' }));
+  expect(admin.resource.attributes).toMatchObject({ 'sentinel-mocks': 'read' });
+});
+
+describe('Custom access to a project', () => {
+  const CUSTOM = {
+    access: 'custom',
+    'project-access': { settings: 'read', teams: 'none', 'variable-sets': 'none' },
+    'workspace-access': {
+      runs: 'read',
+      variables: 'none',
+      'state-versions': 'none',
+      'sentinel-mocks': 'none',
+      create: false,
+      locking: false,
+      move: false,
+      delete: false,
+      'run-tasks': false,
+      'policy-overrides': false,
+    },
+  };
+
+  async function granted(attributes: object) {
+    const api = await serveForTest({ seed: SEED, dialects: ['hcp-terraform'] });
+    const related = { project: 'prj-platform', team: await team(api, 'devs') };
+    const given = await api.post('/team-projects', body('team-projects', attributes, related));
+    expect(given.status).toBe(201);
+    return { api, given, devs: api.as('devs'), path: `/team-projects/${given.resource.id}` };
+  }
+
+  it('grants nothing but reading runs where it says nothing, and keeps what it says', async () => {
+    const { api, given, path } = await granted({ access: 'custom' });
+    expect(given.resource.attributes).toEqual(CUSTOM);
+    const more = {
+      'project-access': { settings: 'update', teams: 'manage' },
+      'workspace-access': { runs: 'apply', create: true, 'sentinel-mocks': 'read' },
+    };
+    const changed = await api.patch(path, body('team-projects', more));
+    expect(changed.resource.attributes).toEqual({
+      ...CUSTOM,
+      'project-access': { ...CUSTOM['project-access'], ...more['project-access'] },
+      'workspace-access': { ...CUSTOM['workspace-access'], ...more['workspace-access'] },
+    });
+    expect((await api.get(path)).resource).toEqual(changed.resource);
+    const wrong = { 'workspace-access': { runs: 'all' }, 'project-access': { settings: 'none' } };
+    expect((await api.patch(path, body('team-projects', wrong))).pointers.toSorted()).toEqual([
+      '/data/attributes/project-access/settings',
+      '/data/attributes/workspace-access/runs',
+    ]);
+  });
+
+  it('lets a team do in the workspaces of the project what it says, and no more', async () => {
+    const { devs } = await granted({
+      access: 'custom',
+      'workspace-access': { locking: true, variables: 'write' },
+    });
+    const { permissions } = (await devs.get('/workspaces/ws-a')).resource.attributes;
+    expect(permissions).toMatchObject({
+      'can-read-run': true,
+      'can-lock': true,
+      'can-update-variable': true,
+      'can-queue-run': false,
+      'can-update': false,
+      'can-destroy': false,
+    });
+    expect((await devs.get('/workspaces/ws-b')).status).toBe(404);
+  });
+
+  it.each([
+    [{}, [404, 404, 403]],
+    [{ 'workspace-access': { create: true } }, [201, 404, 403]],
+    [{ 'project-access': { settings: 'update' } }, [404, 200, 403]],
+    [{ 'project-access': { settings: 'delete' } }, [404, 200, 409]],
+    [{ 'project-access': { teams: 'manage' } }, [404, 404, 403]],
+  ])('with %j lets it create, change and delete: %j', async (asked, expected) => {
+    const { devs, path } = await granted({ access: 'custom', ...asked });
+    const project = { project: { data: { type: 'projects', id: 'prj-platform' } } };
+    const created = await devs.create({ name: 'new' }, project);
+    const changed = await devs.patch('/projects/prj-platform', {
+      data: { type: 'projects', attributes: { description: 'd' } },
+    });
+    const deleted = await devs.delete('/projects/prj-platform');
+    expect([created.status, changed.status, deleted.status]).toEqual(expected);
+    expect((await devs.patch(path, body('team-projects', { access: 'admin' }))).status).toBe(404);
+  });
+
+  it('lets it move workspaces only from and to where it may', async () => {
+    const { api, devs } = await granted({ access: 'custom', 'workspace-access': { move: true } });
+    const to = (id: string) => ({ project: { data: { type: 'projects', id } } });
+    const admins = body(
+      'team-workspaces',
+      { access: 'admin' },
+      { workspace: 'ws-a', team: await team(api, 'devs') },
+    );
+    expect((await api.post('/team-workspaces', admins)).status).toBe(201);
+    expect((await devs.update('ws-a', {}, to('prj-sandbox'))).status).toBe(404);
+    const related = { project: 'prj-sandbox', team: await team(api, 'devs') };
+    const move = { access: 'custom', 'workspace-access': { move: true } };
+    expect((await api.post('/team-projects', body('team-projects', move, related))).status).toBe(201);
+    expect((await devs.update('ws-a', {}, to('prj-sandbox'))).status).toBe(200);
+  });
+
+  it('is shown for each level in the same words', async () => {
+    const { given } = await granted({ access: 'write' });
+    expect(given.resource.attributes).toMatchObject({
+      access: 'write',
+      'project-access': { settings: 'read', teams: 'none' },
+      'workspace-access': { runs: 'apply', variables: 'write', locking: true, create: false, delete: false },
+    });
+    const { given: admin } = await granted({ access: 'admin' });
+    expect(admin.resource.attributes).toMatchObject({
+      'project-access': { settings: 'delete', teams: 'manage' },
+      'workspace-access': { create: true, move: true, delete: true, 'run-tasks': true },
+    });
+  });
 });

@@ -136,3 +136,60 @@ it('shows users to who shares an organization with them', async () => {
   expect((await api.as('bob').get(`/users/${id}`)).status).toBe(200);
   expect((await api.get('/users/nonexisting')).status).toBe(404);
 });
+
+it('keeps every right over the organization that is set, and settings that decide nothing here', async () => {
+  const api = await serveForTest();
+  const rights = {
+    'manage-policies': true,
+    'manage-policy-overrides': false,
+    'manage-workspaces': true,
+    'manage-vcs-settings': true,
+    'manage-providers': false,
+    'manage-modules': true,
+    'manage-run-tasks': true,
+    'manage-projects': false,
+    'read-workspaces': false,
+    'read-projects': true,
+    'manage-membership': true,
+    'manage-teams': false,
+    'manage-organization-access': true,
+    'access-secret-teams': true,
+    'manage-agent-pools': true,
+  };
+  const settings = { 'sso-team-id': 'sso-1', 'allow-member-token-management': false };
+  const made = await api.post(LIST, body({ name: 'devs', 'organization-access': rights, ...settings }));
+  expect(made.resource.attributes).toMatchObject({ ...settings, 'organization-access': rights });
+  const path = `/teams/${made.resource.id}`;
+  expect((await api.get(path)).resource).toEqual(made.resource);
+  const changed = await api.patch(
+    path,
+    body({ 'organization-access': { 'manage-modules': false }, 'sso-team-id': null }),
+  );
+  expect(changed.resource.attributes).toMatchObject({
+    'sso-team-id': null,
+    'allow-member-token-management': false,
+    'organization-access': { ...rights, 'manage-modules': false },
+  });
+  const plain = (await api.post(LIST, body({ name: 'plain' }))).resource.attributes;
+  expect(plain).toMatchObject({ 'sso-team-id': null, 'allow-member-token-management': true });
+  expect(Object.values(plain['organization-access'] as object)).not.toContain(true);
+  const owners = (await api.get(`/teams/${await teamId(api, 'owners')}`)).resource.attributes;
+  expect(Object.values(owners['organization-access'] as object)).not.toContain(false);
+  const wrong = body({ 'organization-access': { 'manage-modules': 'yes' } });
+  expect((await api.patch(path, wrong)).pointers).toEqual([
+    '/data/attributes/organization-access/manage-modules',
+  ]);
+});
+
+it('includes the users of teams where a request asks for them', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const path = `/teams/${await teamId(api, 'owners')}`;
+  for (const asked of [path, LIST]) {
+    expect((await api.get(asked)).document.included).toBeUndefined();
+    const { document } = await api.get(`${asked}?include=users`);
+    expect(document.included?.map(({ type, attributes }) => [type, attributes['username']])).toEqual([
+      ['users', 'ann'],
+    ]);
+  }
+  expect((await api.get(`${path}?include=workspaces`)).status).toBe(400);
+});

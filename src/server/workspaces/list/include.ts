@@ -30,7 +30,7 @@ import { stateVersionResources } from '../../state-versions/state-version-docume
 import { stateVersionsById } from '../../state-versions/state-version-record.ts';
 import { teamResource, teamsById } from '../../teams/team-record.ts';
 import { variableResource, variablesOf } from '../../variables/variable-record.ts';
-import { type OrganizationRecord, projectAccess } from '../access.ts';
+import { type OrganizationRecord, projectRights } from '../access.ts';
 import { readmeResource } from '../document/readme.ts';
 import type { WorkspaceRecord } from '../document/workspace-record.ts';
 
@@ -153,7 +153,7 @@ function organizations({ services, request, records }: Including): Resource[] {
 function projects({ services, request, records }: Including): Resource[] {
   const ids = records.map((record) => record.project_id);
   return projectsById(services.database, ids).map((row) =>
-    projectResource(row, projectAccess(services.database, request.caller, row)),
+    projectResource(row, projectRights(services.database, request.caller, row)),
   );
 }
 

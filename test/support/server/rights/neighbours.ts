@@ -134,6 +134,18 @@ function tokensOf(
   ];
 }
 
+/** Tokens of a team beside its main one; the id of one stands in the world under its team. */
+function describedTokensOf(column: string, which: Pick<NeighbourOperation, 'of'> = {}): NeighbourOperation[] {
+  const one = '/authentication-tokens/:token_id';
+  const of = which.of && { of: { ...which.of, 'authentication-tokens': 'owners' } };
+  const body = resource('authentication-tokens', { description: 'by somebody' });
+  return [
+    { endpoint: `POST ${TEAM}/authentication-tokens`, column, allowed: 201, ...which, body },
+    { endpoint: `GET ${one}`, column, allowed: 200, ...of },
+    { endpoint: `DELETE ${one}`, column, allowed: 204, ...of },
+  ];
+}
+
 function recordsOf(type: string): NeighbourOperation[] {
   const one = `/${type}/:record_id`;
   const column = 'administer';
@@ -150,6 +162,8 @@ const SHARED: readonly NeighbourOperation[] = [
   ...tokensOf(ORGANIZATION, 'own'),
   ...tokensOf(TEAM, 'administer'),
   ...tokensOf(TEAM, 'own', ofOwners),
+  ...describedTokensOf('administer'),
+  ...describedTokensOf('own', ofOwners),
   ...recordsOf('agent-pools'),
   ...recordsOf('ssh-keys'),
   ...reading('belong', `${ORGANIZATION}/oauth-clients`, `${ORGANIZATION}/oauth-tokens`),

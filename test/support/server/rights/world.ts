@@ -78,6 +78,10 @@ async function prepare(owner: TestClient): Promise<Ids> {
   for (const holder of ['organizations/acme', `teams/${teams}`, `teams/${owners}`]) {
     await owner.post(`/${holder}/authentication-token`);
   }
+  const described = async (holder: string) => {
+    const body = { data: { type: 'authentication-tokens', attributes: { description: 'of the world' } } };
+    return (await owner.post(`/teams/${holder}/authentication-tokens`, body)).resource.id;
+  };
   await owner.post('/organizations/acme/projects', {
     data: { type: 'projects', attributes: { name: 'empty' } },
   });
@@ -87,6 +91,8 @@ async function prepare(owner: TestClient): Promise<Ids> {
   const empty = await first('/organizations/acme/projects?filter[names]=empty');
   return {
     ...{ organizations: 'acme', projects: `prj-${PROJECT}`, 'projects empty': empty },
+    'authentication-tokens': await described(teams),
+    'authentication-tokens owners': await described(owners),
     ...{ teams, 'teams owners': owners, tags: await first('/organizations/acme/tags') },
     'team-workspaces': await first('/team-workspaces?filter[workspace][id]=ws-free'),
     'team-projects': await first(`/team-projects?filter[project][id]=prj-${PROJECT}`),
