@@ -83,6 +83,7 @@ const openbao: Dialect = {
     refusal: 'data does not contain any valid public keys',
   },
   verifiesSha1: true,
+  reservedPolicies: new Set(['response-wrapping']),
   maxTexts: 1000,
   capabilities: new Set(['strict-ip-binding']),
 };

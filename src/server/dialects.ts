@@ -61,6 +61,8 @@ export interface ClusterAuthDialect {
   readonly scans: boolean;
   /** Whether paths that are of no API are answered as the service answers them. */
   readonly answersOtherPaths: boolean;
+  /** Policies that the service keeps for itself: no token gets them, and nobody changes them. */
+  readonly reservedPolicies: readonly string[];
   /** Said of a role without an audience. */
   readonly audienceWarning: ((roleName: string) => string) | undefined;
 }
@@ -103,6 +105,7 @@ const neutral: ServedDialects = {
     pagesLists: false,
     scans: false,
     answersOtherPaths: false,
+    reservedPolicies: ['response-wrapping', 'control-group'],
     audienceWarning: undefined,
   },
 };
@@ -131,6 +134,7 @@ const vault: ClusterAuthDialect = {
   pagesLists: false,
   scans: false,
   answersOtherPaths: true,
+  reservedPolicies: ['response-wrapping', 'control-group'],
   audienceWarning: (role) =>
     `Role ${role} does not have an audience configured. While audiences are not required, consider specifying one if ` +
     'your use case would benefit from additional JWT claim verification.',
@@ -160,6 +164,7 @@ const openbao: ClusterAuthDialect = {
   mostTexts: 1000,
   pagesLists: true,
   scans: true,
+  reservedPolicies: ['response-wrapping'],
   audienceWarning: undefined,
 };
 

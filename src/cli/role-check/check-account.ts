@@ -5,7 +5,6 @@ import { admitsAll } from '../../kinds/cluster-auth-role/access-words.ts';
 import { holdsBlock, isAddressBlock } from '../../kinds/cluster-auth-role/address-block.ts';
 import { selectsEverything } from '../../kinds/cluster-auth-role/namespace-selector.ts';
 import { NAMES, NAMESPACES } from '../../kinds/cluster-auth-role/fields.ts';
-import { refusedPolicy } from '../../kinds/cluster-auth-role/refused-policies.ts';
 import { failed, ofConfig, ofRole, open, passed } from './finding.ts';
 import type { CheckedRole, KnownConfig, LoginRules } from './login-rules.ts';
 import type { ServiceAccount } from './service-account.ts';
@@ -115,8 +114,7 @@ export function checkReview(account: ServiceAccount, known: KnownConfig): LoginC
   );
 }
 
-export function checkPolicies({ policies }: CheckedRole): LoginCheck {
-  const refused = refusedPolicy(policies);
+export function checkPolicies({ refusedPolicy: refused }: CheckedRole): LoginCheck {
   if (refused === undefined) return passed('policies', 'a token may have the policies of the role');
   const message = `the role has the policy ${shown(refused.policy)}, and ${refused.why}`;
   const fix = `take ${shown(refused.policy)} out of "tokenPolicies" of the role`;

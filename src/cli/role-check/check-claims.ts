@@ -15,12 +15,15 @@ const assumedLifetime = 150;
 
 const anotherJwt = 'use a JWT that the cluster itself issued for a service account';
 
+/** The first second after 1970 for which the service has no number; it counts as past. */
+const noSecond = 2 ** 63 - 62_135_596_800;
+
 /** The types without which the service reads no claim at all. */
 export function checkTypes(claims: Claims): LoginCheck {
   const { aud } = claims;
   const oddTime = ['exp', 'iat', 'nbf'].find((name) => !isOptional(claims[name], 'number'));
   const oddText = ['iss', 'jti', 'sub'].find((name) => !isOptional(claims[name], 'string'));
-  if (!isOptional(aud, 'string') && !isTexts(aud))
+  if (aud !== undefined && typeof aud !== 'string' && !isTexts(aud))
     return failed('claims', 'the claim "aud" is neither a text nor a list of texts', anotherJwt);
   if (oddTime !== undefined) return failed('claims', `the claim ${quoted(oddTime)} is no number`, anotherJwt);
   if (oddText !== undefined) return failed('claims', `the claim ${quoted(oddText)} is no text`, anotherJwt);
@@ -74,6 +77,12 @@ export function checkTimes(claims: Claims, now: number): LoginCheck {
     const message = `the JWT expired ${span(at - end)} ago, at ${moment(end)}${given}`;
     return failed('times', message, 'request a fresh JWT');
   }
+  if (end >= noSecond)
+    return failed(
+      'times',
+      `the JWT ends at ${moment(end)}, which the service cannot represent`,
+      'request a fresh JWT',
+    );
   if (at + clockSkew < issued)
     return failed('times', `the JWT was issued in the future, at ${moment(issued)}`, fresh);
   return passed('times', `the JWT is valid for another ${span(Math.max(0, end - at))}`);

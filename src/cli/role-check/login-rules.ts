@@ -6,6 +6,7 @@ import { fields as configFields } from '../../kinds/cluster-auth-config/fields.t
 import type { ConfigFields } from '../../kinds/cluster-auth-config/schema.ts';
 import { texts } from '../../kinds/cluster-auth-role/access-words.ts';
 import { fields as roleFields, NAMES, NAMESPACES, SELECTOR } from '../../kinds/cluster-auth-role/fields.ts';
+import { refusedPolicy } from '../../kinds/cluster-auth-role/refused-policies.ts';
 import type { RoleFields } from '../../kinds/cluster-auth-role/schema.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 
@@ -18,7 +19,8 @@ export interface CheckedRole {
   readonly audience: string;
   readonly aliasSource: string;
   readonly boundBlocks: readonly string[];
-  readonly policies: readonly string[];
+  /** the first policy that no login gives, if any, and why as a clause */
+  readonly refusedPolicy: ReturnType<typeof refusedPolicy>;
 }
 
 interface CheckedConfig {
@@ -49,7 +51,7 @@ export type KnownConfig =
   | { readonly is: 'undeclared' };
 
 /** Fields that the spec lacks have their defaults. */
-export function checkedRole(spec: RoleFields): CheckedRole {
+export function checkedRole(spec: RoleFields, dialect: Pick<Dialect, 'reservedPolicies'>): CheckedRole {
   const value = (name: keyof RoleFields) => fieldValue<Spec>(roleFields, spec, name);
   return {
     names: texts(value(NAMES)),
@@ -58,7 +60,7 @@ export function checkedRole(spec: RoleFields): CheckedRole {
     audience: text(value('audience')),
     aliasSource: text(value('aliasNameSource')),
     boundBlocks: texts(value('tokenBoundCidrs')),
-    policies: texts(value('tokenPolicies')),
+    refusedPolicy: refusedPolicy(texts(value('tokenPolicies')), dialect),
   };
 }
 

@@ -1,17 +1,24 @@
 /**
- * The form of a JWT: three parts of base64url, the first two of them JSON objects. What two readers could take for different
- * things is none, as for the service (wire/cluster-auth 3). The signature is not verified here.
+ * The form of a JWT: three parts of base64url, the first two of them JSON objects. A text that two readers could understand
+ * differently is no JWT, as for the service. A service that verifies signatures takes more forms: white space, padding, and a
+ * JWS in JSON (wire/cluster-auth 3). The signature is not verified here.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import { isReadableHeader } from './readable-header.ts';
 
 /** Claims as the JWT has them, of any type. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 export interface ParsedJwt {
-  readonly text: string;
   readonly algorithm: string;
-  readonly isSigned: boolean;
   readonly claims: Claims;
+  readonly signature: Buffer;
+  /** what the signature has to be of */
+  readonly signed: Buffer;
+  /** the header demands an extension that the service does not know, so no key verifies the JWT */
+  readonly demandsExtension: boolean;
+  /** only a service with keys takes the form */
+  readonly needsKeys: boolean;
 }
 
 /** Why a text is no JWT, as a clause. */
@@ -29,28 +36,94 @@ export function parseJwt(text: string): ParsedJwt | NoJwt {
     const problem = `the text is longer than any JWT that is accepted: ${text.length} characters of ${longest}`;
     return { problem };
   }
-  const [, head = '', body = '', signature = ''] = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/.exec(text) ?? [];
-  const [header, claims] = [readPart(head, 'header'), readPart(body, 'claims')];
-  if ('problem' in header) return header;
-  if ('problem' in claims) return claims;
-  const { alg, crit, b64 } = header.members;
-  if (typeof alg !== 'string') return { problem: noForm };
-  // A service refuses a header that demands extensions, whatever they are.
-  if (crit !== undefined || b64 !== undefined)
-    return { problem: 'the header of the JWT has "crit" or "b64", and no extension is accepted' };
-  return { text, algorithm: alg, isSigned: signature !== '', claims: claims.members };
+  const read = readParts(looseParts(text.replaceAll(/[\t\n\f\r ]/g, '')));
+  return 'problem' in read ? read : { ...read, needsKeys: 'problem' in readParts(compactParts(text)) };
 }
 
-function readPart(part: string, name: string): { readonly members: JsonObject } | NoJwt {
-  const json = decode(part);
+/** The three parts in base64url, and what a JWS in JSON says outside of them. */
+interface Parts {
+  readonly head: string;
+  readonly body: string;
+  readonly signature: string;
+  readonly unprotected: JsonObject;
+}
+
+function compactParts(text: string): Parts | undefined {
+  const [head, body, signature, ...more] = text.split('.');
+  if (head === undefined || body === undefined || signature === undefined || more.length > 0)
+    return undefined;
+  return { head, body, signature, unprotected: {} };
+}
+
+function looseParts(text: string): Parts | undefined {
+  if (!text.startsWith('{')) return withoutPadding(compactParts(text));
+  const value = parse(text);
+  if (!isJsonObject(value) || repeatsMember(text)) return undefined;
+  const { signatures, payload: body } = value;
+  const several = Array.isArray(signatures) ? signatures : [value];
+  const [one] = several;
+  if (several.length !== 1 || !isJsonObject(one)) return undefined;
+  const { protected: head, signature, header: unprotected = {} } = one;
+  if (typeof head !== 'string' || typeof body !== 'string' || typeof signature !== 'string') return undefined;
+  return isJsonObject(unprotected) ? withoutPadding({ head, body, signature, unprotected }) : undefined;
+}
+
+function withoutPadding(parts: Parts | undefined): Parts | undefined {
+  if (parts === undefined) return undefined;
+  const [head = '', body = '', signature = ''] = [parts.head, parts.body, parts.signature].map((part) => {
+    const end = [...part].findLastIndex((sign) => sign !== '=');
+    return part.slice(0, end + 1);
+  });
+  return { ...parts, head, body, signature };
+}
+
+function readParts(parts: Parts | undefined): Omit<ParsedJwt, 'needsKeys'> | NoJwt {
+  const [head, body, signature] =
+    parts === undefined ? [] : [parts.head, parts.body, parts.signature].map(bytesOf);
+  if (parts === undefined || head === undefined || body === undefined || signature === undefined)
+    return { problem: noForm };
+  const header = head.length === 0 ? { members: {} } : readPart(head, 'header');
+  if ('problem' in header) return header;
+  const claims = readPart(body, 'claims');
+  if ('problem' in claims) return claims;
+  const { unprotected } = parts;
+  const merged = { ...unprotected, ...header.members };
+  const { alg } = merged;
+  if (typeof alg !== 'string') return { problem: noForm };
+  if (!isReadableHeader(merged)) return { problem: 'the header of the JWT holds a key that cannot be read' };
+  if ((unprotected['nonce'] ?? '') !== '') return { problem: 'a header that is not signed has a nonce' };
+  const payload = header.members['b64'] === false ? body : Buffer.from(body.toString('base64url'));
+  return {
+    algorithm: alg,
+    claims: claims.members,
+    signature,
+    signed: Buffer.concat([Buffer.from(`${head.toString('base64url')}.`), payload]),
+    demandsExtension: demandsExtension(header.members['crit']) || (unprotected['crit'] ?? null) !== null,
+  };
+}
+
+/** The service knows one extension: whether the payload is encoded. */
+function demandsExtension(critical: Json | undefined = null): boolean {
+  if (critical === null) return false;
+  return !Array.isArray(critical) || critical.some((name) => name !== 'b64');
+}
+
+function bytesOf(part: string): Buffer | undefined {
+  return /^[\w-]*$/.test(part) && part.length % 4 !== 1 ? Buffer.from(part, 'base64url') : undefined;
+}
+
+/** Claims that are null are none. */
+function readPart(bytes: Buffer, name: 'header' | 'claims'): { readonly members: JsonObject } | NoJwt {
+  const json = decode(bytes);
   const value = json === undefined ? undefined : parse(json);
+  if (value === null && name === 'claims') return { members: {} };
   if (json === undefined || !isJsonObject(value) || !isOfFiniteNumbers(value)) return { problem: noForm };
   return repeatsMember(json) ? { problem: `the JWT has a member twice in its ${name}` } : { members: value };
 }
 
-function decode(part: string): string | undefined {
+function decode(bytes: Buffer): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(part, 'base64url'));
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;
   }

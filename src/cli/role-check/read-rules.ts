@@ -14,7 +14,7 @@ export type FoundRules = Pick<LoginRules, 'config'> & Partial<Pick<LoginRules, '
 
 export function declaredRules({ role, config }: ChosenRole, dialect: Dialect): FoundRules {
   return {
-    ...(role === undefined ? {} : { role: checkedRole(role.spec) }),
+    ...(role === undefined ? {} : { role: checkedRole(role.spec, dialect) }),
     config:
       config === undefined
         ? { is: 'undeclared' }
@@ -28,7 +28,7 @@ export async function liveRules(session: Session, name: string): Promise<FoundRu
   const role = await readRole(session, { kind: clusterAuthRole.name, target, name });
   const config = await readConfig(session, { kind: clusterAuthConfig.name, target, name: CONFIG_NAME });
   return {
-    ...(role === undefined ? {} : { role: checkedRole(role.spec) }),
+    ...(role === undefined ? {} : { role: checkedRole(role.spec, session.dialect) }),
     config:
       config === undefined
         ? { is: 'none' }

@@ -4,6 +4,7 @@
  */
 import { serviceAccountClaims as root } from '../../http/dialects.ts';
 import { quoted } from '../../model/quoted.ts';
+import { claimNamed } from './claim-names.ts';
 import type { Claims } from './parse-jwt.ts';
 
 /** Empty texts where the JWT says nothing. */
@@ -45,18 +46,18 @@ class ClaimReader {
   problem: string | undefined;
 
   text(claims: Claims, name: string, path = name): string {
-    const value = claims[name] ?? '';
+    const value = claimNamed(claims, name) ?? '';
     if (typeof value === 'string') return value;
     this.#note(`the claim ${quoted(path)} is no text`);
     return '';
   }
 
   list(claims: Claims, name: string): void {
-    if (!Array.isArray(claims[name] ?? [])) this.#note(`the claim ${quoted(name)} is no list`);
+    if (!Array.isArray(claimNamed(claims, name) ?? [])) this.#note(`the claim ${quoted(name)} is no list`);
   }
 
   object(claims: Claims, name: string, path = name): Claims | undefined {
-    const value = claims[name] ?? undefined;
+    const value = claimNamed(claims, name) ?? undefined;
     if (value === undefined) return undefined;
     if (isObject(value)) return value;
     this.#note(`the claim ${quoted(path)} is no object`);

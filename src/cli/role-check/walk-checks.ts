@@ -12,7 +12,8 @@ import {
   checkReview,
 } from './check-account.ts';
 import { checkAudience, checkIssuer, checkTimes, checkTypes } from './check-claims.ts';
-import { failed, open, passed } from './finding.ts';
+import { registeredClaims } from './claim-names.ts';
+import { failed, ofConfig, open, passed } from './finding.ts';
 import type { KnownConfig, LoginRules } from './login-rules.ts';
 import { type ParsedJwt, parseJwt } from './parse-jwt.ts';
 import { readServiceAccount } from './service-account.ts';
@@ -27,14 +28,18 @@ interface LoginAttempt {
 }
 
 /** The checks from the address on. Those of the claims are left out when the text is no JWT. */
-export async function walkChecks(attempt: LoginAttempt, rules: LoginRules): Promise<LoginCheck[]> {
+export function walkChecks(attempt: LoginAttempt, rules: LoginRules): LoginCheck[] {
   const jwt = parseJwt(attempt.jwt);
-  const before = [checkAddress(rules.role, attempt.from), checkConfig(rules.config), checkForm(jwt)];
+  const before = [
+    checkAddress(rules.role, attempt.from),
+    checkConfig(rules.config),
+    checkForm(jwt, rules.config),
+  ];
   if ('problem' in jwt) return before;
-  const { claims } = jwt;
+  const claims = registeredClaims(jwt.claims);
   return [
     ...before,
-    await checkSignature(jwt, rules.config),
+    checkSignature(jwt, rules.config),
     checkTypes(claims),
     checkIssuer(claims, rules.config),
     checkAudience(claims, rules.role.audience),
@@ -64,10 +69,18 @@ function checkConfig(known: KnownConfig): LoginCheck {
   );
 }
 
-function checkForm(jwt: ReturnType<typeof parseJwt>): LoginCheck {
-  if (!('problem' in jwt)) return passed('jwt', 'the text is a JWT');
-  const fix = 'give the file of the JWT itself, such as the one that a pod has for its service account';
-  return failed('jwt', jwt.problem, fix);
+function checkForm(jwt: ReturnType<typeof parseJwt>, known: KnownConfig): LoginCheck {
+  if ('problem' in jwt) {
+    const fix = 'give the file of the JWT itself, such as the one that a pod has for its service account';
+    return failed('jwt', jwt.problem, fix);
+  }
+  if (!jwt.needsKeys) return passed('jwt', 'the text is a JWT');
+  const form = 'the JWT has white space, padding, or the form of JSON';
+  if (known.is !== 'known') return open('jwt', `${form}: only a config with "pemKeys" accepts that`);
+  if (known.config.pemKeys.length > 0)
+    return passed('jwt', 'the text is a JWT in a form that "pemKeys" allow');
+  const fix = 'use the JWT as the cluster issued it, without a line end';
+  return failed('jwt', `${form}, and only a config with "pemKeys" accepts that`, fix, ofConfig('pemKeys'));
 }
 
 function checkAccount({ claims }: ParsedJwt, rules: LoginRules): LoginCheck[] {

@@ -180,6 +180,8 @@ export interface Dialect {
   readonly publicKeys?: PublicKeyRules;
   /** the keys of certificates that were signed with SHA-1 still verify logins; absent: newer releases refuse them */
   readonly verifiesSha1?: true;
+  /** policies that the service keeps for itself: no login gives them; absent: as specified */
+  readonly reservedPolicies?: ReadonlySet<string>;
   /** how many texts, names of members included, a request may hold unless its operator allows more; absent: any number */
   readonly maxTexts?: number;
   /** how to recognize the hosted edition, which lacks parts of the API: by its host, or by a header of its answers */

@@ -22,9 +22,8 @@ const RULES: readonly PolicyRule[] = [
   { path: 'cubbyhole/*', capabilities: ['create', 'read', 'update', 'delete', 'list'] },
   { path: 'identity/oidc/provider/+/authorize', capabilities: ['read', 'update'] },
   ...[
-    ...['sys/renew', 'sys/leases/renew', 'sys/leases/lookup', 'sys/control-group/request'],
-    ...['sys/wrapping/wrap', 'sys/wrapping/lookup', 'sys/wrapping/unwrap'],
-    ...['sys/tools/hash', 'sys/tools/hash/*', 'sys/tools/random', 'sys/tools/random/*'],
+    ...['sys/leases/renew', 'sys/leases/lookup', 'sys/wrapping/wrap', 'sys/wrapping/lookup'],
+    ...['sys/wrapping/unwrap', 'sys/tools/hash', 'sys/tools/hash/*'],
   ].map((path): PolicyRule => ({ path, capabilities: ['update'] })),
 ];
 

@@ -14,7 +14,7 @@ import {
 } from '../cluster-auth/values/field-coercion.ts';
 import { DEFAULT_POLICY } from '../identity/built-in-policies.ts';
 import { ROOT_POLICY } from '../identity/service-policies.ts';
-import { NEVER_GIVEN, tokenPolicies } from './token-policies.ts';
+import { tokenPolicies } from './token-policies.ts';
 import type { ServiceToken } from './token-store.ts';
 
 /** What `auth/token/create` takes. */
@@ -42,6 +42,8 @@ export interface ChildWish {
   readonly namespace: string;
   /** Whether the parent has `sudo` on the path, as who may do everything has. */
   readonly isSudo: boolean;
+  /** Those that the service keeps for itself. */
+  readonly reservedPolicies: readonly string[];
 }
 
 /** The policies of the child: those that are wished for, else its parent's. */
@@ -95,9 +97,9 @@ const RULES: readonly ChildRule[] = [
     const isSubset = isSudo || wished.every((policy) => parent.policies.includes(policy));
     return !isSubset && 'child policies must be subset of parent';
   },
-  (_wish, policies) => {
-    const never = policies.find((policy) => NEVER_GIVEN.includes(policy));
-    return never !== undefined && `cannot assign policy "${never}"`;
+  ({ reservedPolicies }, policies) => {
+    const reserved = policies.find((policy) => reservedPolicies.includes(policy));
+    return reserved !== undefined && `cannot assign policy "${reserved}"`;
   },
   ({ parent }, policies) =>
     policies.includes(ROOT_POLICY) &&

@@ -33,7 +33,8 @@ export const createToken: ServiceHandler = (call) =>
     if (barred !== undefined) return answerError(400, barred);
     if (!read.ok) return answerError(400, read.problem);
     const isSudo = identity.can('sudo', PATH);
-    const wish: ChildWish = { parent: identity.token, sent: read.value, namespace, isSudo };
+    const { reservedPolicies } = services.dialects.clusterAuth;
+    const wish: ChildWish = { parent: identity.token, sent: read.value, namespace, isSudo, reservedPolicies };
     const policies = childPolicies(wish);
     const refusal = childRefusal(wish, policies);
     if (refusal !== undefined) return answerError(400, refusal);

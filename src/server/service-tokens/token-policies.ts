@@ -2,9 +2,6 @@
 import { DEFAULT_POLICY } from '../identity/built-in-policies.ts';
 import { ROOT_POLICY } from '../identity/service-policies.ts';
 
-/** Policies that nobody can give, because of what the service itself does with them. */
-export const NEVER_GIVEN: readonly string[] = ['response-wrapping', 'control-group'];
-
 /** In lower case, sorted, each once, with `default` unless it is not wanted; `root` stands alone. */
 export function tokenPolicies(written: readonly string[], addDefault: boolean): string[] {
   const policies = new Set(

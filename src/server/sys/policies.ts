@@ -39,7 +39,9 @@ export const readPolicy: ServiceHandler = (call) => {
 /** `POST sys/policies/acl/:name {policy}`: 204, or 400 for a text that is no policy. */
 export const writePolicy: ServiceHandler = (call) => {
   const name = policyName(call);
-  if (name === ROOT_POLICY) return answerError(400, `cannot update "${name}" policy`);
+  const { reservedPolicies } = call.services.dialects.clusterAuth;
+  if ([ROOT_POLICY, ...reservedPolicies].includes(name))
+    return answerError(400, `cannot update "${name}" policy`);
   const sent = textIn(call.body, 'policy');
   if (sent === '') return answerError(400, "'policy' parameter not supplied or empty");
   const isEncoded = /^[A-Za-z0-9+/]+={0,2}$/.test(sent) && sent.length % 4 === 0;
@@ -57,7 +59,8 @@ export const writePolicy: ServiceHandler = (call) => {
 /** `DELETE sys/policies/acl/:name`: 204, also for what is not there. */
 export const deletePolicy: ServiceHandler = (call) => {
   const name = policyName(call);
-  if (name === ROOT_POLICY || name === DEFAULT_POLICY)
+  const { reservedPolicies } = call.services.dialects.clusterAuth;
+  if ([ROOT_POLICY, DEFAULT_POLICY, ...reservedPolicies].includes(name))
     return answerError(400, `cannot delete "${name}" policy`);
   call.services.database.run('DELETE FROM service_policies WHERE namespace = :namespace AND name = :name', {
     namespace: call.namespace,

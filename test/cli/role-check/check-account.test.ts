@@ -13,7 +13,7 @@ import { checkedConfig, checkedRole } from '../../../src/cli/role-check/login-ru
 const account = { name: 'web-1', namespace: 'payments', uid: 'a-uid' };
 
 function roleWith(spec: Parameters<typeof checkedRole>[0]) {
-  return checkedRole({ boundServiceAccountNames: ['*'], boundServiceAccountNamespaces: ['*'], ...spec });
+  return checkedRole({ boundServiceAccountNames: ['*'], boundServiceAccountNamespaces: ['*'], ...spec }, {});
 }
 
 function configWith(

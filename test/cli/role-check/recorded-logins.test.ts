@@ -7,26 +7,33 @@ import { liveConfig } from '../../../src/kinds/cluster-auth-config/live-config.t
 import { liveRole } from '../../../src/kinds/cluster-auth-role/live-role.ts';
 import type { JsonObject } from '../../../src/model/json/json.ts';
 import type { LoginCheck, LoginCheckName } from '../../../src/model/login-check.ts';
-import { type RecordedCase, recordedCases } from '../../support/server/cluster-auth/replay/vectors.ts';
+import {
+  fixtures,
+  type RecordedCase,
+  recordedCases,
+  recordedJwtForms,
+} from '../../support/server/cluster-auth/replay/vectors.ts';
 
 /** The checks that can lead to words of the service; `permission denied` hides which one it was. */
 const checksBehind: readonly (readonly [RegExp, readonly LoginCheckName[]])[] = [
   [/^permission denied$/, ['jwt', 'signature', 'review']],
   [/unexpected algorithm/, ['signature']],
-  [/expected number value/, ['claims']],
+  [/expected (?:number|string or array) value|Go struct field Claims/, ['claims']],
   [/issuer \(iss\)/, ['issuer']],
   [/audience \(aud\)/, ['audience']],
   [/\((?:nbf|exp|iat)\)/, ['times']],
   [/^decoding failed/, ['account']],
   [/name not authorized/, ['name']],
   [/^namespace not authorized/, ['namespace']],
-  [/must be set/, ['alias']],
+  [/must be set|could not parse UID/, ['alias']],
 ];
 
 /** What only the cluster can tell of these: the review itself, or the labels of a namespace. */
 const decidedByCluster = new Set([
   ...['login-037', 'login-069', 'login-070', 'login-071', 'login-072', 'login-077', 'login-079', 'login-081'],
   ...['login-082', 'login-090', 'login-091', 'login-092', 'login-093', 'login-094', 'login-095', 'login-096'],
+  // The JWT goes into a header of the review, which cannot have a line end inside.
+  ...['keys: newlines every 64', 'keys: newline inside'],
 ]);
 
 function bodiesTo(setup: RecordedCase['setup'], path: RegExp): JsonObject[] {
@@ -53,26 +60,46 @@ interface RecordedLogin {
   readonly refusal: string | undefined;
 }
 
-const logins: readonly RecordedLogin[] = recordedCases().flatMap(({ id, title, setup, request, answer }) => {
-  const { jwt, role: name } = (request.body ?? {}) as Record<string, unknown>;
-  const config = bodiesTo(setup, /\/config$/).at(-1);
-  const roles = bodiesTo(setup, /\/role\//);
-  const isLogin = id.startsWith('login-') && request.path.endsWith('/login');
-  if (!isLogin || typeof jwt !== 'string' || typeof name !== 'string') return [];
-  if (config === undefined || roles.length === 0) return [];
-  const { errors } = answer.body as { readonly errors?: readonly string[] };
-  const refusal = answer.status === 200 ? undefined : errors?.join();
-  return [{ id, title, jwt, config: neutral(config), role: Object.assign({}, ...roles), refusal }];
-});
+const accounts: readonly RecordedLogin[] = recordedCases().flatMap(
+  ({ id, title, setup, request, answer }) => {
+    const { jwt, role: name } = (request.body ?? {}) as Record<string, unknown>;
+    const config = bodiesTo(setup, /\/config$/).at(-1);
+    const roles = bodiesTo(setup, /\/role\//);
+    const isLogin = id.startsWith('login-') && request.path.endsWith('/login');
+    if (!isLogin || typeof jwt !== 'string' || typeof name !== 'string') return [];
+    if (config === undefined || roles.length === 0) return [];
+    const { errors } = answer.body as { readonly errors?: readonly string[] };
+    const refusal = answer.status === 200 ? undefined : errors?.join();
+    return [{ id, title, jwt, config: neutral(config), role: Object.assign({}, ...roles), refusal }];
+  },
+);
 
-async function firstFailed({ jwt, config, role }: RecordedLogin): Promise<LoginCheck | undefined> {
+const { ec, rsa } = fixtures().keys;
+
+/** Each form of a JWT, with keys in the config and without. */
+const forms: readonly RecordedLogin[] = recordedJwtForms().map(({ config, title, jwt, answer }) => ({
+  id: `${config}: ${title}`,
+  title,
+  jwt,
+  config: {
+    cluster_host: 'https://cluster.test',
+    cluster_ca_cert: 'any',
+    ...(config === 'keys' && { pem_keys: [ec.public, rsa.public] }),
+  },
+  role: { bound_service_account_names: ['api'], bound_service_account_namespaces: ['payments'] },
+  refusal: answer.status === 200 ? undefined : answer.errors?.join(),
+}));
+
+const logins = [...accounts, ...forms];
+
+function firstFailed({ jwt, config, role }: RecordedLogin): LoginCheck | undefined {
   const address = { kind: 'any', target: 'any', name: 'any' };
   const { spec } = liveConfig(address, config);
   const hasReviewerJwt = config['token_reviewer_jwt'] !== undefined;
-  const checks = await walkChecks(
+  const checks = walkChecks(
     { jwt, from: '127.0.0.1', now: Date.now() },
     {
-      role: checkedRole(liveRole(address, role).spec),
+      role: checkedRole(liveRole(address, role).spec, {}),
       config: { is: 'known', config: checkedConfig(spec, {}, { hasReviewerJwt, usesAnnotations: false }) },
     },
   );
@@ -81,20 +108,20 @@ async function firstFailed({ jwt, config, role }: RecordedLogin): Promise<LoginC
 
 describe('a recorded login', () => {
   it('is there in numbers', () => {
-    expect(logins.length).toBeGreaterThan(80);
+    expect(logins.length).toBeGreaterThan(230);
   });
 
   it.each(logins.filter(({ refusal }) => refusal === undefined))(
     '$id that was granted is not said to fail: $title',
-    async (login) => {
-      expect(await firstFailed(login)).toBeUndefined();
+    (login) => {
+      expect(firstFailed(login)).toBeUndefined();
     },
   );
 
   it.each(logins.filter(({ id, refusal }) => refusal !== undefined && !decidedByCluster.has(id)))(
     '$id that was refused is foreseen: $title',
-    async (login) => {
-      const failed = await firstFailed(login);
+    (login) => {
+      const failed = firstFailed(login);
       const [, possible = []] = checksBehind.find(([words]) => words.test(login.refusal ?? '')) ?? [];
       expect(possible, login.refusal).toContain(failed?.name);
     },
@@ -102,8 +129,8 @@ describe('a recorded login', () => {
 
   it.each(logins.filter(({ id }) => decidedByCluster.has(id)))(
     '$id that the cluster decided is left open: $title',
-    async (login) => {
-      expect(await firstFailed(login)).toBeUndefined();
+    (login) => {
+      expect(firstFailed(login)).toBeUndefined();
     },
   );
 });

@@ -10,6 +10,7 @@ import {
   projectedClaims,
   publicKeyOf,
   sign,
+  signUnder,
 } from '../../support/server/cluster-auth/issuing-cluster.ts';
 import { DIALECTS, type Logins, ROOT, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 
@@ -62,11 +63,15 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
       expect(await check(stack, jwt)).toMatchObject({ code: 0, succeeds: true, trial: { granted: true } });
 
     const now = Math.trunc(Date.now() / 1000);
+    const { exp: _end, ...unending } = lasting(projectedClaims());
+    const { aud: _audience, ...forAnyone } = lasting(projectedClaims());
     const refused: [string, string][] = [
       ['signature', await cluster.issue({}, lasting(projectedClaims()), 'ES384')],
       ['audience', await cluster.issue({}, lasting({ ...projectedClaims(), aud: ['other'] }))],
       ['audience', await cluster.issue({}, legacyClaims())],
       ['times', await cluster.issue({}, { ...lasting(projectedClaims()), exp: now - 100 })],
+      ['times', await cluster.issue({}, { ...unending, EXP: now - 100 })],
+      ['claims', await cluster.issue({}, { ...forAnyone, Aud: 1 })],
       ['name', await cluster.issue({ name: 'worker' })],
       ['namespace', await cluster.issue({ namespace: 'orders' })],
       ['alias', await cluster.issue({ uid: '' })],
@@ -106,14 +111,17 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
       [undefined, {}, good],
       ['policies', { token_policies: ['web', 'Root'] }, good],
       ['policies', { token_policies: ['response-wrapping'] }, good],
-      ['policies', { token_policies: ['control-group'] }, good],
+      [dialect === 'openbao' ? undefined : 'policies', { token_policies: ['control-group'] }, good],
       [undefined, { token_bound_cidrs: ['127.0.0.1:80'] }, good],
       [undefined, { token_bound_cidrs: ['::ffff:127.0.0.0/104'] }, good],
       ['address', { token_bound_cidrs: ['127.0.0.2:80', '::1'] }, good],
       ['jwt', {}, vouched([header, rewritten(claims, '"aud":["service"]'), signature].join('.'))],
       ['jwt', {}, vouched([rewritten(header, '"alg":"ES256"'), claims, signature].join('.'))],
-      ['jwt', {}, vouched([rewritten(header, '"b64":true'), claims, signature].join('.'))],
-      ['jwt', {}, vouched([rewritten(header, '"crit":["x"]'), claims, signature].join('.'))],
+      ['jwt', {}, vouched([rewritten(header, '"kid":1'), claims, signature].join('.'))],
+      [undefined, {}, vouched([rewritten(header, '"b64":true'), claims, signature].join('.'))],
+      [undefined, {}, vouched([rewritten(header, '"crit":["x"]'), claims, signature].join('.'))],
+      [undefined, {}, vouched([rewritten(header, '"cty":"JWT"'), claims, signature].join('.'))],
+      ['jwt', {}, vouched(JSON.stringify({ protected: header, payload: claims, signature }))],
       [
         'jwt',
         {},
@@ -125,6 +133,38 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
       const told = await check(stack, jwt);
       expect({ fields, failed: told.failed, granted: told.succeeds }).toEqual({
         fields,
+        failed,
+        granted: (await logins.login(jwt)).status === 200,
+      });
+    }
+  });
+
+  it('judges the headers and forms that need keys as the service does', async () => {
+    const logins = await serveLogins({ dialect });
+    const { cluster } = logins;
+    await logins.configure({ pem_keys: [publicKeyOf('ES256')], token_reviewer_jwt: 'reviewer' });
+    const stack = await openStack(logins, dialect);
+    const vouched = (header: object, form = (jwt: string) => jwt) => {
+      const jwt = form(signUnder(header, lasting(projectedClaims())));
+      cluster.vouchFor(jwt);
+      return jwt;
+    };
+    const asJson = (jwt: string) => {
+      const [head, payload, signature] = jwt.split('.');
+      return JSON.stringify({ payload, signatures: [{ protected: head, signature }] });
+    };
+    const cases: readonly [failed: string | undefined, jwt: string][] = [
+      [undefined, vouched({ crit: [] })],
+      [undefined, vouched({ crit: ['b64'], b64: true })],
+      [undefined, vouched({ b64: true })],
+      ['signature', vouched({ crit: ['exp'] })],
+      [undefined, vouched({}, asJson)],
+      [undefined, vouched({}, (jwt) => jwt.replaceAll('.', '=.'))],
+    ];
+    for (const [failed, jwt] of cases) {
+      const told = await check(stack, jwt);
+      expect({ jwt, failed: told.failed, granted: told.succeeds }).toEqual({
+        jwt,
         failed,
         granted: (await logins.login(jwt)).status === 200,
       });

@@ -126,6 +126,17 @@ describe('the lint', () => {
     },
   );
 
+  it('reports the policy "control-group" where the service reserves it', async () => {
+    for (const [dialect, found] of [
+      ['vault', ['warning refused-policy']],
+      ['openbao', []],
+    ] as const) {
+      const stack = await (await openBench()).checkout({ clusterAuth: { dialect } });
+      await stack.declare(role('web', { tokenPolicies: ['read', 'control-group'] }));
+      expect(codes(await told(stack, ['validate']))).toEqual(found);
+    }
+  });
+
   it('tells of an issuer that is to be verified and is not named', async () => {
     const bench = await openBench();
     const lint = { allow: ['deprecated-field'] };

@@ -41,6 +41,23 @@ it('is listed and read as it was written', async () => {
   expect((await logins.send('GET', 'sys/policies/acl/nobody')).status).toBe(404);
 });
 
+it.each([
+  ['vault', 400],
+  ['openbao', 204],
+] as const)('that %s reserves is not written, and no token gets it', async (dialect, status) => {
+  const logins = await serveLogins({ dialect });
+  const text = 'path "x" { capabilities = ["read"] }';
+  expect((await write(logins, 'response-wrapping', text)).errors).toEqual([
+    'cannot update "response-wrapping" policy',
+  ]);
+  expect((await write(logins, 'control-group', text)).status).toBe(status);
+  expect((await logins.send('DELETE', 'sys/policies/acl/control-group')).status).toBe(status);
+  const made = await logins.send('POST', 'auth/token/create', { policies: ['control-group'] });
+  expect(made.status).toBe(status === 204 ? 200 : 400);
+  await logins.role({ token_policies: ['control-group'] });
+  expect((await logins.login(await logins.cluster.issue())).status).toBe(made.status);
+});
+
 it('is the same at its older address', async () => {
   const logins = await serveLogins();
   const policy = 'path "auth/*" { capabilities = ["read"] }';

@@ -67,9 +67,9 @@ export function policiesAreThere(spec: RoleFields): ResourceProblem[] {
   ];
 }
 
-export function policiesAreGiven(spec: RoleFields): ResourceProblem[] {
+export function policiesAreGiven(spec: RoleFields, dialect: Dialect): ResourceProblem[] {
   return (['tokenPolicies', 'policies'] as const).flatMap((name) => {
-    const refused = refusedPolicy(elements(spec, name));
+    const refused = refusedPolicy(elements(spec, name), dialect);
     if (refused === undefined) return [];
     const { policy, why } = refused;
     const message = `${quoted(name)} has ${quoted(policy)}: the service takes the role, and refuses every login, because ${why}`;

@@ -59,7 +59,7 @@ function exchange(api: ClusterApi, asked: ClusterRequest): Promise<ClusterAnswer
       signal: AbortSignal.timeout(api.patienceMs),
       ...(api.authorities === undefined ? {} : { ca: api.authorities === '' ? [] : api.authorities }),
       headers: {
-        authorization: `Bearer ${asked.bearer}`,
+        authorization: `Bearer ${asked.bearer}`.trimEnd(),
         'content-type': 'application/json',
         accept: 'application/json',
         ...(asked.body === undefined ? {} : { 'content-length': Buffer.byteLength(asked.body) }),

@@ -7,7 +7,7 @@ import { newServiceToken } from '../../identity/tokens.ts';
 import { ROOT_POLICY } from '../../identity/service-policies.ts';
 import { type Lifetime, lifetimeOf } from '../../service-tokens/lifetime.ts';
 import { authDocument } from '../../service-tokens/token-document.ts';
-import { NEVER_GIVEN, tokenPolicies } from '../../service-tokens/token-policies.ts';
+import { tokenPolicies } from '../../service-tokens/token-policies.ts';
 import {
   findByAccessor,
   storeToken,
@@ -52,8 +52,8 @@ export function giveToken(call: LoginCall, login: GoodLogin): GivenToken {
     const policies = tokenPolicies(role.token_policies, !role.token_no_default_policy);
     if (policies.includes(ROOT_POLICY))
       return { refused: answerError(400, 'auth methods cannot create root tokens') };
-    const never = policies.find((policy) => NEVER_GIVEN.includes(policy));
-    if (never !== undefined) return { refused: answerError(400, `cannot assign policy "${never}"`) };
+    const reserved = policies.find((policy) => clusterAuth.reservedPolicies.includes(policy));
+    if (reserved !== undefined) return { refused: answerError(400, `cannot assign policy "${reserved}"`) };
     const grant = grantOf(call, login, { mount, lifetime, policies });
     const [now, raw] = [services.now(), newServiceToken(clusterAuth.tokenPrefixes[grant.type])];
     const token = findByAccessor(services.database, storeToken(services.database, raw, grant, now), now);

@@ -2,7 +2,7 @@
  * A container cluster as far as logins need it: it issues JWTs for service accounts, and vouches for those alone.
  * It answers over HTTP and over TLS, knows the labels of its namespaces, and can be made to misbehave.
  */
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
@@ -84,6 +84,15 @@ export function legacyClaims({ name = 'api', namespace = 'payments', uid = UID }
 /** Signs claims with the cluster's own key; nobody vouches for the JWT yet. */
 export function sign(claims: JWTPayload, algorithm: string = 'ES256'): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg: algorithm }).sign(pairOf(algorithm).privateKey);
+}
+
+/** Signs with any header, which may say what no library would write. */
+export function signUnder(header: object, claims: unknown): string {
+  const parts = [{ alg: 'ES256', ...header }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  const key = { key: pairs.ES256.privateKey, dsaEncoding: 'ieee-p1363' } as const;
+  return [...parts, signBytes('sha256', Buffer.from(parts.join('.')), key).toString('base64url')].join('.');
 }
 
 /** The claims with a beginning and an end around a moment. */

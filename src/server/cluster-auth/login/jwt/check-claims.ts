@@ -2,6 +2,7 @@
  * The registered claims of a JWT: who issued it, for whom, and when it is valid (wire/cluster-auth 3).
  * Invariant: pure; the text of the first claim that does not hold, in the original's order.
  */
+import { type Claims, claimsIn } from './named-claims.ts';
 
 /** What the config and the role want of a JWT. Empty texts want nothing. */
 interface ExpectedClaims {
@@ -9,7 +10,9 @@ interface ExpectedClaims {
   readonly audience: string;
 }
 
-type Claims = Readonly<Record<string, unknown>>;
+/** With a form of their own, in the order in which they are decoded, and texts. */
+const TIMES = ['exp', 'iat', 'nbf'];
+const TEXTS = ['iss', 'jti', 'sub'];
 
 /** How far the clocks of two machines may differ, in seconds. */
 const CLOCK_SKEW = 60;
@@ -21,7 +24,8 @@ const NO_SECOND = 2 ** 63 - 62_135_596_800;
 const ASSUMED_LIFETIME = 150;
 
 /** Why the claims do not hold; undefined when they do. `now` is in milliseconds since 1970. */
-export function claimsProblem(claims: Claims, expected: ExpectedClaims, now: number): string | undefined {
+export function claimsProblem(all: Claims, expected: ExpectedClaims, now: number): string | undefined {
+  const claims = claimsIn(all, ['aud', ...TIMES, ...TEXTS]);
   const unreadable = unreadableClaim(claims);
   if (unreadable !== undefined) return unreadable;
   if (expected.issuer !== '' && claims['iss'] !== expected.issuer) return 'invalid issuer (iss) claim';
@@ -39,9 +43,8 @@ function unreadableClaim(claims: Claims): string | undefined {
     (Array.isArray(audience) && audience.every((each) => typeof each === 'string'));
   if (!isAudience) return 'go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience';
   const isTime = (name: string) => ['number', 'undefined'].includes(typeof (claims[name] ?? undefined));
-  if (!['exp', 'iat', 'nbf'].every(isTime))
-    return 'go-jose/go-jose/jwt: expected number value to unmarshal NumericDate';
-  const mistyped = ['iss', 'jti', 'sub'].find((name) => typeof (claims[name] ?? '') !== 'string');
+  if (!TIMES.every(isTime)) return 'go-jose/go-jose/jwt: expected number value to unmarshal NumericDate';
+  const mistyped = TEXTS.find((name) => typeof (claims[name] ?? '') !== 'string');
   if (mistyped === undefined) return undefined;
   return `json: cannot unmarshal ${jsonKind(claims[mistyped])} into Go struct field Claims.${mistyped} of type string`;
 }

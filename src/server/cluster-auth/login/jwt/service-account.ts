@@ -6,6 +6,7 @@
  */
 import { isObject } from '../../values/is-object.ts';
 import type { Coerced } from '../../values/field-coercion.ts';
+import { claimOf, type Claims } from './named-claims.ts';
 
 /** Texts are empty where the JWT says nothing. */
 export interface ServiceAccount {
@@ -18,24 +19,22 @@ export interface ServiceAccount {
   readonly audiences: readonly string[];
 }
 
-type Claims = Readonly<Record<string, unknown>>;
-
 /** Reads the account. `root` is what the cluster's claims begin with. The problem is the text of the 500 that it is. */
 export function readServiceAccount(claims: Claims, root: string): Coerced<ServiceAccount> {
   const problems: string[] = [];
-  const text = (from: Claims, key: string, at = key) => textOf(from[key], at, problems);
+  const text = (from: Claims, key: string, at = key) => textOf(claimOf(from, key), at, problems);
   const flat = {
     name: text(claims, `${root}/serviceaccount/service-account.name`),
     uid: text(claims, `${root}/serviceaccount/service-account.uid`),
     secretName: text(claims, `${root}/serviceaccount/secret.name`),
     namespace: text(claims, `${root}/serviceaccount/namespace`),
   };
-  const audiences = textsOf(claims['aud'], 'aud', problems);
-  const nested = objectOf(claims[root], root, problems);
+  const audiences = textsOf(claimOf(claims, 'aud'), 'aud', problems);
+  const nested = objectOf(claimOf(claims, root), root, problems);
   const namespace = nested && text(nested, 'namespace', `${root}.namespace`);
   const [, account] = ['pod', 'serviceaccount'].map((member) => {
     const at = `${root}.${member}`;
-    const reference = nested && objectOf(nested[member], at, problems);
+    const reference = nested && objectOf(claimOf(nested, member), at, problems);
     return (
       reference && { name: text(reference, 'name', `${at}.name`), uid: text(reference, 'uid', `${at}.uid`) }
     );

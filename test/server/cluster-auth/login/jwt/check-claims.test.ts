@@ -42,6 +42,15 @@ it.each([
   expect(at(claims)).toBe(problem);
 });
 
+it.each([
+  [{ EXP: NOW - 100, iat: 1 }, EXPIRED],
+  [{ Exp: NOW - 100, exp: NOW + 100, iat: 1 }, undefined],
+  [{ exp: NOW - 100, Eſp: 1, iat: 1 }, EXPIRED],
+  [{ Iſs: 7 }, 'json: cannot unmarshal number into Go struct field Claims.iss of type string'],
+])('reads names in any case, of several the last in the order of bytes: %j', (claims, problem) => {
+  expect(at(claims)).toBe(problem);
+});
+
 it('takes an audience as a text, too', () => {
   expect(claimsProblem({ aud: 'a' }, { issuer: '', audience: 'a' }, 0)).toBeUndefined();
   expect(claimsProblem({ aud: 'ab' }, { issuer: '', audience: 'a' }, 0)).toMatch('audience');

@@ -1,8 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { expect, it } from 'vitest';
-import { parseJwt } from '../../../../../src/server/cluster-auth/login/jwt/parse-jwt.ts';
+import { describe, expect, it } from 'vitest';
+import { parseJwt as parse } from '../../../../../src/server/cluster-auth/login/jwt/parse-jwt.ts';
 import { fixtures } from '../../../../support/server/cluster-auth/replay/vectors.ts';
 
+const parseJwt = (text: string) => parse(text, false);
 const part = (text: string) => Buffer.from(text).toString('base64url');
 const jwt = (header: string, claims: string, signature = 'AAAA') =>
   `${part(header)}.${part(claims)}.${signature}`;
@@ -12,7 +13,7 @@ it('reads the algorithm and the claims', () => {
   expect(parseJwt(jwt('{"alg":"ES256"}', '{"iss":"x","n":{"a":[1,{"b":2}]}}'))).toMatchObject({
     algorithm: 'ES256',
     claims: { iss: 'x', n: { a: [1, { b: 2 }] } },
-    isSigned: true,
+    signature: Buffer.from('AAAA', 'base64url'),
   });
 });
 
@@ -30,8 +31,6 @@ it.each([
   ['the algorithm twice', jwt('{"alg":"none","alg":"ES256"}', '{}')],
   ['no algorithm', jwt('{}', '{}')],
   ['an algorithm that is no text', jwt('{"alg":["ES256"]}', '{}')],
-  ['a critical extension', jwt('{"alg":"ES256","crit":["x"]}', '{}')],
-  ['a payload that is not encoded', jwt('{"alg":"ES256","b64":false}', '{}')],
   ['the name of a key that is no text', jwt('{"alg":"ES256","kid":7}', '{}')],
   ['a nonce that is no text', jwt('{"alg":"ES256","nonce":{}}', '{}')],
   ['a key that is none', jwt('{"alg":"ES256","jwk":{"kty":"nope"}}', '{}')],
@@ -74,5 +73,77 @@ it('reads a header that tells of keys, and uses none of them', () => {
 });
 
 it('knows a JWT without a signature', () => {
-  expect(parseJwt(jwt('{"alg":"ES256"}', '{}', ''))?.isSigned).toBe(false);
+  expect(parseJwt(jwt('{"alg":"ES256"}', '{}', ''))?.signature).toHaveLength(0);
+});
+
+it('takes claims that are null for none', () => {
+  expect(parseJwt(jwt('{"alg":"ES256"}', 'null'))?.claims).toEqual({});
+});
+
+it.each([
+  [{}, false],
+  [{ crit: [] }, false],
+  [{ crit: null }, false],
+  [{ crit: ['b64'], b64: true }, false],
+  [{ crit: ['x'], x: 1 }, true],
+  [{ crit: ['b64', 'exp'] }, true],
+  [{ crit: 'b64' }, true],
+])('knows whether a header demands an extension: %j', (more, demands) => {
+  expect(parseJwt(jwt(JSON.stringify({ alg: 'ES256', ...more }), '{}'))?.demandsExtension).toBe(demands);
+});
+
+it('is signed over the payload itself where the header says so', () => {
+  const signed = (header: string) => parseJwt(jwt(header, '{}'))?.signed.toString();
+  const encoded = '{"alg":"ES256","b64":true}';
+  expect(signed(encoded)).toBe(`${part(encoded)}.${part('{}')}`);
+  const plain = '{"alg":"ES256","b64":false}';
+  expect(signed(plain)).toBe(`${part(plain)}.{}`);
+});
+
+describe('other forms', () => {
+  const header = part('{"alg":"ES256"}');
+  const json = { protected: header, payload: part('{"iss":"x"}'), signature: 'AAAA' };
+  const { payload, ...signature } = json;
+  const forms: readonly (readonly [what: string, text: string])[] = [
+    ['white space at its ends and inside', ` \t${header}.${json.payload}\r\n.AA AA\n\f`],
+    ['padding', `${header}=.${json.payload}==.AAAA====`],
+    ['a flattened JWS in JSON', JSON.stringify(json, undefined, 2)],
+    ['a general JWS in JSON with one signature', JSON.stringify({ payload, signatures: [signature] })],
+    [
+      'a JWS whose algorithm is not protected',
+      JSON.stringify({ ...json, protected: '', header: { alg: 'ES256' } }),
+    ],
+  ];
+
+  it.each(forms)('are read where a signature is verified: %s', (_what, text) => {
+    expect(parse(text, true)).toMatchObject({ algorithm: 'ES256', claims: { iss: 'x' } });
+  });
+
+  it.each(forms)('are none where it is not: %s', (_what, text) => {
+    expect(parse(text, false)).toBeUndefined();
+  });
+
+  it.each([
+    ['two signatures', { payload, signatures: [signature, signature] }],
+    ['a nonce that is not protected', { ...json, header: { nonce: 'n' } }],
+    ['no payload', signature],
+    ['a payload that is no text', { ...json, payload: {} }],
+    ['an unprotected header that is a list', { ...json, header: [] }],
+  ])('are none with %s', (_what, value) => {
+    expect(parse(JSON.stringify(value), true)).toBeUndefined();
+  });
+
+  it('are none with a vertical tab, a no-break space or a byte order mark', () => {
+    for (const sign of ['\v', '\u00a0', '\ufeff'])
+      expect(parse(`${sign}${header}.${json.payload}.AAAA`, true)).toBeUndefined();
+  });
+
+  it('demand an extension where a header that is not protected says so', () => {
+    const text = JSON.stringify({ ...json, header: { crit: ['b64'] } });
+    expect(parse(text, true)?.demandsExtension).toBe(true);
+  });
+
+  it('are refused at once where they are padded without end', () => {
+    expect(parse(`${'='.repeat(200_000)}x.${json.payload}.AAAA`, true)).toBeUndefined();
+  });
 });
