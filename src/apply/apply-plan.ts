@@ -247,7 +247,7 @@ function withAnswers(
     ...(ignored.length === 0
       ? []
       : [
-          `${names(ignored)}: answered otherwise than sent, and still with the old value: the service did not reset it`,
+          `${names(ignored)}: answered otherwise than sent, and still with the old value: the service did not reset it; declare the wanted value`,
         ]),
     ...(otherwise.length === 0 ? [] : [`${names(otherwise)}: answered otherwise than sent`]),
     ...(unverifiable.length === 0

@@ -13,6 +13,7 @@ import { type RunsOfStack, runsOfStack } from '../../plan/drift/runs-of-stack.ts
 import { type TouchedResource, whoTouched } from '../../plan/drift/who-touched.ts';
 import type { Touches } from '../../plan/drift/with-touches.ts';
 import { SecretError } from '../run/read-secret.ts';
+import { isHosted } from '../../services/workspaces/read-organization.ts';
 import { limits } from '../../services/workspaces/service-limits.ts';
 import { type EventsContext, readEvents, type TrailBound } from './read-events.ts';
 
@@ -70,6 +71,9 @@ const noToken =
 const noTrailThere =
   'who touched what drifted is not known: a service that lacks parts of the API has no audit trail';
 
+const noTrailInEdition =
+  'who touched what drifted is not known: only the hosted edition of the service has an audit trail';
+
 const noTrail = 'who touched what drifted is not known: cluster-auth has no audit trail';
 
 async function askTrail(
@@ -84,7 +88,7 @@ async function askTrail(
     const clockAhead = clockAheadOf(target, context);
     const bound = boundOf(drifted, { ...context, runs, clockAhead });
     const reading = await readEvents(target, bound, { ...context, clockAhead });
-    if (reading === undefined) return unasked(lacksParts(target, context) ? noTrailThere : noToken);
+    if (reading === undefined) return unasked(await withoutToken(target, context));
     const tell = whoTouched({ ...reading, clockAhead }, runs);
     const touched = drifted.map((one) => [formatAddress(one.address), tell(one)] as const);
     return { touched: new Map(touched), trail: reading.how };
@@ -94,6 +98,14 @@ async function askTrail(
     if (!isForeseen) throw error;
     return unasked(`who touched what drifted is not known: ${error.message}`);
   }
+}
+
+/** A token is advised only where there may be a trail to read with it. */
+async function withoutToken(target: Target, context: TrailContext): Promise<string> {
+  if (lacksParts(target, context)) return noTrailThere;
+  const connected = context.connected.targets.find((one) => one.target.name === target.name);
+  const isInEdition = connected && (await isHosted(connected.openSession()));
+  return isInEdition === false ? noTrailInEdition : noToken;
 }
 
 /** Only a hosted service has a trail, and that has the whole API (rule 48). */

@@ -108,7 +108,7 @@ function limitsOf(readings: readonly WorkspaceReading[], { records }: Request): 
   const isHidden =
     [...records.values()].some(hasMark) || readings.some(({ live }) => live.facts.ownMode === 'proved');
   const unknown = readings.filter(({ live }) => live.facts.ownMode === 'unknown');
-  const isDerived = readings.some(({ live }) => live.facts.fileTriggersDerived !== undefined);
+  const isDerived = readings.some(({ live }) => live.facts.fileTriggersDerived === 'proved');
   return [
     ...(isUnsafe ? [limits.safeDelete] : []),
     ...(isHidden ? [limits.ownMode] : []),

@@ -68,15 +68,15 @@ export function agentPools(session: Session): Promise<ReadonlySet<string> | unde
 
 /**
  * Whether the service is the hosted edition of its dialect. Its clients learn it from the headers of this answer, whatever its status
- * (wire/workspaces 1.6). False where the dialect does not tell, or no answer came.
+ * (wire/workspaces 1.6). Undefined where the dialect does not tell, or no answer came.
  */
-export async function isHosted(session: Session): Promise<boolean> {
-  if (session.dialect.hosted === undefined) return false;
+export async function isHosted(session: Session): Promise<boolean | undefined> {
+  if (session.dialect.hosted === undefined) return undefined;
   return session.once('hosted', async () => {
     try {
       return (await session.reader.get('/ping')).hosted === true;
     } catch (error) {
-      if (error instanceof WireError) return false;
+      if (error instanceof WireError) return undefined;
       throw error;
     }
   });

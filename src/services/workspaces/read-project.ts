@@ -53,6 +53,7 @@ export async function readProject(session: Session, id: string | undefined): Pro
   if (wanted === undefined) return withoutDefault(list);
   const project = list.found.get(wanted);
   if (project === undefined) {
+    if (list.isMissing) return 'none';
     return { unread: list.problem ?? 'the list of projects, as this token sees it, does not have it' };
   }
   const { name, attributes, pool } = project;

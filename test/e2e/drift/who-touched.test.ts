@@ -110,6 +110,21 @@ it('Without a token one line says what would be shown with one, and nothing is a
   expect(bench.wire.seen.filter(({ path }) => path.includes('audit-trail'))).toEqual([]);
 });
 
+it('The self-hosted edition has no trail, so that no token is advised; its edition is asked once', async () => {
+  const bench = await openBench({ dialects: ['hcp-terraform'], edition: 'self-hosted' });
+  const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
+  await stack.begin(...three);
+  await stack.run(['drift'], 0);
+  expect(bench.wire.seen.filter(({ path }) => path.includes('/ping'))).toEqual([]);
+  for (const name of ['app', 'base'])
+    await bench.byHand.update(await bench.idOf(name), { 'auto-apply': false });
+  bench.wire.reset();
+  const { out } = await stack.run(['drift'], 3);
+  expect(out.replace(/\s+/g, ' ')).toContain('only the hosted edition of the service has an audit trail');
+  expect(out).not.toContain('auditToken');
+  expect(bench.wire.seen.filter(({ path }) => path.includes('/ping'))).toHaveLength(1);
+});
+
 it('The trail is asked only where something drifted', async () => {
   const { bench, stack, drift } = await openScene(three);
   await drift(0);

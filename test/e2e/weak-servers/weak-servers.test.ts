@@ -268,6 +268,25 @@ describe('A service without projects, automatic destruction and assessments', ()
   });
 });
 
+describe('A service without projects', () => {
+  it('schedules no destroy by one: a declared project is a warning, and trips no guard', async () => {
+    const { bench, stack } = await openWeak(['hosted-fields', 'projects']);
+    await bench.byHand.create({ name: 'of-others' });
+    await stack.declare(workspace('app', { projectId: 'prj-1' }));
+    const { guards, problems } = await stack.plan();
+    expect(guards).toEqual([]);
+    expect(problems.map(({ code, severity }) => [code, severity])).toEqual([
+      ['field-not-available', 'warning'],
+    ]);
+  });
+
+  it('is not known by a list that nobody may read: in an empty organization the guard fires', async () => {
+    const { stack } = await openWeak(['hosted-fields', 'projects']);
+    await stack.declare(workspace('app', { projectId: 'prj-1' }));
+    expect((await stack.plan()).guards.map(({ id }) => id)).toEqual(['scheduled-destroy']);
+  });
+});
+
 describe('A service that shows neither who holds a lock nor why', () => {
   it('has our lock removed once it is no longer declared, and nobody else’s', async () => {
     const { bench, stack } = await openWeak(['lock-facts']);

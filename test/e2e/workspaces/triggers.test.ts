@@ -204,3 +204,44 @@ describe('Where file triggers follow from the lists of triggers', () => {
     expect(await refusals(stack)).toEqual({ code: 7, problems: ['file-triggers-derived'] });
   });
 });
+
+describe('Where a trigger that is set does not clear the others', () => {
+  it.each([
+    ['patterns', { 'trigger-patterns': ['/x'] }, prefixes],
+    ['prefixes', { 'trigger-prefixes': ['x'] }, patterns],
+    ['prefixes', { 'trigger-prefixes': ['x'] }, regex],
+    ['patterns', { 'trigger-patterns': ['/x'] }, regex],
+  ])('%s that nobody declared are cleared in the same apply (case %#)', async (_, byHand, spec) => {
+    const { bench, stack } = await openServed(loose);
+    await stack.declare(workspace('app', { vcsRepo }));
+    await stack.run(['apply', '--yes'], 0);
+    const others = new TestClient(bench.wire.url, secrets.API_TOKEN);
+    const id = await bench.idOf('app');
+    await others.update(id, byHand);
+    await stack.declare(workspace('app', spec));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    const [name = ''] = Object.keys(byHand);
+    expect((await others.attributes(id))[name]).toEqual(null);
+  });
+
+  it('a failure of the update that clears is repaired by the next apply', async () => {
+    const { bench, stack } = await openServed(loose);
+    await stack.declare(workspace('app', patterns), workspace('web', regex));
+    await stack.run(['apply', '--yes'], 0);
+    bench.wire.add({
+      method: 'PATCH',
+      path: /workspaces/,
+      body: /"trigger-patterns":\[\]/,
+      times: 1000,
+      fault: { answer: 403 },
+    });
+    await stack.declare(workspace('app', prefixes), workspace('web', prefixes));
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out).toMatch(/2 failed/);
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes().at(-1)?.text).toContain('"trigger-patterns":[]');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});

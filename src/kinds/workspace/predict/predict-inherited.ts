@@ -25,7 +25,12 @@ export async function predictInherited(
         const found = find(one);
         if (!mayChange(session, one.spec, { live: found, record: record(one.address) })) return [];
         const id = one.spec.projectId ?? found?.spec.projectId;
-        const given = await inheritableFrom(session, id, { hasProjects, isNew: found === undefined });
+        // Without a workspace to show it, a service that does not list its projects may hide the named one.
+        const mayHave = hasProjects || (live.length === 0 && id !== undefined);
+        const given = await inheritableFrom(session, id, {
+          hasProjects: mayHave,
+          isNew: found === undefined,
+        });
         return given === undefined ? [] : [[formatAddress(one.address), given] as const];
       }),
   );
@@ -64,7 +69,7 @@ async function inheritableFrom(
 ): Promise<Inheritable | undefined> {
   const project = await readProject(session, id);
   if (project === 'none') {
-    return hasProjects ? unreadable(undefined, 'the service does not list its projects') : undefined;
+    return hasProjects ? unreadable(id, 'the service does not list its projects') : undefined;
   }
   if ('unread' in project) return unreadable(id, project.unread);
   // Of a new workspace the mode of the whole organization is no news.

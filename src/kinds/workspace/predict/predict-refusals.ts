@@ -21,7 +21,8 @@ export async function predictRefusals(
   live: readonly LiveWorkspace[],
 ): Promise<ReadonlyMap<AddressText, readonly RefusedValue[]>> {
   const find = liveFinder(record, live);
-  const isDerived = live.some(({ facts }) => facts.fileTriggersDerived !== undefined);
+  const derived = live.find(({ facts }) => facts.fileTriggersDerived !== undefined)?.facts
+    .fileTriggersDerived;
   const wanted = declared.filter(({ metadata }) => metadata.remove === undefined);
   const refused = await Promise.all(
     wanted.map(async (one) => {
@@ -31,7 +32,9 @@ export async function predictRefusals(
         ...(await missingRetention(session, spec)),
         ...(await foreignPool(session, spec, known.live)),
         ...(await refusedAssessments(session, spec, { known, all: live })),
-        ...(isDerived ? refusedFileTriggers(spec, known) : idlePatterns(session, spec, known.live)),
+        ...(derived === undefined
+          ? idlePatterns(session, spec, known.live)
+          : refusedFileTriggers(spec, known, derived)),
       ];
       return [formatAddress(one.address), values] as const;
     }),
@@ -41,7 +44,9 @@ export async function predictRefusals(
 
 async function missingRetention(session: Session, spec: WorkspaceSpec): Promise<RefusedValue[]> {
   const isSet = isJsonObject(spec.dataRetentionPolicy);
-  return isSet && (await isHosted(session)) ? [{ fields: ['dataRetentionPolicy'], ...notOnHosted }] : [];
+  return isSet && (await isHosted(session)) === true
+    ? [{ fields: ['dataRetentionPolicy'], ...notOnHosted }]
+    : [];
 }
 
 /** A pool that stays as it is needs no look at the list. */

@@ -22,7 +22,8 @@ export async function refusedAssessments(
   { known, all }: { readonly known: KnownWorkspace; readonly all: readonly LiveWorkspace[] },
 ): Promise<RefusedValue[]> {
   if (spec.assessmentsEnabled !== true || typeof spec.executionMode === 'string') return [];
-  const isKnown = all.some((one) => one.spec.assessmentsEnabled !== undefined) || (await isHosted(session));
+  const isKnown =
+    all.some((one) => one.spec.assessmentsEnabled !== undefined) || (await isHosted(session)) === true;
   const mode = isKnown ? await modeAfter(session, spec, known) : undefined;
   if (mode === undefined || !refusesAssessments(mode, session.dialect)) return [];
   // The organization's own setting needs no mode.

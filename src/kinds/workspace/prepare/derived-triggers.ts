@@ -119,16 +119,21 @@ export function showsDerived({ attributes }: WorkspaceItem, { removes }: Pick<Ca
 }
 
 /** A declared value that contradicts its lists, where the service derives it. */
-export function refusedFileTriggers(desired: WorkspaceSpec, known: KnownWorkspace): RefusedValue[] {
+export function refusedFileTriggers(
+  desired: WorkspaceSpec,
+  known: KnownWorkspace,
+  evidence: NonNullable<WorkspaceFacts['fileTriggersDerived']>,
+): RefusedValue[] {
   const declared = desired[name];
   const lists = hasListsAfter({ desired, ...known });
   if (declared === undefined || (declared ?? true) === lists) return [];
+  const far = evidence === 'proved' ? '' : ', as far as its workspaces show';
   const beside = lists ? 'beside a list of triggers' : 'without a list of triggers';
   return [
     {
       fields: [name, 'triggerPatterns', 'triggerPrefixes', 'vcsRepo'],
       code: 'file-triggers-derived',
-      message: `${quoted(`${name}: ${String(declared)}`)} is not possible ${beside}: the service derives it from them`,
+      message: `${quoted(`${name}: ${String(declared)}`)} is not possible ${beside}: the service derives it from them${far}`,
       fix: lists
         ? `remove the list of triggers, or ${quoted(name)}`
         : `declare ${quoted('triggerPatterns')} or ${quoted('triggerPrefixes')}, or remove ${quoted(name)}`,

@@ -69,12 +69,15 @@ function isLeftToService({ desired, live, record }: WorkspaceComparison, name: T
   );
 }
 
-/** The trigger that this change sets, if any; `check` refuses two. */
-function setTrigger({ desired, live }: Sides): TriggerField | undefined {
-  if (live === undefined) return undefined;
+/**
+ * The trigger that this change sets, if any; `check` refuses two. The plan decides: one of its calls may have set it already when the
+ * workspace is read again for another one.
+ */
+function setTrigger({ desired, live, planned = live }: Sides): TriggerField | undefined {
+  if (planned === undefined) return undefined;
   return triggers.find((name) => {
     const value = triggerOf(desired, name);
-    return isFilled(value) && !sameJson(value, triggerOf(live.spec, name));
+    return isFilled(value) && !sameJson(value, triggerOf(planned.spec, name));
   });
 }
 
@@ -99,6 +102,7 @@ function hasTagsRegex({ desired, live, record }: WorkspaceComparison): boolean {
 
 type Sides = Pick<WorkspaceComparison, 'desired'> & {
   readonly live?: WorkspaceComparison['live'] | undefined;
+  readonly planned?: WorkspaceComparison['live'] | undefined;
   readonly record?: WorkspaceComparison['record'] | undefined;
 };
 
