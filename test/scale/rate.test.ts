@@ -1,9 +1,12 @@
 /** How fast a plan may ask: what waits for its turn is seen at the clock of the transport, whatever the machine is busy with. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/http/transport/clock.ts';
-import { openBench } from '../support/cli/bench.ts';
-import { role } from '../support/cli/documents.ts';
+import { openBench, secrets } from '../support/cli/bench.ts';
+import { role, workspace } from '../support/cli/documents.ts';
 import { madeUp } from '../support/cli/faulty-proxy.ts';
+import { smallSeed, startService } from '../support/rig/embedded-service.ts';
+import { stackIn, workspacesTarget } from '../support/rig/stack-folder.ts';
+import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 import { names } from '../support/scale/counted-stack.ts';
 
 /** The default rate, on which the stack says nothing. */
@@ -41,4 +44,17 @@ it('A plan of many roles on a service that refuses one of them reads the others 
   await stack.run(['plan'], 0);
   expect(reads).toBe(61);
   expect(waits.mock.calls.length).toBeGreaterThan(10);
+});
+
+it('An apply and the plan that proves it are refused nothing by a service that announces its limit', async () => {
+  const seed = smallSeed({ owners: { ci: secrets.API_TOKEN } });
+  const service = await startService({ seed, rateLimit: 20 });
+  onTestFinished(() => service.close());
+  const targets = [workspacesTarget(service.url, byDefault)];
+  const stack = stackIn({ directory: temporaryFolder(), stack: { targets }, env: secrets });
+  await stack.declare(...names('ws', 50).map((name) => workspace(name, { tags: { env: 'prod' } })));
+  await stack.run(['apply', '--yes'], 0);
+  const statuses = service.requests.map(({ status }) => status);
+  expect(statuses.length).toBeGreaterThan(50);
+  expect(statuses).not.toContain(429);
 });
