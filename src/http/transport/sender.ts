@@ -25,8 +25,8 @@ import {
 } from './attempt.ts';
 
 /**
- * Provides the token; called for each attempt. `refused` is a token that the service has just refused. A provider that can get
- * another token returns it, and the request is sent again; otherwise it returns the same token.
+ * Provides the token for one request; called for each attempt. With `refused`, a token that the service has just refused, nothing is sent
+ * with what it returns: another token if the provider has got one, so that the request is sent again, or else the same one.
  */
 export type TokenProvider = (refused?: string) => Promise<string>;
 
@@ -124,9 +124,8 @@ export class Sender {
       };
       if (refusesToken(outcome.result) && !hasNewToken) {
         hasNewToken = true;
-        const token = await this.#token(next, attempt.token);
-        if (token !== attempt.token) {
-          attempt = { ...next, token };
+        if ((await this.#token(next, attempt.token)) !== attempt.token) {
+          attempt = { ...next, token: await this.#token(next) };
           continue;
         }
       }
@@ -212,7 +211,7 @@ export class Sender {
     const before = throttle.pausedFor;
     throttle.observe(result.kind === 'answered' ? ratedAnswer(result, milliseconds, clock.now()) : undefined);
     const pause = throttle.pausedFor;
-    if (clock.now() + pause > until) throttle.shut(new Error(this.#tooLong(pause)));
+    if (pause > before && clock.now() + pause > until) throttle.shut(new Error(this.#tooLong(pause)));
     else if (pause > before + 1000) this.#reportPause('it says that no request is left for now', pause);
   }
 

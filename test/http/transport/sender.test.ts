@@ -359,6 +359,13 @@ describe('a service that says that it has no request left', () => {
     ]);
   });
 
+  it('is something else than an end of the run that has passed: what is left to do then, such as a revocation, is sent', async () => {
+    const server = await listen(() => ({ body: {} }));
+    const { reader } = open({ url: server.url, until: Date.parse('2029-12-31T23:59:59Z') });
+    for (let n = 0; n < 3; n += 1) await reader.get('/workspaces/ws-1');
+    expect(server.requests).toHaveLength(3);
+  });
+
   it('until after the end of the run ends it, and the answer that says so counts', async () => {
     const server = await listen(() => ({ headers: spent, body: { data: 'here' } }));
     const { reader } = open({ url: server.url, until: Date.parse('2030-01-01T00:00:30Z') });
@@ -371,7 +378,7 @@ describe('a service that says that it has no request left', () => {
 
 describe('a token', () => {
   it('that was replaced meanwhile is asked for again after 403, once', async () => {
-    const tokens = ['old', 'new'];
+    let current = 'old';
     const server = await listen(({ headers }) =>
       headers['authorization'] === 'Bearer new'
         ? { status: 201, body: {} }
@@ -379,7 +386,10 @@ describe('a token', () => {
     );
     const connection = open({
       url: server.url,
-      token: async (refused) => (refused === undefined ? (tokens[0] ?? '') : (tokens[1] ?? '')),
+      token: async (refused) => {
+        if (refused === current) current = 'new';
+        return current;
+      },
     });
     expect(await connection.reader.get('/workspaces/ws-1')).toMatchObject({ status: 201 });
     expect(server.requests).toHaveLength(2);
