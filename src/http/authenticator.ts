@@ -35,8 +35,8 @@ const advice =
 
 /** The current token and its use. */
 interface HeldToken extends DatedGrant {
-  /** how often it may still be sent; absent when there is no limit */
-  usesLeft?: number;
+  /** how often it may still be sent; `Infinity` when there is no limit */
+  usesLeft: number;
   provenAt: number;
 }
 
@@ -54,8 +54,8 @@ class KeptLogin implements Authenticator {
   readonly #login: Login;
   readonly #channel: LoginChannel;
   #held: HeldToken | undefined;
-  /** tokens that another login has replaced, with their leases. They are revoked at the end, for requests that are under way may bear them. */
-  readonly #replaced = new Map<string, number>();
+  /** tokens that another login has replaced. They are revoked at the end, for requests that are under way may bear them. */
+  readonly #replaced: HeldToken[] = [];
   #refusal: WireError | undefined;
   /** the last step: steps run one after the other, so that a hundred reads that begin together log in once */
   #last: Promise<unknown> = Promise.resolve();
@@ -76,19 +76,21 @@ class KeptLogin implements Authenticator {
     await this.#last;
     const held = this.#held;
     this.#giveUpHeld();
-    const tokens = [...this.#replaced];
+    const tokens = this.#replaced.splice(0);
     this.#held = undefined;
-    this.#replaced.clear();
     // A token that was given out as often as it may be used is mostly gone by now, so that no refusal is worth a warning.
     const usedUp = held?.usesLeft === 0 ? this.#channel.revoke(held.token).catch(() => undefined) : undefined;
-    await Promise.all([usedUp, ...tokens.map(([token, lease]) => this.#revoke(token, lease))]);
+    await Promise.all([usedUp, ...tokens.map((replaced) => this.#revoke(replaced))]);
   }
 
-  async #revoke(token: string, lease: number): Promise<void> {
+  async #revoke({ token, lease, usesLeft }: HeldToken): Promise<void> {
     const revoked = await this.#channel.revoke(token).catch((error: unknown) => messageOf(error));
     const isAnswer = typeof revoked !== 'string';
     const why = !isAnswer ? revoked : revoked.status < 300 ? undefined : describeAnswer(revoked);
-    if (why === undefined) return;
+    // A refusal is a use, too, so that nothing is left of a token that had one. Some services say that it is no token any more.
+    const isGone =
+      isAnswer && revoked.status === 403 && (usesLeft <= 1 || revoked.words.includes('invalid token'));
+    if (why === undefined || isGone) return;
     const { target, warn } = this.#connection;
     const end = lease > 0 ? `until it expires, ${lease} s after its login or last renewal` : 'without an end';
     warn(
@@ -98,7 +100,7 @@ class KeptLogin implements Authenticator {
 
   async #supply(refused: string | undefined): Promise<string> {
     const held = await this.#current(refused);
-    if (held.usesLeft !== undefined) held.usesLeft -= 1;
+    if (refused === undefined) held.usesLeft -= 1;
     return held.token;
   }
 
@@ -112,7 +114,9 @@ class KeptLogin implements Authenticator {
 
   /** Whether the token is valid, and a 403 is about permissions. It is checked by a renewal, which an invalid token cannot do. */
   async #isAlive(held: HeldToken): Promise<boolean> {
-    if (this.#connection.clock.now() - held.provenAt < trustFor) return true;
+    const isTrusted = this.#connection.clock.now() - held.provenAt < trustFor;
+    if (isTrusted && !this.#endsSoon(held)) return true;
+    held.usesLeft -= 1;
     const answer = await this.#channel.renew(held.token);
     if (answer.status === 403) return false;
     const grant = this.#grantOf(answer);
@@ -126,7 +130,9 @@ class KeptLogin implements Authenticator {
 
   /** @returns undefined when a new login is needed: the token is not renewable, the renewal was refused, or its maximal life is nearly over */
   async #renew(held: HeldToken): Promise<HeldToken | undefined> {
-    if (!held.renewable) return undefined;
+    // The last use is better kept for the revocation.
+    if (!held.renewable || held.usesLeft <= 1) return undefined;
+    held.usesLeft -= 1;
     const grant = this.#grantOf(await this.#channel.renew(held.token));
     if (grant === undefined || (grant.lease > 0 && grant.lease < held.lease / 2)) return undefined;
     this.#held = { ...held, since: grant.since, lease: grant.lease };
@@ -149,10 +155,12 @@ class KeptLogin implements Authenticator {
       throw this.#refusal;
     }
     this.#giveUpHeld();
+    // Without the policy "default" a token can mostly not renew itself, so that a refused renewal would not show whether it is valid.
+    const isTrusted = proven || lacksDefaultPolicy(grant);
     this.#held = {
       ...grant,
-      provenAt: proven ? this.#connection.clock.now() : Number.NEGATIVE_INFINITY,
-      ...(grant.uses > 0 ? { usesLeft: grant.uses } : {}),
+      provenAt: isTrusted ? this.#connection.clock.now() : Number.NEGATIVE_INFINITY,
+      usesLeft: grant.uses > 0 ? grant.uses : Number.POSITIVE_INFINITY,
     };
     return this.#held;
   }
@@ -160,11 +168,16 @@ class KeptLogin implements Authenticator {
   /** A token that was used as often as it may be is gone by itself. */
   #giveUpHeld(): void {
     const held = this.#held;
-    if (held !== undefined && held.usesLeft !== 0) this.#replaced.set(held.token, held.lease);
+    if (held !== undefined && held.usesLeft > 0) this.#replaced.push(held);
   }
 
   #grantOf(answer: Answer): DatedGrant | undefined {
     const grant = grantIn(answer);
     return grant && { ...grant, since: this.#connection.clock.now() };
   }
+}
+
+/** Whether the login says which policies its token has, and none of them lets every token renew and revoke itself. */
+function lacksDefaultPolicy({ policies }: Grant): boolean {
+  return policies.length > 0 && !policies.some((policy) => policy === 'default' || policy === 'root');
 }

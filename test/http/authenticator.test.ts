@@ -13,6 +13,9 @@ interface Issued {
   readonly lease?: number;
   readonly renewable?: boolean;
   readonly uses?: number;
+  readonly policies?: readonly string[];
+  /** the answer to a revocation or a request with a token that is good no more */
+  readonly refusal?: string;
   /** what a renewal gives, in seconds */
   readonly renewed?: number;
 }
@@ -28,7 +31,8 @@ async function listenForLogins(
   forbidden = new Set<string>(),
   beforeLogin: () => Promise<void> = async () => {},
 ): Promise<TokenService> {
-  const { lease = 3600, renewable = true, uses = 0, renewed = lease } = issued;
+  const { lease = 3600, renewable = true, uses = 0, renewed = lease, policies = [] } = issued;
+  const { refusal = 'permission denied' } = issued;
   const alive = new Set<string>();
   let count = 0;
   const reply = async ({ path, headers }: Recorded): Promise<Reply> => {
@@ -37,11 +41,19 @@ async function listenForLogins(
       count += 1;
       alive.add(`token-${count}`);
       return {
-        body: { auth: { client_token: `token-${count}`, lease_duration: lease, renewable, num_uses: uses } },
+        body: {
+          auth: {
+            client_token: `token-${count}`,
+            lease_duration: lease,
+            renewable,
+            num_uses: uses,
+            policies,
+          },
+        },
       };
     }
     const token = headers['x-service-token'] ?? '';
-    if (!alive.has(token)) return { status: 403, body: { errors: ['permission denied'] } };
+    if (!alive.has(token) || forbidden.has(path)) return { status: 403, body: { errors: [refusal] } };
     if (path.endsWith('/renew-self')) {
       return { body: { auth: { client_token: token, lease_duration: renewed, renewable } } };
     }
@@ -49,9 +61,7 @@ async function listenForLogins(
       alive.delete(token);
       return { status: 204 };
     }
-    return forbidden.has(path)
-      ? { status: 403, body: { errors: ['1 error occurred:\n\t* permission denied\n\n'] } }
-      : { body: { data: {} } };
+    return { body: { data: {} } };
   };
   return { ...(await listen(reply)), alive };
 }
@@ -189,8 +199,8 @@ describe('the token', () => {
   });
 
   it('that is revoked at the end, or used up by then, leaves no warning', async () => {
-    for (const uses of [0, 1]) {
-      const service = await listenForLogins({ uses });
+    for (const issued of [{}, { uses: 1 }, { uses: 2 }, { refusal: 'permission denied; invalid token' }]) {
+      const service = await listenForLogins(issued);
       const warnings: string[] = [];
       const { reader, close } = open({
         url: service.url,
@@ -199,6 +209,8 @@ describe('the token', () => {
         onWarning: (message) => void warnings.push(message),
       });
       await reader.get('/a');
+      // A refused revocation uses up a token that had one use left.
+      if (Object.keys(issued).length > 0) service.alive.clear();
       await close();
       expect(warnings).toEqual([]);
     }
@@ -233,6 +245,15 @@ describe('the token', () => {
     expect(service.lines.filter((line) => line.includes('/login'))).toHaveLength(1);
     expect(service.lines.filter((line) => line.includes('/renew-self'))).toHaveLength(1);
     expect(service.requests).toHaveLength(32);
+  });
+
+  it('that may not renew itself, as its policies show, is not replaced after a 403 either', async () => {
+    const paths = ['/v1/a', '/v1/auth/token/renew-self'];
+    const service = await listenForLogins({ policies: ['manager'] }, new Set(paths));
+    const { reader } = login(service.url);
+    expect(await reader.get('/a')).toMatchObject({ status: 403 });
+    expect(await reader.get('/b')).toMatchObject({ status: 200 });
+    expect(service.lines).toEqual(['POST /v1/auth/cluster/login', 'GET /v1/a', 'GET /v1/b']);
   });
 
   it('that may be used three times is replaced before the fourth', async () => {

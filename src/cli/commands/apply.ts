@@ -18,7 +18,7 @@ import { listenForStops, reportStop } from '../stop/stop-signals.ts';
 import { removeStaleLock, holdLock, endAfter } from '../ledger/hold-lock.ts';
 import { checkApproval, refuseOtherStack } from '../approval/check-approval.ts';
 import { identifyRun } from '../run/identify-run.ts';
-import { refuseTooFewUses } from '../run/token-uses.ts';
+import { findLimitedTokens, type LimitedToken, refuseTooFewUses } from '../run/token-uses.ts';
 import {
   endedDigests,
   type HeadedApproval,
@@ -95,6 +95,7 @@ async function applyUnderLock(
   const planAndApply = async () => {
     const refusal = approval && refuseOtherStack(approval, prepared.request, terminal);
     if (refusal !== undefined) return refusal;
+    const limited = await findLimitedTokens(prepared.connected.targets, prepared.request);
     const planned = await raceStop(makePlanToApply(prepared.request, approval !== undefined), stop);
     if (planned === 'stopped')
       return reportStop(stop, terminal, { done: 'nothing was written', code: exitCodes.error });
@@ -102,11 +103,9 @@ async function applyUnderLock(
     const secrets = secretContext(prepared.request.stack, context.host);
     await learnSecrets(planning.plan, secrets, context.host.secrets);
     terminal.events?.write(planEvent(planning.plan));
-    const input = { approval, options, ledger: prepared.ledger, stack, secrets };
+    const input = { approval, options, ledger: prepared.ledger, stack, secrets, limited };
     const authorized = await authorize(planning, input, context);
     if (typeof authorized === 'number') return authorized;
-    const exhausted = await refuseTooFewUses(planning.plan, prepared.connected.targets, terminal);
-    if (exhausted !== undefined) return exhausted;
     // Reading the targets and waiting for an answer take time, so the lock is checked again.
     await prepared.held?.fence.pass();
     const head = await headOf(planning.plan, prepared);
@@ -152,6 +151,7 @@ interface AuthorizeInput {
   /** the stack's argument on the command line */
   readonly stack: string | undefined;
   readonly secrets: SecretContext;
+  readonly limited: readonly LimitedToken[];
 }
 
 /** As text: in JSON the plan is printed where it is the result. */
@@ -163,18 +163,19 @@ function showPlan(
   if (textOutput(terminal) !== undefined) printPlan(terminal, plan, about);
 }
 
-/** Checks problems, approval, secrets and guards, and asks for consent. @returns the approved plan, or an exit code with the reason printed */
+/** Checks problems, uses of tokens, approval, secrets and guards, and asks for consent. @returns the approved plan, or an exit code with the reason printed */
 async function authorize(
   planning: Planning,
-  { approval, options, ledger, stack, secrets }: AuthorizeInput,
+  { approval, options, ledger, stack, secrets, limited }: AuthorizeInput,
   context: ApplyContext,
 ): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {
   const { terminal } = context;
   const show = () => showPlan(terminal, planning.plan, { ...options, stack });
   // Of a plan that is not the approved one, why and how it differs come first, and the rest only when asked for.
   if (approval === undefined || hasErrors(planning.plan.problems)) show();
-  const problems = refuseProblems(planning.plan, terminal);
-  if (problems !== undefined) return problems;
+  const tooFewUses = refuseTooFewUses(planning.plan, limited, terminal);
+  const refused = refuseProblems(planning.plan, terminal) ?? tooFewUses;
+  if (refused !== undefined) return refused;
   const checked = approval && checkApproval(planning, approval, { ledger, terminal });
   if (checked !== undefined && (typeof checked !== 'number' || options.showPlan)) show();
   if (typeof checked === 'number') return checked;

@@ -66,5 +66,5 @@ function whyUnread(session: Session, answer: Answer): string {
 /** A service tells neither an unknown token nor one in another header from one that lacks a right (wire/cluster-auth 2.1). */
 function whatToCheck({ target, dialect }: Session): string {
   const path = mountSegments(target, dialect).join('/');
-  return `check that it is valid and may "list" and "read" below ${quoted(`${path}/`)}, and that the target's "dialect" is right (${quoted(dialect.name)} sends it as ${quoted(dialect.tokenHeader)})`;
+  return `check that it is valid, has uses left, and may "list" and "read" below ${quoted(`${path}/`)}, and that the target's "dialect" is right (${quoted(dialect.name)} sends it as ${quoted(dialect.tokenHeader)})`;
 }

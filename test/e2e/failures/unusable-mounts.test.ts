@@ -79,7 +79,9 @@ describe('a dialect that is not that of the service', () => {
   it('is named among the reasons why a token is refused', async () => {
     const { bench, stack } = await openBao({ dialect: 'neutral' });
     const { message } = await onlyProblem(bench, stack);
-    expect(message).toContain(`check that it is valid and may "list" and "read" below "auth/kubernetes/"`);
+    expect(message).toContain(
+      `check that it is valid, has uses left, and may "list" and "read" below "auth/kubernetes/"`,
+    );
     expect(message).toContain(
       `that the target's "dialect" is right ("neutral" sends it as "x-service-token")`,
     );
