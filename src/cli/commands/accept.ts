@@ -160,6 +160,8 @@ function attempt(
     ...input,
     desired: manifests.resources,
     manifestsComplete: manifests.complete,
+    // Nothing keeps this plan: each key is taken in, or refused, by itself.
+    secretsIn: undefined,
   });
   return { manifests, plan, ...choose(plan), problems: plan.problems as Trial['problems'], contentOf };
 }
