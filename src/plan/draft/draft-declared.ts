@@ -20,14 +20,8 @@ import {
   contentAfter,
 } from '../../compare/canonical-spec.ts';
 import { type ResourceComparison, compareResource } from './compare-resource.ts';
-import {
-  type ClaimChange,
-  creatorMessage,
-  judgeDeclared,
-  judgeUnrecorded,
-  type Ours,
-  otherCreator,
-} from '../ownership/judge-declared.ts';
+import { type ClaimChange, judgeDeclared, judgeUnrecorded, type Ours } from '../ownership/judge-declared.ts';
+import { creatorMessage, otherCreator } from '../ownership/other-creator.ts';
 import { seenValues, writtenContent } from './seen-values.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { flagChanges } from '../context/recorded-flags.ts';

@@ -5,7 +5,7 @@ import type { Draft } from '../draft/draft-declared.ts';
 import type { UncountedGuard } from './guard-messages.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { sentFields } from '../context/recorded-flags.ts';
-import { creatorMessage } from '../ownership/judge-declared.ts';
+import { creatorMessage } from '../ownership/other-creator.ts';
 import { isTakenOver } from '../ledger/take-over-stack.ts';
 
 interface IdentityHit {

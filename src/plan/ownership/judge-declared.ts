@@ -12,6 +12,7 @@ import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { isTakenOver } from '../ledger/take-over-stack.ts';
 import { missingReference } from '../context/missing-reference.ts';
+import { creatorSuffix } from './other-creator.ts';
 
 /** The claim before and after; each absent where there is none. */
 export interface ClaimChange {
@@ -248,23 +249,6 @@ type ProblemText = Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
 
 function refuse(resource: DesiredResource, text: ProblemText): Refused {
   return { is: 'problem', problem: { severity: 'error', place: resource.place, ...text } };
-}
-
-/** The other stack whose creator mark is on the resource, or on the whole that it is a part of. */
-export function otherCreator(context: PlanContext, address: Address): string | undefined {
-  const { ownership } = context.kind(address.kind);
-  const marked = ownership.by === 'part' ? ownership.of(address) : address;
-  const bornOf = context.live.get(formatAddress(marked))?.witness.bornOf;
-  return context.isOurs(bornOf) ? undefined : bornOf;
-}
-
-export function creatorMessage(stack: string): string {
-  return `stack ${quoted(stack)} created it`;
-}
-
-function creatorSuffix(context: PlanContext, address: Address): string {
-  const creator = otherCreator(context, address);
-  return creator === undefined ? '' : `: ${creatorMessage(creator)}`;
 }
 
 function unclaimed(context: PlanContext, { address }: DesiredResource): ProblemText {
