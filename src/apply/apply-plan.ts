@@ -12,16 +12,16 @@ import { type Ledger, LedgerConflict, type Origin } from '../model/stack/ledger.
 import type { ApplyEvent, Outcome } from '../model/plan/outcome.ts';
 import type { SecretSource } from '../model/stack/target.ts';
 import type { Writer } from '../model/wire.ts';
-import type { Planning } from '../plan/build-plan.ts';
-import type { AnswersVerdict } from '../plan/approval/judge-answers.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
+import type { ResponseCheck } from '../plan/approval/judge-answers.ts';
 import { ChangeRun, type DoneCalls } from './change-run.ts';
 import { completeRecord } from './complete-record.ts';
-import type { Fence } from './fence.ts';
-import { FirstProofs } from './first-proof.ts';
+import type { LockGuard } from './fence.ts';
+import { WriteVerifier } from './first-proof.ts';
 import { type LedgerHead, LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 import { recordFound } from './record-found.ts';
 import { type Node, schedule } from './schedule.ts';
-import { LookBudget } from './verify-refusal.ts';
+import { ReadBudget } from './verify-refusal.ts';
 
 export interface ApplyTarget {
   readonly session: Session;
@@ -29,7 +29,7 @@ export interface ApplyTarget {
 }
 
 export interface ApplyInput {
-  readonly planning: Planning;
+  readonly planning: PlanResult;
   readonly kinds: Registry;
   readonly targets: ReadonlyMap<string, ApplyTarget>;
   readonly ledger: Ledger;
@@ -37,7 +37,7 @@ export interface ApplyInput {
   readonly head?: LedgerHead;
   readonly store: LedgerWriter;
   /** checked before each attempt of each call */
-  readonly fence?: Fence;
+  readonly fence?: LockGuard;
   /** calls of one target in flight at once */
   readonly concurrency?: number;
   /** once aborted, nothing more is sent or retried; requests in flight are completed */
@@ -89,7 +89,7 @@ export async function applyPlan(input: ApplyInput): Promise<Applied> {
 }
 
 /** @throws LockLost rather than LedgerConflict if both apply: a run that takes over the lock writes the ledger, too */
-async function saveLast(keeper: LedgerKeeper, fence: Fence | undefined): Promise<void> {
+async function saveLast(keeper: LedgerKeeper, fence: LockGuard | undefined): Promise<void> {
   await keeper.save().catch((error: unknown) => {
     if (error instanceof LedgerConflict) fence?.lost.throwIfAborted();
     throw error;
@@ -106,8 +106,8 @@ class Work {
   readonly #ids = new Map<AddressText, string>();
   readonly #createdAt = new Map<AddressText, number>();
   readonly #origins = new Map<AddressText, Origin>();
-  readonly #looks = new EachTarget(() => new LookBudget());
-  readonly #proofs = new EachTarget(() => new FirstProofs());
+  readonly #looks = new EachTarget(() => new ReadBudget());
+  readonly #proofs = new EachTarget(() => new WriteVerifier());
   readonly #sharing = new Map<string, ChangeRun[]>();
   #finished = 0;
 
@@ -236,7 +236,7 @@ class EachTarget<T> {
  */
 function withAnswers(
   outcome: Outcome,
-  { contradicted, ignored, unverifiable }: AnswersVerdict,
+  { contradicted, ignored, unverifiable }: ResponseCheck,
   { calls }: DoneCalls,
 ): Outcome {
   const names = (fields: readonly { readonly path: Path }[]) =>

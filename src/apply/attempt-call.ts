@@ -8,12 +8,12 @@ import type { Call } from '../model/plan/call.ts';
 import type { Change } from '../model/plan/change.ts';
 import { untilAborted } from '../model/until-aborted.ts';
 import type { Again, WireRequest } from '../model/wire.ts';
-import { type Fence, Passing } from './fence.ts';
-import { type LastLook, maxAge, type Verdict } from './last-look.ts';
+import { type LockGuard, GuardedRun } from './fence.ts';
+import { type LastRead, maxAge, type Verdict } from './last-look.ts';
 import {
   type Failed,
   isRefusal,
-  lookUp,
+  findByName,
   recoverAnswer,
   type SendContext,
   type SendResult,
@@ -24,9 +24,9 @@ import { whyStopped } from './why-stopped.ts';
 
 interface AttemptContext {
   readonly change: Change;
-  readonly look: LastLook;
+  readonly look: LastRead;
   readonly send: SendContext;
-  readonly fence?: Fence | undefined;
+  readonly fence?: LockGuard | undefined;
   /** @throws when a reference of the call cannot be resolved */
   resolve(): Promise<WireRequest>;
 }
@@ -55,7 +55,7 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
   for (;;) {
     const decided = await beforeAttempt(call, context, earlier);
     if (decided !== 'send') return decided;
-    const passing = new Passing(context.fence, () => context.look.age() <= allowedAge);
+    const passing = new GuardedRun(context.fence, () => context.look.age() <= allowedAge);
     const sent = await send(call, context, { earlier, passing });
     if (passing.isBarred) {
       // On a target that is slower than this, the next read may be older.
@@ -75,7 +75,7 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
 async function send(
   call: Call,
   { change, look, send: context, resolve }: AttemptContext,
-  { earlier, passing }: { readonly earlier: Earlier | undefined; readonly passing: Passing },
+  { earlier, passing }: { readonly earlier: Earlier | undefined; readonly passing: GuardedRun },
 ): Promise<Sent> {
   const request = await resolve();
   const history = earlier?.again?.history;
@@ -163,7 +163,7 @@ async function beforeCreateAgain(
   const { attempts, mayHaveActed, last } = earlier;
   // A lost request may still be on its way: wait, so that the look-up sees its effect.
   if (mayHaveActed) await context.pause(250 * 2 ** Math.min(attempts - 1, 4));
-  const found = await lookUp(createdBy(call, change), context);
+  const found = await findByName(createdBy(call, change), context);
   const prefix = last.is === 'failed' ? `${last.why}; looked up by name afterwards: ` : '';
   switch (found.is) {
     case 'ok':
@@ -187,7 +187,7 @@ function createdBy({ createsId }: Call, { address }: Change): Address {
 
 function whenAbsent(
   { attempts, again, last, mayHaveActed }: Earlier,
-  look: LastLook,
+  look: LastRead,
   stop: AbortSignal | undefined,
 ): AttemptResult | 'send' {
   const why = `${last.why}; looked up by name afterwards: it does not exist`;

@@ -12,31 +12,31 @@ import type { Outcome } from '../model/plan/outcome.ts';
 import type { SecretSource } from '../model/stack/target.ts';
 import { untilAborted } from '../model/until-aborted.ts';
 import type { Answer } from '../model/wire.ts';
-import type { Planning } from '../plan/build-plan.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
 import { type AttemptResult, attemptCall } from './attempt-call.ts';
 import { type CallEnd, isBroken, isDone, isUnnamed, severityOf } from './call-end.ts';
-import type { Fence } from './fence.ts';
-import { type FirstProofs, readProofs } from './first-proof.ts';
-import { LastLook } from './last-look.ts';
+import type { LockGuard } from './fence.ts';
+import { type WriteVerifier, verifyWrite } from './first-proof.ts';
+import { LastRead } from './last-look.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { NodeResult } from './schedule.ts';
-import { type LookBudget, lookAfterRefusal } from './verify-refusal.ts';
+import { type ReadBudget, readAfterRefusal } from './verify-refusal.ts';
 import { declaredMark, type Failed, isRefusal, type SendContext } from './send-call.ts';
 import { whyStopped } from './why-stopped.ts';
 
 interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
-  readonly planning: Planning;
+  readonly planning: PlanResult;
   /** ids of resources that this apply created */
   readonly ids: Map<AddressText, string>;
   /** when it created them, in milliseconds */
   readonly createdAt: Map<AddressText, number>;
   /** checked before each attempt of each call */
-  readonly fence?: Fence;
+  readonly fence?: LockGuard;
   readonly kinds: Registry;
   /** what the target is not known to keep yet; shared by all its changes */
-  readonly proofs: FirstProofs;
+  readonly proofs: WriteVerifier;
   /** limits the reads after refusals; shared by all changes of the target */
-  readonly looks: LookBudget;
+  readonly looks: ReadBudget;
   readSecret(source: SecretSource): Promise<string>;
   began(): void;
   created(address: AddressText, origin: Origin): void;
@@ -59,14 +59,14 @@ export class ChangeRun {
   readonly change: Change;
   readonly #tools: ChangeTools;
   readonly #results = new Map<CallId, CallEnd>();
-  readonly #look: LastLook;
+  readonly #recheck: LastRead;
   #hasBegun = false;
   #outcome: Outcome | undefined;
 
   constructor(change: Change, tools: ChangeTools) {
     this.change = change;
     this.#tools = tools;
-    this.#look = new LastLook(change, tools);
+    this.#recheck = new LastRead(change, tools);
   }
 
   async perform(call: Call): Promise<NodeResult> {
@@ -74,12 +74,12 @@ export class ChangeRun {
     const isFirst = unproven?.call === call.id;
     return this.#endCall(
       call,
-      await (isFirst ? this.#sendUnproven(call, unproven.kinds) : this.#lookAndSend(call)),
+      await (isFirst ? this.#sendUnverified(call, unproven.kinds) : this.#recheckAndSend(call)),
     );
   }
 
   /** Sends a call once another one has proved that what it writes is kept, or proves it itself (rule 48). */
-  async #sendUnproven(call: Call, kinds: readonly string[]): Promise<CallEnd> {
+  async #sendUnverified(call: Call, kinds: readonly string[]): Promise<CallEnd> {
     const { proofs, stop } = this.#tools;
     const found = await untilAborted(proofs.enter(kinds), stop).catch(() => undefined);
     if (found === undefined) return this.#notSent();
@@ -87,14 +87,14 @@ export class ChangeRun {
       const what = found.dropped === this.change.address.kind ? 'claims' : found.dropped;
       return { kind: 'skipped', detail: `not sent: the service keeps no ${what}` };
     }
-    const end = await this.#lookAndSend(call);
+    const end = await this.#recheckAndSend(call);
     const proved = isDone(end) && found.length > 0 ? await this.#prove(end, found) : end;
     if (isDone(proved)) proofs.end(found, 'kept');
     else proofs.end(found, proved === end ? undefined : 'dropped');
     return proved;
   }
 
-  async #lookAndSend(call: Call): Promise<CallEnd> {
+  async #recheckAndSend(call: Call): Promise<CallEnd> {
     if (!this.#hasBegun) {
       if (this.#isStopped()) return this.#notSent();
       this.#hasBegun = true;
@@ -104,7 +104,7 @@ export class ChangeRun {
     try {
       const sent = await attemptCall(call, {
         change: this.change,
-        look: this.#look,
+        look: this.#recheck,
         send: { ...this.#tools, ...this.#sendState() },
         fence,
         resolve: () =>
@@ -143,7 +143,7 @@ export class ChangeRun {
   /** Reads back what was just written: a service may have dropped it without a word (rule 48). */
   async #prove(end: CallEnd, kinds: readonly string[]): Promise<CallEnd> {
     const { id } = this.#sendState();
-    const found = await readProofs(this.#tools, this.change, { kinds, id });
+    const found = await verifyWrite(this.#tools, this.change, { kinds, id });
     if (found.is === 'kept' || this.#isStopped()) return end;
     const detail = `it was ${this.change.action === 'create' ? 'created' : 'changed'}, but ${found.why}`;
     return {
@@ -167,7 +167,7 @@ export class ChangeRun {
     const end: CallEnd = { kind: 'failed', detail: sent.why };
     if (!isRefusal(sent)) return { ...end, refused: true };
     const { declaredMark, id } = this.#sendState();
-    const verified = await lookAfterRefusal(call, this.change, { ...this.#tools, declaredMark, id });
+    const verified = await readAfterRefusal(call, this.change, { ...this.#tools, declaredMark, id });
     switch (verified.is) {
       case 'true':
         this.#rememberCreated(call, verified.live?.id);
@@ -247,7 +247,7 @@ export class ChangeRun {
   #note(id: CallId, end: CallEnd): void {
     this.#results.set(id, end);
     const call = this.change.calls.find((one) => one.id === id);
-    if (call !== undefined) this.#look.learn(call, end.answer);
+    if (call !== undefined) this.#recheck.learn(call, end.answer);
     if (this.#results.size === this.#callCount()) this.#endFromCalls();
     else if (isDone(end)) this.#tools.progressed(this.#done());
   }

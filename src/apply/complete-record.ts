@@ -13,12 +13,12 @@ import type { Registry } from '../model/kind/kind.ts';
 import type { LedgerRecord, Origin } from '../model/stack/ledger.ts';
 import type { Spec } from '../model/resource/resource.ts';
 import type { Answer } from '../model/wire.ts';
-import type { Planning, RecordDraft } from '../plan/build-plan.ts';
+import type { PlanResult, RecordDraft } from '../plan/build-plan.ts';
 import { canonicalValue } from '../compare/canonical-spec.ts';
 import { withValuesAt } from '../plan/approval/judge-answers.ts';
 
 interface RecordContext {
-  readonly planning: Planning;
+  readonly planning: PlanResult;
   readonly kinds: Registry;
   /** ids that this apply learned */
   readonly ids?: ReadonlyMap<AddressText, string>;
@@ -57,7 +57,7 @@ export function completeRecord(
   const isPart = carriedOut !== undefined && !carriedOut.isWhole;
   const { desired, fields, ...kept } = isPart
     ? partOf(entry, carriedOut, kind?.fields ?? {})
-    : wholeOf(entry);
+    : parentOf(entry);
   const marks = kind?.ledgerMarks?.({
     ...(carriedOut === undefined ? {} : { change: carriedOut.change }),
     answers: carriedOut?.answers ?? new Map(),
@@ -83,7 +83,7 @@ interface WrittenRecord extends Pick<LedgerRecord, 'fields' | 'content' | 'inher
   readonly desired: Spec;
 }
 
-function wholeOf({ draft: { desired }, record: { fields, ...record } }: RecordDraft): WrittenRecord {
+function parentOf({ draft: { desired }, record: { fields, ...record } }: RecordDraft): WrittenRecord {
   return { desired, fields, ...beside(record, true) };
 }
 
@@ -142,7 +142,7 @@ function mergeSets(
 
 /** Keeps the recorded value of fields whose reset was not seen, or that were answered differently (rule 40). */
 function proven(
-  planning: Planning,
+  planning: PlanResult,
   { change, calls, answers }: CarriedOut,
   { fields, known }: { readonly fields: Spec; readonly known: LedgerRecord | undefined },
 ): LedgerRecord['fields'] {

@@ -5,13 +5,13 @@
 import { type AddressText, formatAddress } from '../model/resource/address.ts';
 import type { Change } from '../model/plan/change.ts';
 import type { Outcome } from '../model/plan/outcome.ts';
-import type { Planning } from '../plan/build-plan.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
 
 /** The same outcomes, with `foundTrue` where it applies. @param changes of the plan that was applied */
 export function withFoundTrue(
   outcomes: readonly Outcome[],
   changes: readonly Change[],
-  again: Planning,
+  again: PlanResult,
 ): readonly Outcome[] {
   const applied = new Map(changes.map((change) => [formatAddress(change.address), change]));
   const open = new Set(again.plan.changes.map(({ address }) => formatAddress(address)));
@@ -41,7 +41,7 @@ function isInQuestion(outcome: Outcome): boolean {
 }
 
 /** A refused creation counts as done only if all witnesses prove that the resource is ours. */
-function isTrue(change: Change, { refused }: Outcome, { remainingWork }: Planning): boolean {
+function isTrue(change: Change, { refused }: Outcome, { remainingWork }: PlanResult): boolean {
   const { action, fields, isOurs } = remainingWork(change);
   const isWitnessed = isOurs || refused === undefined || change.action !== 'create';
   return !action && fields.length === 0 && isWitnessed;

@@ -4,13 +4,13 @@ import { type Address, formatAddress } from '../model/resource/address.ts';
 import type { Kind, Registry, Session } from '../model/kind/kind.ts';
 import type { Change } from '../model/plan/change.ts';
 import { untilAborted } from '../model/until-aborted.ts';
-import type { Planning } from '../plan/build-plan.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
 
 /**
  * Lets calls pass that write what is unproven: the first one proves that it is kept, while the others wait. A call that is refused
  * proves nothing; then the next one has to. One for each target and kind.
  */
-class FirstProof {
+class WriteCheck {
   #known: 'kept' | 'dropped' | undefined;
   #running: Promise<void> | undefined;
   #leave: () => void = () => {};
@@ -34,8 +34,8 @@ class FirstProof {
 }
 
 /** What one target has to prove, by kind. */
-export class FirstProofs {
-  readonly #proofs = new Map<string, FirstProof>();
+export class WriteVerifier {
+  readonly #proofs = new Map<string, WriteCheck>();
 
   /** Enters all of them, in the order in which everybody does. @returns those that the caller has to prove, or what is known to be dropped */
   async enter(kinds: readonly string[]): Promise<readonly string[] | { readonly dropped: string }> {
@@ -55,8 +55,8 @@ export class FirstProofs {
     for (const kind of kinds) this.#of(kind).end(known);
   }
 
-  #of(kind: string): FirstProof {
-    const proof = this.#proofs.get(kind) ?? new FirstProof();
+  #of(kind: string): WriteCheck {
+    const proof = this.#proofs.get(kind) ?? new WriteCheck();
     this.#proofs.set(kind, proof);
     return proof;
   }
@@ -67,32 +67,32 @@ type KeptFound =
   /** `lost`: it is not there; `unread`: nobody can tell */
   | { readonly is: 'lost' | 'unread'; readonly why: string };
 
-interface ProofContext {
+interface VerifyContext {
   readonly kind: Kind;
   readonly session: Session;
-  readonly planning: Planning;
+  readonly planning: PlanResult;
   readonly kinds: Registry;
   readonly stop?: AbortSignal;
 }
 
 /** Reads back what a carried out call has to prove. @returns the first that was not found, and whether it is the claim or a part */
-export async function readProofs(
-  context: ProofContext,
+export async function verifyWrite(
+  context: VerifyContext,
   change: Change,
   { kinds, id }: { readonly kinds: readonly string[]; readonly id: string | undefined },
 ): Promise<KeptFound & { readonly of?: 'claim' | 'part' }> {
   for (const name of kinds) {
     const isClaim = name === context.kind.name;
     const found = await (isClaim
-      ? readClaimBack(context, change.address, id)
+      ? verifyOwnershipTag(context, change.address, id)
       : readPartBack(context, change, { name, id }));
     if (found.is !== 'kept') return { ...found, of: isClaim ? 'claim' : 'part' };
   }
   return { is: 'kept' };
 }
 
-async function readClaimBack(
-  { kind, session, stop }: ProofContext,
+async function verifyOwnershipTag(
+  { kind, session, stop }: VerifyContext,
   address: Address,
   id: string | undefined,
 ): Promise<KeptFound> {
@@ -109,7 +109,7 @@ async function readClaimBack(
 
 /** A part that the same call wrote has to be as it was sent; of one that is yet to be written, the answer alone is enough. */
 async function readPartBack(
-  { kinds, session, planning, stop }: ProofContext,
+  { kinds, session, planning, stop }: VerifyContext,
   { address, calls }: Change,
   { name, id }: { readonly name: string; readonly id: string | undefined },
 ): Promise<KeptFound> {

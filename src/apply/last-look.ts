@@ -11,7 +11,7 @@ import type { Kind, Session } from '../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../model/resource/resource.ts';
 import type { Answer } from '../model/wire.ts';
 import type { LaterCall, Recheck } from '../plan/approval/recheck.ts';
-import type { Planning } from '../plan/build-plan.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
 import { writtenBy } from './complete-record.ts';
 
 /** How old a read may be when the write that relies on it goes out, in milliseconds. */
@@ -20,8 +20,8 @@ export const maxAge = 3000;
 /** The result of a look. */
 export type Verdict = Recheck | { readonly is: 'failed'; readonly why: string };
 
-interface LookTools {
-  readonly planning: Planning;
+interface RecheckTools {
+  readonly planning: PlanResult;
   readonly kind: Kind;
   readonly session: Session;
   /** ids of resources that this apply created */
@@ -39,9 +39,9 @@ interface Known {
 }
 
 /** The looks of one change. */
-export class LastLook {
+export class LastRead {
   readonly #change: Change;
-  readonly #tools: LookTools;
+  readonly #tools: RecheckTools;
   /** calls of which an attempt may have reached the service */
   readonly #sent = new Set<CallId>();
   #known: Known | undefined;
@@ -49,7 +49,7 @@ export class LastLook {
   #seenAt: number | undefined;
   #reading: Promise<Known> | undefined;
 
-  constructor(change: Change, tools: LookTools) {
+  constructor(change: Change, tools: RecheckTools) {
     this.#change = change;
     this.#tools = tools;
   }
@@ -93,7 +93,7 @@ export class LastLook {
   learn(call: Call, answer: Answer | undefined): void {
     const known = this.#known;
     this.#known = undefined;
-    const answered = answer && this.#tools.kind.answered?.(call, answer);
+    const answered = answer && this.#tools.kind.fieldsFromResponse?.(call, answer);
     if (known?.live === undefined || answered === undefined) return;
     // An answer says nothing about the claim, so that the time of the last read counts.
     this.#known = { at: known.at, live: { ...known.live, spec: answered.spec } };

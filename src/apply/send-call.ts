@@ -1,7 +1,7 @@
 /** Sends one call once, and looks up by name what a create may have made whose answer was lost. */
 import { messageOf } from '../model/message-of.ts';
 import type { Change } from '../model/plan/change.ts';
-import { ownClaim } from '../model/resource/claim.ts';
+import { ownOwnershipTag } from '../model/resource/claim.ts';
 import { type Address, formatAddress } from '../model/resource/address.ts';
 import type { Call } from '../model/plan/call.ts';
 import { isJsonObject, type Json, sameJson } from '../model/json/json.ts';
@@ -17,7 +17,7 @@ import {
   type Writer,
 } from '../model/wire.ts';
 import { quoted } from '../model/quoted.ts';
-import type { Planning } from '../plan/build-plan.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
 
 export type SendResult =
   | CarriedOutCall
@@ -53,7 +53,7 @@ export interface Failed {
 export interface SendContext {
   readonly kind: Kind;
   readonly session: Session;
-  readonly planning: Pick<Planning, 'isClaimedByAnother'>;
+  readonly planning: Pick<PlanResult, 'isClaimedByAnother'>;
   readonly writer: Writer;
   /** id of the resource that the call is about, once it has one */
   readonly id?: string | undefined;
@@ -128,7 +128,7 @@ async function resultOf(
   about: { readonly context: SendContext; readonly address: Address },
 ): Promise<SendResult> {
   if (call.success.includes(answer.status)) return success(call, answer);
-  if (call.already?.includes(answer.status)) return judgeAlready(call, answer, about);
+  if (call.already?.includes(answer.status)) return explainExisting(call, answer, about);
   if (!mayHaveActed(answer)) return refused(answer, call);
   const why = describeAnswer(answer);
   return call.repeatable ? { is: 'failed', why, inDoubt: true } : { is: 'unknown', why };
@@ -139,7 +139,7 @@ function mayHaveActed({ status }: Answer): boolean {
 }
 
 /** A repeated call may find its own work done; it counts as ours only if the kind can prove it. */
-async function judgeAlready(
+async function explainExisting(
   call: Call,
   answer: Answer,
   { context, address }: { readonly context: SendContext; readonly address: Address },
@@ -174,19 +174,19 @@ function at(body: Json, pointer: string): Json | undefined {
   return value;
 }
 
-type LookupResult =
+type FindResult =
   | CarriedOutCall
   | { readonly is: 'absent' }
   | { readonly is: 'theirs'; readonly why: string }
   | { readonly is: 'unknown'; readonly why: string };
 
-export async function lookUp(address: Address, context: SendContext): Promise<LookupResult> {
+export async function findByName(address: Address, context: SendContext): Promise<FindResult> {
   const { kind, session } = context;
   try {
     const live = await kind.readOne(session, address);
     if (live === undefined) return { is: 'absent' };
     const { witness } = live;
-    const isMarked = witness.bornOf === session.stack || ownClaim(witness)?.stack === session.stack;
+    const isMarked = witness.bornOf === session.stack || ownOwnershipTag(witness)?.stack === session.stack;
     const ours = isMarked && !context.planning.isClaimedByAnother(live);
     if (!ours) return { is: 'theirs', why: `${quoted(formatAddress(address))} exists, and is not ours` };
     const origin = isThisCreate(live, context) ? 'created' : 'adopted';

@@ -6,7 +6,7 @@ import type { Call } from '../model/plan/call.ts';
 import type { Change } from '../model/plan/change.ts';
 import type { Kind, Session } from '../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../model/resource/resource.ts';
-import type { Planning } from '../plan/build-plan.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
 import { writtenBy } from './complete-record.ts';
 import { isThisCreate } from './send-call.ts';
 
@@ -14,7 +14,7 @@ import { isThisCreate } from './send-call.ts';
 const maxConfirmedRefusals = 10;
 
 /** The remaining number of verifications for one target; shared by all of its changes. */
-export class LookBudget {
+export class ReadBudget {
   #left = maxConfirmedRefusals;
 
   /** Whether one more look may be made; it is counted then. */
@@ -30,11 +30,11 @@ export class LookBudget {
   }
 }
 
-interface LookContext {
-  readonly planning: Planning;
+interface ReadContext {
+  readonly planning: PlanResult;
   readonly kind: Kind;
   readonly session: Session;
-  readonly looks: LookBudget;
+  readonly looks: ReadBudget;
   /** the resource's id, once it has one */
   readonly id: string | undefined;
   readonly declaredMark: Spec;
@@ -49,10 +49,10 @@ type VerifiedState =
   | { readonly is: 'open' };
 
 /** Never rejects. */
-export async function lookAfterRefusal(
+export async function readAfterRefusal(
   call: Call,
   change: Change,
-  look: LookContext,
+  look: ReadContext,
 ): Promise<VerifiedState> {
   const { kind, session, looks, id } = look;
   if (!looks.take()) return { is: 'open' };
@@ -70,7 +70,7 @@ export async function lookAfterRefusal(
 function verify(
   call: Call,
   change: Change,
-  { look, live }: { readonly look: LookContext; readonly live: LiveResource | undefined },
+  { look, live }: { readonly look: ReadContext; readonly live: LiveResource | undefined },
 ): VerifiedState {
   const isCreate = call.createsId !== undefined;
   if (isCreate && (live === undefined || !isThisCreate(live, look))) return { is: 'untrue' };

@@ -6,15 +6,15 @@ import type { DigestedChange } from '../model/plan/change.ts';
 import { withRedactedValues } from '../model/plan/redacted-values.ts';
 import { redactEntry, redactLedger, redactLock } from '../model/redaction/stored-values.ts';
 import type { ApprovedPlan, StackStore } from '../model/stack/ledger.ts';
-import { atomsOf } from '../plan/approval/digest.ts';
-import { readAtoms } from '../plan/approval/read-atoms.ts';
+import { digestItemsOf } from '../plan/approval/digest.ts';
+import { readDigestItems } from '../plan/approval/read-atoms.ts';
 import type { CliHost } from './cli-host.ts';
 
 /** @param stack hashes of redacted values contain its name */
 export function redactingStore(store: StackStore, stack: string, clean: CliHost['clean']): StackStore {
   const redactApproved = (approved: ApprovedPlan) => ({
     ...approved,
-    atoms: cleanAtoms(approved.atoms, stack, clean),
+    atoms: redactApprovedItems(approved.atoms, stack, clean),
   });
   const redacting: Pick<StackStore, 'write' | 'keepEntries' | 'lock'> = {
     write: async (ledger) => {
@@ -37,11 +37,17 @@ export function redactingStore(store: StackStore, stack: string, clean: CliHost[
 const parsed = new WeakMap<readonly string[], readonly DigestedChange[]>();
 
 /** Replaces values that hold secrets by their hashes. */
-function cleanAtoms(atoms: readonly string[], stack: string, clean: CliHost['clean']): readonly string[] {
-  const changes = parsed.get(atoms) ?? readAtoms(atoms);
+function redactApprovedItems(
+  atoms: readonly string[],
+  stack: string,
+  clean: CliHost['clean'],
+): readonly string[] {
+  const changes = parsed.get(atoms) ?? readDigestItems(atoms);
   parsed.set(atoms, changes);
   const isClean = changes.every(({ fields }) => clean(fields) === fields);
-  return isClean ? atoms : [...atomsOf(changes.map((change) => withRedacted(change, stack, clean)))].sort();
+  return isClean
+    ? atoms
+    : [...digestItemsOf(changes.map((change) => withRedacted(change, stack, clean)))].sort();
 }
 
 function withRedacted(change: DigestedChange, stack: string, clean: CliHost['clean']): DigestedChange {

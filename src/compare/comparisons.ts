@@ -173,7 +173,7 @@ export const pemSet: Comparison = {
 };
 
 /** A structure that changes as a whole. */
-export const whole: Comparison = { shape: 'scalar', canonical: (value) => value };
+export const asText: Comparison = { shape: 'scalar', canonical: (value) => value };
 
 /** A secret: what is compared and shown is `{ set, version }` and the name of its source, never the value. */
 export const secretVersion: Comparison = comparison('secret', (value) => ({

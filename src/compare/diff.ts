@@ -122,7 +122,7 @@ function compareField(input: FieldInput): FieldDiff {
   if (input.unknown !== undefined) return only(change(input, { unknown: input.unknown }));
   if (live === undefined) {
     const isRecorded = recorded !== undefined && sameJson(recorded, wanted);
-    return isRecorded ? nothing : only(change(input, { unknown: notAnswered }));
+    return isRecorded ? nothing : only(change(input, { unknown: notReturned }));
   }
   const before = canonicalValue(field, live);
   if (field.members !== undefined && isJsonObject(wanted) && isJsonObject(before)) {
@@ -137,7 +137,7 @@ function compareField(input: FieldInput): FieldDiff {
 }
 
 /** Why the value before is unknown where the service never answers the field. */
-export const notAnswered = 'not answered by the service';
+export const notReturned = 'not answered by the service';
 
 function only(change: FieldChange): FieldDiff {
   return { fields: [change], notes: [] };

@@ -38,7 +38,7 @@ export function onlyLedgerError(error: unknown): LedgerError {
 }
 
 /** For callers that need all entries. @throws LedgerError of the first entry that cannot be read */
-export function wholeEntries(found: readonly (HistoryEntry | LedgerError)[]): readonly HistoryEntry[] {
+export function completeEntries(found: readonly (HistoryEntry | LedgerError)[]): readonly HistoryEntry[] {
   return found.map((entry) => {
     if (entry instanceof LedgerError) throw entry;
     return entry;

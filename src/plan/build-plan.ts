@@ -5,7 +5,7 @@
 
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { CallId } from '../model/plan/call.ts';
-import type { Change, DigestedChange, Mention } from '../model/plan/change.ts';
+import type { Change, DigestedChange, Notice } from '../model/plan/change.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { LedgerRecord } from '../model/stack/ledger.ts';
 import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan/plan.ts';
@@ -19,15 +19,15 @@ import { type Draft, draftDeclared } from './draft/draft-declared.ts';
 import { type RemovalAction, draftRemoval } from './draft/draft-removal.ts';
 import { orderChanges } from './calls/order-changes.ts';
 import { findGuards } from './guards/find-guards.ts';
-import { type AnswersVerdict, judgeAnswers } from './approval/judge-answers.ts';
+import { type ResponseCheck, checkResponses } from './approval/judge-answers.ts';
 import { liveSecretNames } from './context/secret-names.ts';
 import { ledgerNotes } from './context/ledger-notes.ts';
 import { type RemainingWork, remainingWork } from './approval/remaining-work.ts';
 import { findLosses } from './ownership/losses.ts';
 import { withCalls } from './calls/plan-calls.ts';
-import { behindClaims, type Unproven, unprovenIn } from './calls/unproven.ts';
+import { waitingForOwnershipTags, type UnverifiedWrites, findUnverifiedWrites } from './calls/unproven.ts';
 import { recordBeside } from './ownership/last-written.ts';
-import { judgeUndeclared } from './ownership/judge-undeclared.ts';
+import { removalOfUndeclared } from './ownership/judge-undeclared.ts';
 import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } from './approval/recheck.ts';
 import { findDanglingReferences } from './draft/dangling-references.ts';
 import { readOnlyNote, readOnlyTargets } from './calls/predict-refusal.ts';
@@ -41,7 +41,7 @@ export interface PlanInput extends PlanContextInput {
 }
 
 /** A plan, and the records and functions that apply needs besides it. */
-export interface Planning {
+export interface PlanResult {
   readonly plan: Plan;
   /** the record of each declared resource once it is as declared; without ids and marks */
   readonly records: ReadonlyMap<AddressText, RecordDraft>;
@@ -60,11 +60,11 @@ export interface Planning {
   /** Whether the resource is read before the first call: not if the plan itself creates it, and the service refuses a second one. */
   needsRecheck(change: Change): boolean;
   /** What a change has to prove where nothing shows yet whether claims and parts are kept (rule 48). */
-  unprovenBy(change: Change): Unproven | undefined;
+  unprovenBy(change: Change): UnverifiedWrites | undefined;
   /** what the service will refuse to the token of this plan; these are errors only when this run applies it */
   readonly refusals: readonly Diagnostic[];
   /** What the answers to the writes of a change prove (rule 40). */
-  judgeAnswers(change: Change, answers: ReadonlyMap<CallId, Answer>): AnswersVerdict;
+  judgeAnswers(change: Change, answers: ReadonlyMap<CallId, Answer>): ResponseCheck;
   /** What is left to do of an approved change, whatever the manifests say now (rule 28). */
   remainingWork(approved: DigestedChange): RemainingWork;
 }
@@ -78,7 +78,7 @@ export interface RecordDraft {
   readonly settled: boolean;
 }
 
-export function buildPlan(input: PlanInput): Planning {
+export function buildPlan(input: PlanInput): PlanResult {
   const context = makePlanContext(input);
   const unread = input.targets.flatMap((found) => found.unread ?? []);
   const unfit = [
@@ -100,7 +100,7 @@ export function buildPlan(input: PlanInput): Planning {
   const drafted = pending.map((draft) =>
     withLosses(withPredictedRefusals(context, withCalls(context, draft, drafts), drafts), losses),
   );
-  const { changes, cycle } = orderChanges(behindClaims(context, drafted));
+  const { changes, cycle } = orderChanges(waitingForOwnershipTags(context, drafted));
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
   const selection = selectionOf(input);
@@ -111,7 +111,7 @@ export function buildPlan(input: PlanInput): Planning {
     ...selection,
     changes,
     unchanged: drafts.size - pending.length,
-    mentions: sortMentions([...planDraft.mentions, ...notedOnly(drafts)]),
+    mentions: sortNotices([...planDraft.mentions, ...notedOnly(drafts)]),
     problems: sortDiagnostics(problems),
     guards: findGuards(context, drafts),
     coverage: coverageOf(input, context, changes),
@@ -133,10 +133,10 @@ export function buildPlan(input: PlanInput): Planning {
       const { claim } = context.withClaim(live).witness;
       return claim !== undefined && !context.isOurClaim(claim);
     },
-    unprovenBy: unprovenIn(context, changes),
+    unprovenBy: findUnverifiedWrites(context, changes),
     refusals: predictedRefusals(context, changes, drafts),
     judgeAnswers: (change, answers) =>
-      judgeAnswers({
+      checkResponses({
         kind: context.kind(change.address.kind),
         change,
         answers,
@@ -153,14 +153,14 @@ function withLosses(change: Change, losses: ReturnType<typeof findLosses>): Chan
 }
 
 /** The notes of resources with nothing to do, as mentions, because these are no changes of the plan. */
-function notedOnly(drafts: ReadonlyMap<AddressText, Draft>): Mention[] {
+function notedOnly(drafts: ReadonlyMap<AddressText, Draft>): Notice[] {
   return [...drafts.values()]
     .filter(({ change }) => change.action === 'none')
     .flatMap(({ change: { address, notes } }) => notes.map((message) => ({ address, message })));
 }
 
-function sortMentions(mentions: readonly Mention[]): Mention[] {
-  const key = ({ address, message }: Mention) => `${formatAddress(address)}\0${message}`;
+function sortNotices(mentions: readonly Notice[]): Notice[] {
+  const key = ({ address, message }: Notice) => `${formatAddress(address)}\0${message}`;
   return mentions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
@@ -168,7 +168,7 @@ function sortMentions(mentions: readonly Mention[]): Mention[] {
 interface PlanDraft {
   readonly drafts: Map<AddressText, Draft>;
   readonly problems: Diagnostic[];
-  readonly mentions: Mention[];
+  readonly mentions: Notice[];
   readonly forget: AddressText[];
 }
 
@@ -205,7 +205,7 @@ function protectedDestroys(
 }
 
 function draftAllUndeclared(context: PlanContext, planDraft: PlanDraft): void {
-  for (const [text, removal] of judgeUndeclared(context)) {
+  for (const [text, removal] of removalOfUndeclared(context)) {
     switch (removal.is) {
       case 'problem':
         planDraft.problems.push(removal.problem);
@@ -243,7 +243,7 @@ function recordedAt(context: PlanContext, address: Address): AddressText {
 function rechecks(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
-): Pick<Planning, 'recheck' | 'isCarriedOut' | 'needsRecheck'> {
+): Pick<PlanResult, 'recheck' | 'isCarriedOut' | 'needsRecheck'> {
   const draftOf = (change: Change): Draft => {
     const draft = drafts.get(formatAddress(change.address));
     if (draft === undefined) throw new Error(`no draft for ${formatAddress(change.address)}`);

@@ -17,7 +17,7 @@ export function serveDiscovery(app: FastifyInstance, { dialects }: Services): st
 }
 
 /** The headers of every answer of the API, refusals included: clients read them whatever the status is. */
-export function greetingHeaders({ dialects, edition }: Services): Readonly<Record<string, string>> {
+export function serviceHeaders({ dialects, edition }: Services): Readonly<Record<string, string>> {
   const { greeting } = dialects.workspaces;
   return { ...greeting?.headers, ...(edition.hosted ? greeting?.hostedHeaders : {}) };
 }

@@ -21,7 +21,7 @@ const OWN_ENDPOINTS: readonly OwnEndpoint[] = [{ method: 'GET', path: PROOF_PATH
 type OwnEndpoint = Pick<Endpoint, 'method' | 'path'>;
 
 /** `app` must be a scope of its own, without a prefix: it takes what no other scope has taken. */
-export function serveOutside(app: FastifyInstance, services: Services, dataFile: string): void {
+export function serveFallbackRoutes(app: FastifyInstance, services: Services, dataFile: string): void {
   app.removeAllContentTypeParsers();
   // Nothing here reads a body, so none can be wrong.
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
@@ -30,13 +30,13 @@ export function serveOutside(app: FastifyInstance, services: Services, dataFile:
   const discovery = serveDiscovery(app, services);
   const own: readonly OwnEndpoint[] =
     discovery === undefined ? OWN_ENDPOINTS : [...OWN_ENDPOINTS, { method: 'GET', path: discovery }];
-  app.setNotFoundHandler((request, reply) => answerOutside({ services, own }, request, reply));
+  app.setNotFoundHandler((request, reply) => answerFallback({ services, own }, request, reply));
 }
 
 const KEPT = /^\/(?:api|\.well-known|admin)(?:\/|$)/;
 
 /** Answers a request that no route took. */
-function answerOutside(
+function answerFallback(
   { services, own }: { readonly services: Services; readonly own: readonly OwnEndpoint[] },
   request: FastifyRequest,
   reply: FastifyReply,

@@ -30,7 +30,7 @@ import { sendError, serveApi } from './json-api/api-scope.ts';
 import type { Endpoint } from './json-api/endpoint.ts';
 import { ApiError } from './json-api/errors.ts';
 import { acceptListVerb, verbOf } from './list-verb.ts';
-import { serveOutside } from './outside.ts';
+import { serveFallbackRoutes } from './outside.ts';
 import { applySeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
 import type { Seed } from './seed/seed.ts';
@@ -209,7 +209,7 @@ async function buildApp(
     prefix: STORAGE_PREFIX,
   });
   await app.register(async (scope) => registerClusterAuth(scope, services));
-  await app.register(async (scope) => serveOutside(scope, services, options.data));
+  await app.register(async (scope) => serveFallbackRoutes(scope, services, options.data));
   return app;
 }
 

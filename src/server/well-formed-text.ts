@@ -22,7 +22,7 @@ export function formTextOf(bytes: Buffer): string | undefined {
 export const HALF_CHARACTER = 'with half of a surrogate pair';
 
 /** For `JSON.parse`, as its reviver. @throws SyntaxError for a name or a text with half of a surrogate pair */
-export function requireWholeCharacters(name: string, value: unknown): unknown {
+export function requireWellFormedText(name: string, value: unknown): unknown {
   const isWhole = name.isWellFormed() && (typeof value !== 'string' || value.isWellFormed());
   if (!isWhole) throw new SyntaxError(`a text ${HALF_CHARACTER}`);
   return value;
@@ -33,6 +33,6 @@ export function parseJson(text: string): unknown {
   // Looking at each member takes time, and only an escape can be half of a pair.
   return JSON.parse(
     text,
-    /\\u[dD][89a-fA-F]/.test(text) ? (name, value) => requireWholeCharacters(name, value) : undefined,
+    /\\u[dD][89a-fA-F]/.test(text) ? (name, value) => requireWellFormedText(name, value) : undefined,
   );
 }

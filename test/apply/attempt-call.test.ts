@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AttemptResult, attemptCall } from '../../src/apply/attempt-call.ts';
-import { LastLook } from '../../src/apply/last-look.ts';
+import { LastRead } from '../../src/apply/last-look.ts';
 import type { SendContext } from '../../src/apply/send-call.ts';
 import type { Json } from '../../src/model/json/json.ts';
 import type { Call } from '../../src/model/plan/call.ts';
@@ -105,7 +105,7 @@ async function send(
   const [change] = planning.plan.changes;
   if (change === undefined) throw new Error('nothing is planned');
   const tools = { ...context, planning, ids: new Map(), createdAt: new Map(), now: () => 0 };
-  const look = new LastLook(change, tools);
+  const look = new LastRead(change, tools);
   const sent = await attemptCall(call, { change, look, send: context, resolve: async () => request });
   return { ...sent, log };
 }

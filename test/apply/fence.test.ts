@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fence } from '../../src/apply/fence.ts';
+import type { LockGuard } from '../../src/apply/fence.ts';
 import { LedgerConflict, LockLost } from '../../src/model/stack/ledger.ts';
 import { at, desired } from '../support/toys/toy-plan.ts';
 import { applyToys, type Script } from '../support/toys/toy-service.ts';
@@ -7,7 +7,7 @@ import { applyToys, type Script } from '../support/toys/toy-service.ts';
 const wholes = Array.from({ length: 40 }, (_, index) => desired(at('Whole', `h${index}`)));
 
 /** Lets so many writes through, and then none any more. */
-function fenceAfter(writes: number): Fence {
+function fenceAfter(writes: number): LockGuard {
   const lost = new AbortController();
   let left = writes;
   return {
@@ -20,7 +20,7 @@ function fenceAfter(writes: number): Fence {
   };
 }
 
-async function applyWholes(fence: Fence, script: Script = {}) {
+async function applyWholes(fence: LockGuard, script: Script = {}) {
   const sent: string[] = [];
   const outcomes: string[] = [];
   const said = await applyToys(

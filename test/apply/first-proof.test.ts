@@ -1,6 +1,6 @@
 /** Who proves what a target keeps, and who waits for it (rule 48). */
 import { describe, expect, it } from 'vitest';
-import { FirstProofs } from '../../src/apply/first-proof.ts';
+import { WriteVerifier } from '../../src/apply/first-proof.ts';
 
 /** Whether the promise has been fulfilled by now, without waiting for it. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
@@ -11,7 +11,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 describe('The first call that writes what is unproven', () => {
   it('proves it for the others, which wait so long', async () => {
-    const proofs = new FirstProofs();
+    const proofs = new WriteVerifier();
     expect(await proofs.enter(['Tags', 'Whole'])).toEqual(['Tags', 'Whole']);
     const second = proofs.enter(['Whole']);
     expect(await isSettled(second)).toBe(false);
@@ -21,7 +21,7 @@ describe('The first call that writes what is unproven', () => {
   });
 
   it('leaves it to the next one if it was refused', async () => {
-    const proofs = new FirstProofs();
+    const proofs = new WriteVerifier();
     await proofs.enter(['Whole']);
     const second = proofs.enter(['Whole']);
     proofs.end(['Whole']);
@@ -29,7 +29,7 @@ describe('The first call that writes what is unproven', () => {
   });
 
   it('stops the others if it was dropped, and what they hold of other proofs goes to the next', async () => {
-    const proofs = new FirstProofs();
+    const proofs = new WriteVerifier();
     await proofs.enter(['Whole']);
     const second = proofs.enter(['Consumers', 'Whole']);
     const third = proofs.enter(['Consumers']);
@@ -40,7 +40,7 @@ describe('The first call that writes what is unproven', () => {
   });
 
   it('does not concern calls that write something else', async () => {
-    const proofs = new FirstProofs();
+    const proofs = new WriteVerifier();
     await proofs.enter(['Whole']);
     expect(await proofs.enter(['Consumers'])).toEqual(['Consumers']);
   });

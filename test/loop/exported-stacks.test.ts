@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { claimKey } from '../../src/model/resource/claim.ts';
+import { ownershipTagKey } from '../../src/model/resource/claim.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json/json.ts';
 import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import type { Ran } from '../support/captured-host.ts';
@@ -146,7 +146,7 @@ async function workspacesOf(tenant: Tenant): Promise<readonly JsonObject[]> {
 /** As if nobody had ever used trueup there: the birth mark is of a stack of another name. */
 async function dropClaims(tenant: Tenant): Promise<void> {
   for (const { id } of await workspacesOf(tenant)) {
-    const bound = (await tagsOf(String(id), tenant)).filter(([key]) => key !== claimKey);
+    const bound = (await tagsOf(String(id), tenant)).filter(([key]) => key !== ownershipTagKey);
     const data = bound.map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } }));
     const answer = await fetch(`${tenant.url}/api/v2/workspaces/${String(id)}`, {
       method: 'PATCH',
@@ -172,7 +172,7 @@ async function snapshot(tenant: Tenant): Promise<Json> {
   const workspaces = await Promise.all(
     (await workspacesOf(tenant)).map(async ({ id, attributes, relationships }) => {
       const path = `/api/v2/workspaces/${String(id)}`;
-      const tags = (await tagsOf(String(id), tenant)).filter(([key]) => key !== claimKey);
+      const tags = (await tagsOf(String(id), tenant)).filter(([key]) => key !== ownershipTagKey);
       return {
         id: id ?? null,
         attributes: withoutMoments(attributes),

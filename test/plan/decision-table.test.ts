@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Address, formatAddress, readAddress } from '../../src/model/resource/address.ts';
 import type { LedgerRecord, Origin } from '../../src/model/stack/ledger.ts';
 import type { DesiredResource, Metadata } from '../../src/model/resource/resource.ts';
-import type { Planning } from '../../src/plan/build-plan.ts';
+import type { PlanResult } from '../../src/plan/build-plan.ts';
 import {
   applies,
   type Circumstances,
@@ -92,7 +92,7 @@ function roleWorld({ document, owns, ledger, live: found, target }: RoleCase): W
 }
 
 /** What came of it, in the words of the rows. */
-function deedOf({ plan, forget }: Planning, { records = {} }: World): string {
+function deedOf({ plan, forget }: PlanResult, { records = {} }: World): string {
   const problems = plan.problems.map(({ class: kind, code }) => `${kind} ${code}`);
   if (problems.length > 0) return problems.join(', ');
   const deeds = plan.changes.map(({ action, fields }) => {
@@ -107,13 +107,13 @@ function deedOf({ plan, forget }: Planning, { records = {} }: World): string {
   return [...(deeds.length === 0 ? ['nothing'] : deeds), ...said, ...forgotten].join(', ');
 }
 
-function originOf({ plan, records }: Planning): string {
+function originOf({ plan, records }: PlanResult): string {
   const [first] = plan.problems.length > 0 ? [] : records.values();
   return first?.record.origin ?? '-';
 }
 
 /** Those about who is who; guards that count are no matter of one resource. */
-function guardsOf({ plan }: Planning): string {
+function guardsOf({ plan }: PlanResult): string {
   const asked = plan.guards.filter(({ id }) => ['recreate', 'no-record', 'adopt'].includes(id));
   return asked.map(({ id }) => id).join(', ') || '-';
 }
@@ -159,12 +159,12 @@ function checkTable<C extends Circumstances>({ rules, cases, observe }: Table<C>
 const wholes = combinationsOf(wholeCircumstances).filter(isPossibleWhole);
 const roles = combinationsOf(roleCircumstances).filter(isPossibleRole);
 
-const ofWhole = (observe: (planning: Planning, world: World) => string) => (combination: WholeCase) => {
+const ofWhole = (observe: (planning: PlanResult, world: World) => string) => (combination: WholeCase) => {
   const world = wholeWorld(combination);
   return observe(planOf(world), world);
 };
 
-const ofRole = (observe: (planning: Planning, world: World) => string) => (combination: RoleCase) => {
+const ofRole = (observe: (planning: PlanResult, world: World) => string) => (combination: RoleCase) => {
   const world = roleWorld(combination);
   return observe(planOf(world), world);
 };

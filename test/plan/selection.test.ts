@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAddress } from '../../src/model/resource/address.ts';
 import type { DesiredResource } from '../../src/model/resource/resource.ts';
-import { judgeApproval } from '../../src/plan/approval/judge-approval.ts';
+import { checkApprovedChanges } from '../../src/plan/approval/judge-approval.ts';
 import { plannedDeletions } from '../../src/plan/ownership/planned-deletions.ts';
 import { at, deeds, desired, inputOf, live, planOf, record, type World } from '../support/toys/toy-plan.ts';
 import { crowd, fired } from '../support/toys/watched-toys.ts';
@@ -207,7 +207,9 @@ describe('What a selection holds', () => {
     ];
     for (const approved of plans)
       for (const fresh of plans)
-        expect(judgeApproval(fresh, approved.plan).is).toBe(approved === fresh ? 'equal' : 'elsewhere');
+        expect(checkApprovedChanges(fresh, approved.plan).is).toBe(
+          approved === fresh ? 'equal' : 'elsewhere',
+        );
   });
 });
 

@@ -29,14 +29,14 @@ interface ArchivedTrail {
 }
 
 /** What one look has added. */
-export interface Look {
+export interface TrailCheck {
   readonly added: number;
   readonly head: ArchiveHead;
   readonly gap?: TrailGap;
 }
 
 /** @throws TrailError when not all could be read, WireError, ArchiveError */
-export async function archiveTrail(archived: ArchivedTrail): Promise<Look> {
+export async function archiveTrail(archived: ArchivedTrail): Promise<TrailCheck> {
   const { channel, archive, trail, clean } = archived;
   const known = await archive.head(trail);
   const from = known && provenUntil(known);

@@ -5,7 +5,7 @@
 import { type TrailChannel, type TrailEvent, trailOverlap } from '../../model/audit-trail.ts';
 import { oldestFirst } from './filter-events.ts';
 import { readTrailPage } from './read-page.ts';
-import { readWholeTrail } from './read-trail.ts';
+import { readFullTrail } from './read-trail.ts';
 
 /** How far a trail was followed. */
 export interface TrailCursor {
@@ -52,7 +52,7 @@ export async function followTrail(
 ): Promise<Followed> {
   const known = new Set(cursor.ids);
   const since = windowOf(cursor);
-  const read = await readWholeTrail(channel, { since: since - 1 });
+  const read = await readFullTrail(channel, { since: since - 1 });
   const found = read.filter((event) => event.at >= since).sort(oldestFirst);
   const at = Math.max(cursor.at, Math.min(found.at(-1)?.at ?? 0, now + (channel.clockAhead() ?? 0)));
   const next = windowOf({ from: cursor.from, at });

@@ -20,7 +20,7 @@ interface PageQuery {
  */
 export async function readTrailPage(channel: TrailChannel, query: PageQuery): Promise<TrailPage> {
   const answer = await channel.get(queryText(query));
-  if (answer.status !== 200) throw new TrailError(refusalText(answer), { passing: isPassing(answer) });
+  if (answer.status !== 200) throw new TrailError(refusalText(answer), { passing: isTemporary(answer) });
   const { body } = answer;
   const events = isJsonObject(body) ? ownMember(body, 'data') : undefined;
   const pagination = isJsonObject(body) ? ownMember(body, 'pagination') : undefined;
@@ -60,7 +60,7 @@ function readCounts(pagination: JsonObject, page: number): Omit<TrailPage, 'even
 }
 
 /** The service was out of order, and not the question. */
-function isPassing({ status }: Answer): boolean {
+function isTemporary({ status }: Answer): boolean {
   return status >= 500 || status === 429 || status === 408;
 }
 

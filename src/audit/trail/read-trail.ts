@@ -104,7 +104,7 @@ function isNewestFirst(first: TrailPage, last: TrailPage): boolean {
 }
 
 /** All events of a reading at once. @throws TrailError when these are not all, besides what reading throws */
-export async function readWholeTrail(
+export async function readFullTrail(
   channel: TrailChannel,
   query: Omit<TrailQuery, 'maxPages'> = {},
 ): Promise<TrailEvent[]> {

@@ -10,7 +10,14 @@ import { sameJson } from '../../model/json/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import { isRecordedFlag } from '../../plan/context/recorded-flags.ts';
 import { valueAt } from '../../manifest/edit/value-at.ts';
-import { fieldAt, nameOfTaking, type Refusal, refuse, refuseSecret, type Taking } from './taking.ts';
+import {
+  fieldAt,
+  nameOfAcceptedChange,
+  type Refusal,
+  refuse,
+  refuseSecret,
+  type AcceptedChange,
+} from './taking.ts';
 
 export interface AcceptRequest {
   /** as the plan shows them */
@@ -30,11 +37,11 @@ interface ChoiceContext {
 }
 
 interface Choice {
-  readonly takings: readonly Taking[];
+  readonly takings: readonly AcceptedChange[];
   readonly refusals: readonly Refusal[];
 }
 
-export function chooseTakings(plan: Plan, request: AcceptRequest, context: ChoiceContext): Choice {
+export function chooseAcceptedChanges(plan: Plan, request: AcceptRequest, context: ChoiceContext): Choice {
   const declared = new Map(
     context.resources.map((resource) => [formatAddress(resource.address) as string, resource] as const),
   );
@@ -69,12 +76,12 @@ function takeRemoval(
   { all, remove }: AcceptRequest,
   { ledger }: ChoiceContext,
 ): Choice {
-  const whole: Taking = { address, path: [], value: undefined };
+  const whole: AcceptedChange = { address, path: [], value: undefined };
   const wasThere = ledger.records.has(formatAddress(address));
   if (all && !wasThere) return { takings: [], refusals: [] };
   if (remove) return { takings: [whole], refusals: [] };
   const why = refuse(whole, 'resource-gone', {
-    message: `${nameOfTaking(whole)} is ${wasThere ? 'gone from its target' : 'not in its target'}: its manifest is kept`,
+    message: `${nameOfAcceptedChange(whole)} is ${wasThere ? 'gone from its target' : 'not in its target'}: its manifest is kept`,
     place,
     fix: `pass "--remove" to drop its manifest, too; or let apply create it${wasThere ? ' again' : ''}`,
   });
@@ -120,7 +127,7 @@ function noDifference(address: Address, field: string, fields: readonly FieldCha
   const others = fields.map(({ path }) => path.join('.')).join(', ');
   const taking = { address, path: [field] };
   return refuse(taking, 'no-difference', {
-    message: `${nameOfTaking(taking)} does not differ`,
+    message: `${nameOfAcceptedChange(taking)} does not differ`,
     fix:
       others === ''
         ? 'leave it out: all of the resource is as declared'
@@ -146,11 +153,11 @@ function driftContext({ resource: { address }, context: { kinds, ledger } }: Fie
 }
 
 /** Undefined: it follows from another field, or nobody asked for it. */
-function takeField(field: FieldChange, about: DerivedFields): Taking | Refusal | undefined {
+function takeField(field: FieldChange, about: DerivedFields): AcceptedChange | Refusal | undefined {
   const { resource, request, followsDrift } = about;
   const { address } = resource;
   const { path, before } = field;
-  const taking: Taking = { address, path, value: before };
+  const taking: AcceptedChange = { address, path, value: before };
   if (path.length === 1 && path[0] === 'name') return renamed(taking, resource);
   const isWritten = Object.hasOwn(resource.spec, path[0] ?? '');
   if (!isWritten && field.origin === undefined) return undefined;
@@ -162,7 +169,7 @@ function takeField(field: FieldChange, about: DerivedFields): Taking | Refusal |
   if (isSecret) return refuseSecret(taking, place);
   if (field.unknown !== undefined)
     return refuse(taking, 'value-unknown', {
-      message: `the live value of ${nameOfTaking(taking)} is not known: ${field.unknown}`,
+      message: `the live value of ${nameOfAcceptedChange(taking)} is not known: ${field.unknown}`,
       place,
       fix: 'write it by hand, or let apply set what is declared',
     });
@@ -185,7 +192,7 @@ function isDrift(
   return wasApplied && !sameJson(applied, before);
 }
 
-function renamed(taking: Taking, { place }: DesiredResource): Refusal {
+function renamed(taking: AcceptedChange, { place }: DesiredResource): Refusal {
   const name = JSON.stringify(taking.value);
   return refuse(taking, 'resource-renamed', {
     message: `${quoted(formatAddress(taking.address))} is called ${name} in its target`,

@@ -5,7 +5,7 @@ import type { FileDrafts } from '../../manifest/load-documents.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import type { KnownSecrets } from '../../model/redaction/known-secrets.ts';
 import { hidesMore } from './patch.ts';
-import { notEditable, type PlacedTaking } from './place-taking.ts';
+import { notEditable, type LocatedChange } from './place-taking.ts';
 import { type Refusal, refuseSecret } from './taking.ts';
 
 interface Drafted {
@@ -21,7 +21,7 @@ interface DraftContext {
   readonly secrets: Pick<KnownSecrets, 'isIn'>;
 }
 
-export function draftFiles(placed: readonly PlacedTaking[], { drafts, ...context }: DraftContext): Drafted {
+export function draftFiles(placed: readonly LocatedChange[], { drafts, ...context }: DraftContext): Drafted {
   const texts = new Map(drafts);
   const refusals: Refusal[] = [];
   for (const [file, members] of Map.groupBy(placed, (one) => one.file)) {
@@ -33,7 +33,7 @@ export function draftFiles(placed: readonly PlacedTaking[], { drafts, ...context
   return { drafts: texts, refusals };
 }
 
-function edit(members: readonly PlacedTaking[]): string | undefined | UnusualYaml {
+function edit(members: readonly LocatedChange[]): string | undefined | UnusualYaml {
   try {
     const [first] = members;
     return first && editText(first.document.source, editsOf(members));
@@ -44,7 +44,7 @@ function edit(members: readonly PlacedTaking[]): string | undefined | UnusualYam
 }
 
 /** Those that cannot be written alone either; all of them, where each can. */
-function findCulprits(members: readonly PlacedTaking[], error: UnusualYaml): Refusal[] {
+function findCulprits(members: readonly LocatedChange[], error: UnusualYaml): Refusal[] {
   const alone = members.flatMap((one) => {
     const edited = edit([one]);
     return edited instanceof UnusualYaml ? [notEditable(one.taking, edited, one.place)] : [];
@@ -53,7 +53,7 @@ function findCulprits(members: readonly PlacedTaking[], error: UnusualYaml): Ref
 }
 
 /** Those whose text has, alone too, what no patch shows; all of them, where each alone shows. */
-function findUnseen(members: readonly PlacedTaking[], context: Omit<DraftContext, 'drafts'>): Refusal[] {
+function findUnseen(members: readonly LocatedChange[], context: Omit<DraftContext, 'drafts'>): Refusal[] {
   const alone = members.filter((one) => {
     const edited = edit([one]);
     return !(edited instanceof UnusualYaml) && holdsUnseen([one], edited, context);
@@ -64,7 +64,7 @@ function findUnseen(members: readonly PlacedTaking[], context: Omit<DraftContext
 
 /** Whether a new text has what its patch would hide, or a secret of this run, and the old one had not. */
 function holdsUnseen(
-  members: readonly PlacedTaking[],
+  members: readonly LocatedChange[],
   after: string | undefined,
   { kinds, secrets }: Omit<DraftContext, 'drafts'>,
 ): boolean {
@@ -77,11 +77,11 @@ function holdsUnseen(
   return isKnown || hidesMore({ before, after }, kinds) || (secrets.isIn(after) && !secrets.isIn(before));
 }
 
-function textOf([first]: readonly PlacedTaking[]): string {
+function textOf([first]: readonly LocatedChange[]): string {
   return first?.document.source.text ?? '';
 }
 
-function editsOf(members: readonly PlacedTaking[]): DocumentEdit[] {
+function editsOf(members: readonly LocatedChange[]): DocumentEdit[] {
   const byDocument = Map.groupBy(members, ({ document }) => document);
   return [...byDocument].map(([document, takings]): DocumentEdit => {
     const at = contentStart(document);

@@ -8,11 +8,11 @@ import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Guards } from '../../model/stack/target.ts';
 import { quoted } from '../../model/quoted.ts';
 import { countGuards } from '../../plan/guards/count-guards.ts';
-import type { PlacedTaking } from './place-taking.ts';
+import type { LocatedChange } from './place-taking.ts';
 
 /** @returns the guards that block, each id with what it says */
 export function guardRemovals(
-  placed: readonly PlacedTaking[],
+  placed: readonly LocatedChange[],
   { records }: Pick<Ledger, 'records'>,
   limits: Guards,
 ): ReadonlyMap<Guard['id'], string> {

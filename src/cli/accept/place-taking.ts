@@ -12,13 +12,13 @@ import type { Place } from '../../model/diagnostic.ts';
 import { isJsonObject, memberOf, type Path, sameJson, textsOf } from '../../model/json/json.ts';
 import type { Kind, Registry } from '../../model/kind/kind.ts';
 import { quoted } from '../../model/quoted.ts';
-import { fieldAt, nameOfTaking, type Refusal, refuse, type Taking } from './taking.ts';
+import { fieldAt, nameOfAcceptedChange, type Refusal, refuse, type AcceptedChange } from './taking.ts';
 import { writtenValue } from './written-value.ts';
 
 type Entry = Manifests['entries'][number];
 
-export interface PlacedTaking {
-  readonly taking: Taking;
+export interface LocatedChange {
+  readonly taking: AcceptedChange;
   /** absolute */
   readonly file: string;
   readonly document: YamlDocument;
@@ -39,7 +39,10 @@ export function entriesByAddress(entries: readonly Entry[]): ReadonlyMap<string,
   return new Map(entries.map((entry) => [formatAddress(entry.address), entry] as const));
 }
 
-export function placeTaking(taking: Taking, { entries, kinds, cwd }: PlacingContext): PlacedTaking | Refusal {
+export function locateChange(
+  taking: AcceptedChange,
+  { entries, kinds, cwd }: PlacingContext,
+): LocatedChange | Refusal {
   const text = formatAddress(taking.address);
   const entry = entries.get(text);
   const kind = kinds.get(taking.address.kind);
@@ -63,7 +66,7 @@ export function placeTaking(taking: Taking, { entries, kinds, cwd }: PlacingCont
 }
 
 /** A short form has the first field of its part in place of itself. */
-function pathInDocument({ path }: Taking, { shortForm, declaration }: Entry, kind: Kind): Path {
+function pathInDocument({ path }: AcceptedChange, { shortForm, declaration }: Entry, kind: Kind): Path {
   const [name, ...rest] = path;
   if (shortForm !== undefined) return ['spec', shortForm, ...rest];
   if (name === undefined) return ['metadata', 'name'];
@@ -80,7 +83,7 @@ function spellingOf({ upgrade }: Kind, spec: ReturnType<typeof memberOf>, name: 
 }
 
 function editsAt(
-  { path, value: live }: Taking,
+  { path, value: live }: AcceptedChange,
   where: Path,
   { document, entry, kind }: { readonly document: YamlDocument; readonly entry: Entry; readonly kind: Kind },
 ): ValueEdit[] {
@@ -98,11 +101,11 @@ function editsAt(
   ];
 }
 
-function refuseSource(taking: Taking, entry: Entry, where: Path): Refusal | undefined {
+function refuseSource(taking: AcceptedChange, entry: Entry, where: Path): Refusal | undefined {
   const { declaration, resource } = entry;
   const { document } = declaration;
   const place = resource?.placeOf(taking.path) ?? placeIn(document, where);
-  const named = nameOfTaking(taking);
+  const named = nameOfAcceptedChange(taking);
   if (document.source.file === standardInput)
     return refuse(taking, 'value-from-input', {
       message: `${named} is declared on standard input, which is not written`,
@@ -127,12 +130,12 @@ function refuseSource(taking: Taking, entry: Entry, where: Path): Refusal | unde
   });
 }
 
-function refuseShared(taking: Taking, document: YamlDocument, where: Path): Refusal | undefined {
+function refuseShared(taking: AcceptedChange, document: YamlDocument, where: Path): Refusal | undefined {
   try {
     const shared = findShared(document, where);
     if (shared === undefined) return undefined;
     const place = toPlace({ ...document, base: 0 }, shared.span);
-    const named = nameOfTaking(taking);
+    const named = nameOfAcceptedChange(taking);
     return refuse(taking, 'value-from-alias', {
       message:
         shared.by === 'alias'
@@ -147,9 +150,9 @@ function refuseShared(taking: Taking, document: YamlDocument, where: Path): Refu
   }
 }
 
-export function notEditable(taking: Taking, { message }: UnusualYaml, place: Place): Refusal {
+export function notEditable(taking: AcceptedChange, { message }: UnusualYaml, place: Place): Refusal {
   return refuse(taking, 'not-editable', {
-    message: `the document of ${nameOfTaking(taking)} cannot be edited in place: ${message}`,
+    message: `the document of ${nameOfAcceptedChange(taking)} cannot be edited in place: ${message}`,
     place,
     fix: 'change it by hand',
   });

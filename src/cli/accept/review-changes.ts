@@ -7,12 +7,12 @@ import { quoted } from '../../model/quoted.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { reportNotWritten } from '../approval/consent.ts';
 import type { NothingTaken } from '../../report/accept/accept-report.ts';
-import { renderTakings } from '../../report/accept/accept-text.ts';
+import { renderAcceptedChanges } from '../../report/accept/accept-text.ts';
 import { renderAcceptJson } from '../../report/accept/accept-json.ts';
 import { printable } from '../../report/format/printable.ts';
 import { type FilePatch, patchOf } from './patch.ts';
 import { printError, printJson, printWarnings, type Terminal } from '../terminal/terminal.ts';
-import type { Settled } from './settle-takings.ts';
+import type { ResolvedChanges } from './settle-takings.ts';
 import { type FileChange, writeChanges } from './write-files.ts';
 
 export interface ReviewOptions {
@@ -31,7 +31,7 @@ interface Review extends ReviewOptions {
 }
 
 /** @returns the exit code: what was asked for was written, a part of it, or nothing */
-export async function reviewChanges(settled: Settled, review: Review): Promise<ExitCode> {
+export async function reviewChanges(settled: ResolvedChanges, review: Review): Promise<ExitCode> {
   const { terminal, stack, nothing } = review;
   const changes = changesOf(settled);
   const { cwd, kinds } = terminal.host;
@@ -78,7 +78,7 @@ export async function reviewChanges(settled: Settled, review: Review): Promise<E
   return code;
 }
 
-function changesOf({ drafts, placed }: Settled): FileChange[] {
+function changesOf({ drafts, placed }: ResolvedChanges): FileChange[] {
   const sources = new Map<string, string>();
   for (const { file, document } of placed) if (!sources.has(file)) sources.set(file, document.source.text);
   return [...drafts].flatMap(([file, after]) => {
@@ -87,7 +87,7 @@ function changesOf({ drafts, placed }: Settled): FileChange[] {
   });
 }
 
-function codeOf({ placed, refusals }: Settled): ExitCode {
+function codeOf({ placed, refusals }: ResolvedChanges): ExitCode {
   if (refusals.length === 0) return exitCodes.done;
   return placed.length === 0 ? exitCodes.error : exitCodes.partial;
 }
@@ -100,7 +100,7 @@ interface Answer {
   readonly terminal: Terminal;
 }
 
-function showAnswer({ placed, refusals, widens }: Settled, { terminal, ...answer }: Answer): void {
+function showAnswer({ placed, refusals, widens }: ResolvedChanges, { terminal, ...answer }: Answer): void {
   const takings = placed.map(({ taking: { address, path, value }, place }) => ({
     address,
     path,
@@ -111,7 +111,7 @@ function showAnswer({ placed, refusals, widens }: Settled, { terminal, ...answer
   const about = { ...answer, takings, widens, refused };
   if (terminal.format === 'json')
     printJson(terminal, (reported) => renderAcceptJson(terminal.host.clean(about), reported));
-  else if (!answer.written) terminal.host.stdout.write(renderTakings(about, terminal.paint));
+  else if (!answer.written) terminal.host.stdout.write(renderAcceptedChanges(about, terminal.paint));
 }
 
 /** @returns an exit code when nothing may be written */

@@ -13,13 +13,19 @@ import { findDialect } from '../../http/dialects.ts';
 import { wideningBetween } from '../../plan/guards/draft-risks.ts';
 import type { Widening } from '../../report/accept/accept-report.ts';
 import { draftFiles } from './draft-files.ts';
-import { entriesByAddress, placeTaking, type PlacedTaking } from './place-taking.ts';
-import { nameOfTaking, type Refusal, refuse, type Taking, takingKey } from './taking.ts';
+import { entriesByAddress, locateChange, type LocatedChange } from './place-taking.ts';
+import {
+  nameOfAcceptedChange,
+  type Refusal,
+  refuse,
+  type AcceptedChange,
+  acceptedChangeKey,
+} from './taking.ts';
 
 export interface Trial {
   readonly manifests: Manifests;
   /** what is asked for and differs */
-  readonly takings: readonly Taking[];
+  readonly takings: readonly AcceptedChange[];
   readonly refusals: readonly Refusal[];
   /** problems of the plan */
   readonly problems: readonly Diagnostic[];
@@ -27,7 +33,7 @@ export interface Trial {
   contentOf(address: Address): Spec | undefined;
 }
 
-interface SettleContext {
+interface ResolveContext {
   readonly cwd: string;
   readonly kinds: Registry;
   /** what this run has read of them; none is written */
@@ -36,9 +42,9 @@ interface SettleContext {
   attempt(drafts: FileDrafts): Promise<Trial>;
 }
 
-export interface Settled {
+export interface ResolvedChanges {
   readonly drafts: FileDrafts;
-  readonly placed: readonly PlacedTaking[];
+  readonly placed: readonly LocatedChange[];
   readonly refusals: readonly Refusal[];
   /** what widens access if the manifests are applied with these values, and not as they are */
   readonly widens: readonly Widening[];
@@ -48,11 +54,14 @@ export interface Settled {
 const maxRounds = 4;
 
 /** @param first the manifests as they are */
-export async function settleTakings(first: Trial, context: SettleContext): Promise<Settled> {
+export async function resolveAcceptedChanges(
+  first: Trial,
+  context: ResolveContext,
+): Promise<ResolvedChanges> {
   const refusals = new Map<string, Refusal>();
   const known = new Set(first.problems.map(problemKey));
   const refuseAll = (found: readonly Refusal[]) => {
-    for (const refusal of found) refusals.set(takingKey(refusal.taking), refusal);
+    for (const refusal of found) refusals.set(acceptedChangeKey(refusal.taking), refusal);
   };
   refuseAll(first.refusals);
   for (;;) {
@@ -70,20 +79,20 @@ export async function settleTakings(first: Trial, context: SettleContext): Promi
   }
 }
 
-interface RoundContext extends SettleContext {
+interface RoundContext extends ResolveContext {
   readonly excluded: ReadonlySet<string>;
   /** problems that the plan has before */
   readonly known: ReadonlySet<string>;
 }
 
-interface Round extends Omit<Settled, 'widens'> {
+interface Round extends Omit<ResolvedChanges, 'widens'> {
   /** with all that was placed */
   readonly trial: Trial;
   /** what must be left out of the next try */
   readonly failed?: readonly Refusal[];
 }
 
-function widensBy({ placed, trial }: Round, first: Trial, { kinds }: SettleContext): Widening[] {
+function widensBy({ placed, trial }: Round, first: Trial, { kinds }: ResolveContext): Widening[] {
   const addresses = new Map(placed.map(({ taking: { address } }) => [formatAddress(address), address]));
   return [...addresses.values()].flatMap((address) => {
     const [before, after] = [first.contentOf(address), trial.contentOf(address)];
@@ -98,17 +107,17 @@ function widensBy({ placed, trial }: Round, first: Trial, { kinds }: SettleConte
 /** Takes in all that is not excluded, round by round. */
 async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
   const { kinds, secrets, cwd, excluded } = context;
-  const placed: PlacedTaking[] = [];
+  const placed: LocatedChange[] = [];
   const refusals: Refusal[] = [];
   let drafts: FileDrafts = new Map();
   let trial = first;
   for (let count = 0; count < maxRounds; count++) {
-    const done = new Set(placed.map(({ taking }) => takingKey(taking)));
-    const left = trial.takings.filter((taking) => !excluded.has(takingKey(taking)));
-    const stuck = left.filter((taking) => done.has(takingKey(taking)));
+    const done = new Set(placed.map(({ taking }) => acceptedChangeKey(taking)));
+    const left = trial.takings.filter((taking) => !excluded.has(acceptedChangeKey(taking)));
+    const stuck = left.filter((taking) => done.has(acceptedChangeKey(taking)));
     if (stuck.length > 0) return { drafts, placed, trial, refusals, failed: stuck.map(stillDiffers) };
     const entries = entriesByAddress(trial.manifests.entries);
-    const places = left.map((taking) => placeTaking(taking, { entries, kinds, cwd }));
+    const places = left.map((taking) => locateChange(taking, { entries, kinds, cwd }));
     const fits = places.flatMap((one) => ('why' in one ? [] : [one]));
     const drafted = draftFiles(fits, { drafts, kinds, secrets });
     const unplaced = [...places.flatMap((one) => ('why' in one ? [one] : [])), ...drafted.refusals];
@@ -157,7 +166,7 @@ async function findCulprits(
 /** Half by half, for each try reads all manifests: none is found where only several together are at fault. */
 async function searchCulprits(
   first: Trial,
-  byAddress: readonly (readonly Taking[])[],
+  byAddress: readonly (readonly AcceptedChange[])[],
   context: RoundContext,
 ): Promise<readonly Refusal[]> {
   const { failed } = await takeAll({ ...first, takings: byAddress.flat() }, context);
@@ -167,19 +176,19 @@ async function searchCulprits(
   return [...(await searchCulprits(first, left, context)), ...(await searchCulprits(first, right, context))];
 }
 
-function blame(placed: readonly PlacedTaking[], [first]: readonly Diagnostic[]): Refusal[] {
+function blame(placed: readonly LocatedChange[], [first]: readonly Diagnostic[]): Refusal[] {
   return placed.map(({ taking, place }) =>
     refuse(taking, 'value-still-differs', {
-      message: `with the live value of ${nameOfTaking(taking)} the manifests would not hold: ${first?.message ?? ''}`,
+      message: `with the live value of ${nameOfAcceptedChange(taking)} the manifests would not hold: ${first?.message ?? ''}`,
       place,
       fix: first?.fix ?? 'change the manifest by hand',
     }),
   );
 }
 
-function stillDiffers(taking: Taking): Refusal {
+function stillDiffers(taking: AcceptedChange): Refusal {
   return refuse(taking, 'value-still-differs', {
-    message: `with the live value of ${nameOfTaking(taking)} in its manifest, the plan would still change it`,
+    message: `with the live value of ${nameOfAcceptedChange(taking)} in its manifest, the plan would still change it`,
     fix: 'change the manifest by hand',
   });
 }

@@ -7,7 +7,7 @@ import type { Json, Path } from '../../model/json/json.ts';
 import type { Place } from '../../model/diagnostic.ts';
 import { quoted } from '../../model/quoted.ts';
 
-export interface Taking {
+export interface AcceptedChange {
   readonly address: Address;
   /** of the field; empty for the whole resource */
   readonly path: Path;
@@ -17,17 +17,17 @@ export interface Taking {
 
 /** A value that is left as it is, and why. */
 export interface Refusal {
-  readonly taking: Pick<Taking, 'address' | 'path'>;
+  readonly taking: Pick<AcceptedChange, 'address' | 'path'>;
   readonly why: Diagnostic;
 }
 
 /** The same for the same value of the same resource. */
-export function takingKey({ address, path }: Pick<Taking, 'address' | 'path'>): string {
+export function acceptedChangeKey({ address, path }: Pick<AcceptedChange, 'address' | 'path'>): string {
   return JSON.stringify([formatAddress(address), ...path]);
 }
 
 /** `autoApply of Workspace/acme/app`, or only the address. */
-export function nameOfTaking({ address, path }: Pick<Taking, 'address' | 'path'>): string {
+export function nameOfAcceptedChange({ address, path }: Pick<AcceptedChange, 'address' | 'path'>): string {
   const field = path.length === 0 ? '' : `${quoted(path.join('.'))} of `;
   return `${field}${quoted(formatAddress(address))}`;
 }
@@ -45,7 +45,7 @@ export function refuse(
 /** It is a secret, or with it the text would have what no patch shows: that is never written. */
 export function refuseSecret(taking: Refusal['taking'], place: Place | undefined): Refusal {
   return refuse(taking, 'value-secret', {
-    message: `${nameOfTaking(taking)} is a secret, or holds one: it is not written into a file`,
+    message: `${nameOfAcceptedChange(taking)} is a secret, or holds one: it is not written into a file`,
     place,
     fix: 'name its source in the manifest, or write by hand what may stand there',
   });

@@ -28,9 +28,9 @@ interface Written {
 /** @throws what the system said where nothing is written */
 export async function writeChanges(changes: readonly FileChange[], directory: string): Promise<Written> {
   const repository = await findRepository(directory);
-  const looked: LookedAt[] = [];
+  const looked: ReadFile[] = [];
   for (const change of changes) {
-    const found = await lookAt(change, repository);
+    const found = await readTarget(change, repository);
     if (found === undefined) return { changed: change.file, files: [] };
     looked.push(found);
   }
@@ -51,7 +51,7 @@ export async function writeChanges(changes: readonly FileChange[], directory: st
 
 /** All new files are there before the first one replaces another. */
 async function prepareAll(
-  looked: readonly LookedAt[],
+  looked: readonly ReadFile[],
 ): Promise<{ readonly file: string; readonly prepared: PreparedFile }[]> {
   const steps: { file: string; prepared: PreparedFile }[] = [];
   try {
@@ -63,7 +63,7 @@ async function prepareAll(
   return steps;
 }
 
-interface LookedAt {
+interface ReadFile {
   readonly file: string;
   /** without a link in it */
   readonly real: string;
@@ -72,10 +72,10 @@ interface LookedAt {
 }
 
 /** The link of a file stays a link: what it leads to is written, if that is a file of the repository. */
-async function lookAt(
+async function readTarget(
   { file, before, after }: FileChange,
   repository: Repository,
-): Promise<LookedAt | undefined> {
+): Promise<ReadFile | undefined> {
   const real = await realpath(file).catch(() => undefined);
   if (real === undefined || !liesIn(repository, real)) return undefined;
   const { mode } = await lstat(real);
@@ -85,7 +85,7 @@ async function lookAt(
   return { file, real, mode: mode & 0o7777, text: after === undefined ? undefined : mark + after };
 }
 
-async function prepare({ file, real, mode, text }: LookedAt): Promise<PreparedFile> {
+async function prepare({ file, real, mode, text }: ReadFile): Promise<PreparedFile> {
   if (text !== undefined) return prepareFile(real, text, mode);
   const replace = async () => {
     for (const path of [real, file]) await rm(path, { force: true });

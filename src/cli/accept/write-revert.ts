@@ -16,8 +16,8 @@ import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics, printError } from '../terminal/terminal.ts';
 import { learnSources } from '../run/learn-sources.ts';
 import { reviewChanges, type ReviewOptions } from './review-changes.ts';
-import { settleTakings, type Trial } from './settle-takings.ts';
-import { nameOfTaking, type Refusal, refuse, type Taking } from './taking.ts';
+import { resolveAcceptedChanges, type Trial } from './settle-takings.ts';
+import { nameOfAcceptedChange, type Refusal, refuse, type AcceptedChange } from './taking.ts';
 
 interface RevertRequest extends ReviewOptions, CommandContext {
   readonly path: string | undefined;
@@ -48,7 +48,7 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
     problems: [],
     contentOf: declaredContent(manifests.resources, host.kinds),
   };
-  const settled = await settleTakings(first, {
+  const settled = await resolveAcceptedChanges(first, {
     cwd: host.cwd,
     kinds: host.kinds,
     secrets: host.secrets,
@@ -84,7 +84,7 @@ const byHand: Partial<Readonly<Record<HistoryChange['action'], readonly [string,
 function revert(
   { address: text, action, fields }: HistoryChange,
   resources: readonly DesiredResource[],
-): (Taking | Refusal)[] {
+): (AcceptedChange | Refusal)[] {
   const address = parseAddress(text);
   const resource = resources.find((one) => formatAddress(one.address) === text);
   const [what, fix] = byHand[action] ?? [];
@@ -96,10 +96,10 @@ function revert(
 /** Undefined: it is the planner's own, or followed from another field. */
 function revertField(
   { path, before, shape, unknown, origin }: FieldChange,
-  { address, resource }: { address: Taking['address']; resource: DesiredResource | undefined },
-): Taking | Refusal | undefined {
+  { address, resource }: { address: AcceptedChange['address']; resource: DesiredResource | undefined },
+): AcceptedChange | Refusal | undefined {
   const [name = ''] = path;
-  const taking: Taking = { address, path, value: before };
+  const taking: AcceptedChange = { address, path, value: before };
   if (isPlannerField(path)) return undefined;
   if (
     !isRecordedFlag({ path }) &&
@@ -109,7 +109,7 @@ function revertField(
     origin === undefined
   )
     return undefined;
-  const named = nameOfTaking(taking);
+  const named = nameOfAcceptedChange(taking);
   if (isRecordedFlag({ path }))
     return refuse(taking, 'revert-by-hand', {
       message: `${named} was ${before === undefined ? 'not set' : JSON.stringify(before)}`,

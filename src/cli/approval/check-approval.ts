@@ -8,12 +8,12 @@ import type { ApprovedPlan, Ledger } from '../../model/stack/ledger.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { PlanDifference } from '../../model/plan/plan-difference.ts';
 import { quoted } from '../../model/quoted.ts';
-import { type Planning, planTarget, selectionOf } from '../../plan/build-plan.ts';
+import { type PlanResult, planTarget, selectionOf } from '../../plan/build-plan.ts';
 import { comparePlans, isSamePlan } from '../../plan/approval/compare-plans.ts';
 import { findOtherText } from '../../plan/approval/compare-shown.ts';
-import { atomsOf, digestVersion } from '../../plan/approval/digest.ts';
-import { judgeApproval } from '../../plan/approval/judge-approval.ts';
-import { readAtoms } from '../../plan/approval/read-atoms.ts';
+import { digestItemsOf, digestVersion } from '../../plan/approval/digest.ts';
+import { checkApprovedChanges } from '../../plan/approval/judge-approval.ts';
+import { readDigestItems } from '../../plan/approval/read-atoms.ts';
 import { renderPlanDifferenceJson } from '../../report/json/plan-difference-json.ts';
 import { renderPlanDifference } from '../../report/terminal/plan-difference-text.ts';
 import { renderPlanJson } from '../../report/json/plan-json.ts';
@@ -62,7 +62,7 @@ function otherContext({ stack, targets, selection }: PlanDifference, file: strin
  * is left to do; otherwise an exit code, with the difference printed
  */
 export function checkApproval(
-  planning: Planning,
+  planning: PlanResult,
   approval: Approval,
   { ledger, terminal }: { readonly ledger: Ledger; readonly terminal: Terminal },
 ): ApprovedPlan | 'ended' | ExitCode {
@@ -80,7 +80,7 @@ export function checkApproval(
     printError(terminal, 'approval-stale', `nothing was written: ${mismatchReason(plan, approval, ledger)}`);
     return exitCodes.stale;
   }
-  const judgement = judgeApproval(planning, { digest: approval.digest, changes });
+  const judgement = checkApprovedChanges(planning, { digest: approval.digest, changes });
   switch (judgement.is) {
     case 'equal':
       break;
@@ -118,7 +118,7 @@ export function checkApproval(
   return {
     version: digestVersion,
     digest: approval.digest,
-    atoms: [...atomsOf(changes)].sort(),
+    atoms: [...digestItemsOf(changes)].sort(),
     createdAt: new Date(terminal.host.now()).toISOString(),
   };
 }
@@ -164,7 +164,7 @@ function approvedChanges(
   if (given !== undefined) return given.plan.changes;
   if (plan.digest === digest) return plan.changes;
   if (approved?.digest !== digest || approved.version !== digestVersion) return undefined;
-  return readAtoms(approved.atoms);
+  return readDigestItems(approved.atoms);
 }
 
 function printProgress(

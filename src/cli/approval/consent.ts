@@ -23,7 +23,7 @@ interface Consent {
 export function refuseProblems(plan: Plan, terminal: Terminal): ExitCode | undefined {
   const problems = exitCodeOf(plan.problems);
   if (problems === exitCodes.done) return undefined;
-  showWhole(plan, terminal);
+  showFullPlan(plan, terminal);
   printError(
     terminal,
     'plan-problems',
@@ -45,7 +45,7 @@ export async function askConsent(
       : newGuards(plan, [...acknowledged, ...passed]);
   const canAsk = terminal.host.interactive && terminal.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {
-    showWhole(plan, terminal);
+    showFullPlan(plan, terminal);
     return reportBlocked(plan, open, { terminal, stack });
   }
   if (agreed) return undefined;
@@ -109,6 +109,6 @@ function askYes({ changes }: Plan, { terminal, stop }: ConsentContext): Promise<
 }
 
 /** In JSON the plan is the result of an apply that stops here; as text it has been printed already. */
-function showWhole(plan: Plan, terminal: Terminal): void {
+function showFullPlan(plan: Plan, terminal: Terminal): void {
   if (terminal.format === 'json') printPlan(terminal, plan);
 }

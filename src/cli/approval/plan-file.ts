@@ -13,7 +13,7 @@ import { type Plan, planVersion } from '../../model/plan/plan.ts';
 import { quoted } from '../../model/quoted.ts';
 import { digestOf, digestVersion, formerDigestOf } from '../../plan/approval/digest.ts';
 import { planSchema } from '../../report/json/plan-schema.ts';
-import { looksLikePlan, readPlan } from '../../report/json/read-plan.ts';
+import { isPlanFile, readPlan } from '../../report/json/read-plan.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 
 export interface PlanFile {
@@ -112,7 +112,7 @@ export async function meansPlanFile(file: string, cwd: string): Promise<boolean>
   if (text instanceof UnfitFile && text.obstacle === 'too-long') return file.endsWith('.json');
   if (typeof text !== 'string') return false;
   const value = text.trimStart().startsWith('{') ? parsed(text) : undefined;
-  if (value !== undefined && looksLikePlan(value)) return true;
+  if (value !== undefined && isPlanFile(value)) return true;
   const isStack = typeof value === 'object' && value !== null && 'kind' in value;
   return file.endsWith('.json') && !isStack;
 }

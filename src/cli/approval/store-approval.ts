@@ -2,7 +2,7 @@
  * Keeps the approved plan in the ledger from before the first call until the apply has succeeded. A job that is run again after a
  * crash is then compared with the whole approved plan, and not only with the rest of it (rule 28).
  */
-import type { Fence } from '../../apply/fence.ts';
+import type { LockGuard } from '../../apply/fence.ts';
 import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import { sameJson } from '../../model/json/json.ts';
 import type { Plan } from '../../model/plan/plan.ts';
@@ -62,7 +62,7 @@ interface Ending {
   readonly isProved: boolean;
   /** milliseconds since 1970 */
   readonly now: () => number;
-  readonly fence: Fence | undefined;
+  readonly fence: LockGuard | undefined;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Plan } from '../../model/plan/plan.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { quoted } from '../../model/quoted.ts';
 import { renderPlanJson } from '../../report/json/plan-json.ts';
-import { looksLikePlan } from '../../report/json/read-plan.ts';
+import { isPlanFile } from '../../report/json/read-plan.ts';
 import type { CliHost } from '../cli-host.ts';
 import { maxPlanSize, parsed } from './plan-file.ts';
 
@@ -36,7 +36,7 @@ export async function refusePlanOut(file: string, cwd: string): Promise<string |
     return `the plan cannot be written to ${quoted(file)}: ${unusableReason(found)}`;
   }
   const value = parsed(found);
-  const isPlan = value !== undefined && looksLikePlan(value) && 'coverage' in value;
+  const isPlan = value !== undefined && isPlanFile(value) && 'coverage' in value;
   return isPlan || found === ''
     ? undefined
     : `the plan is not written over ${quoted(file)}, which is no plan file; give "--out" a new name, or remove that file`;

@@ -1,6 +1,6 @@
 /** `trueup audit archive [path]`: keeps the audit trails of a stack for longer than their services do. */
 import type { Archive } from '../../audit/archive/archive.ts';
-import { archiveTrail, type Look } from '../../audit/archive/archive-trail.ts';
+import { archiveTrail, type TrailCheck } from '../../audit/archive/archive-trail.ts';
 import type { TrailEvent } from '../../model/audit-trail.ts';
 import { redactEvent } from '../../model/redaction/stored-values.ts';
 import { counted } from '../../model/counted.ts';
@@ -51,30 +51,30 @@ async function archive(options: AuditArchiveOptions, context: AuditContext): Pro
   const opened = await openArchive(place, { directory: stack.directory, host, run: stops });
   try {
     const looking = { ...context, archive: opened, organizations: new Organizations(context) };
-    if (!options.follow) return await lookOnce(looking);
+    if (!options.follow) return await pollArchive(looking);
     return await poll(context, options, async (limits) => {
-      for (const each of await lookAtAll(looking, limits)) tell(each, context, { quiet: true });
+      for (const each of await pollAll(looking, limits)) tell(each, context, { quiet: true });
     });
   } finally {
     await opened.close();
   }
 }
 
-interface Looking extends AuditContext {
+interface PollContext extends AuditContext {
   readonly archive: Archive;
   readonly organizations: Organizations;
 }
 
-interface Looked extends Look {
+interface PollResult extends TrailCheck {
   readonly target: string;
 }
 
-async function lookOnce(looking: Looking): Promise<ExitCode> {
+async function pollArchive(looking: PollContext): Promise<ExitCode> {
   const { stack, host, stops, terminal, archive: kept, began } = looking;
   const deadline = openDeadline(stack.timeout, { now: host.now, began });
   try {
     const signal = AbortSignal.any([stops.over, deadline.over]);
-    const looked = await lookAtAll(looking, { deadline, signal, leave: stops.leave });
+    const looked = await pollAll(looking, { deadline, signal, leave: stops.leave });
     for (const each of looked) tell(each, looking, { quiet: false });
     const trails = looked.map(({ target, added, head, gap }) => ({
       target,
@@ -95,13 +95,13 @@ async function lookOnce(looking: Looking): Promise<ExitCode> {
 }
 
 /** One after the other: what one of them has kept stays, whatever becomes of the next. */
-async function lookAtAll(
-  { stack, host, targets, archive: kept, organizations }: Looking,
+async function pollAll(
+  { stack, host, targets, archive: kept, organizations }: PollContext,
   limits: ConnectionLimits,
 ) {
   const { trails, close } = await connectToAudit(stack, targets, host, limits);
   try {
-    const looked: Looked[] = [];
+    const looked: PollResult[] = [];
     for (const { target, channel } of trails) {
       const clean = (event: TrailEvent) => redactEvent(event, host.clean);
       const organization = () => organizations.of(target, limits);
@@ -116,7 +116,7 @@ async function lookAtAll(
 
 /** @param options.quiet a look that found nothing is not worth a line */
 function tell(
-  { target, added, head, gap }: Looked,
+  { target, added, head, gap }: PollResult,
   { terminal }: AuditContext,
   { quiet }: { readonly quiet: boolean },
 ): void {

@@ -23,28 +23,28 @@ export interface PollOptions {
 export async function poll(
   context: AuditContext,
   { interval, duration = Number.POSITIVE_INFINITY }: PollOptions,
-  look: Look,
+  look: Poll,
 ): Promise<ExitCode> {
   const { host, stops } = context;
   const pause = interval * 1000;
   const end = host.now() + duration * 1000;
   const { over: until } = stops;
-  await lookOnce(context, look).catch(unlessStopped(until));
+  await pollOnce(context, look).catch(unlessStopped(until));
   while (!until.aborted && host.now() + pause <= end) {
     await systemClock.wait(pause, until).catch(unlessStopped(until));
     if (until.aborted) break;
-    await lookOnce(context, look).catch((error: unknown) => {
+    await pollOnce(context, look).catch((error: unknown) => {
       if (until.aborted) return;
-      if (!isPassing(error)) throw error;
+      if (!isTemporary(error)) throw error;
       host.stderr.write(`${error.message}; the next look is in ${formatDuration(interval)}\n`);
     });
   }
   return exitCodes.done;
 }
 
-type Look = (limits: ConnectionLimits) => Promise<void>;
+type Poll = (limits: ConnectionLimits) => Promise<void>;
 
-async function lookOnce({ stack, host, stops }: AuditContext, look: Look): Promise<void> {
+async function pollOnce({ stack, host, stops }: AuditContext, look: Poll): Promise<void> {
   const deadline = openDeadline(stack.timeout, host);
   const signal = AbortSignal.any([stops.over, deadline.over]);
   try {
@@ -61,7 +61,7 @@ function unlessStopped(signal: AbortSignal): (error: unknown) => void {
   };
 }
 
-function isPassing(error: unknown): error is Error {
+function isTemporary(error: unknown): error is Error {
   return (
     error instanceof WireError ||
     error instanceof ArchiveError ||

@@ -3,7 +3,7 @@ import type { Stack, Target } from '../../model/stack/target.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
-import { listenForEnd, type Stops } from '../stop/stop-signals.ts';
+import { listenForEnd, type StopSignals } from '../stop/stop-signals.ts';
 import { printDiagnostics, printError } from '../terminal/terminal.ts';
 import { chooseTrails } from './choose-trails.ts';
 
@@ -11,7 +11,7 @@ export interface AuditContext extends CommandContext {
   readonly stack: Stack;
   /** milliseconds since 1970: when the run began to read standard input; absent when it did not */
   readonly began?: number | undefined;
-  readonly stops: Omit<Stops, 'cut'>;
+  readonly stops: Omit<StopSignals, 'cut'>;
   /** whose trails it is about */
   readonly targets: readonly Target[];
 }

@@ -10,11 +10,11 @@ import { formatAddress } from '../../model/resource/address.ts';
 import type { NothingTaken } from '../../report/accept/accept-report.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
-import { type AcceptRequest, chooseTakings } from '../accept/choose-takings.ts';
+import { type AcceptRequest, chooseAcceptedChanges } from '../accept/choose-takings.ts';
 import { guardRemovals } from '../accept/guard-removals.ts';
 import { learnSources } from '../run/learn-sources.ts';
 import { reviewChanges, type ReviewOptions } from '../accept/review-changes.ts';
-import { settleTakings, type Trial } from '../accept/settle-takings.ts';
+import { resolveAcceptedChanges, type Trial } from '../accept/settle-takings.ts';
 import { readIds, refuseIds } from '../approval/acknowledge.ts';
 import type { CliHost } from '../cli-host.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -89,7 +89,7 @@ function readingOnce(host: CliHost): CliHost {
   };
 }
 
-interface TakingIn extends CommandContext {
+interface AcceptedChangeIn extends CommandContext {
   readonly addresses: readonly string[];
   readonly path: string | undefined;
   readonly options: AcceptOptions;
@@ -98,7 +98,7 @@ interface TakingIn extends CommandContext {
 
 async function takeIn(
   prepared: PreparedRun<ReaderConnection>,
-  { addresses, path, options, stop, host, terminal }: TakingIn,
+  { addresses, path, options, stop, host, terminal }: AcceptedChangeIn,
 ): Promise<ExitCode> {
   try {
     const { request: planned, manifests, ledger } = prepared;
@@ -109,7 +109,7 @@ async function takeIn(
     const request: AcceptRequest = { addresses, fields, all, remove };
     const attemptWith = (from: LoadedManifests) =>
       attempt(from, input, (plan) =>
-        chooseTakings(plan, request, {
+        chooseAcceptedChanges(plan, request, {
           resources: from.resources,
           kinds: host.kinds,
           ledger,
@@ -117,7 +117,7 @@ async function takeIn(
       );
     const first = attemptWith(manifests);
     printWarnings(terminal, first.problems);
-    const settled = await settleTakings(first, {
+    const settled = await resolveAcceptedChanges(first, {
       cwd: host.cwd,
       kinds: host.kinds,
       secrets: host.secrets,

@@ -7,14 +7,14 @@ import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { ApprovedPlan, Ledger } from '../../model/stack/ledger.ts';
 import type { Plan } from '../../model/plan/plan.ts';
-import type { Planning } from '../../plan/build-plan.ts';
+import type { PlanResult } from '../../plan/build-plan.ts';
 import { planEvent } from '../../report/json/apply-events.ts';
 import { readIds, refuseIds } from '../approval/acknowledge.ts';
 import { connectToWrite } from '../run/connect.ts';
 import { askConsent, passedGuards, refuseProblems } from '../approval/consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { importFormerLedger, isPending, type Locking } from '../ledger/former-ledger.ts';
-import { listenForStops, reportStop } from '../stop/stop-signals.ts';
+import { listenForSignals, reportStop } from '../stop/stop-signals.ts';
 import { removeStaleLock, holdLock, endAfter } from '../ledger/hold-lock.ts';
 import { checkApproval, refuseOtherStack } from '../approval/check-approval.ts';
 import { identifyRun } from '../run/identify-run.ts';
@@ -68,7 +68,7 @@ export async function apply(
   if (isRefusal(request)) return reportRefusal(request, context.terminal);
   const mistake = refuseIds(readIds(options.ack), request.approval !== undefined);
   if (mistake !== undefined) return reportRefusal(mistake, context.terminal);
-  const stops = listenForStops(context.host);
+  const stops = listenForSignals(context.host);
   const run = identifyRun(context.host);
   try {
     return await applyUnderLock(request, options, { ...context, ...stops, run });
@@ -165,7 +165,7 @@ function showPlan(
 
 /** Checks problems, uses of tokens, approval, secrets and guards, and asks for consent. @returns the approved plan, or an exit code with the reason printed */
 async function authorize(
-  planning: Planning,
+  planning: PlanResult,
   { approval, options, ledger, stack, secrets, limited }: AuthorizeInput,
   context: ApplyContext,
 ): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {

@@ -10,10 +10,10 @@ import type { TargetConnection } from '../../http/open-target.ts';
 import type { HistoryEntry, Ledger, RunIdentity } from '../../model/stack/ledger.ts';
 import type { Outcome } from '../../model/plan/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
-import type { Planning } from '../../plan/build-plan.ts';
+import type { PlanResult } from '../../plan/build-plan.ts';
 import { isAllDone, doneText } from '../../report/terminal/outcomes-text.ts';
 import { type ExitCode, exitCodeOfApply, exitCodes } from '../exit-codes.ts';
-import { type Stops, reportStop } from '../stop/stop-signals.ts';
+import { type StopSignals, reportStop } from '../stop/stop-signals.ts';
 import { endAfter } from '../ledger/hold-lock.ts';
 import { endApprovals } from '../approval/store-approval.ts';
 import { clocksOf, keepHistory } from '../ledger/record-history.ts';
@@ -34,13 +34,13 @@ interface WritingRun extends PreparedApply {
 }
 
 /** One run of apply: its identity, and the signals that stop it. */
-export interface ApplyContext extends CommandContext, Stops {
+export interface ApplyContext extends CommandContext, StopSignals {
   readonly run: RunIdentity;
 }
 
 /** Applies a plan that may be applied, plans again, and reports what came of it. */
 export async function carryOut(
-  planning: Planning,
+  planning: PlanResult,
   prepared: WritingRun,
   context: ApplyContext,
 ): Promise<ExitCode> {
@@ -85,7 +85,7 @@ export async function carryOut(
 
 /** @param context.ended each outcome is added to it as soon as it is known */
 async function applyWithProgress(
-  planning: Planning,
+  planning: PlanResult,
   prepared: WritingRun,
   { host, terminal, stop, cut, ended }: ApplyContext & { readonly ended: Outcome[] },
 ): Promise<Applied> {

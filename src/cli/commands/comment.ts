@@ -111,7 +111,7 @@ async function carryOut(task: Task, terminal: Terminal): Promise<ExitCode> {
   try {
     const posted = await raceStop(post(task, codeHost), stops.stop);
     if (posted === 'stopped') return exitCodes.interrupted;
-    host.stdout.write(`${told(posted, task)}\n`);
+    host.stdout.write(`${commentTimes(posted, task)}\n`);
     return exitCodes.done;
   } catch (error) {
     if (error instanceof NoRights) return printInstead(error.message, task, terminal);
@@ -195,7 +195,7 @@ function isEmpty(plan: Plan | undefined): boolean {
   );
 }
 
-function told(posted: Posted, { stack, place }: Task): string {
+function commentTimes(posted: Posted, { stack, place }: Task): string {
   const where = `in ${place.repository} ${place.service === 'github' ? '#' : '!'}${place.number}`;
   switch (posted.is) {
     case 'none':

@@ -7,7 +7,7 @@ import type { ReaderConnection } from '../../http/open-target.ts';
 import type { Drift } from '../../model/plan/drift.ts';
 import { buildPlan } from '../../plan/build-plan.ts';
 import { findDrift } from '../../plan/drift/find-drift.ts';
-import { driftWithTouches } from '../../plan/drift/with-touches.ts';
+import { driftWithAuthors } from '../../plan/drift/with-touches.ts';
 import { renderDriftMarkdown } from '../../report/drift/drift-markdown.ts';
 import { renderDriftJson } from '../../report/drift/drift-json.ts';
 import { renderDrift } from '../../report/drift/drift-text.ts';
@@ -62,7 +62,7 @@ async function report(
     const context = { ...prepared, stack: request.stack, host: terminal.host, since, coverage };
     const touches = await raceStop(askTrails(moved, context), stop);
     if (touches === 'stopped') return exitCodes.interrupted;
-    const found = driftWithTouches(drift, touches);
+    const found = driftWithAuthors(drift, touches);
     printDrift(terminal, found);
     return driftExitCode(found);
   } finally {

@@ -19,7 +19,7 @@ import { type DraftedManifest, draftManifests } from '../export/draft.ts';
 import { type Grouping, groupFiles, writeExport } from '../export/files.ts';
 import { openReadProgress, type ReadProgress } from '../export/progress.ts';
 import { type ExportedTarget, readExport } from '../export/read.ts';
-import { listenForEnd, type Stops } from '../stop/stop-signals.ts';
+import { listenForEnd, type StopSignals } from '../stop/stop-signals.ts';
 import { type LoadedManifests, loadManifests } from '../load-manifests.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunStart, type RunTime } from '../run/run-time.ts';
@@ -172,7 +172,7 @@ function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string>
 async function readTargets(
   { stack, targets, wanted, declared, began }: ExportJob,
   options: ExportOptions,
-  { host, terminal, stops }: CommandContext & { readonly stops: Omit<Stops, 'cut'> },
+  { host, terminal, stops }: CommandContext & { readonly stops: Omit<StopSignals, 'cut'> },
 ): Promise<ExportedTarget[]> {
   const { name: names, tag: tags, project, all = false } = options;
   const time = beginRun({ stack, began }, stops, host);

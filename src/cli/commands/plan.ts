@@ -9,7 +9,7 @@ import type { ReaderConnection } from '../../http/open-target.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { quoted } from '../../model/quoted.ts';
 import { findDrift } from '../../plan/drift/find-drift.ts';
-import { planWithTouches } from '../../plan/drift/with-touches.ts';
+import { planWithAuthors } from '../../plan/drift/with-touches.ts';
 import { printable } from '../../report/format/printable.ts';
 import { shellWord } from '../../report/format/shell-word.ts';
 import { askTrails } from '../drift/ask-trails.ts';
@@ -87,7 +87,7 @@ async function report(
       printError(terminal, 'output-refused', refusal);
       return exitCodes.error;
     }
-    const planned = await raceStop(makeTouchedPlan(prepared, host), stop);
+    const planned = await raceStop(makePlanWithAuthors(prepared, host), stop);
     if (planned === 'stopped') return exitCodes.interrupted;
     const noted = await noteMissingSecrets(planned, secretContext(request.stack, host));
     const made = withOrigin(noted, prepared);
@@ -112,7 +112,7 @@ async function report(
 }
 
 /** The plan, with who touched what is not live as it was last applied (rule 50). */
-async function makeTouchedPlan(prepared: PreparedRun<ReaderConnection>, host: CliHost): Promise<Plan> {
+async function makePlanWithAuthors(prepared: PreparedRun<ReaderConnection>, host: CliHost): Promise<Plan> {
   const { request } = prepared;
   const { planning, input } = await makePlanToShow(request);
   const { drifted } = findDrift(input, planning.plan);
@@ -122,7 +122,7 @@ async function makeTouchedPlan(prepared: PreparedRun<ReaderConnection>, host: Cl
     host,
     coverage: planning.plan.coverage,
   });
-  return planWithTouches(planning.plan, drifted, touches);
+  return planWithAuthors(planning.plan, drifted, touches);
 }
 
 /** What can be done with the plan file: apply plans again, and does not apply a plan with problems (rules 28, 39). */

@@ -8,7 +8,7 @@ import type { Stack } from '../../model/stack/target.ts';
 import { quoted } from '../../model/quoted.ts';
 import { lockLines } from '../../report/terminal/lock-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { listenForStops } from '../stop/stop-signals.ts';
+import { listenForSignals } from '../stop/stop-signals.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { withStackLedger } from '../ledger/open-stack-ledger.ts';
 import { raiseSerial } from '../ledger/raise-serial.ts';
@@ -32,7 +32,7 @@ export async function unlock(
     host.stdout.write(`Unlocked stack ${quoted(name)}; removed the lock of\n${lockLines(lock).join('\n')}\n`);
     return exitCodes.done;
   };
-  const stops = listenForStops(host);
+  const stops = listenForSignals(host);
   return withStackLedger(path, { ...context, timeout, stops }, async ({ stack, store, time }) => {
     const removed = await removeLock(id, store, host);
     if (removed !== undefined) return reportRemoved(stack.name, removed);

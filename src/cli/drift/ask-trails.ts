@@ -3,15 +3,15 @@
  * so that a report fails. What a trail does not give is said instead (rule 50).
  */
 import { TrailError } from '../../model/audit-trail.ts';
-import type { Touched } from '../../model/plan/touch.ts';
+import type { LastModified } from '../../model/plan/touch.ts';
 import type { Coverage } from '../../model/plan/plan.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { type HistoryEntry, type HistoryStore, LedgerError } from '../../model/stack/ledger.ts';
 import type { Target } from '../../model/stack/target.ts';
 import { WireError } from '../../model/wire.ts';
 import { type RunsOfStack, runsOfStack } from '../../plan/drift/runs-of-stack.ts';
-import { type TouchedResource, whoTouched } from '../../plan/drift/who-touched.ts';
-import type { Touches } from '../../plan/drift/with-touches.ts';
+import { type ModifiedResource, lastModifiedBy } from '../../plan/drift/who-touched.ts';
+import type { Modifications } from '../../plan/drift/with-touches.ts';
 import { SecretError } from '../run/read-secret.ts';
 import { isHosted } from '../../services/workspaces/read-organization.ts';
 import { limits } from '../../services/workspaces/service-limits.ts';
@@ -29,9 +29,9 @@ interface TrailContext extends EventsContext {
 const mostApplies = 50;
 
 export async function askTrails(
-  drifted: readonly TouchedResource[],
+  drifted: readonly ModifiedResource[],
   context: TrailContext,
-): Promise<Touches> {
+): Promise<Modifications> {
   const byTarget = Map.groupBy(drifted, ({ address }) => address.target);
   const targets = context.stack.targets.filter(({ name }) => byTarget.has(name));
   if (targets.length === 0) return { touched: new Map(), trails: new Map() };
@@ -61,7 +61,7 @@ async function readHistory(store: HistoryStore): Promise<History> {
 }
 
 interface AskedTrail {
-  readonly touched: ReadonlyMap<AddressText, Touched>;
+  readonly touched: ReadonlyMap<AddressText, LastModified>;
   readonly trail: string;
 }
 
@@ -78,7 +78,7 @@ const noTrail = 'who touched what drifted is not known: cluster-auth has no audi
 
 async function askTrail(
   target: Target,
-  drifted: readonly TouchedResource[],
+  drifted: readonly ModifiedResource[],
   context: TrailContext & { readonly history: History },
 ): Promise<AskedTrail> {
   const unasked = (trail: string): AskedTrail => ({ touched: new Map(), trail });
@@ -89,7 +89,7 @@ async function askTrail(
     const bound = boundOf(drifted, { ...context, runs, clockAhead });
     const reading = await readEvents(target, bound, { ...context, clockAhead });
     if (reading === undefined) return unasked(await withoutToken(target, context));
-    const tell = whoTouched({ ...reading, clockAhead }, runs);
+    const tell = lastModifiedBy({ ...reading, clockAhead }, runs);
     const touched = drifted.map((one) => [formatAddress(one.address), tell(one)] as const);
     return { touched: new Map(touched), trail: reading.how };
   } catch (error) {
@@ -126,7 +126,7 @@ interface BoundInput extends Pick<TrailContext, 'since'> {
 }
 
 /** How far back events are wanted, and why no further. */
-function boundOf(drifted: readonly TouchedResource[], { since, runs, clockAhead }: BoundInput): TrailBound {
+function boundOf(drifted: readonly ModifiedResource[], { since, runs, clockAhead }: BoundInput): TrailBound {
   const applied = drifted.map(({ address }) => runs.appliedSince(formatAddress(address), clockAhead));
   const isKnown = applied.every((at) => at !== undefined);
   const from = isKnown ? Math.min(...applied) : 0;

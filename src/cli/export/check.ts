@@ -13,7 +13,7 @@ import type { LiveSet, Registry } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { quoted } from '../../model/quoted.ts';
-import { buildPlan, type Planning } from '../../plan/build-plan.ts';
+import { buildPlan, type PlanResult } from '../../plan/build-plan.ts';
 import type { DraftedManifest } from './draft.ts';
 import type { ExportedTarget } from './read.ts';
 
@@ -61,7 +61,7 @@ export async function checkManifests(
     const name = formatAddress(address);
     if (records.has(name)) continue;
     const why = problems.find(({ message }) => message.includes(quoted(name)))?.message;
-    const whole = formatAddress(wholeOf(address, kinds));
+    const whole = formatAddress(parentOf(address, kinds));
     refuse(byAddress.get(name) ?? byAddress.get(whole), why ?? 'it cannot be adopted as it is');
   }
   const own = new Set(read.resources.map(({ address }) => formatAddress(address)));
@@ -73,7 +73,7 @@ export async function checkManifests(
 }
 
 /** Plans as if no stack owned anything, and this one had never been applied. */
-function planFor(desired: readonly DesiredResource[], { stack, kinds, targets }: CheckInput): Planning {
+function planFor(desired: readonly DesiredResource[], { stack, kinds, targets }: CheckInput): PlanResult {
   return buildPlan({
     stack,
     kinds,
@@ -91,7 +91,7 @@ function planFor(desired: readonly DesiredResource[], { stack, kinds, targets }:
   });
 }
 
-function wholeOf(address: Address, kinds: Registry): Address {
+function parentOf(address: Address, kinds: Registry): Address {
   const ownership = kinds.get(address.kind)?.ownership;
   return ownership?.by === 'part' ? ownership.of(address) : address;
 }

@@ -49,7 +49,7 @@ export function draftManifests(
 function draft(context: DraftContext, kind: Kind, live: LiveResource): DraftedManifest | undefined {
   const { address } = live;
   const defaults = defaultsOf(context, kind);
-  const { spec, remarks } = kind.describe?.(live, defaults) ?? { spec: live.spec, remarks: [] };
+  const { spec, remarks } = kind.toManifest?.(live, defaults) ?? { spec: live.spec, remarks: [] };
   const own = exportSpec({ fields: kind.fields, live: spec, defaults });
   const isPart = kind.ownership.by === 'part';
   // A part with only default values needs no manifest.
@@ -129,7 +129,7 @@ function shortValue(
   byDefault: Spec[string] | undefined,
 ): ShortValue {
   const base = byDefault === undefined ? ofPart : mergeDefaults(ofPart, form.spec(byDefault));
-  const { spec: described } = part.describe?.(live, base) ?? live;
+  const { spec: described } = part.toManifest?.(live, base) ?? live;
   const spec = exportSpec({
     fields: part.fields,
     live: described,

@@ -7,7 +7,7 @@ import type { Kind, LiveSet, Registry, Session, ReadRequest } from '../../model/
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { ConnectedTarget } from '../run/connect.ts';
 import type { ReadProgress } from './progress.ts';
-import { type Filters, isOutside, matchesContent, matchesName, type Owners, ownerOf } from './select.ts';
+import { type Filters, isExcluded, matchesContent, matchesName, type Owners, ownerOf } from './select.ts';
 
 export interface ExportedTarget {
   readonly connected: ConnectedTarget;
@@ -42,7 +42,7 @@ export async function readExport(
     leftOut: new Map(),
   };
   const kinds = [...request.kinds.values()].filter(({ service }) => service === connected.target.service);
-  for (const kind of kinds) if (isNeeded(kind, kinds, request.wanted)) await readWholes(reading, kind);
+  for (const kind of kinds) if (isNeeded(kind, kinds, request.wanted)) await readParents(reading, kind);
   const chosen = new Set<AddressText>();
   for (const [text, { address }] of reading.wholes) if (request.wanted.has(address.kind)) chosen.add(text);
   for (const kind of kinds) {
@@ -64,27 +64,27 @@ interface ExportReading {
 function isNeeded(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
   if (kind.ownership.by === 'part') return false;
   return (
-    wanted.has(kind.name) || kinds.some((part) => wanted.has(part.name) && wholeKind(part) === kind.name)
+    wanted.has(kind.name) || kinds.some((part) => wanted.has(part.name) && parentKind(part) === kind.name)
   );
 }
 
 function isWantedPart(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
   if (kind.ownership.by !== 'part') return false;
   if (wanted.has(kind.name)) return true;
-  const whole = kinds.find(({ name }) => name === wholeKind(kind));
+  const whole = kinds.find(({ name }) => name === parentKind(kind));
   const isShort = Object.values(whole?.shortForms ?? {}).some((form) => form.kind === kind.name);
   return isShort && wanted.has(whole?.name ?? '');
 }
 
-function wholeKind({ name, ownership }: Kind): string | undefined {
+function parentKind({ name, ownership }: Kind): string | undefined {
   return ownership.by === 'part' ? ownership.of({ kind: name, target: '', name: '' }).kind : undefined;
 }
 
-async function readWholes(reading: ExportReading, kind: Kind): Promise<void> {
+async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
   const { session, request } = reading;
   const { filters, owners, progress } = request;
   const isInScope = (name: string) =>
-    matchesName(filters, name) && isOutside(kind, session.target, name) === undefined;
+    matchesName(filters, name) && isExcluded(kind, session.target, name) === undefined;
   progress.begin(session.target.name, `reading ${kind.name}`);
   const set = withUnread(await kind.read(session, readRequestFor(isInScope)));
   reading.sets.set(kind.name, set);

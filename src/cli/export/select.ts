@@ -63,7 +63,7 @@ export function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string 
 }
 
 /** Why a role cannot be exported: its target does not own the name, so it cannot be declared (rule 24). */
-export function isOutside({ ownership, names }: Kind, target: Target, name: string): string | undefined {
+export function isExcluded({ ownership, names }: Kind, target: Target, name: string): string | undefined {
   if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, name, names)) return undefined;
   return `outside the names that target ${quoted(target.name)} owns`;
 }

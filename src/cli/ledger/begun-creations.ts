@@ -10,7 +10,7 @@ import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../../mo
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { identitiesOf } from '../../plan/ledger/moved-targets.ts';
-import type { LockFence } from './lock-fence.ts';
+import type { LeaseGuard } from './lock-fence.ts';
 
 interface BegunCreationsInput {
   readonly stack: Stack;
@@ -48,7 +48,10 @@ export async function begunChanges(
  * @param fence checked after the entries were read, so that entries of a run that took the lock away are not settled
  * @throws LedgerError
  */
-export async function settleEntries(store: HistoryStore, { stack, settled, fence }: Settling): Promise<void> {
+export async function resolveEntries(
+  store: HistoryStore,
+  { stack, settled, fence }: Settling,
+): Promise<void> {
   const { open } = await readEntries(store, stack);
   if (open.length === 0) return;
   await fence?.check();
@@ -59,7 +62,7 @@ interface Settling {
   readonly stack: string;
   /** RFC 3339 */
   readonly settled: string;
-  readonly fence?: Pick<LockFence, 'check'> | undefined;
+  readonly fence?: Pick<LeaseGuard, 'check'> | undefined;
 }
 
 interface ReadEntries {

@@ -12,7 +12,7 @@ import type { Deadline } from '../stop/deadline.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { exitCodeOfStop } from '../stop/stop-signals.ts';
 import { LedgerWaitEnded } from './ledger-waits.ts';
-import { LockFence } from './lock-fence.ts';
+import { LeaseGuard } from './lock-fence.ts';
 import { raiseSerial } from './raise-serial.ts';
 import { printError, printNote, type Terminal } from '../terminal/terminal.ts';
 
@@ -32,7 +32,7 @@ interface LockRequest {
 export interface HeldLock {
   readonly lock: LedgerLock;
   /** for every write under this lock */
-  readonly fence: LockFence;
+  readonly fence: LeaseGuard;
   /**
    * Releases the lock. A failure is reported and not thrown, because the apply itself is done.
    * @returns false when it is still held, or this run had lost it, which is reported, too
@@ -69,7 +69,7 @@ export async function holdLock(request: LockRequest, terminal: Terminal): Promis
     throw error;
   });
   if (held.id === wanted.id) {
-    const fence = fenceOf(store, wanted, terminal);
+    const fence = lockGuardOf(store, wanted, terminal);
     return { lock: wanted, fence, release: () => release(wanted, request, { fence, terminal }) };
   }
   if (request.stop.aborted) return exitCodeOfStop(request.stop, exitCodes.error);
@@ -104,12 +104,12 @@ async function giveBack({ id }: LedgerLock, store: StackStore): Promise<boolean>
   }
 }
 
-function fenceOf(store: StackStore, { id }: LedgerLock, { host }: Terminal): LockFence {
+function lockGuardOf(store: StackStore, { id }: LedgerLock, { host }: Terminal): LeaseGuard {
   const onSlow = (seconds: number) =>
     host.stderr.write(
       `${store.place} takes ${seconds} s to answer: the lock of this run is checked before each write\n`,
     );
-  return new LockFence({ store, id, now: host.now, onSlow });
+  return new LeaseGuard({ store, id, now: host.now, onSlow });
 }
 
 /** The longest pause between two attempts to take the lock, in milliseconds. */
@@ -189,7 +189,7 @@ function reportWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { hos
 async function release(
   lock: LedgerLock,
   { store, path }: LockRequest,
-  { fence, terminal }: { readonly fence: LockFence; readonly terminal: Terminal },
+  { fence, terminal }: { readonly fence: LeaseGuard; readonly terminal: Terminal },
 ): Promise<boolean> {
   let removed: LedgerLock | undefined;
   try {

@@ -3,13 +3,13 @@
  * what a run can still send after its lock was taken away, and writes that follow a check closely do not wait for another one.
  */
 import { messageOf } from '../../model/message-of.ts';
-import type { Fence } from '../../apply/fence.ts';
+import type { LockGuard } from '../../apply/fence.ts';
 import { type LedgerLock, LockLost, type LockStore, WaitEnded } from '../../model/stack/ledger.ts';
 
 /** How long a check is valid, in milliseconds. A store that takes longer than this to answer is asked before each write. */
 const validity = 5000;
 
-interface LockFenceOptions {
+interface LeaseGuardOptions {
   readonly store: Pick<LockStore, 'readLock'>;
   /** of the run's lock, which was taken just now */
   readonly id: string;
@@ -19,15 +19,15 @@ interface LockFenceOptions {
   onSlow(seconds: number): void;
 }
 
-export class LockFence implements Fence {
-  readonly #options: LockFenceOptions;
+export class LeaseGuard implements LockGuard {
+  readonly #options: LeaseGuardOptions;
   readonly #lost = new AbortController();
   #checkedAt: number;
   #isSlow = false;
   #reportedSlow = false;
   #checking: Promise<void> | undefined;
 
-  constructor(options: LockFenceOptions) {
+  constructor(options: LeaseGuardOptions) {
     this.#options = options;
     this.#checkedAt = options.now();
   }

@@ -5,7 +5,7 @@ import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { openLedger } from './open-ledger.ts';
 import { printDiagnostics, type Terminal } from '../terminal/terminal.ts';
-import type { Stops } from '../stop/stop-signals.ts';
+import type { StopSignals } from '../stop/stop-signals.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
 import type { CliHost } from '../cli-host.ts';
 
@@ -20,7 +20,7 @@ interface StackLedgerOptions {
   readonly terminal: Terminal;
   /** seconds that the run may take; overrides the stack's timeout */
   readonly timeout?: number | undefined;
-  readonly stops: Omit<Stops, 'cut'>;
+  readonly stops: Omit<StopSignals, 'cut'>;
 }
 
 /** Runs `work` with the opened ledger and returns its exit code; without a valid stack, prints its problems and returns theirs. */

@@ -8,7 +8,7 @@ import type { HistoryEntry, HistoryStore, Ledger, RunIdentity } from '../../mode
 import type { Outcome } from '../../model/plan/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Connected } from '../run/connect.ts';
-import { settleEntries } from './begun-creations.ts';
+import { resolveEntries } from './begun-creations.ts';
 import type { HeldLock } from './hold-lock.ts';
 import { printError, type Terminal } from '../terminal/terminal.ts';
 
@@ -78,7 +78,7 @@ export async function keepHistory(
         if (!completed) return true;
         const ended = nowText();
         const settling = { stack: plan.stack, settled: ended, fence: held?.fence };
-        const isSettled = await tryTo('what this apply settled', settleEntries(store, settling));
+        const isSettled = await tryTo('what this apply settled', resolveEntries(store, settling));
         const endings = endedMember(rest);
         const isNews = proved && written !== undefined && !hasSameRecords(ledger, written);
         if (!isNews && endings.endedApprovals === undefined) return isSettled;

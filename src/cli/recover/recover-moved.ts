@@ -25,7 +25,7 @@ import { printable } from '../../report/format/printable.ts';
 import { connectToRead } from '../run/connect.ts';
 import { reportNotWritten } from '../approval/consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
-import { listenForStops } from '../stop/stop-signals.ts';
+import { listenForSignals } from '../stop/stop-signals.ts';
 import { holdLock, endAfter } from '../ledger/hold-lock.ts';
 import { identifyRun } from '../run/identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
@@ -60,7 +60,7 @@ export async function recoverMoved(
     return exitCodeOf(diagnostics);
   }
   printWarnings(terminal, diagnostics);
-  const stops = listenForStops(host);
+  const stops = listenForSignals(host);
   const { stop } = stops;
   const time = beginRun({ stack, began }, stops, host);
   const store = await openLedger(stack, host, time);

@@ -19,7 +19,7 @@ import { connectToRead } from '../run/connect.ts';
 import { reportNotWritten } from '../approval/consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type FormerLedger, isPending, openFormerLedger } from '../ledger/former-ledger.ts';
-import { listenForStops } from '../stop/stop-signals.ts';
+import { listenForSignals } from '../stop/stop-signals.ts';
 import { holdLock, endAfter } from '../ledger/hold-lock.ts';
 import { headFromHistory } from '../ledger/record-history.ts';
 import { identifyRun } from '../run/identify-run.ts';
@@ -62,7 +62,7 @@ export async function recover(
     return exitCodes.error;
   }
   printWarnings(terminal, diagnostics);
-  const stops = listenForStops(host);
+  const stops = listenForSignals(host);
   const { stop } = stops;
   const time = beginRun({ stack, began: loaded.began }, stops, host);
   const store = await openLedger(stack, host, time);

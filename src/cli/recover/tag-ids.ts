@@ -1,5 +1,5 @@
 /** The ids of stacks in the ownership tags that were read, and how a ledger takes them over. */
-import { ownClaim } from '../../model/resource/claim.ts';
+import { ownOwnershipTag } from '../../model/resource/claim.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
@@ -13,7 +13,7 @@ export function idsInTags({ targets, stack }: PlanInput): ReadonlyMap<string, re
   const tagged = targets.flatMap(({ sets }) =>
     [...sets.values()].flatMap(({ resources }) =>
       resources.flatMap(({ address, witness }) => {
-        const claim = ownClaim(witness);
+        const claim = ownOwnershipTag(witness);
         const isOfStack = claim?.stack === stack.name || claim?.stack === stack.renamedFrom;
         return claim?.id !== undefined && isOfStack ? [{ id: claim.id, text: formatAddress(address) }] : [];
       }),

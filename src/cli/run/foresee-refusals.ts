@@ -1,5 +1,5 @@
 /** Asks the services what the tokens of a run may do, so that a plan foresees what an apply would be refused (rule 30). */
-import type { Planning } from '../../plan/build-plan.ts';
+import type { PlanResult } from '../../plan/build-plan.ts';
 import {
   type AskedRights,
   pathsWithRights,
@@ -8,7 +8,7 @@ import {
 import type { Connected } from './connect.ts';
 
 /** One request to each target that has changes and tells rights. */
-export async function foreseeRefusals(planning: Planning, { targets }: Connected): Promise<Planning> {
+export async function foreseeRefusals(planning: PlanResult, { targets }: Connected): Promise<PlanResult> {
   const paths = pathsWithRights(planning);
   const asked = await Promise.all(
     targets.map(async ({ target, connection }): Promise<[string, AskedRights] | undefined> => {

@@ -6,7 +6,7 @@ import type { AddressText } from '../../model/resource/address.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
-import { buildPlan, type PlanInput, type Planning } from '../../plan/build-plan.ts';
+import { buildPlan, type PlanInput, type PlanResult } from '../../plan/build-plan.ts';
 import { plannedDeletions } from '../../plan/ownership/planned-deletions.ts';
 import {
   type Displaced,
@@ -44,12 +44,12 @@ export interface PlanRequest {
   readonly commitOrder?: Promise<CommitOrder | undefined> | undefined;
 }
 
-export async function makePlan(request: PlanRequest): Promise<Planning> {
+export async function makePlan(request: PlanRequest): Promise<PlanResult> {
   return buildPlan(await readPlanInput(request));
 }
 
 interface ShownPlan {
-  readonly planning: Planning;
+  readonly planning: PlanResult;
   /** what it was made from */
   readonly input: PlanInput;
 }
@@ -64,7 +64,7 @@ export async function makePlanToShow(request: PlanRequest): Promise<ShownPlan> {
  * The plan that apply carries out. Apply uses the token that the service would refuse, so predicted refusals are problems here
  * and not just notes (rule 30).
  */
-export async function makePlanToApply(request: PlanRequest, isApproved: boolean): Promise<Planning> {
+export async function makePlanToApply(request: PlanRequest, isApproved: boolean): Promise<PlanResult> {
   const { planning } = await makePlanToShow({ ...request, isApproved });
   const { plan, refusals } = planning;
   return { ...planning, plan: { ...plan, problems: sortDiagnostics([...plan.problems, ...refusals]) } };

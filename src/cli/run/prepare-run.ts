@@ -39,7 +39,7 @@ import {
   openFormerLedger,
   refuseClosed,
 } from '../ledger/former-ledger.ts';
-import { listenForEnd, type Stops } from '../stop/stop-signals.ts';
+import { listenForEnd, type StopSignals } from '../stop/stop-signals.ts';
 import type { HeldLock } from '../ledger/hold-lock.ts';
 import type { RunOver } from '../ledger/ledger-waits.ts';
 import { type LoadedManifests, type LoadOptions, loadManifests } from '../load-manifests.ts';
@@ -76,7 +76,7 @@ export interface PreparedRun<C extends ReaderConnection> {
 interface Preparation<C extends ReaderConnection> extends LoadOptions {
   connect(stack: Stack, host: CliHost, time: RunTime): Promise<Connected<C>>;
   /** the signals that end the run early */
-  readonly stops: RunOver & Pick<Stops, 'endWith' | 'leave'>;
+  readonly stops: RunOver & Pick<StopSignals, 'endWith' | 'leave'>;
   /** for runs that write */
   readonly lock?: Locking | undefined;
 }

@@ -2,10 +2,10 @@
 import { type Deadline, openDeadline } from '../stop/deadline.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import type { CliHost } from '../cli-host.ts';
-import type { Stops } from '../stop/stop-signals.ts';
+import type { StopSignals } from '../stop/stop-signals.ts';
 import type { RunOver } from '../ledger/ledger-waits.ts';
 
-export interface RunTime extends RunOver, Pick<Stops, 'leave'> {
+export interface RunTime extends RunOver, Pick<StopSignals, 'leave'> {
   /** must be cleared at the end */
   readonly deadline: Deadline;
 }
@@ -19,7 +19,7 @@ export interface RunStart {
 /** Starts the deadline of the stack; an hour when the stack has none. */
 export function beginRun(
   { stack, began }: RunStart,
-  stops: RunOver & Pick<Stops, 'endWith' | 'leave'>,
+  stops: RunOver & Pick<StopSignals, 'endWith' | 'leave'>,
   { now }: Pick<CliHost, 'now'>,
 ): RunTime {
   const deadline = openDeadline(stack.timeout, { now, began });

@@ -8,7 +8,7 @@ import type { RunOver } from '../ledger/ledger-waits.ts';
 import { noteError, printError, type Terminal } from '../terminal/terminal.ts';
 import type { CliHost } from '../cli-host.ts';
 
-export interface Stops extends RunOver {
+export interface StopSignals extends RunOver {
   /** aborted by the first signal */
   readonly stop: AbortSignal;
   /** aborted by the second signal; never before `stop` */
@@ -53,7 +53,7 @@ export function reportStop(
 }
 
 /** For runs that write. Each signal prints its effect on stderr. */
-export function listenForStops({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>): Stops {
+export function listenForSignals({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>): StopSignals {
   const [stop, cut, insist] = [new AbortController(), new AbortController(), new AbortController()];
   let timer: NodeJS.Timeout | undefined;
   const end = (over: AbortSignal) => {
@@ -93,7 +93,10 @@ export function listenForStops({ onStop, stderr }: Pick<CliHost, 'onStop' | 'std
  * For runs that only read: the first signal ends them. What they still wait for then, such as the revocation of a token, is
  * given up at the second.
  */
-export function listenForEnd({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>): Omit<Stops, 'cut'> {
+export function listenForEnd({
+  onStop,
+  stderr,
+}: Pick<CliHost, 'onStop' | 'stderr'>): Omit<StopSignals, 'cut'> {
   const [stop, over, leave] = [new AbortController(), new AbortController(), new AbortController()];
   let signals = 0;
   const stopListening = onStop(() => {

@@ -6,7 +6,7 @@
 import { type Exchange, headerOf, type RawAnswer } from '../transport/exchange.ts';
 
 /** The wait in seconds that is asked for where no header says how long; doubled each time. */
-const untoldWait = 60;
+const defaultWait = 60;
 
 /**
  * The same exchange, as the rules of retries understand it: a refusal for the rate is 429, and says when to come back.
@@ -24,7 +24,7 @@ export function withRateLimit(exchange: Exchange, earlier: number): Exchange {
       ...headers,
       // While requests are left, it is the end of another limit than the one that refuses.
       ...(isSpent && reset !== undefined ? { 'x-ratelimit-reset': reset } : {}),
-      ...(isTold ? {} : { 'retry-after': String(untoldWait * 2 ** earlier) }),
+      ...(isTold ? {} : { 'retry-after': String(defaultWait * 2 ** earlier) }),
     },
   };
 }

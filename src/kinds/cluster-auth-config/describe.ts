@@ -5,7 +5,7 @@
 import type { Description } from '../../model/kind/kind.ts';
 import type { LiveConfig } from './live-config.ts';
 
-export function describe({ spec, facts }: LiveConfig): Description {
+export function toManifest({ spec, facts }: LiveConfig): Description {
   // Null means that none is stored, which is also what its absence in a manifest means.
   const { tokenReviewerJwt: _, ...rest } = spec;
   return { spec: rest, remarks: jwtRemarks(facts.reviewerJwtSet) };

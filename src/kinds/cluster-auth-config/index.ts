@@ -3,7 +3,7 @@ import { jsonSchema } from '../../model/kind/json-schema.ts';
 import { defineKind } from '../../model/kind/define-kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
-import { describe } from './describe.ts';
+import { toManifest } from './describe.ts';
 import { fields } from './fields.ts';
 import type { LiveConfig } from './live-config.ts';
 import { prepare } from './prepare.ts';
@@ -26,5 +26,5 @@ export const clusterAuthConfig = defineKind<ConfigSpec, LiveConfig>({
   prepare,
   calls,
   risk,
-  describe,
+  toManifest: toManifest,
 });

@@ -5,7 +5,7 @@ import type { Session } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { type MemberType, wrongTypedMember } from '../../services/cluster-auth/member-types.ts';
 import { mountText } from '../../services/cluster-auth/mount.ts';
-import { answeredFields } from '../../services/cluster-auth/wire-fields.ts';
+import { returnedFields } from '../../services/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
 import type { ConfigFields } from './schema.ts';
 
@@ -48,7 +48,7 @@ export function whyUnexpected(session: Session, data: JsonObject): string | unde
  * The spec holds the answered fields; `tokenReviewerJwt` is null if the service answers that none is stored, else absent.
  */
 export function liveConfig(address: Address, data: JsonObject): LiveConfig {
-  const { tokenReviewerJwt: _, ...answered } = answeredFields(Object.keys(fields), data);
+  const { tokenReviewerJwt: _, ...answered } = returnedFields(Object.keys(fields), data);
   const flag = data['token_reviewer_jwt_set'];
   const reviewerJwtSet = typeof flag === 'boolean' ? flag : null;
   const spec: ConfigFields = {

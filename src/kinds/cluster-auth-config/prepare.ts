@@ -44,7 +44,7 @@ interface ComparableConfig {
 }
 
 function comparableConfig(live: LiveConfig, desired: ConfigSpec, recorded: ConfigFields): ComparableConfig {
-  const spec = { ...unansweredDefaults(live.spec, desired, recorded), ...live.spec };
+  const spec = { ...missingDefaults(live.spec, desired, recorded), ...live.spec };
   const isSet = live.facts.reviewerJwtSet;
   const last = withSource(recorded[JWT] ?? null, desired[JWT]);
   if (isSet === true && last === null) {
@@ -67,7 +67,7 @@ function withSource(last: Json, declared: Json | undefined): Json {
  * Defaults of fields that are neither answered nor declared nor recorded: without them, these fields would differ in every
  * plan.
  */
-function unansweredDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
+function missingDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
   const unanswered = Object.entries(fields).filter(
     ([name, field]) =>
       !field.writeOnly && [live, desired, recorded].every((spec) => spec[name] === undefined),

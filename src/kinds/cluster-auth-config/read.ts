@@ -7,7 +7,7 @@ import { mountAnswer, unreadError } from '../../services/cluster-auth/mount-answ
 import {
   askMountType,
   CONFIG_PATH,
-  judgeConfig,
+  checkConfig,
   readConfig,
 } from '../../services/cluster-auth/prove-mount.ts';
 import { fields } from './fields.ts';
@@ -27,7 +27,7 @@ export async function read(
   const type = await askMountType(session);
   if (type.is === 'unread') return { ...noResources, unread: type.why };
   const answer = await readConfig(session);
-  const verdict = judgeConfig(session, answer);
+  const verdict = checkConfig(session, answer);
   if (type.is === 'unknown' && verdict.is === 'another') return { ...noResources, unread: verdict.why };
   if (answer.is === 'none') return { ...noResources, total: 0 };
   const address = { kind: 'ClusterAuthConfig', target: session.target.name, name: CONFIG_NAME };

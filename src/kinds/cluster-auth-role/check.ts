@@ -6,19 +6,19 @@ import type { CheckContext, ResourceProblem } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 import {
-  audienceIsSaid,
+  requireAudience,
   labelsArePossible,
   namesAreThere,
   namesArePossible,
   namespacesAreThere,
   notOpenToEveryone,
-  selectorIsOne,
+  validateSelector,
   wildcardStandsAlone,
 } from './check/check-access.ts';
 import {
   batchTokensArePlain,
   blocksAreAddresses,
-  durationIsOne,
+  validateDuration,
   lifetimeIsLimited,
   lifetimeIsShort,
   policiesAreGiven,
@@ -57,10 +57,10 @@ const rules: readonly RoleRule[] = [
   (spec) => wildcardStandsAlone(spec, NAMESPACES),
   namesArePossible,
   notOpenToEveryone,
-  selectorIsOne,
+  validateSelector,
   labelsArePossible,
-  audienceIsSaid,
-  (spec) => DURATIONS.flatMap((name) => durationIsOne(spec, name)),
+  requireAudience,
+  (spec) => DURATIONS.flatMap((name) => validateDuration(spec, name)),
   (spec) => DURATIONS.flatMap((name) => lifetimeIsShort(spec, name)),
   lifetimeIsLimited,
   blocksAreAddresses,

@@ -6,7 +6,7 @@ import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { quoted } from '../../model/quoted.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { type MemberType, wrongTypedMember } from '../../services/cluster-auth/member-types.ts';
-import { answeredFields, wireFieldNames } from '../../services/cluster-auth/wire-fields.ts';
+import { returnedFields, wireFieldNames } from '../../services/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
 import type { RoleFields } from './schema.ts';
 
@@ -59,7 +59,7 @@ export const liveFieldNames: readonly string[] = wireFieldNames(fields);
  * @param data the answer's `data`
  */
 export function liveRole(address: Address, data: JsonObject): LiveRole {
-  const spec: Record<string, Json> = { ...valuesWhenAbsent, ...answeredFields(liveFieldNames, data) };
+  const spec: Record<string, Json> = { ...valuesWhenAbsent, ...returnedFields(liveFieldNames, data) };
   for (const [name, member] of Object.entries(deprecated)) {
     const value = data[member];
     if (spec[name] === undefined && value !== undefined) spec[name] = value;

@@ -33,7 +33,7 @@ type RoleField = keyof RoleFields;
 export function risk(before: RoleFields | undefined, after: RoleFields | undefined): readonly Risk[] {
   if (after === undefined) return before === undefined ? [] : [gone(before)];
   if (before === undefined) return [fresh(after), ...openness(after)];
-  const found = judges.flatMap(({ name, judge }) => {
+  const found = riskChecks.flatMap(({ name, judge }) => {
     const [was, is] = [fieldValue(fields, before, name), fieldValue(fields, after, name)];
     return judge({ name, was, is, before, after });
   });
@@ -54,26 +54,26 @@ interface RoleSides {
   readonly after: RoleFields;
 }
 
-type Judge = (sides: RoleSides) => Risk[];
+type RiskCheck = (sides: RoleSides) => Risk[];
 
-const judges: readonly { readonly name: RoleField; readonly judge: Judge }[] = [
-  { name: NAMES, judge: (sides) => judgeGlobs(sides, 'names') },
+const riskChecks: readonly { readonly name: RoleField; readonly judge: RiskCheck }[] = [
+  { name: NAMES, judge: (sides) => checkGlobs(sides, 'names') },
   {
     name: NAMESPACES,
-    judge: (sides) => judgeEveryNamespace(sides) ?? judgeGlobs(sides, 'namespaces'),
+    judge: (sides) => checkEveryNamespace(sides) ?? checkGlobs(sides, 'namespaces'),
   },
-  { name: SELECTOR, judge: (sides) => judgeEveryNamespace(sides) ?? judgeSelector(sides) },
-  { name: 'audience', judge: judgeAudience },
-  { name: 'tokenPolicies', judge: judgePolicies },
-  { name: 'tokenNoDefaultPolicy', judge: judgeDefaultPolicy },
-  { name: 'tokenBoundCidrs', judge: judgeBlocks },
-  { name: 'tokenStrictlyBindIp', judge: judgeStrictBinding },
-  { name: 'tokenTtl', judge: judgeTtl },
-  { name: 'tokenMaxTtl', judge: judgeLimit },
-  { name: 'tokenExplicitMaxTtl', judge: judgeLimit },
-  { name: 'tokenNumUses', judge: judgeLimit },
-  { name: 'tokenPeriod', judge: judgePeriod },
-  { name: 'tokenType', judge: judgeType },
+  { name: SELECTOR, judge: (sides) => checkEveryNamespace(sides) ?? checkSelector(sides) },
+  { name: 'audience', judge: checkAudience },
+  { name: 'tokenPolicies', judge: checkPolicies },
+  { name: 'tokenNoDefaultPolicy', judge: checkDefaultPolicy },
+  { name: 'tokenBoundCidrs', judge: checkBlocks },
+  { name: 'tokenStrictlyBindIp', judge: checkStrictBinding },
+  { name: 'tokenTtl', judge: checkTtl },
+  { name: 'tokenMaxTtl', judge: checkLimit },
+  { name: 'tokenExplicitMaxTtl', judge: checkLimit },
+  { name: 'tokenNumUses', judge: checkLimit },
+  { name: 'tokenPeriod', judge: checkPeriod },
+  { name: 'tokenType', judge: checkType },
 ];
 
 function widens(name: RoleField, message: string, guard?: RiskGuard): Risk {
@@ -124,7 +124,7 @@ function openness(after: RoleFields): Risk[] {
 }
 
 /** A glob is contained in a list if one of the list's patterns matches it as a text. This is correct because `*` matches `*`. */
-function judgeGlobs({ name, was, is, before, after }: RoleSides, part: 'names' | 'namespaces'): Risk[] {
+function checkGlobs({ name, was, is, before, after }: RoleSides, part: 'names' | 'namespaces'): Risk[] {
   const without = (globs: string[], others: string[]) =>
     globs.filter((glob) => !others.some((other) => matchesPattern(glob, other)));
   const gained = without(texts(is), texts(was));
@@ -151,7 +151,7 @@ function judgeGlobs({ name, was, is, before, after }: RoleSides, part: 'names' |
  * List and selector both admit namespaces, so if one of them admits every namespace, the other one has no effect.
  * Undefined if neither does, before or after.
  */
-function judgeEveryNamespace({ name, was, is, before, after }: RoleSides): Risk[] | undefined {
+function checkEveryNamespace({ name, was, is, before, after }: RoleSides): Risk[] | undefined {
   const [every, now] = [admitsEveryNamespace(before), admitsEveryNamespace(after)];
   if (!every && !now) return undefined;
   if (every === now) return [];
@@ -170,7 +170,7 @@ function isOpen(name: RoleField, value: Json): boolean {
 }
 
 /** Which namespaces two different selectors match is not known here, so a change both widens and narrows. */
-function judgeSelector({ name, was, is, before, after }: RoleSides): Risk[] {
+function checkSelector({ name, was, is, before, after }: RoleSides): Risk[] {
   if (was === is) return [];
   return [
     ...(is === ''
@@ -180,7 +180,7 @@ function judgeSelector({ name, was, is, before, after }: RoleSides): Risk[] {
   ];
 }
 
-function judgeAudience({ name, was, is, after }: RoleSides): Risk[] {
+function checkAudience({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is) return [];
   if (is === '') {
     const message = `${accountsText(after)} can log in with ${audience(is)}, no more only with one for ${quoted(String(was))}`;
@@ -192,7 +192,7 @@ function judgeAudience({ name, was, is, after }: RoleSides): Risk[] {
     : [widens(name, `${accountsText(after)} can log in with ${audience(is)}`), narrower];
 }
 
-function judgePolicies({ name, was, is, after }: RoleSides): Risk[] {
+function checkPolicies({ name, was, is, after }: RoleSides): Risk[] {
   const [old, now] = [texts(was), texts(is)];
   const gained = now.filter((policy) => !old.includes(policy));
   const lost = old.filter((policy) => !now.includes(policy));
@@ -203,7 +203,7 @@ function judgePolicies({ name, was, is, after }: RoleSides): Risk[] {
   ];
 }
 
-function judgeDefaultPolicy({ name, was, is, after }: RoleSides): Risk[] {
+function checkDefaultPolicy({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is) return [];
   return [
     is === true
@@ -213,7 +213,7 @@ function judgeDefaultPolicy({ name, was, is, after }: RoleSides): Risk[] {
 }
 
 /** An empty list means that tokens can be used from anywhere. */
-function judgeBlocks({ name, was, is, after }: RoleSides): Risk[] {
+function checkBlocks({ name, was, is, after }: RoleSides): Risk[] {
   const [old, now] = [texts(was), texts(is)];
   const tokens = `tokens of ${accountsText(after)}`;
   if (old.length === 0)
@@ -234,10 +234,10 @@ function judgeBlocks({ name, was, is, after }: RoleSides): Risk[] {
  * The first lifetime always ends: 0 means what the mount gives. How long that is is not known here, so a change from or to 0
  * is never provably narrower.
  */
-function judgeTtl(sides: RoleSides): Risk[] {
+function checkTtl(sides: RoleSides): Risk[] {
   const { name, was, is, after } = sides;
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
-  if (was !== 0 && is !== 0) return judgeLimit(sides);
+  if (was !== 0 && is !== 0) return checkLimit(sides);
   const of = `${name} of tokens of ${accountsText(after)}`;
   return [
     is === 0
@@ -260,7 +260,7 @@ const lost: { readonly [Field in RoleField]?: { readonly message: string; readon
 };
 
 /** For limits where 0 means that the role has none. */
-function judgeLimit({ name, was, is, after }: RoleSides): Risk[] {
+function checkLimit({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
   const of = `${name} of tokens of ${accountsText(after)}`;
   const shown = (limit: number) => (name === 'tokenNumUses' ? String(limit) : formatDuration(limit));
@@ -274,7 +274,7 @@ function judgeLimit({ name, was, is, after }: RoleSides): Risk[] {
 }
 
 /** Periodic tokens live as long as they are renewed. */
-function judgePeriod({ name, was, is, after }: RoleSides): Risk[] {
+function checkPeriod({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
   const tokens = `tokens of ${accountsText(after)}`;
   if (was === 0) return [widens(name, `${tokens} can be renewed for ever`, 'unlimited-lifetime')];
@@ -283,7 +283,7 @@ function judgePeriod({ name, was, is, after }: RoleSides): Risk[] {
   return [effect(name, `the period of ${tokens} goes from ${formatDuration(was)} to ${formatDuration(is)}`)];
 }
 
-function judgeStrictBinding({ name, was, is, after }: RoleSides): Risk[] {
+function checkStrictBinding({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is) return [];
   const tokens = `tokens of ${accountsText(after)}`;
   return is === true
@@ -292,7 +292,7 @@ function judgeStrictBinding({ name, was, is, after }: RoleSides): Risk[] {
 }
 
 /** Batch tokens can neither be renewed nor have children; the mount's default among the other types is not known here. */
-function judgeType({ name, was, is, after }: RoleSides): Risk[] {
+function checkType({ name, was, is, after }: RoleSides): Risk[] {
   return was === 'batch' && is !== 'batch'
     ? [widens(name, `tokens of ${accountsText(after)} can be renewed and have children`)]
     : [];

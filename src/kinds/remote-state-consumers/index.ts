@@ -12,9 +12,9 @@ import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
 import type { LiveConsumers } from './read-edges.ts';
 import { risk } from './risk.ts';
-import { remains } from './remains.ts';
+import { remainingAccess } from './remains.ts';
 import { type RemoteStateConsumersSpec, remoteStateConsumersSpec } from './schema.ts';
-import { ledgerMarks, revoke } from './revoke.ts';
+import { ledgerMarks, withdrawAccess } from './revoke.ts';
 
 export const remoteStateConsumers = defineKind<RemoteStateConsumersSpec, LiveConsumers>({
   name: 'RemoteStateConsumers',
@@ -36,8 +36,8 @@ export const remoteStateConsumers = defineKind<RemoteStateConsumersSpec, LiveCon
   read,
   readOne,
   prepare,
-  revoke: revoke,
-  remains,
+  withdrawAccess: withdrawAccess,
+  remainingAccess: remainingAccess,
   losses,
   calls,
   risk,

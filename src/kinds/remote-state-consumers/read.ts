@@ -9,7 +9,7 @@ import { quoted } from '../../model/quoted.ts';
 import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
 import { type MatchedPart, placeParts } from '../../services/workspaces/match-parts.ts';
 import { readWorkspaceWithTags, unread } from '../../services/workspaces/read-workspace.ts';
-import { type BoundTags, claimWitness } from '../../services/workspaces/bound-tags.ts';
+import { type BoundTags, ownershipFromTag } from '../../services/workspaces/bound-tags.ts';
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { limits } from '../../services/workspaces/service-limits.ts';
@@ -37,7 +37,7 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
         list.hasTags || list.claimed.has(item.id) ? list.tagsOf(item) : undefined,
       ]);
       const { live, ...rest } = withGranted(answer, part, request.records);
-      return { part, address: part.address, ...rest, ...(live && { live: claimedBy(live, found?.tags) }) };
+      return { part, address: part.address, ...rest, ...(live && { live: ownerOf(live, found?.tags) }) };
     }),
   );
   const readAt = new Map(readings.map(({ address, live }) => [formatAddress(address), live] as const));
@@ -150,13 +150,13 @@ export async function readOne(
   const found = await readWorkspaceWithTags(session, address.name, id);
   if (found === undefined) return undefined;
   const { live, incomplete = '' } = await readConsumers(session, { address, item: found.item });
-  if (live !== undefined) return claimedBy(live, found.tags);
+  if (live !== undefined) return ownerOf(live, found.tags);
   throw unread({ method: 'GET', url: address.name }, incomplete);
 }
 
 /** The consumers with the claim of their workspace, which says who may change them. */
-function claimedBy(live: LiveConsumers, tags: BoundTags | undefined): LiveConsumers {
-  return { ...live, witness: claimWitness(tags) };
+function ownerOf(live: LiveConsumers, tags: BoundTags | undefined): LiveConsumers {
+  return { ...live, witness: ownershipFromTag(tags) };
 }
 
 interface ConsumersAnswer {

@@ -4,7 +4,10 @@ import { quoted } from '../../model/quoted.ts';
 import { edgesOf, recordedEdges } from './edges.ts';
 import type { LiveConsumers } from './read-edges.ts';
 
-export function remains(record: Pick<LedgerRecord, 'marks'>, live?: LiveConsumers): readonly string[] {
+export function remainingAccess(
+  record: Pick<LedgerRecord, 'marks'>,
+  live?: LiveConsumers,
+): readonly string[] {
   const { edges } = live?.facts ?? {};
   const now = edges === undefined ? undefined : new Set(edgesOf(edges).values());
   const readers = [...recordedEdges(record)]

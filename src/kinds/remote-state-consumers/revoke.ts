@@ -29,7 +29,10 @@ export function ledgerMarks({
 }
 
 /** The consumers that remain: all but the recorded ones. Empty spec for a state that is shared with all. */
-export function revoke(record: Pick<LedgerRecord, 'marks'>, live: LiveConsumers): RemoteStateConsumersSpec {
+export function withdrawAccess(
+  record: Pick<LedgerRecord, 'marks'>,
+  live: LiveConsumers,
+): RemoteStateConsumersSpec {
   if (live.facts.global === true || live.facts.project === true) return {};
   const recorded = new Set(recordedEdges(record).values());
   const edges = edgesOf(live.facts.edges);

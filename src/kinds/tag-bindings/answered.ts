@@ -4,11 +4,11 @@
  */
 import type { Call } from '../../model/plan/call.ts';
 import { memberOf } from '../../model/json/json.ts';
-import type { Answered } from '../../model/kind/kind.ts';
+import type { ReturnedFields } from '../../model/kind/kind.ts';
 import type { Answer } from '../../model/wire.ts';
 import { boundTags } from '../../services/workspaces/bound-tags.ts';
 
-export function answered({ path }: Call, { body }: Answer): Answered | undefined {
+export function fieldsFromResponse({ path }: Call, { body }: Answer): ReturnedFields | undefined {
   const data = memberOf(body, 'data');
   if (path.at(-1) !== 'tag-bindings' || !Array.isArray(data)) return undefined;
   const { tags } = boundTags(data);

@@ -67,7 +67,7 @@ function addCall(address: Address, context: Context, tags: Tags): Call | undefin
 function replaceCall(address: Address, context: Context): Call | undefined {
   const { desired, live } = context;
   const tags = { ...foreignTags(live?.facts.direct, desired), ...asTags(desired.tags) };
-  const relationships = { 'tag-bindings': tagBindingList(tags, claimAfter(address, context)) };
+  const relationships = { 'tag-bindings': tagBindingList(tags, ownershipTagAfter(address, context)) };
   const { isWritten, value } = assessmentsAfter(address, context);
   const repeated = repeatedAssessments(value);
   const isRead = !isWritten && Object.keys(repeated).length > 0;
@@ -92,7 +92,7 @@ function missingId({ live, stack, stackId }: Context): string | undefined {
 }
 
 /** The claim that the workspace has after its own change, which is sent first. */
-function claimAfter(address: Address, { peer, live, stack, stackId }: Context): string | undefined {
+function ownershipTagAfter(address: Address, { peer, live, stack, stackId }: Context): string | undefined {
   const written = peer(workspaceOf(address)).fields.find(
     ({ path }) => path.length === 1 && path[0] === 'claim',
   );

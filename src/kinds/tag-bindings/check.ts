@@ -1,5 +1,5 @@
 /** The rules about tag bindings that a schema cannot express (wire/workspaces 1.5.17; rule 14). Offline. */
-import { claimKey } from '../../model/resource/claim.ts';
+import { ownershipTagKey } from '../../model/resource/claim.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { ResourceProblem } from '../../model/kind/kind.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
@@ -44,7 +44,7 @@ function checkCount(count: number): ResourceProblem[] {
 
 function checkKey(key: string): ResourceProblem[] {
   const path = ['tags', key];
-  if (key === claimKey) return [claimAsTag(path)];
+  if (key === ownershipTagKey) return [ownershipTagDeclared(path)];
   const prefix = reservedPrefixes.find((reserved) => key.startsWith(reserved));
   if (prefix !== undefined) {
     return [
@@ -69,13 +69,13 @@ function checkKey(key: string): ResourceProblem[] {
       ];
 }
 
-function claimAsTag(path: readonly string[]): ResourceProblem {
+function ownershipTagDeclared(path: readonly string[]): ResourceProblem {
   return {
     code: 'claim-as-tag',
     severity: 'error',
     path,
     side: 'key',
-    message: `${quoted(claimKey)} is the key of the claim, which trueup writes by itself`,
+    message: `${quoted(ownershipTagKey)} is the key of the claim, which trueup writes by itself`,
     fix: 'remove it; "metadata.protect" and "metadata.onRemove" say what the claim shall say',
   };
 }

@@ -5,7 +5,7 @@ import { foreignTags } from './foreign-tags.ts';
 import type { LiveTags } from './live-tags.ts';
 import type { TagBindingsSpec } from './schema.ts';
 
-export function describe({ spec }: LiveTags, defaults: TagBindingsSpec): Description {
+export function toManifest({ spec }: LiveTags, defaults: TagBindingsSpec): Description {
   const foreign = foreignTags(spec.tags, defaults);
   const own = Object.entries(asTags(spec.tags)).filter(([key]) => !Object.hasOwn(foreign, key));
   return { spec: { tags: Object.fromEntries(own) } };

@@ -3,18 +3,18 @@ import { jsonSchema } from '../../model/kind/json-schema.ts';
 import { defineKind } from '../../model/kind/define-kind.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { namesOfWorkspaces } from '../../services/workspaces/workspace-name.ts';
-import { answered } from './answered.ts';
+import { fieldsFromResponse } from './answered.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
-import { describe } from './describe.ts';
+import { toManifest } from './describe.ts';
 import { fields } from './fields.ts';
 import type { LiveTags } from './live-tags.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
-import { remains } from './remains.ts';
+import { remainingAccess } from './remains.ts';
 import { risk } from './risk.ts';
 import { type TagBindingsSpec, tagBindingsSpec } from './schema.ts';
-import { revoke } from './revoke.ts';
+import { withdrawAccess } from './revoke.ts';
 
 export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
   name: 'TagBindings',
@@ -29,11 +29,11 @@ export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
   references: ({ address }) => [{ to: workspaceOf(address), path: [] }],
   read,
   readOne,
-  answered,
+  fieldsFromResponse: fieldsFromResponse,
   prepare,
-  revoke: revoke,
-  remains,
+  withdrawAccess: withdrawAccess,
+  remainingAccess: remainingAccess,
   calls,
   risk,
-  describe,
+  toManifest: toManifest,
 });

@@ -2,7 +2,7 @@
 import type { Address } from '../../model/resource/address.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import { type BoundTags, claimWitness, type Tags } from '../../services/workspaces/bound-tags.ts';
+import { type BoundTags, ownershipFromTag, type Tags } from '../../services/workspaces/bound-tags.ts';
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 
@@ -25,7 +25,7 @@ export function liveTags(address: Address, item: WorkspaceItem, tags: BoundTags)
     address,
     id: item.id,
     spec: { tags: direct },
-    witness: claimWitness(tags),
+    witness: ownershipFromTag(tags),
     facts: {
       direct,
       claim: own,

@@ -5,7 +5,10 @@ import { asTags } from '../../services/workspaces/bound-tags.ts';
 import type { LiveTags } from './live-tags.ts';
 import type { TagBindingsSpec } from './schema.ts';
 
-export function remains({ fields }: LedgerRecord<TagBindingsSpec>, live?: LiveTags): readonly string[] {
+export function remainingAccess(
+  { fields }: LedgerRecord<TagBindingsSpec>,
+  live?: LiveTags,
+): readonly string[] {
   const now = live && asTags(live.spec.tags);
   const tags = Object.entries(asTags(fields.tags)).filter(
     ([key, value]) => now === undefined || now[key] === value,

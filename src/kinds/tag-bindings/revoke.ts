@@ -4,7 +4,7 @@ import { asTags } from '../../services/workspaces/bound-tags.ts';
 import type { LiveTags } from './live-tags.ts';
 import type { TagBindingsSpec } from './schema.ts';
 
-export function revoke(record: LedgerRecord<TagBindingsSpec>, live: LiveTags): TagBindingsSpec {
+export function withdrawAccess(record: LedgerRecord<TagBindingsSpec>, live: LiveTags): TagBindingsSpec {
   const written = asTags(record.fields.tags);
   const left = Object.entries(asTags(live.spec.tags)).filter(([key, value]) => written[key] !== value);
   return { tags: Object.fromEntries(left) };

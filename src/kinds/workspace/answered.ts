@@ -5,7 +5,7 @@
 import { type Call, type CallValue, isCallObject } from '../../model/plan/call.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
 import { memberOf } from '../../model/json/json.ts';
-import type { Answered } from '../../model/kind/kind.ts';
+import type { ReturnedFields } from '../../model/kind/kind.ts';
 import type { Answer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { spelledAs } from './attributes.ts';
@@ -15,7 +15,7 @@ import { showsDerived } from './prepare/derived-triggers.ts';
 import { hidesOwnMode, keepsOldMode } from './prepare/own-mode.ts';
 import type { LiveSpec } from './workspace-types.ts';
 
-export function answered(call: Call, { body }: Answer): Answered | undefined {
+export function fieldsFromResponse(call: Call, { body }: Answer): ReturnedFields | undefined {
   const item = asWorkspaceItem(memberOf(body, 'data'));
   if (item === undefined) return undefined;
   const isOwnMode = hidesOwnMode(item, sentIn(call)) || keepsOldMode(item, call);

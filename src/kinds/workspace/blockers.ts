@@ -6,7 +6,7 @@ import type { Action } from '../../model/plan/change.ts';
 import { counted } from '../../model/counted.ts';
 import { isJsonObject } from '../../model/json/json.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
-import { notAnswered } from '../../compare/diff.ts';
+import { notReturned } from '../../compare/diff.ts';
 import { reasonSuffix, holdsLock } from './lock.ts';
 import type { LiveWorkspace, WorkspaceRecord } from './workspace-types.ts';
 
@@ -69,7 +69,7 @@ function overriddenState({ facts }: LiveWorkspace): Overridden[] {
   const field = overrides('resources');
   if (typeof count !== 'number') {
     const message = 'nobody can tell how many resources it manages, and it loses their state';
-    return [{ field: { ...field, unknown: notAnswered }, message }];
+    return [{ field: { ...field, unknown: notReturned }, message }];
   }
   if (count === 0) return typeof facts.stateAtRisk === 'string' ? [lostState(facts.stateAtRisk)] : [];
   return [
@@ -83,7 +83,7 @@ function overriddenState({ facts }: LiveWorkspace): Overridden[] {
 /** Where nobody but the states themselves tells (rule 48). */
 function lostState(why: string): Overridden {
   return {
-    field: { ...overrides('state'), unknown: notAnswered },
+    field: { ...overrides('state'), unknown: notReturned },
     message: `${why}, and it loses its state`,
   };
 }

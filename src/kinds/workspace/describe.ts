@@ -8,21 +8,21 @@ import type { Description } from '../../model/kind/kind.ts';
 import type { LiveSpec, LiveWorkspace, WorkspaceFields } from './workspace-types.ts';
 
 /** A field that the stack's defaults set is always written: without it, the default would replace the live value. */
-export function describe(live: LiveWorkspace, defaults: WorkspaceFields): Description {
+export function toManifest(live: LiveWorkspace, defaults: WorkspaceFields): Description {
   const { settingOverwrites: _, autoDestroyAt, autoDestroyActivityDuration, ...rest } = live.spec;
   const spec = {
     ...rest,
-    ...describeUnknownMode(live),
-    ...describeOverwrites(live.spec, defaults),
-    ...describeAutoDestroy(live, { autoDestroyAt, autoDestroyActivityDuration }),
-    ...describeLock(live.spec.lock, defaults.lock),
+    ...unknownModeNote(live),
+    ...overwritesToManifest(live.spec, defaults),
+    ...autoDestroyToManifest(live, { autoDestroyAt, autoDestroyActivityDuration }),
+    ...lockToManifest(live.spec.lock, defaults.lock),
   };
   const remarks = [...unknownModeRemark(live), ...lockRemark(live)];
   return { spec: Object.fromEntries(Object.entries(spec).filter(hasValue)), remarks };
 }
 
 /** The mode that is seen, where it is not known whether it is inherited: without it, another workspace would lose its agents. */
-function describeUnknownMode({ facts }: LiveWorkspace): DescribedFields {
+function unknownModeNote({ facts }: LiveWorkspace): ManifestFields {
   const { ownMode, effectiveMode: mode, agentPool: pool } = facts;
   if (ownMode !== 'unknown' || mode === undefined) return {};
   return { executionMode: mode, ...(mode === 'agent' && pool !== undefined ? { agentPoolId: pool } : {}) };
@@ -36,17 +36,17 @@ function unknownModeRemark({ facts }: LiveWorkspace): string[] {
     : [];
 }
 
-type DescribedFields = Readonly<Record<string, Json | undefined>>;
+type ManifestFields = Readonly<Record<string, Json | undefined>>;
 
 function hasValue(entry: [string, Json | undefined]): entry is [string, Json] {
   return entry[1] !== undefined;
 }
 
 /** Mode and pool show by themselves whether they are inherited, except for an inherited pool with an own mode. */
-function describeOverwrites(
+function overwritesToManifest(
   { executionMode, agentPoolId, settingOverwrites }: LiveSpec,
   defaults: WorkspaceFields,
-): DescribedFields {
+): ManifestFields {
   if (settingOverwrites === undefined || defaults.settingOverwrites !== undefined) {
     return { settingOverwrites };
   }
@@ -55,14 +55,14 @@ function describeOverwrites(
 }
 
 /** The service computes the time from the duration, and inherits both from the project (wire/workspaces 1.5.19). */
-function describeAutoDestroy({ facts }: LiveWorkspace, spec: DescribedFields): DescribedFields {
+function autoDestroyToManifest({ facts }: LiveWorkspace, spec: ManifestFields): ManifestFields {
   if (facts.inheritsAutoDestroy === true) return {};
   const { autoDestroyAt, autoDestroyActivityDuration: duration } = spec;
   return (duration ?? null) === null ? { autoDestroyAt } : { autoDestroyActivityDuration: duration };
 }
 
 /** A lock is not exported: its holder will remove it, and the manifest would lock the workspace again (rule 18). */
-function describeLock(live: Json | undefined, byDefault: Json | undefined): DescribedFields {
+function lockToManifest(live: Json | undefined, byDefault: Json | undefined): ManifestFields {
   if (!isJsonObject(live)) return { lock: live };
   return { lock: isJsonObject(byDefault) ? byDefault : undefined };
 }

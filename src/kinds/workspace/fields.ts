@@ -3,7 +3,7 @@
  * Fields without a specified default have none here.
  */
 import type { Field, FieldsOf, FieldTable } from '../../model/kind/field.ts';
-import { list, minute, optionalText, scalar, set, text, whole } from '../../compare/comparisons.ts';
+import { list, minute, optionalText, scalar, set, text, asText } from '../../compare/comparisons.ts';
 import type { WorkspaceSpec } from './schema.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 import type { RepositoryFields } from './workspace-types.ts';
@@ -28,7 +28,7 @@ export const fields: FieldTable = {
   agentPoolId: { compare: optionalText, default: null },
   // Converted to executionMode when manifests are resolved; never sent under this name.
   operations: { compare: scalar, default: true, local: true },
-  settingOverwrites: { compare: whole, members: { executionMode: verbatim, agentPool: verbatim } },
+  settingOverwrites: { compare: asText, members: { executionMode: verbatim, agentPool: verbatim } },
   allowDestroyPlan: on,
   assessmentsEnabled: off,
   autoApply: off,
@@ -41,7 +41,7 @@ export const fields: FieldTable = {
   speculativeEnabled: on,
   structuredRunOutputEnabled: on,
   workingDirectory: { compare: optionalText, default: null },
-  vcsRepo: { compare: whole, default: null, members: vcsRepo },
+  vcsRepo: { compare: asText, default: null, members: vcsRepo },
   fileTriggersEnabled: on,
   triggerPatterns: { compare: list, default: [] },
   triggerPrefixes: { compare: list, default: [] },
@@ -50,8 +50,8 @@ export const fields: FieldTable = {
   sshKeyId: { compare: optionalText, default: null },
   tagNames: { compare: set, default: [] },
   // Only whether it is locked is compared: `prepare` removes the reason (rule 18).
-  lock: { compare: whole, default: null },
-  dataRetentionPolicy: { compare: whole, default: null },
+  lock: { compare: asText, default: null },
+  dataRetentionPolicy: { compare: asText, default: null },
   sourceName: { compare: scalar, createOnly: true, bearsBirthMark: true },
   sourceUrl: { compare: scalar, createOnly: true },
   // `tags` and `remoteStateConsumers` are short for manifests of their own: no fields.

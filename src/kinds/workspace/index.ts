@@ -3,13 +3,13 @@
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import { defineKind } from '../../model/kind/define-kind.ts';
 import { workspaceNames } from '../../services/workspaces/workspace-name.ts';
-import { answered } from './answered.ts';
+import { fieldsFromResponse } from './answered.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
-import { describe } from './describe.ts';
+import { toManifest } from './describe.ts';
 import { fields } from './fields.ts';
 import { upgradeOperations } from './upgrade-operations.ts';
-import { lostClaimMarks } from './read/kept-claims.ts';
+import { lostOwnershipTagMarks } from './read/kept-claims.ts';
 import { lockMarks, recoverAnswer, released } from './lock.ts';
 import { derivedTriggerMarks } from './prepare/derived-triggers.ts';
 import { ownModeMarks } from './prepare/own-mode.ts';
@@ -38,7 +38,7 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   read,
   readOne,
   whyNotGone,
-  answered,
+  fieldsFromResponse: fieldsFromResponse,
   recoverAnswer,
   prepare,
   calls,
@@ -52,8 +52,8 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
     ...lockMarks(context),
     ...ownModeMarks(context),
     ...derivedTriggerMarks(context),
-    ...lostClaimMarks(context),
+    ...lostOwnershipTagMarks(context),
   }),
-  describe,
+  toManifest: toManifest,
   contentBesides: ({ facts: { direct = {} } }) => (Object.keys(direct).length === 0 ? {} : { tags: direct }),
 });

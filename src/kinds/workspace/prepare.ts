@@ -55,7 +55,7 @@ export function prepare(context: WorkspaceComparison): PreparedSpecs<PreparedWor
     notes: [...lock.notes, ...triggers.notes, ...adjusted.flatMap(({ notes }) => notes)],
     problems: [
       ...unreadTags(context),
-      ...noRoomForClaim(context),
+      ...noRoomForOwnershipTag(context),
       ...incompleteRepository(context),
       ...triggers.problems,
     ],
@@ -129,7 +129,7 @@ function unreadTags({ address, live, place }: WorkspaceComparison): Diagnostic[]
 }
 
 /** Rule 21: a workspace with the maximum number of tags cannot be claimed. */
-function noRoomForClaim({ address, live, place }: WorkspaceComparison): Diagnostic[] {
+function noRoomForOwnershipTag({ address, live, place }: WorkspaceComparison): Diagnostic[] {
   const count = live?.facts.tagCount;
   const claimed = live?.witness.claim !== undefined && !live.witness.claim.inherited;
   if (claimed || typeof count !== 'number' || count < maxTags) return [];

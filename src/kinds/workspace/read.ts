@@ -6,7 +6,7 @@ import { type Address, formatAddress, parseAddress } from '../../model/resource/
 import { memberOf } from '../../model/json/json.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import type { Action } from '../../model/plan/change.ts';
-import { parseClaim } from '../../model/resource/claim.ts';
+import { parseOwnershipTag } from '../../model/resource/claim.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import { WireError } from '../../model/wire.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -22,7 +22,7 @@ import {
 import {
   type Inherited,
   inheritedExecution,
-  isSaidToInherit,
+  reportsInheritance,
 } from '../../services/workspaces/inherited-execution.ts';
 import { lackingField, limits, unknownModes } from '../../services/workspaces/service-limits.ts';
 import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
@@ -31,7 +31,7 @@ import { predictInherited } from './predict/predict-inherited.ts';
 import { predictRefusals } from './predict/predict-refusals.ts';
 import { predictAssessments, type WorkspaceReading } from './predict/predict-assessments.ts';
 import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, misshapen } from './read/live-workspace.ts';
-import { lostClaims, noClaims } from './read/kept-claims.ts';
+import { lostOwnershipTags, noOwnershipTags } from './read/kept-claims.ts';
 import { derivesFileTriggers } from './prepare/derived-triggers.ts';
 import { hasMark } from './prepare/own-mode.ts';
 import { readRetention } from './read/retention.ts';
@@ -46,8 +46,8 @@ type Request = ReadRequest<WorkspaceSpec>;
 export async function read(session: Session, request: Request): Promise<LiveSet<LiveWorkspace>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
-  const needsClaims = reliesOnClaims(session, request);
-  if (list.keepsTags === false && needsClaims) return { ...noResources, refused: noClaims };
+  const needsClaims = reliesOnOwnershipTags(session, request);
+  if (list.keepsTags === false && needsClaims) return { ...noResources, refused: noOwnershipTags };
   const missing = await readMissing(session, list, request);
   const ours = concernsStack(request);
   const items = [...list.items, ...missing.items];
@@ -68,7 +68,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const readings = await predictAssessments(session, request, details);
   const resources = readings.map(({ live }) => live);
   const isKept = list.keepsTags ?? resources.some(({ witness }) => witness.claim !== undefined);
-  const refused = isKept || !needsClaims ? undefined : lostClaims(resources, request.records);
+  const refused = isKept || !needsClaims ? undefined : lostOwnershipTags(resources, request.records);
   if (refused !== undefined) return { ...noResources, refused };
   const lacking = lackingFields(request, resources);
   const predictedNotes = await predictCreations(session, request, resources);
@@ -99,7 +99,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
 }
 
 /** Whether the plan relies on claims; an export does not. */
-function reliesOnClaims({ target }: Session, { undeclared }: Request): boolean {
+function reliesOnOwnershipTags({ target }: Session, { undeclared }: Request): boolean {
   return target.ownership !== 'ledger' && undeclared === undefined;
 }
 
@@ -139,7 +139,7 @@ export async function readOne(
     retention: answer.policy,
     deletes,
     stateAtRisk: isLooked ? await stateAtRisk(session, found.item) : undefined,
-    inherited: isSaidToInherit(found.item) ? await inheritedExecution(session, found.item) : undefined,
+    inherited: reportsInheritance(found.item) ? await inheritedExecution(session, found.item) : undefined,
   });
 }
 
@@ -227,7 +227,7 @@ function mayBeRemoved({ target, stack }: Session, { declared, records, undeclare
   return (item: WorkspaceItem, tags: BoundTags | undefined): boolean => {
     const isAllowed = target.deletes === 'plain' || forced.has(item.name);
     if (undeclared !== undefined || !isAllowed || !lacksSafeDelete(item)) return false;
-    const claim = tags?.claim === undefined ? undefined : parseClaim(tags.claim.text);
+    const claim = tags?.claim === undefined ? undefined : parseOwnershipTag(tags.claim.text);
     return !stays.has(item.name) && (ids.has(item.id) || claim?.stack === stack);
   };
 }
@@ -251,27 +251,27 @@ function inheritedBy(session: Session, items: readonly WorkspaceItem[], request:
   const isHidden = callsAllInherited(items) || [...records.values()].some(hasMark);
   const named = new Set(
     declared.flatMap(({ address, metadata: { renamedFrom }, spec }) =>
-      mentionsMode(spec) ? [address.name, renamedFrom ?? []].flat() : [],
+      setsMode(spec) ? [address.name, renamedFrom ?? []].flat() : [],
     ),
   );
-  const known = new Set([...records.values()].flatMap(({ id, fields }) => (mentionsMode(fields) ? id : [])));
+  const known = new Set([...records.values()].flatMap(({ id, fields }) => (setsMode(fields) ? id : [])));
   const isTold = items.some(
     ({ attributes }) => memberOf(attributes['setting-overwrites'], 'execution-mode') === true,
   );
   return async (item: WorkspaceItem): Promise<Inherited | undefined> => {
-    if (isTold || !isSaidToInherit(item)) return undefined;
+    if (isTold || !reportsInheritance(item)) return undefined;
     const isAsked = isHidden || undeclared !== undefined || named.has(item.name) || known.has(item.id);
     return isAsked ? inheritedExecution(session, item) : undefined;
   };
 }
 
-function mentionsMode({ executionMode, agentPoolId, settingOverwrites }: Spec): boolean {
+function setsMode({ executionMode, agentPoolId, settingOverwrites }: Spec): boolean {
   return [executionMode, agentPoolId, settingOverwrites].some((value) => value !== undefined);
 }
 
 /** Whether two workspaces of one project are said to inherit different modes, which cannot be true of both. */
 function callsAllInherited(items: readonly WorkspaceItem[]): boolean {
-  const byProject = Map.groupBy(items.filter(isSaidToInherit), (item) => relatedId(item, 'project'));
+  const byProject = Map.groupBy(items.filter(reportsInheritance), (item) => relatedId(item, 'project'));
   return [...byProject.values()].some(
     (some) => new Set(some.map(({ attributes }) => attributes['execution-mode'])).size > 1,
   );

@@ -10,7 +10,7 @@ import type { GitContext } from './git-command.ts';
 import { type Edits, GitRepository, type Snapshot } from './git-repository.ts';
 import { noLedger, parseLedger } from '../ledger-text.ts';
 import { OwnWrites } from '../own-writes.ts';
-import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from '../stored-json.ts';
+import { formatStored, parseEntry, parseLock, tryEntry, completeEntries } from '../stored-json.ts';
 
 /** @param at a directory in a clone of the repository; @param where.remote the remote that keeps the ledger, such as `origin` */
 export function gitLedger(at: GitContext, where: { remote: string; stack: string }): AbortableStore {
@@ -97,7 +97,7 @@ class GitRef implements AbortableStore {
   }
 
   async listEntries(limit: number, signals?: OperationSignals): Promise<readonly HistoryEntry[]> {
-    return wholeEntries(await this.readEntries(limit, signals));
+    return completeEntries(await this.readEntries(limit, signals));
   }
 
   async readEntries(limit: number, signals = noSignals): Promise<readonly (HistoryEntry | LedgerError)[]> {

@@ -16,7 +16,7 @@ import { withExclusiveFile } from './exclusive-file.ts';
 import { OwnWrites } from '../own-writes.ts';
 import { replaceFile } from './replace-file.ts';
 import { stateFolderName } from './state-folder.ts';
-import { formatStored, onlyLedgerError, parseEntry, parseLock, wholeEntries } from '../stored-json.ts';
+import { formatStored, onlyLedgerError, parseEntry, parseLock, completeEntries } from '../stored-json.ts';
 
 /** @param file absolute path of the ledger; its directory is created by the first write */
 export function localLedger(file: string, stack: string): AbortableStore {
@@ -106,7 +106,7 @@ class LocalFile implements AbortableStore {
   }
 
   async listEntries(limit: number): Promise<readonly HistoryEntry[]> {
-    return wholeEntries(await this.readEntries(limit));
+    return completeEntries(await this.readEntries(limit));
   }
 
   async showEntry(id: string): Promise<HistoryEntry | undefined> {

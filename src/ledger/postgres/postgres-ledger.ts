@@ -16,7 +16,7 @@ import { noLedger, parseLedger } from '../ledger-text.ts';
 import { OwnWrites } from '../own-writes.ts';
 import { failureMessage, type PostgresClient, PostgresConnection } from './postgres-connection.ts';
 import { ledgerTables, migrate, versionOf } from './postgres-schema.ts';
-import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from '../stored-json.ts';
+import { formatStored, parseEntry, parseLock, tryEntry, completeEntries } from '../stored-json.ts';
 
 /** @param url `postgres://…`, with its credentials; no message repeats it */
 export function postgresLedger(url: string, stack: string): AbortableStore {
@@ -124,7 +124,7 @@ class Postgres implements AbortableStore {
   }
 
   async listEntries(limit: number, signals?: OperationSignals): Promise<readonly HistoryEntry[]> {
-    return wholeEntries(await this.readEntries(limit, signals));
+    return completeEntries(await this.readEntries(limit, signals));
   }
 
   async readEntries(limit: number, signals = noSignals): Promise<readonly (HistoryEntry | LedgerError)[]> {

@@ -20,24 +20,24 @@ export function nextEdit(
   root: SourceNode,
   sides: { readonly from: Json; readonly to: Json },
 ): Splice[] {
-  return settle({ text, habits: habitsOf(text, root) }, root, sides) ?? [];
+  return editAt({ text, habits: habitsOf(text, root) }, root, sides) ?? [];
 }
 
 /** Undefined: the value has to be written anew as a whole. */
-function settle(
+function editAt(
   compared: Compared,
   node: SourceNode,
   { from, to }: { from: Json; to: Json },
 ): Splice[] | undefined {
   if (sameJson(from, to)) return [];
   if (node.is === 'map' && isJsonObject(from) && isJsonObject(to))
-    return settleMap(compared, node, { from, to });
+    return editMap(compared, node, { from, to });
   if (node.is === 'list' && Array.isArray(from) && Array.isArray(to))
-    return settleList(compared, node, { from, to });
+    return editList(compared, node, { from, to });
   return undefined;
 }
 
-function settleMap(
+function editMap(
   compared: Compared,
   node: SourceNode,
   { from, to }: { readonly from: JsonObject; readonly to: JsonObject },
@@ -51,7 +51,7 @@ function settleMap(
   for (const key of Object.keys(to)) {
     const [before = null, after = null] = [from[key], to[key]];
     if (!sameJson(before, after))
-      return settleEntry(collection, entryOf(node, key), { from: before, to: after });
+      return editEntry(collection, entryOf(node, key), { from: before, to: after });
   }
   const removed = Object.keys(from).filter((key) => !Object.hasOwn(to, key));
   if (Object.keys(to).length === 0) return undefined;
@@ -60,8 +60,8 @@ function settleMap(
   return canShrink(collection, index) ? removeEntry(collection, index) : undefined;
 }
 
-function settleEntry(collection: Collection, entry: SourceEntry, sides: { from: Json; to: Json }): Splice[] {
-  return settle(collection, entry.value, sides) ?? replaceValue(collection, entry, sides.to);
+function editEntry(collection: Collection, entry: SourceEntry, sides: { from: Json; to: Json }): Splice[] {
+  return editAt(collection, entry.value, sides) ?? replaceValue(collection, entry, sides.to);
 }
 
 /** The member that a map itself has; one that a merge key brings is not written here. */
@@ -72,7 +72,7 @@ function entryOf({ entries }: SourceNode, key: string): SourceEntry {
 }
 
 /** Items that stay are left where they are: new ones come first, so that the list is never empty in between. */
-function settleList(
+function editList(
   compared: Compared,
   node: SourceNode,
   { from, to }: { readonly from: readonly Json[]; readonly to: readonly Json[] },

@@ -16,7 +16,7 @@ export function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
     const key = keyOf(entry);
     const earlier = first.get(key);
     if (earlier === undefined) first.set(key, entry);
-    return earlier === undefined || isReportedForWhole(earlier, entry) ? [] : [duplicate(earlier, entry)];
+    return earlier === undefined || isReportedForParent(earlier, entry) ? [] : [duplicate(earlier, entry)];
   });
 }
 
@@ -30,7 +30,7 @@ function keyOf({ address, target, declaration, shortForm }: Entry): string {
 }
 
 /** When two documents declare one resource, their equal short forms are not reported again. */
-function isReportedForWhole(first: Entry, again: Entry): boolean {
+function isReportedForParent(first: Entry, again: Entry): boolean {
   if (first.shortForm === undefined || again.shortForm === undefined) return false;
   const [one, other] = [first.declaration, again.declaration];
   return one !== other && one.kind === other.kind;

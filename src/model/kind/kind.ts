@@ -12,7 +12,7 @@ import type { DiagnosticCode } from '../diagnostic-codes.ts';
 import type { FieldChange, FieldTable } from './field.ts';
 import type { Json, JsonObject, Path } from '../json/json.ts';
 import type { LedgerRecord } from '../stack/ledger.ts';
-import type { Claim, DesiredResource, LiveResource, Spec } from '../resource/resource.ts';
+import type { OwnershipTag, DesiredResource, LiveResource, Spec } from '../resource/resource.ts';
 import type { Risk } from '../plan/risk.ts';
 import type { Named } from './spec-types.ts';
 import type { Dialect, Service, Target } from '../stack/target.ts';
@@ -61,7 +61,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
    */
   readonly whyNotGone?: (session: Session, address: Address, id?: string) => Promise<string | undefined>;
   /** The fields that the answer to a write contains; undefined when it contains none (rules 40). */
-  readonly answered?: (call: Call, answer: Answer) => Answered | undefined;
+  readonly fieldsFromResponse?: (call: Call, answer: Answer) => ReturnedFields | undefined;
   /**
    * For a repeated call that found its work already done, after its first answer was lost or no success: the answer that the
    * first try would have got, if it can be proved that the first try did the work (rules 18). Only for calls with `already`.
@@ -70,7 +70,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   /** The two specs to compare, where these are not simply the declared and the live one. */
   readonly prepare?: (meeting: CompareContext<D, L>) => PreparedSpecs<P>;
   /** Parts only: the spec that remains of a live part whose document is gone, given what we last applied (rule 15). */
-  readonly revoke?: (record: LedgerRecord<Named<D>>, live: L) => P;
+  readonly withdrawAccess?: (record: LedgerRecord<Named<D>>, live: L) => P;
   /**
    * For a whole that is released: the fields that the release changes besides the claim, with their new values. The plan
    * shows them, so that they are approved with it (rules 18, 27).
@@ -86,7 +86,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
    * Parts only: clauses about the access that this stack had granted and that stays when the whole is released.
    * `live` is the current part, where it was read.
    */
-  readonly remains?: (record: LedgerRecord<Named<D>>, live?: L) => readonly string[];
+  readonly remainingAccess?: (record: LedgerRecord<Named<D>>, live?: L) => readonly string[];
   /** The requests that carry out a change. Pure. Bodies use `neutral` names. */
   readonly calls: (change: Change, context: CallContext<D, L, P>) => PlannedCalls;
   /**
@@ -127,7 +127,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
    * another field, that are momentary, or that belong to somebody else are left out. `defaults` are the stack's defaults: a
    * field that they set is always written, or the default would override the live value.
    */
-  readonly describe?: (live: L, defaults: Named<D>) => Description;
+  readonly toManifest?: (live: L, defaults: Named<D>) => Description;
 }
 
 export interface Overridden {
@@ -208,7 +208,7 @@ export interface Session {
 }
 
 /** The answer to a write, as far as it is about the resource itself. */
-export interface Answered {
+export interface ReturnedFields {
   /** the fields that this call may have written; those of them that `spec` lacks were not answered */
   readonly about: readonly string[];
   /** in the shape of a live spec */
@@ -305,7 +305,7 @@ export interface CallContext<
   readonly live?: L;
   readonly record?: LedgerRecord<Named<D>>;
   /** the claim that the resource, or the whole that it is a part of, will have afterwards */
-  readonly claim?: Claim;
+  readonly claim?: OwnershipTag;
   /** `safe` or `force` of a tombstone */
   readonly remove?: 'safe' | 'force';
   /** the id of another resource, or a reference when this plan creates that resource; undefined when there is none */

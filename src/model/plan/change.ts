@@ -5,7 +5,7 @@ import type { Place } from '../diagnostic.ts';
 import type { FieldChange } from '../kind/field.ts';
 import type { Json } from '../json/json.ts';
 import type { Risk } from './risk.ts';
-import type { Touched } from './touch.ts';
+import type { LastModified } from './touch.ts';
 
 export type Action = 'create' | 'update' | 'delete' | 'release' | 'adopt' | 'none';
 
@@ -38,7 +38,7 @@ export interface Change {
   /** facts of the live resource, besides its fields, that the calls rely on; checked again before writing */
   readonly preconditions: Readonly<Record<string, Json>>;
   /** where live is not as it was last applied: who touched it since; absent where nobody was asked */
-  readonly touched?: Touched;
+  readonly touched?: LastModified;
 }
 
 /** The members of a change that enter the digest: what an approval is about (rule 27). */
@@ -67,7 +67,7 @@ export function approvedId(change: DigestedChange): string | undefined {
 }
 
 /** A resource that trueup read, does not change, and tells the user about. */
-export interface Mention {
+export interface Notice {
   readonly address: Address;
   readonly message: string;
   readonly fix?: string;

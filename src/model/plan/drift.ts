@@ -5,9 +5,9 @@
 import type { Place, ShownDiagnostic } from '../diagnostic.ts';
 import type { FieldChange } from '../kind/field.ts';
 import type { Address } from '../resource/address.ts';
-import type { Mention } from './change.ts';
+import type { Notice } from './change.ts';
 import type { Coverage, Plan, PlanTarget } from './plan.ts';
-import type { Touched } from './touch.ts';
+import type { LastModified } from './touch.ts';
 
 export interface Drift extends Pick<Plan, 'stack' | 'selection'> {
   readonly targets: readonly PlanTarget[];
@@ -16,11 +16,11 @@ export interface Drift extends Pick<Plan, 'stack' | 'selection'> {
   /** absent where nobody asked for it */
   readonly unmanaged?: Unmanaged;
   /** resources of which the ledger knows nothing, so that their drift cannot be told */
-  readonly unrecorded: readonly Mention[];
+  readonly unrecorded: readonly Notice[];
   /** recorded resources that are live as they were last applied */
   readonly unchanged: number;
   /** recorded resources of which it could not be told whether they drifted, each with the reason */
-  readonly untold: readonly Mention[];
+  readonly untold: readonly Notice[];
   /** false: more may have drifted than was found */
   readonly complete: boolean;
   /** why a target could not be looked at */
@@ -50,7 +50,7 @@ export interface DriftedResource {
   /** where a manifest declares it, if under another name */
   readonly declaredAs?: Address;
   /** absent where nobody was asked */
-  readonly touched?: Touched;
+  readonly touched?: LastModified;
 }
 
 export interface PendingResource {
@@ -75,5 +75,5 @@ export interface UnmanagedResource {
   /** before: as the last apply saw it; after: live */
   readonly fields: readonly FieldChange[];
   /** absent where nobody was asked */
-  readonly touched?: Touched;
+  readonly touched?: LastModified;
 }

@@ -1,6 +1,6 @@
 /** The plan: ordered changes with their calls, the coverage, and the digest. */
 import type { AddressText } from '../resource/address.ts';
-import type { Change, Mention } from './change.ts';
+import type { Change, Notice } from './change.ts';
 import type { ShownDiagnostic } from '../diagnostic.ts';
 import type { Guard } from './guard.ts';
 import type { TargetIdentity } from '../stack/target-identity.ts';
@@ -19,7 +19,7 @@ export interface Plan {
   /** declared resources with nothing to do */
   readonly unchanged: number;
   /** resources that were read and are not changed */
-  readonly mentions: readonly Mention[];
+  readonly mentions: readonly Notice[];
   /** what forbids applying: ownership conflicts, dangling references; a plan file may hold codes of another version */
   readonly problems: readonly ShownDiagnostic[];
   /** the guards that fired, blocking or warning; not part of the digest */

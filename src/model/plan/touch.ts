@@ -4,7 +4,7 @@
  */
 import type { TrailActor } from '../audit-trail.ts';
 
-export interface Touch {
+export interface Modification {
   /** RFC 3339 */
   readonly at: string;
   readonly actor: TrailActor;
@@ -17,9 +17,9 @@ export interface Touch {
   readonly maybeOurs?: true;
 }
 
-export interface Touched {
+export interface LastModified {
   /** newest first; our own writes are not among them */
-  readonly touches: readonly Touch[];
+  readonly touches: readonly Modification[];
   /** why somebody else may have touched it, too: the trail was not seen back to the last apply */
   readonly unknown?: string;
   /** milliseconds by which the clock that the times are of is ahead of the one here; absent where they agree */

@@ -29,7 +29,7 @@ export interface DesiredResource<D extends Spec = Spec> {
 }
 
 /** The mark in the target that says which stack owns a resource (rule 20). */
-export interface Claim {
+export interface OwnershipTag {
   readonly stack: string;
   readonly protect: boolean;
   readonly release: boolean;
@@ -42,8 +42,8 @@ export interface Claim {
 }
 
 /** What the target itself says about who owns a resource. */
-export interface Witness {
-  readonly claim?: Claim;
+export interface OwnershipEvidence {
+  readonly claim?: OwnershipTag;
   /** the stack that created it, according to its birth mark */
   readonly bornOf?: string;
 }
@@ -59,7 +59,7 @@ export interface LiveResource<S extends Spec = Spec, F extends Facts = Facts> {
    * the service does not answer (rule 12).
    */
   readonly spec: S;
-  readonly witness: Witness;
+  readonly witness: OwnershipEvidence;
   readonly facts: F;
   /** effective values of fields that it inherits from a parent, by field name, as far as the service answers them */
   readonly inherited?: Readonly<Record<string, Json>>;

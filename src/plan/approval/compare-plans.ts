@@ -10,7 +10,7 @@ import type {
   PlanDifference,
   TargetDifference,
 } from '../../model/plan/plan-difference.ts';
-import { actionAtom, fieldMeaning, type PlanMeaning, targetMeaning } from './digest.ts';
+import { actionItem, fieldMeaning, type PlanMeaning, targetMeaning } from './digest.ts';
 
 /** Empty exactly when the two have the same digest. */
 export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifference {
@@ -66,7 +66,7 @@ function compareChange(
   const fields = pairs(one?.fields ?? [], other?.fields ?? [], ({ path }) => canonicalText(path))
     .filter(([a, b]) => a === undefined || b === undefined || meaning(a) !== meaning(b))
     .flatMap(([a, b]) => fieldDifference(a, b) ?? []);
-  const isSameAction = (one && actionAtom(one)) === (other && actionAtom(other));
+  const isSameAction = (one && actionItem(one)) === (other && actionItem(other));
   if (isSameAction && fields.length === 0) return undefined;
   return { address, ...sides(one?.action, other?.action), ...compareIdentities(one, other), fields };
 }

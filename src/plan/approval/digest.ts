@@ -25,19 +25,19 @@ export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
  * One indivisible meaning of a plan as the ledger keeps it, as canonical text: (address, action), with what identifies the
  * resources that it is about, or (address, path, before, after).
  */
-export type Atom = string;
+export type DigestItem = string;
 
-export function atomsOf(changes: readonly DigestedChange[]): ReadonlySet<Atom> {
+export function digestItemsOf(changes: readonly DigestedChange[]): ReadonlySet<DigestItem> {
   return new Set(
     changes.flatMap((change) => [
-      actionAtom(change),
-      ...change.fields.map((field) => fieldAtom(change.address, field)),
+      actionItem(change),
+      ...change.fields.map((field) => fieldItem(change.address, field)),
     ]),
   );
 }
 
 /** What the plan does with one resource as a whole. */
-export function actionAtom(change: DigestedChange): Atom {
+export function actionItem(change: DigestedChange): DigestItem {
   const { address, action, references } = change;
   const identity = { ...approvedIdentity(change), ...(references === undefined ? {} : { references }) };
   return canonicalText([
@@ -48,7 +48,7 @@ export function actionAtom(change: DigestedChange): Atom {
 }
 
 /** What the plan does with one field, with its values. */
-function fieldAtom(address: Address, field: FieldChange): Atom {
+function fieldItem(address: Address, field: FieldChange): DigestItem {
   const { path, before, after, unknown, redacted = {} } = field;
   const side = (value: typeof before, hash: string | undefined) =>
     hash === undefined ? (value === undefined ? {} : { is: value }) : { hash };
@@ -85,7 +85,7 @@ export function fingerprintOf(content: Spec): string {
 export function digestOf(meaning: PlanMeaning): string {
   const { stack, changes } = meaning;
   const meanings = changes.flatMap((change) => [
-    actionAtom(change),
+    actionItem(change),
     ...change.fields.map((field) => fieldMeaning({ stack, address: change.address }, field)),
   ]);
   return hashOf(digestVersion, meaning, new Set(meanings));
@@ -99,7 +99,7 @@ export function formerDigestOf(meaning: PlanMeaning): string {
   const changes = meaning.changes.map(({ references: _, id, ...change }) =>
     id === undefined || change.action === 'adopt' ? change : { ...change, id },
   );
-  return hashOf(2, meaning, atomsOf(changes));
+  return hashOf(2, meaning, digestItemsOf(changes));
 }
 
 function hashOf(version: number, { stack, targets, selection }: PlanMeaning, meanings: ReadonlySet<string>) {

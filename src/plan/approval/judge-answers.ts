@@ -7,14 +7,14 @@ import type { CallId } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { Field, FieldChange } from '../../model/kind/field.ts';
 import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../../model/json/json.ts';
-import type { Answered, Kind } from '../../model/kind/kind.ts';
+import type { ReturnedFields, Kind } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Answer } from '../../model/wire.ts';
 import { canonicalDefault, canonicalValue } from '../../compare/canonical-spec.ts';
-import { notAnswered } from '../../compare/diff.ts';
+import { notReturned } from '../../compare/diff.ts';
 
-export interface AnswersVerdict {
+export interface ResponseCheck {
   /** fields whose answered value differs from the one that was sent, with the answer as their value before */
   readonly contradicted: readonly FieldChange[];
   /** those of them that were to be reset, and still have the old value: the service ignored that */
@@ -28,7 +28,7 @@ export interface AnswersVerdict {
   readonly unproven: readonly Path[];
 }
 
-interface AnsweredChange {
+interface ReturnedChange {
   readonly kind: Kind;
   readonly change: Change;
   /** answers to the calls that were carried out */
@@ -39,8 +39,8 @@ interface AnsweredChange {
   readonly drafted: LedgerRecord | undefined;
 }
 
-export function judgeAnswers({ kind, change, answers, record, drafted }: AnsweredChange): AnswersVerdict {
-  const values = answeredFields(kind, change, answers);
+export function checkResponses({ kind, change, answers, record, drafted }: ReturnedChange): ResponseCheck {
+  const values = returnedFields(kind, change, answers);
   const own = change.fields.filter(({ path: [name = ''] }) => Object.hasOwn(kind.fields, name));
   const states = own.map((field) => [field, stateOf(kind, field, values)] as const);
   const isReset = ({ path }: FieldChange) =>
@@ -67,12 +67,12 @@ function isToDefault({ fields }: Kind, { path: [name = '', ...below], after = nu
 }
 
 /** A field that no read returns is proved by the answer alone, or it would be reset in every plan. */
-function isToBeRead({ unknown }: FieldChange, is: AnswerState['is']): boolean {
+function isToBeRead({ unknown }: FieldChange, is: ResponseState['is']): boolean {
   return is === 'not answered' || (is === 'as sent' && unknown === undefined);
 }
 
 /** The last answered value by field; `undefined` where an answer lacks a field that its call may have written. */
-function answeredFields(
+function returnedFields(
   kind: Kind,
   { calls, sharedCall }: Change,
   answers: ReadonlyMap<CallId, Answer>,
@@ -80,13 +80,13 @@ function answeredFields(
   const values = new Map<string, Json | undefined>();
   for (const call of calls.toSorted((a, b) => a.order - b.order)) {
     const answer = call.id === sharedCall ? undefined : answers.get(call.id);
-    const answered: Answered | undefined = answer && kind.answered?.(call, answer);
+    const answered: ReturnedFields | undefined = answer && kind.fieldsFromResponse?.(call, answer);
     for (const name of answered?.about ?? []) values.set(name, answered?.spec[name]);
   }
   return values;
 }
 
-interface AnswerState {
+interface ResponseState {
   /** `never answered`: neither by the write nor by reads; `not answered`: not by the write, so it has to be read */
   readonly is: 'as sent' | 'different' | 'never answered' | 'not answered';
   readonly answered?: Json | undefined;
@@ -96,14 +96,14 @@ function stateOf(
   kind: Kind,
   change: FieldChange,
   values: ReadonlyMap<string, Json | undefined>,
-): AnswerState {
+): ResponseState {
   const [name = '', ...below] = change.path;
   const field = kind.fields[name];
   // No answer is expected for a secret; every plan says that its drift cannot be seen.
   if (field === undefined || field.writeOnly || field.local) return { is: 'not answered' };
-  if (!values.has(name)) return { is: change.unknown === notAnswered ? 'never answered' : 'not answered' };
+  if (!values.has(name)) return { is: change.unknown === notReturned ? 'never answered' : 'not answered' };
   const value = values.get(name);
-  const found = value === undefined ? undefined : answeredAt(field, value, below);
+  const found = value === undefined ? undefined : returnedAt(field, value, below);
   if (found === undefined) return { is: change.before === undefined ? 'never answered' : 'not answered' };
   const { answered } = found;
   return agrees(found.field, answered, wantedBy(change, field))
@@ -116,7 +116,7 @@ function wantedBy({ path, after }: FieldChange, field: Field): Json | undefined 
   return after === undefined && path.length === 1 ? canonicalDefault(field) : after;
 }
 
-interface AnsweredValue {
+interface ReturnedValue {
   /** absent for a key of a map */
   readonly field?: Field;
   /** canonical; undefined: the map has no such key */
@@ -124,13 +124,13 @@ interface AnsweredValue {
 }
 
 /** The answered value at a path; undefined when the answer lacks the member. */
-function answeredAt(field: Field, value: Json, [member, ...below]: Path): AnsweredValue | undefined {
+function returnedAt(field: Field, value: Json, [member, ...below]: Path): ReturnedValue | undefined {
   const canonical = canonicalValue(field, value);
   if (member === undefined) return { field, answered: canonical };
   const found = isJsonObject(canonical) ? ownMember(canonical, member) : undefined;
   const table = field.members?.[member];
   if (table === undefined) return { answered: found };
-  return found === undefined ? undefined : answeredAt(table, found, below);
+  return found === undefined ? undefined : returnedAt(table, found, below);
 }
 
 /** For an object with fields of its own, only members that were sent and answered are compared. */

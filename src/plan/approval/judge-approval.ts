@@ -9,7 +9,7 @@ import type { FieldChange } from '../../model/kind/field.ts';
 import { canonicalText, type Json, sameJson } from '../../model/json/json.ts';
 import type { ChangeDifference, FieldDifference, PlanDifference } from '../../model/plan/plan-difference.ts';
 import { sideHash } from '../../model/plan/redacted-values.ts';
-import type { Planning } from '../build-plan.ts';
+import type { PlanResult } from '../build-plan.ts';
 import { compareChanges } from './compare-plans.ts';
 import { digestOf } from './digest.ts';
 import { isRelated, type RemainingWork } from './remaining-work.ts';
@@ -29,16 +29,19 @@ export type ApprovalVerdict =
   /** approved for another stack or selection, or for a target with another identity */
   | { readonly is: 'elsewhere' };
 
-type FreshPlan = Pick<Planning, 'plan' | 'remainingWork'>;
+type FreshPlan = Pick<PlanResult, 'plan' | 'remainingWork'>;
 
-export function judgeApproval({ plan, remainingWork }: FreshPlan, approved: Approved): ApprovalVerdict {
+export function checkApprovedChanges(
+  { plan, remainingWork }: FreshPlan,
+  approved: Approved,
+): ApprovalVerdict {
   if (digestOf({ ...plan, changes: approved.changes }) !== approved.digest) return { is: 'elsewhere' };
   if (plan.digest === approved.digest) return { is: 'equal' };
-  return judgeChanges({ plan, remainingWork }, approved.changes);
+  return checkChanges({ plan, remainingWork }, approved.changes);
 }
 
 /** Every approved change must be done, or planned as it was approved, and nothing else may be planned. */
-function judgeChanges(
+function checkChanges(
   { plan, remainingWork }: FreshPlan,
   approved: readonly DigestedChange[],
 ): ApprovalVerdict {

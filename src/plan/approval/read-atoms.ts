@@ -4,9 +4,9 @@ import type { Action, DigestedChange, Identity } from '../../model/plan/change.t
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Json, Path } from '../../model/json/json.ts';
 import { secretPlaceholder } from '../../model/redaction/known-secrets.ts';
-import type { Atom } from './digest.ts';
+import type { DigestItem } from './digest.ts';
 
-type ParsedAtom =
+type ParsedDigestItem =
   | readonly [address: string, action: Action, meant?: Partial<Identity> & Pick<DigestedChange, 'references'>]
   | readonly [
       address: string,
@@ -15,7 +15,7 @@ type ParsedAtom =
       after: FieldSide,
     ];
 
-interface AtomGroup {
+interface DigestItemGroup {
   readonly address: Address;
   readonly fields: FieldChange[];
   action?: Action;
@@ -34,10 +34,10 @@ interface FieldSide {
  * One change for each address. Atoms hold no shape, so every field is a `scalar`.
  * @throws when a text is no atom: a bug, because the ledger's checksum was correct
  */
-export function readAtoms(atoms: Iterable<Atom>): DigestedChange[] {
-  const found = new Map<string, AtomGroup>();
+export function readDigestItems(atoms: Iterable<DigestItem>): DigestedChange[] {
+  const found = new Map<string, DigestItemGroup>();
   for (const atom of atoms) {
-    const parsed: ParsedAtom = JSON.parse(atom);
+    const parsed: ParsedDigestItem = JSON.parse(atom);
     const address = parseAddress(parsed[0]);
     const change = found.get(parsed[0]) ?? { address, fields: [] };
     found.set(parsed[0], change);
@@ -51,7 +51,7 @@ export function readAtoms(atoms: Iterable<Atom>): DigestedChange[] {
   });
 }
 
-function readField([, path, before, after]: Extract<ParsedAtom, { length: 4 }>): FieldChange {
+function readField([, path, before, after]: Extract<ParsedDigestItem, { length: 4 }>): FieldChange {
   const redacted = {
     ...(before.hash === undefined ? {} : { before: before.hash }),
     ...(after.hash === undefined ? {} : { after: after.hash }),

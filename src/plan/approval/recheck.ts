@@ -5,11 +5,11 @@
 
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
-import { formatClaim } from '../../model/resource/claim.ts';
+import { formatOwnershipTag } from '../../model/resource/claim.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { canonicalText, type Json, sameJson } from '../../model/json/json.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
-import type { Claim, LiveResource } from '../../model/resource/resource.ts';
+import type { OwnershipTag, LiveResource } from '../../model/resource/resource.ts';
 import { type ResourceComparison, compareResource } from '../draft/compare-resource.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import type { PlanContext } from '../context/plan-context.ts';
@@ -244,7 +244,7 @@ function isOwnField({ path }: FieldChange): boolean {
 type FieldState = 'before' | 'after' | 'moved';
 
 function stateOfOwn({ path, before, after }: FieldChange, now: LiveResource): FieldState {
-  const value = path[0] === 'name' ? now.spec['name'] : claimText(now.witness.claim);
+  const value = path[0] === 'name' ? now.spec['name'] : ownershipTagText(now.witness.claim);
   if (sameJson(value, after)) return 'after';
   return sameJson(value, before) ? 'before' : 'moved';
 }
@@ -271,9 +271,9 @@ function movedOwner(
   now: LiveResource,
 ): string | undefined {
   if (change.fields.some((field) => isOwnField(field) && field.path[0] === 'claim')) return undefined;
-  const current = claimText(now.witness.claim);
-  const isSeen = current === claimText(claimSeen(context, draft));
-  const isGiven = draft.claim !== undefined && current === claimText(draft.claim);
+  const current = ownershipTagText(now.witness.claim);
+  const isSeen = current === ownershipTagText(ownershipTagSeen(context, draft));
+  const isGiven = draft.claim !== undefined && current === ownershipTagText(draft.claim);
   return isSeen || isGiven ? undefined : 'its claim moved since the plan was made';
 }
 
@@ -281,7 +281,10 @@ function movedOwner(
  * The claim that the plan saw in the service. That of a part is the claim of its whole, by which the plan judged it: so a kind of
  * parts that does not read it again writes nothing.
  */
-function claimSeen(context: PlanContext, { change: { address }, live }: Draft): Claim | undefined {
+function ownershipTagSeen(
+  context: PlanContext,
+  { change: { address }, live }: Draft,
+): OwnershipTag | undefined {
   const { ownership } = context.kind(address.kind);
   const whole = ownership.by === 'part' ? context.live.get(formatAddress(ownership.of(address))) : undefined;
   if (whole === undefined) return live?.witness.claim;
@@ -290,6 +293,6 @@ function claimSeen(context: PlanContext, { change: { address }, live }: Draft): 
 }
 
 /** An inherited claim differs from the same claim on the resource itself. */
-function claimText(claim: Claim | undefined): string | undefined {
-  return claim && `${formatClaim(claim)}${claim.inherited ? ' (inherited)' : ''}`;
+function ownershipTagText(claim: OwnershipTag | undefined): string | undefined {
+  return claim && `${formatOwnershipTag(claim)}${claim.inherited ? ' (inherited)' : ''}`;
 }

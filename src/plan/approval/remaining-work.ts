@@ -5,7 +5,7 @@
 import { formatAddress } from '../../model/resource/address.ts';
 import { approvedId, type DigestedChange } from '../../model/plan/change.ts';
 import { valueHash } from '../../model/plan/redacted-values.ts';
-import { formatClaim, ownClaim } from '../../model/resource/claim.ts';
+import { formatOwnershipTag, ownOwnershipTag } from '../../model/resource/claim.ts';
 import type { Field, FieldChange } from '../../model/kind/field.ts';
 import { isJsonObject, type Json, memberOf, ownMember, type Path, sameJson } from '../../model/json/json.ts';
 import type { CompareContext, PreparedSpecs } from '../../model/kind/comparison.ts';
@@ -135,8 +135,8 @@ const ownFields: Readonly<
   Record<string, (live: LiveResource, record: LedgerRecord | undefined) => Json | undefined>
 > = {
   claim: ({ witness }) => {
-    const claim = ownClaim(witness);
-    return claim && formatClaim(claim);
+    const claim = ownOwnershipTag(witness);
+    return claim && formatOwnershipTag(claim);
   },
   name: ({ spec }) => spec['name'],
   protect: (_, record) => recordedFlags['protect']?.(record),

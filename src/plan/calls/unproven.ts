@@ -7,7 +7,7 @@ import type { Change } from '../../model/plan/change.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
-export interface Unproven {
+export interface UnverifiedWrites {
   /** the call after which it can be read back */
   readonly call: CallId;
   /** what is to be proved, in one order for all calls: of the change's own kind its claim, of kinds of parts that they are kept */
@@ -15,20 +15,20 @@ export interface Unproven {
 }
 
 /** Tells what a change has to prove, unless another one of its target does; undefined for changes that prove nothing. */
-export function unprovenIn(
+export function findUnverifiedWrites(
   context: PlanContext,
   changes: readonly Change[],
-): (change: Change) => Unproven | undefined {
-  const parts = unprovenParts(context, changes);
+): (change: Change) => UnverifiedWrites | undefined {
+  const parts = unverifiedChildren(context, changes);
   return (change) => {
     const { address, action, calls } = change;
     if (context.kind(address.kind).ownership.by !== 'claim' || action === 'release') return undefined;
     const creating = calls.find(({ createsId }) => createsId !== undefined);
-    const call = creating ?? claimingCall(calls);
+    const call = creating ?? ownershipTagCall(calls);
     if (call === undefined) return undefined;
     const comingWith = calls.flatMap(({ id }) => parts.withCall.get(id) ?? []);
     const kinds = new Set([
-      ...(writesUnprovenClaim(context, change) ? [address.kind] : []),
+      ...(writesUnverifiedOwnershipTag(context, change) ? [address.kind] : []),
       ...(creating === undefined ? [] : [...comingWith, ...(parts.later.get(address.target) ?? [])]),
     ]);
     return kinds.size === 0 ? undefined : { call: call.id, kinds: [...kinds].toSorted() };
@@ -39,19 +39,25 @@ export function unprovenIn(
  * Where nothing shows whether claims are kept, what takes over a resource that exists needs its claim first, and so do its parts:
  * what is not claimed may be another stack's, and is not written.
  */
-export function behindClaims(context: PlanContext, changes: readonly Change[]): readonly Change[] {
+export function waitingForOwnershipTags(context: PlanContext, changes: readonly Change[]): readonly Change[] {
   const claiming = new Map<AddressText, Call>();
   for (const change of changes) {
     const { address, calls } = change;
-    if (context.kind(address.kind).ownership.by !== 'claim' || !writesUnprovenClaim(context, change))
+    if (context.kind(address.kind).ownership.by !== 'claim' || !writesUnverifiedOwnershipTag(context, change))
       continue;
-    const call = calls.some(({ createsId }) => createsId !== undefined) ? undefined : claimingCall(calls);
+    const call = calls.some(({ createsId }) => createsId !== undefined) ? undefined : ownershipTagCall(calls);
     if (call !== undefined) claiming.set(formatAddress(address), call);
   }
-  return claiming.size === 0 ? changes : changes.map((change) => behindClaim(context, change, claiming));
+  return claiming.size === 0
+    ? changes
+    : changes.map((change) => waitingForOwnershipTag(context, change, claiming));
 }
 
-function behindClaim(context: PlanContext, change: Change, claiming: ReadonlyMap<AddressText, Call>): Change {
+function waitingForOwnershipTag(
+  context: PlanContext,
+  change: Change,
+  claiming: ReadonlyMap<AddressText, Call>,
+): Change {
   const { ownership } = context.kind(change.address.kind);
   const whole = ownership.by === 'part' ? ownership.of(change.address) : change.address;
   const claim = claiming.get(formatAddress(whole));
@@ -65,32 +71,32 @@ function behindClaim(context: PlanContext, change: Change, claiming: ReadonlyMap
   return { ...change, calls };
 }
 
-function claimingCall(calls: readonly Call[]): Call | undefined {
+function ownershipTagCall(calls: readonly Call[]): Call | undefined {
   return (
     calls.find(({ writes }) => writes?.includes('claim')) ??
     calls.find(({ writes, takesFrom }) => writes === undefined && takesFrom === undefined)
   );
 }
 
-function writesUnprovenClaim(context: PlanContext, { address, fields }: Change): boolean {
-  if (context.isLedgerOwned(address) || !isUnproven(context, address)) return false;
+function writesUnverifiedOwnershipTag(context: PlanContext, { address, fields }: Change): boolean {
+  if (context.isLedgerOwned(address) || !isUnverified(context, address)) return false;
   return fields.some(({ path, after }) => path[0] === 'claim' && after !== undefined);
 }
 
 /** Kinds of unproven parts: those that come with the create of their whole, by its call, and those that follow with calls of their own, by target. */
-function unprovenParts(context: PlanContext, changes: readonly Change[]) {
+function unverifiedChildren(context: PlanContext, changes: readonly Change[]) {
   const withCall = new Map<CallId, string[]>();
   const later = new Map<string, Set<string>>();
   for (const { address, action, sharedCall } of changes) {
     const { kind, target } = address;
     const isPart = context.kind(kind).ownership.by === 'part';
-    if (!isPart || action !== 'create' || !isUnproven(context, address)) continue;
+    if (!isPart || action !== 'create' || !isUnverified(context, address)) continue;
     if (sharedCall === undefined) later.set(target, (later.get(target) ?? new Set()).add(kind));
     else withCall.set(sharedCall, [...(withCall.get(sharedCall) ?? []), kind]);
   }
   return { withCall, later };
 }
 
-function isUnproven(context: PlanContext, { target, kind }: Change['address']): boolean {
+function isUnverified(context: PlanContext, { target, kind }: Change['address']): boolean {
   return context.target(target).sets.get(kind)?.unproven === true;
 }

@@ -4,7 +4,7 @@
  */
 import type { Kind } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import type { Claim, LiveResource } from '../../model/resource/resource.ts';
+import type { OwnershipTag, LiveResource } from '../../model/resource/resource.ts';
 import type { Target } from '../../model/stack/target.ts';
 
 /** Whether resources of this kind would have claims, and have none in this target. */
@@ -17,13 +17,19 @@ export function isLedgerOwned({ ownership }: Kind, target: Target): boolean {
  * workspace may be another stack's.
  * @param stack the name of the stack whose record it is
  */
-export function withLedgerClaim(
+export function withRecordedOwnership(
   live: LiveResource,
   record: LedgerRecord | undefined,
   stack: string,
 ): LiveResource {
   if (live.witness.claim !== undefined || record?.id === undefined || record.id !== live.id) return live;
   const { protect = false, onRemove } = record;
-  const claim: Claim = { stack, protect, release: onRemove === 'release', inherited: false, recorded: true };
+  const claim: OwnershipTag = {
+    stack,
+    protect,
+    release: onRemove === 'release',
+    inherited: false,
+    recorded: true,
+  };
   return { ...live, witness: { ...live.witness, claim } };
 }

@@ -51,11 +51,11 @@ export function matchLive(
       live.set(text, { ...renamed, address: resource.address, spec: { ...spec, name: address.name } });
     }
   }
-  return followWholes(live, kind);
+  return followParents(live, kind);
 }
 
 /** Moves each part, declared or not, to the name of its whole. */
-function followWholes(
+function followParents(
   live: Map<AddressText, LiveResource>,
   kind: MatchInput['kind'],
 ): ReadonlyMap<AddressText, LiveResource> {

@@ -7,11 +7,16 @@ import type { Inheritable } from '../../model/kind/comparison.ts';
 import type { Kind, LiveSet, RefusedValue, Registry } from '../../model/kind/kind.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
 import type { SourcesIn } from '../../model/redaction/known-secrets.ts';
-import { ownClaim } from '../../model/resource/claim.ts';
-import type { Claim, DesiredResource, LiveResource, Witness } from '../../model/resource/resource.ts';
+import { ownOwnershipTag } from '../../model/resource/claim.ts';
+import type {
+  OwnershipTag,
+  DesiredResource,
+  LiveResource,
+  OwnershipEvidence,
+} from '../../model/resource/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
 import { movedCode } from '../ledger/moved-targets.ts';
-import { isLedgerOwned, withLedgerClaim } from './ledger-claims.ts';
+import { isLedgerOwned, withRecordedOwnership } from './ledger-claims.ts';
 import {
   byAddress,
   matchLive,
@@ -120,9 +125,9 @@ export interface PlanContext {
   /** Whether the name in a claim or birth mark is this stack's current or former name (rule 21). */
   isOurs(stack: string | undefined): boolean;
   /** Whether a claim is this stack's: by its name and its id. A claim without an id is from before stacks had one. */
-  isOurClaim(claim: Claim): boolean;
+  isOurClaim(claim: OwnershipTag): boolean;
   /** Whether a resource has a claim of this stack that is not inherited. */
-  bearsOurClaim(witness: Witness): boolean;
+  bearsOurClaim(witness: OwnershipEvidence): boolean;
   /** Whether resources of this kind and target are known as ours by the ledger, because the target keeps no claims (rule 48). */
   isLedgerOwned(address: Address): boolean;
   /** A resource as it was read again, with the claim that `live` has there where the target keeps none. */
@@ -170,13 +175,13 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const recordedAt = (address: Address) => recorded.get(formatAddress(address));
   const ledgerOwned = (address: Address) => isLedgerOwned(kind(address.kind), target(address.target).target);
   const former = input.former ?? withoutLedger(stack);
-  const { isOurs, withoutOwnId, ...claims } = claimsOf(input, former);
+  const { isOurs, withoutOwnId, ...claims } = ownershipTagsOf(input, former);
   const withClaim = (read: LiveResource) => {
     const resource = withoutOwnId(read);
     const text = ledgerOwned(resource.address) ? recordedAt(resource.address) : undefined;
     if (text === undefined) return resource;
     const isFormer = former?.records.has(text) === true;
-    return withLedgerClaim(resource, ledger.records.get(text), isFormer ? former.name : stack.name);
+    return withRecordedOwnership(resource, ledger.records.get(text), isFormer ? former.name : stack.name);
   };
   const live = new Map([...matched].map(([text, resource]) => [text, withClaim(resource)] as const));
   const unseen = matchUnread(allUnseen(input), allLive(input), { desired, live, kind });
@@ -241,22 +246,22 @@ function givenTo({ commitOrder, missingFiles, now }: PlanContextInput) {
 }
 
 /** Which claims and creator marks are this stack's, by name and id, and what an interrupted apply of it began. */
-function claimsOf(input: PlanContextInput, former: FormerStack | undefined) {
+function ownershipTagsOf(input: PlanContextInput, former: FormerStack | undefined) {
   const { stack, ledger, begunChanges, begunCreations } = input;
   const ids: StackIds = input.stackIds ?? { own: ledger.stackId, taken: ledger.takenIds };
   const isOurs = (name: string | undefined) =>
     name !== undefined && (name === stack.name || name === stack.renamedFrom);
-  const hasFormerId = ({ id }: Claim) => former?.hasLedger === false || id === former?.stackId;
-  const hasOwnId = (claim: Claim) =>
+  const hasFormerId = ({ id }: OwnershipTag) => former?.hasLedger === false || id === former?.stackId;
+  const hasOwnId = (claim: OwnershipTag) =>
     claim.id === ids.own || (claim.stack === former?.name && hasFormerId(claim));
-  const isOurClaim = ({ stack: name, id }: Claim) =>
+  const isOurClaim = ({ stack: name, id }: OwnershipTag) =>
     isOurs(name) && (id === undefined || ids.taken?.includes(id) === true);
   return {
     isOurs,
     isOurClaim,
     stackId: ids.own,
-    bearsOurClaim: (witness: Witness) => {
-      const claim = ownClaim(witness);
+    bearsOurClaim: (witness: OwnershipEvidence) => {
+      const claim = ownOwnershipTag(witness);
       return claim !== undefined && isOurClaim(claim);
     },
     /** An own id is left out of a claim: it is no part of what is compared. */

@@ -11,7 +11,7 @@ import { sameJson } from '../../model/json/json.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import type { Claim, DesiredResource, LiveResource, Spec } from '../../model/resource/resource.ts';
+import type { OwnershipTag, DesiredResource, LiveResource, Spec } from '../../model/resource/resource.ts';
 import { quoted } from '../../model/quoted.ts';
 import {
   canonicalDefault,
@@ -20,7 +20,12 @@ import {
   contentAfter,
 } from '../../compare/canonical-spec.ts';
 import { type ResourceComparison, compareResource } from './compare-resource.ts';
-import { type ClaimChange, judgeDeclared, judgeUnrecorded, type Ours } from '../ownership/judge-declared.ts';
+import {
+  type OwnershipTagChange,
+  ownershipOfDeclared,
+  ownershipOfUnrecorded,
+  type Ours,
+} from '../ownership/judge-declared.ts';
 import { creatorMessage, otherCreator } from '../ownership/other-creator.ts';
 import { seenValues, writtenContent } from './seen-values.ts';
 import type { PlanContext } from '../context/plan-context.ts';
@@ -34,7 +39,7 @@ export interface Draft {
   readonly prepared: Spec;
   readonly live: LiveResource | undefined;
   /** the claim that the resource, or the whole that it is a part of, will have */
-  readonly claim?: Claim;
+  readonly claim?: OwnershipTag;
   readonly remove?: 'safe' | 'force';
   /** what a forced deletion overrides; absent for any other change */
   readonly overridden?: readonly Overridden[];
@@ -52,7 +57,7 @@ interface Drafted {
 
 export function draftDeclared(context: PlanContext, resource: DesiredResource): Drafted {
   if (context.unseen(resource.address) !== undefined) return { problems: [] };
-  const verdict = judgeDeclared(context, resource);
+  const verdict = ownershipOfDeclared(context, resource);
   if (verdict.is === 'problem') return { problems: [verdict.problem] };
   if (verdict.is === 'blocked') return { problems: [] };
   const { address, place } = resource;
@@ -61,7 +66,7 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
   const live = context.live.get(formatAddress(address));
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
   const compared = compareResource(context, { address, resource, desired, live });
-  const settled = verdict.is === 'ours' ? verdict : judgeUnrecorded(context, resource, compared.fields);
+  const settled = verdict.is === 'ours' ? verdict : ownershipOfUnrecorded(context, resource, compared.fields);
   const late = context.isApproved ? [] : (compared.expired ?? []);
   const problems = [
     ...compared.problems,
@@ -129,7 +134,7 @@ function assemble(context: PlanContext, parts: Parts): Draft {
   const { resource, desired, live, verdict, compared } = parts;
   const sent = [
     ...renameChange(resource, live),
-    ...(verdict.claimChange === undefined ? [] : [claimField(verdict.claimChange)]),
+    ...(verdict.claimChange === undefined ? [] : [ownershipTagField(verdict.claimChange)]),
     ...compared.fields,
   ];
   const record = verdict.action === 'create' ? undefined : (context.record(resource.address) ?? {});
@@ -174,7 +179,7 @@ function renameChange(resource: DesiredResource, live: LiveResource | undefined)
   return before === undefined || before === after ? [] : [{ path: ['name'], before, after, shape: 'scalar' }];
 }
 
-export function claimField({ before, after }: ClaimChange): FieldChange {
+export function ownershipTagField({ before, after }: OwnershipTagChange): FieldChange {
   return {
     path: ['claim'],
     ...(before === undefined ? {} : { before }),

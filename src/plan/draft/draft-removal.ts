@@ -1,17 +1,17 @@
 /** Drafts the change for a resource that is no longer declared: its deletion, its release, or the withdrawal of a part. */
 
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import type { Change, Mention } from '../../model/plan/change.ts';
-import { formatClaim, shownClaim } from '../../model/resource/claim.ts';
+import type { Change, Notice } from '../../model/plan/change.ts';
+import { formatOwnershipTag, shownOwnershipTag } from '../../model/resource/claim.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
-import type { Claim, LiveResource, Spec } from '../../model/resource/resource.ts';
+import type { OwnershipTag, LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec, contentAfter } from '../../compare/canonical-spec.ts';
 import { compareResource } from './compare-resource.ts';
 import { diff } from '../../compare/diff.ts';
 import { fingerprintOf } from '../approval/digest.ts';
-import { claimField, type Draft } from './draft-declared.ts';
-import { judgeDeclared } from '../ownership/judge-declared.ts';
+import { ownershipTagField, type Draft } from './draft-declared.ts';
+import { ownershipOfDeclared } from '../ownership/judge-declared.ts';
 import type { Removal } from '../ownership/removal.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { overriddenIn } from '../ownership/last-written.ts';
@@ -22,7 +22,7 @@ type RemovalDraft =
   | { readonly is: 'draft'; readonly draft: Draft }
   /** nothing of it is ours any more: only its record is dropped */
   | { readonly is: 'forget' }
-  | { readonly is: 'mention'; readonly mention: Mention };
+  | { readonly is: 'mention'; readonly mention: Notice };
 
 export function draftRemoval(context: PlanContext, address: Address, action: RemovalAction): RemovalDraft {
   if (action.is === 'revoke') return draftWithdrawal(context, address, action.reason);
@@ -54,16 +54,16 @@ function draftRelease(context: PlanContext, address: Address, reason: string): D
     absent: 'unmanaged',
     isHidden: (key) => context.secretsIn(key).length > 0,
   });
-  const claim = live && shownClaim(live.witness);
-  const unclaimed = claim === undefined ? [] : [claimField({ before: formatClaim(claim) })];
+  const claim = live && shownOwnershipTag(live.witness);
+  const unclaimed = claim === undefined ? [] : [ownershipTagField({ before: formatOwnershipTag(claim) })];
   const changes = [...unclaimed, ...fields.map((field) => ({ ...field, origin: 'no longer declared' }))];
-  const notes = findRemains(context, address);
+  const notes = findRemainingAccess(context, address);
   return { ...draftOf(context, address, { action: 'release', reason, fields: changes, notes }), desired };
 }
 
 /** Clauses about access that a release leaves; not for parts that are still declared by themselves. */
-function findRemains(context: PlanContext, address: Address): string[] {
-  return context.kinds().flatMap(({ name, ownership, remains }) => {
+function findRemainingAccess(context: PlanContext, address: Address): string[] {
+  return context.kinds().flatMap(({ name, ownership, remainingAccess: remains }) => {
     const part = { ...address, kind: name };
     const text = formatAddress(part);
     if (ownership.by !== 'part' || remains === undefined || context.desired.has(text)) return [];
@@ -111,8 +111,9 @@ function draftWithdrawal(context: PlanContext, address: Address, reason: string)
   const kind = context.kind(address.kind);
   const record = context.record(address);
   const live = context.live.get(formatAddress(address));
-  if (live === undefined || record === undefined || kind.revoke === undefined) return { is: 'forget' };
-  const desired: Spec = canonicalSpec(kind.fields, kind.revoke(record, live));
+  if (live === undefined || record === undefined || kind.withdrawAccess === undefined)
+    return { is: 'forget' };
+  const desired: Spec = canonicalSpec(kind.fields, kind.withdrawAccess(record, live));
   const { fields, notes, problems, prepared } = compareResource(context, { address, desired, live });
   const problem = problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) {
@@ -121,15 +122,15 @@ function draftWithdrawal(context: PlanContext, address: Address, reason: string)
   }
   if (fields.length === 0) return { is: 'forget' };
   const draft = draftOf(context, address, { action: 'delete', reason, fields, notes });
-  const claim = claimOfWhole(context, address);
+  const claim = ownershipTagOfParent(context, address);
   return { is: 'draft', draft: { ...draft, desired, prepared, ...(claim === undefined ? {} : { claim }) } };
 }
 
 /** The claim that the whole will have: reading the part again before this change is sent may show it already. */
-function claimOfWhole(context: PlanContext, address: Address): Claim | undefined {
+function ownershipTagOfParent(context: PlanContext, address: Address): OwnershipTag | undefined {
   const { ownership } = context.kind(address.kind);
   const whole =
     ownership.by === 'part' ? context.desired.get(formatAddress(ownership.of(address))) : undefined;
-  const verdict = whole === undefined ? undefined : judgeDeclared(context, whole);
+  const verdict = whole === undefined ? undefined : ownershipOfDeclared(context, whole);
   return verdict?.is === 'ours' ? verdict.claim : undefined;
 }

@@ -18,7 +18,7 @@ import type { LiveResource, Spec } from '../../model/resource/resource.ts';
  * @param changes that are made to the live resource before anybody compares
  */
 export function seenValues(
-  { fields, describe }: Pick<Kind, 'fields' | 'describe'>,
+  { fields, toManifest: describe }: Pick<Kind, 'fields' | 'toManifest'>,
   live: LiveResource,
   { declared, changes }: { readonly declared: Spec; readonly changes: readonly FieldChange[] },
 ): Spec {
@@ -35,7 +35,7 @@ export function seenValues(
  * wrote it (rule 48): its fields that are no defaults, and what its kind adds.
  */
 export function writtenContent(
-  kind: Pick<Kind, 'fields' | 'describe' | 'contentBesides'>,
+  kind: Pick<Kind, 'fields' | 'toManifest' | 'contentBesides'>,
   live: LiveResource,
 ): Spec {
   return { ...seenValues(kind, live, { declared: {}, changes: [] }), ...kind.contentBesides?.(live) };

@@ -3,7 +3,7 @@
  * After an incomplete look it never says that there is none.
  */
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { Mention } from '../../model/plan/change.ts';
+import type { Notice } from '../../model/plan/change.ts';
 import type { Drift, DriftedResource, MovedField, PendingResource } from '../../model/plan/drift.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
@@ -11,7 +11,7 @@ import type { DesiredResource } from '../../model/resource/resource.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from '../context/plan-context.ts';
 import { findPending, recordOf } from './find-pending.ts';
 import { findUnmanaged } from './find-unmanaged.ts';
-import { judgeRecorded, type RecordedVerdict } from './judge-recorded.ts';
+import { compareRecorded, type RecordedVerdict } from './judge-recorded.ts';
 import { recordedContext } from './recorded-context.ts';
 
 interface DriftInput extends PlanContextInput {
@@ -30,7 +30,7 @@ export function findDrift(
   const looked = [...recorded.desired.values()].filter(
     ({ address }) => selected === undefined || selected.has(formatAddress(address)),
   );
-  const verdicts = looked.map((resource) => [resource, judgeRecorded(recorded, resource)] as const);
+  const verdicts = looked.map((resource) => [resource, compareRecorded(recorded, resource)] as const);
   const renamed = renamedIn(declared);
   const drifted = verdicts.flatMap(([{ address }, verdict]) => {
     if (verdict.is !== 'drifted') return [];
@@ -38,7 +38,7 @@ export function findDrift(
     return [{ ...verdict.drifted, ...(declaredAs === undefined ? {} : { declaredAs }) }];
   });
   const pending = findPending(declared);
-  const untold = verdicts.flatMap(([resource, verdict]) => untoldOf(resource, verdict));
+  const untold = verdicts.flatMap(([resource, verdict]) => unreportedIn(resource, verdict));
   const unrecorded = findUnrecorded(declared);
   const problems = [
     ...(input.repositoryProblem ? [input.repositoryProblem] : []),
@@ -70,12 +70,12 @@ function selectedRecords(declared: PlanContext): ReadonlySet<AddressText> | unde
   return new Set(all.flatMap((resource) => recordOf(declared, resource)?.text ?? []));
 }
 
-function untoldOf({ address }: DesiredResource, verdict: RecordedVerdict): Mention[] {
+function unreportedIn({ address }: DesiredResource, verdict: RecordedVerdict): Notice[] {
   return verdict.is === 'untold' ? [{ address, message: verdict.why }] : [];
 }
 
 interface Unrecorded {
-  readonly mention: Mention;
+  readonly mention: Notice;
   /** it is live and was ours, so that its record was lost */
   readonly isOurs: boolean;
 }

@@ -10,7 +10,7 @@ import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { flagChanges } from '../context/recorded-flags.ts';
-import { claimText } from './recorded-context.ts';
+import { ownershipTagText } from './recorded-context.ts';
 
 /** @param context of the manifests */
 export function findPending(context: PlanContext): PendingResource[] {
@@ -44,14 +44,14 @@ function pendingDeclared(context: PlanContext, resource: DesiredResource): Pendi
     ...(name === address.name
       ? []
       : [{ path: ['name'], before: name, after: address.name, shape: 'scalar' as const }]),
-    ...pendingClaim(context, resource, known.record),
+    ...pendingOwnershipTag(context, resource, known.record),
     ...flagChanges(context, address, { record: known.record, declared: resource.metadata }),
     ...pendingFields(context.kind(address.kind), resource, known.record),
   ];
   return fields.length === 0 ? [] : [{ address, is: 'changed', fields, place }];
 }
 
-function pendingClaim(
+function pendingOwnershipTag(
   context: PlanContext,
   { address, metadata }: DesiredResource,
   record: LedgerRecord,
@@ -59,7 +59,7 @@ function pendingClaim(
   const isClaimed = context.kind(address.kind).ownership.by === 'claim' && !context.isLedgerOwned(address);
   if (!isClaimed) return [];
   const { name } = context.stack;
-  const [before, after] = [claimText(name, record), claimText(name, metadata)];
+  const [before, after] = [ownershipTagText(name, record), ownershipTagText(name, metadata)];
   return before === after ? [] : [{ path: ['claim'], before, after, shape: 'scalar' }];
 }
 

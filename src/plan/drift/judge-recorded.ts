@@ -8,12 +8,12 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { DriftedResource } from '../../model/plan/drift.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { formatClaim, ownClaim } from '../../model/resource/claim.ts';
+import { formatOwnershipTag, ownOwnershipTag } from '../../model/resource/claim.ts';
 import { sameJson } from '../../model/json/json.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
-import { claimText } from './recorded-context.ts';
+import { ownershipTagText } from './recorded-context.ts';
 
 export type RecordedVerdict =
   | { readonly is: 'same' }
@@ -24,12 +24,12 @@ export type RecordedVerdict =
   | { readonly is: 'told-by-whole' };
 
 /** @param context with the ledger in the place of the manifests */
-export function judgeRecorded(context: PlanContext, recorded: DesiredResource): RecordedVerdict {
+export function compareRecorded(context: PlanContext, recorded: DesiredResource): RecordedVerdict {
   const { address } = recorded;
   const unseen = context.unseen(address);
   if (unseen !== undefined) return { is: 'untold', why: unseen };
   const { ownership } = context.kind(address.kind);
-  if (ownership.by === 'part' && !isWholeThere(context, ownership.of(address)))
+  if (ownership.by === 'part' && !isParentThere(context, ownership.of(address)))
     return { is: 'told-by-whole' };
   const live = context.live.get(formatAddress(address));
   const id = recordedId(context, address);
@@ -46,7 +46,7 @@ function recordedId({ ledger }: PlanContext, address: Address): string | undefin
 }
 
 /** A whole without a record, as that of a part of another stack's workspace, counts by being live. */
-function isWholeThere(context: PlanContext, whole: Address): boolean {
+function isParentThere(context: PlanContext, whole: Address): boolean {
   const live = context.live.get(formatAddress(whole));
   const id = recordedId(context, whole);
   return live !== undefined && (id === undefined || live.id === id);
@@ -84,7 +84,7 @@ function compareWithLive(
   if (unread !== undefined) return { is: 'untold', why: unread.message };
   const fields = [
     ...renamed(address, live),
-    ...claimMoved(context, resource, live),
+    ...ownershipTagMoved(context, resource, live),
     ...differences.filter(({ unknown }) => unknown === undefined).map(sinceRecorded),
     ...inheritedMoved(context, address, live),
   ];
@@ -128,16 +128,16 @@ function inheritedMoved(context: PlanContext, address: Address, live: LiveResour
 }
 
 /** Our mark is a value that we applied, too. A claim under the former name of the stack is still ours (rule 44). */
-function claimMoved(
+function ownershipTagMoved(
   context: PlanContext,
   { address, metadata }: DesiredResource,
   { witness }: LiveResource,
 ): FieldChange[] {
   const isClaimed = context.kind(address.kind).ownership.by === 'claim' && !context.isLedgerOwned(address);
   if (!isClaimed) return [];
-  const claim = ownClaim(witness);
+  const claim = ownOwnershipTag(witness);
   const stack = claim !== undefined && context.isOurs(claim.stack) ? claim.stack : context.stack.name;
-  const [before, after] = [claimText(stack, metadata), claim && formatClaim(claim)];
+  const [before, after] = [ownershipTagText(stack, metadata), claim && formatOwnershipTag(claim)];
   return before === after
     ? []
     : [{ path: ['claim'], before, ...(after === undefined ? {} : { after }), shape: 'scalar' }];

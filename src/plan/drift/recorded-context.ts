@@ -5,7 +5,7 @@
 import { formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
-import { formatClaim } from '../../model/resource/claim.ts';
+import { formatOwnershipTag } from '../../model/resource/claim.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { DesiredResource, Metadata } from '../../model/resource/resource.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from '../context/plan-context.ts';
@@ -51,9 +51,9 @@ function asDeclared(
 }
 
 /** The claim of this stack, with the flags of a record or of a document. */
-export function claimText(
+export function ownershipTagText(
   stack: string,
   { protect = false, onRemove }: Pick<Metadata, 'protect' | 'onRemove'>,
 ): string {
-  return formatClaim({ stack, protect, release: onRemove === 'release' });
+  return formatOwnershipTag({ stack, protect, release: onRemove === 'release' });
 }

@@ -6,7 +6,7 @@ import { type HistoryChange, type HistoryEntry, LedgerError } from '../../model/
 export const clockSkew = 60_000;
 
 /** What remains of that where the answers of the service told it: they tell whole seconds, and took their time. */
-const toldSkew = 5_000;
+const reportedSkew = 5_000;
 
 /** How long an apply that was killed may have written: the default limit of a run. */
 const longestRun = 3_600_000;
@@ -92,7 +92,7 @@ export function timeOfRun(
 ): { readonly from: number; readonly to: number } {
   const told = clocks[target];
   const ahead = told === undefined ? [0, clockAhead] : [told];
-  const skew = told === undefined ? clockSkew : toldSkew;
+  const skew = told === undefined ? clockSkew : reportedSkew;
   const begin = Date.parse(began);
   const end = ended === undefined ? begin + longestRun : Date.parse(ended);
   return { from: begin + Math.min(...ahead) - skew, to: end + Math.max(...ahead) + skew };

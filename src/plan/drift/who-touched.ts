@@ -4,13 +4,13 @@
  */
 import type { TrailEvent } from '../../model/audit-trail.ts';
 import type { DriftedResource } from '../../model/plan/drift.ts';
-import type { Touch, Touched } from '../../model/plan/touch.ts';
+import type { Modification, LastModified } from '../../model/plan/touch.ts';
 import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { HistoryEntry } from '../../model/stack/ledger.ts';
 import { type RunsOfStack, timeOfRun } from './runs-of-stack.ts';
 
 /** What is known of a resource that somebody touched. */
-export type TouchedResource = Pick<DriftedResource, 'address' | 'id' | 'newId'>;
+export type ModifiedResource = Pick<DriftedResource, 'address' | 'id' | 'newId'>;
 
 /** What was read of the trail of one target. */
 export interface TrailReading {
@@ -26,7 +26,10 @@ export interface TrailReading {
 }
 
 /** @returns tells of each drifted resource of the trail's target who touched it: a trail is long, so it is sorted once */
-export function whoTouched(trail: TrailReading, runs: RunsOfStack): (drifted: TouchedResource) => Touched {
+export function lastModifiedBy(
+  trail: TrailReading,
+  runs: RunsOfStack,
+): (drifted: ModifiedResource) => LastModified {
   const { clockAhead } = trail;
   const byResource = Map.groupBy(trail.events, ({ resource }) => resource.id);
   const isOwn = ({ requestId }: TrailEvent) => requestId !== undefined && runs.requests.has(requestId);
@@ -51,11 +54,11 @@ export function whoTouched(trail: TrailReading, runs: RunsOfStack): (drifted: To
     const touches = onIt
       .filter((event) => event.at >= since && !isOwn(event))
       .sort((one, other) => other.at - one.at)
-      .map((event) => touchOf(event, mayBeOurs(event)));
+      .map((event) => modificationOf(event, mayBeOurs(event)));
     const unknown =
       trail.cut ??
       (since < trail.from ? whyUnknown(trail, applied) : undefined) ??
-      (onIt.length > 0 || own.length > 0 ? undefined : unproven);
+      (onIt.length > 0 || own.length > 0 ? undefined : unverified);
     return {
       touches,
       ...(unknown === undefined ? {} : { unknown }),
@@ -65,7 +68,7 @@ export function whoTouched(trail: TrailReading, runs: RunsOfStack): (drifted: To
 }
 
 /** The ids that the trail may know the resource by: as it was applied, and as it is live. */
-function idsOf({ id, newId }: TouchedResource): readonly string[] {
+function idsOf({ id, newId }: ModifiedResource): readonly string[] {
   return [...new Set([id, newId])].filter((one) => one !== undefined);
 }
 
@@ -82,7 +85,7 @@ function timeIn(run: HistoryEntry, address: AddressText, clockAhead: number | un
 }
 
 /** Neither a request of ours nor the resource is in what was read, so that it says nothing that nobody touched it. */
-const unproven =
+const unverified =
   'the audit trail has nothing since the last apply that is known to be ours: its token may be of another organization, or the clock of this machine ahead of the service';
 
 function whyUnknown({ why }: TrailReading, applied: number | undefined): string {
@@ -91,7 +94,10 @@ function whyUnknown({ why }: TrailReading, applied: number | undefined): string 
     : `it was applied last before that: ${why}`;
 }
 
-function touchOf({ id, timestamp, actor, resource, requestId }: TrailEvent, maybeOurs: boolean): Touch {
+function modificationOf(
+  { id, timestamp, actor, resource, requestId }: TrailEvent,
+  maybeOurs: boolean,
+): Modification {
   const { type, action } = resource;
   return {
     at: timestamp,

@@ -78,7 +78,7 @@ function ownGuard(
     case 'create':
       return context.record(address) === undefined ? undefined : 'recreate';
     case 'delete':
-      return isWitnessed(context, draft) ? undefined : 'no-record';
+      return hasEvidence(context, draft) ? undefined : 'no-record';
     case 'adopt': {
       // "adopt: true" in the manifest acknowledges it; an adoption without differences needs no acknowledgement.
       // Where no claim of another stack can be seen, somebody has to look (rule 48).
@@ -92,7 +92,7 @@ function ownGuard(
 }
 
 /** Whether the ledger, or the last manifest, allows this stack to delete it. */
-function isWitnessed(context: PlanContext, { change: { address }, remove }: Draft): boolean {
+function hasEvidence(context: PlanContext, { change: { address }, remove }: Draft): boolean {
   const record = context.record(address);
   if (record === undefined) return false;
   const isUnmarked = context.kind(address.kind).ownership.by === 'ledger';

@@ -38,7 +38,7 @@ export function countOwnership(context: PlanContext, drafts: AllDrafts): Ownersh
       target: first.target,
       owned: found.length,
       taken: some.filter(isTaken).map(({ change: { address } }) => address),
-      unproven: some.filter((draft) => isTaken(draft) && isUnproven(context, draft)).length,
+      unproven: some.filter((draft) => isTaken(draft) && isUnverified(context, draft)).length,
       updated: some
         .filter(({ change }) => change.action === 'update' && sentFields(change.fields).length > 0)
         .map(({ change: { address } }) => address),
@@ -72,7 +72,7 @@ function isOwned(context: PlanContext, { address, witness }: LiveResource, draft
 }
 
 /** Whether neither the ledger nor a claim proves that it was ever ours; false for a part, which belongs to its whole. */
-function isUnproven(context: PlanContext, { change: { address }, live }: Draft): boolean {
+function isUnverified(context: PlanContext, { change: { address }, live }: Draft): boolean {
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'part' || context.record(address) !== undefined) return false;
   return !isTakenOver(context, address, live) && !(live !== undefined && context.bearsOurClaim(live.witness));

@@ -4,7 +4,7 @@
  */
 
 import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
-import type { Mention } from '../../model/plan/change.ts';
+import type { Notice } from '../../model/plan/change.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -14,7 +14,7 @@ import { isAsLastWritten } from '../ownership/last-written.ts';
 export interface CarriedOver {
   readonly kept: ReadonlyMap<AddressText, LedgerRecord>;
   /** records of the target that the new place does not prove, each with the reason */
-  readonly dropped: readonly Mention[];
+  readonly dropped: readonly Notice[];
   /** what could not be read; when not empty, the result must not be used */
   readonly gaps: readonly string[];
 }
@@ -23,11 +23,11 @@ export interface CarriedOver {
 export function carryOver(input: PlanContextInput): CarriedOver {
   const context = makePlanContext(input);
   const kept = new Map<AddressText, LedgerRecord>();
-  const dropped: Mention[] = [];
+  const dropped: Notice[] = [];
   for (const [text, record] of input.ledger.records) {
     const address = parseAddress(text);
     if (!context.isInView(address)) continue;
-    const message = whyUnproven(context, text, record);
+    const message = whyUnverified(context, text, record);
     if (message === undefined) kept.set(text, withoutUnseen(context.kind(address.kind), record));
     else dropped.push({ address, message });
   }
@@ -38,7 +38,7 @@ export function carryOver(input: PlanContextInput): CarriedOver {
   return { kept, dropped, gaps: [...new Set(gaps)] };
 }
 
-function whyUnproven(context: PlanContext, text: AddressText, record: LedgerRecord): string | undefined {
+function whyUnverified(context: PlanContext, text: AddressText, record: LedgerRecord): string | undefined {
   const address = parseAddress(text);
   const { ownership } = context.kind(address.kind);
   switch (ownership.by) {
@@ -49,7 +49,7 @@ function whyUnproven(context: PlanContext, text: AddressText, record: LedgerReco
       const why =
         own === undefined
           ? missingId(context, ownership.of(address).kind, record)
-          : whyUnproven(context, whole, own);
+          : whyUnverified(context, whole, own);
       return why === undefined ? undefined : `${quoted(whole)}, which it is a part of, is not there`;
     }
     case 'claim':

@@ -3,25 +3,25 @@
  * resources that are live and provably ours. A claim proves that; for kinds without claims, only being exactly as declared
  * does. Claim and birth mark together prove a creation. Pure.
  */
-import { ownClaim } from '../../model/resource/claim.ts';
+import { ownOwnershipTag } from '../../model/resource/claim.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
-import type { Mention } from '../../model/plan/change.ts';
+import type { Notice } from '../../model/plan/change.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource, Metadata } from '../../model/resource/resource.ts';
-import { buildPlan, type PlanInput, type Planning } from '../build-plan.ts';
+import { buildPlan, type PlanInput, type PlanResult } from '../build-plan.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import { type PlanContext, makePlanContext } from '../context/plan-context.ts';
 
 export interface Recovered {
   /** holds the drafts of the records of declared resources */
-  readonly planning: Planning;
+  readonly planning: PlanResult;
   /** declared, live and ours: recorded as `planning` drafts them */
   readonly declared: readonly AddressText[];
   /** no longer declared, but with our claim and our birth mark */
   readonly created: ReadonlyMap<AddressText, LedgerRecord>;
   /** declared but not recorded, each with the reason */
-  readonly unproven: readonly Mention[];
+  readonly unproven: readonly Notice[];
 }
 
 /** @param input its ledger is ignored */
@@ -29,9 +29,9 @@ export function recoverRecords(input: PlanInput): Recovered {
   const context = makePlanContext({ ...input, ledger: emptyLedger(new Map()) });
   const planning = buildPlan({ ...input, ledger: emptyLedger(asApplied(context)) });
   const declared: AddressText[] = [];
-  const unproven: Mention[] = [];
+  const unproven: Notice[] = [];
   for (const [text, { draft }] of planning.records) {
-    const message = whyUnproven(context, planning, draft);
+    const message = whyUnverified(context, planning, draft);
     if (message === undefined) declared.push(text);
     else unproven.push({ address: draft.change.address, message });
   }
@@ -60,9 +60,9 @@ function flags({ protect, onRemove }: Metadata): Pick<LedgerRecord, 'protect' | 
   return { ...(protect === undefined ? {} : { protect }), ...(onRemove === undefined ? {} : { onRemove }) };
 }
 
-function whyUnproven(
+function whyUnverified(
   context: PlanContext,
-  planning: Pick<Planning, 'records'>,
+  planning: Pick<PlanResult, 'records'>,
   draft: Draft,
 ): string | undefined {
   const { live, change } = draft;
@@ -73,7 +73,7 @@ function whyUnproven(
   if (ownership.by === 'ledger' && change.action !== 'none') return differs(change.fields);
   if (ownership.by !== 'part') return undefined;
   const whole = planning.records.get(formatAddress(ownership.of(change.address)));
-  return whole === undefined ? undefined : whyUnproven(context, planning, whole.draft);
+  return whole === undefined ? undefined : whyUnverified(context, planning, whole.draft);
 }
 
 function differs(fields: Draft['change']['fields']): string {
@@ -93,6 +93,6 @@ function createdByUs(context: PlanContext): ReadonlyMap<AddressText, LedgerRecor
 function isCreatedByUs(context: PlanContext, { address, witness }: LiveResource): boolean {
   if (context.kind(address.kind).ownership.by !== 'claim') return false;
   // A resource with the former name of the stack is taken over only by an apply, which a person sees (rules 44).
-  const isClaimed = context.bearsOurClaim(witness) && ownClaim(witness)?.stack === context.stack.name;
+  const isClaimed = context.bearsOurClaim(witness) && ownOwnershipTag(witness)?.stack === context.stack.name;
   return isClaimed && context.isOurs(witness.bornOf);
 }

@@ -3,7 +3,7 @@
  * over our own. Where the two ledgers have different places for the same target, it is unclear which records are valid:
  * that stops the plan. Pure.
  */
-import { ownClaim } from '../../model/resource/claim.ts';
+import { ownOwnershipTag } from '../../model/resource/claim.ts';
 import { type Address, type AddressText, parseAddress } from '../../model/resource/address.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
@@ -104,7 +104,7 @@ export function isTakenOver(context: PlanContext, address: Address, live: LiveRe
   const recorded = context.recordedAt(address);
   if (recorded !== undefined && former.records.has(recorded)) return true;
   const { witness = {} } = live ?? {};
-  if (witness.claim !== undefined) return ownClaim(witness)?.stack === former.name;
+  if (witness.claim !== undefined) return ownOwnershipTag(witness)?.stack === former.name;
   return witness.bornOf === former.name && context.record(address) === undefined;
 }
 

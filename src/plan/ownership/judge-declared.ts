@@ -3,11 +3,11 @@
  * silently: a resource that is not provably ours is a problem whose fix says which line adopts it.
  */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { formatClaim, shownClaim } from '../../model/resource/claim.ts';
+import { formatOwnershipTag, shownOwnershipTag } from '../../model/resource/claim.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Origin } from '../../model/stack/ledger.ts';
-import type { Claim, DesiredResource, LiveResource } from '../../model/resource/resource.ts';
+import type { OwnershipTag, DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { isTakenOver } from '../ledger/take-over-stack.ts';
@@ -15,7 +15,7 @@ import { missingReference } from '../context/missing-reference.ts';
 import { creatorSuffix } from './other-creator.ts';
 
 /** The claim before and after; each absent where there is none. */
-export interface ClaimChange {
+export interface OwnershipTagChange {
   readonly before?: string;
   readonly after?: string;
 }
@@ -26,9 +26,9 @@ export interface Ours {
   readonly reason: string;
   readonly origin: Origin;
   /** the claim that the resource, or the whole that it is a part of, will have */
-  readonly claim?: Claim;
+  readonly claim?: OwnershipTag;
   /** present when the claim has to be written */
-  readonly claimChange?: ClaimChange;
+  readonly claimChange?: OwnershipTagChange;
 }
 
 interface Refused {
@@ -44,25 +44,25 @@ type Verdict =
   /** a part of a whole that has a problem, which is reported there, or that could not be read */
   | { readonly is: 'blocked' };
 
-export function judgeDeclared(context: PlanContext, resource: DesiredResource): Verdict {
+export function ownershipOfDeclared(context: PlanContext, resource: DesiredResource): Verdict {
   const { ownership } = context.kind(resource.address.kind);
   const live = context.live.get(formatAddress(resource.address));
   if (ownership.by === 'part') return judgePart(context, resource, ownership.of(resource.address));
-  if (live === undefined) return judgeMissing(context, resource, ownership.by === 'claim');
-  if (ownership.by === 'ledger') return judgeRecord(context, resource);
-  const verdict = judgeClaim(context, resource, live);
-  return context.isLedgerOwned(resource.address) ? withoutClaim(context, resource, verdict) : verdict;
+  if (live === undefined) return ownershipOfMissing(context, resource, ownership.by === 'claim');
+  if (ownership.by === 'ledger') return ownershipByRecord(context, resource);
+  const verdict = ownershipByTag(context, resource, live);
+  return context.isLedgerOwned(resource.address) ? ownershipWithoutTag(context, resource, verdict) : verdict;
 }
 
 /**
  * The verdict in a target that keeps no claims: none is written, and none says that the resource is nobody else's (rule 48). A claim
  * of ours that the service shows all the same is kept true to the manifest.
  */
-function withoutClaim(context: PlanContext, resource: DesiredResource, verdict: Verdict): Verdict {
+function ownershipWithoutTag(context: PlanContext, resource: DesiredResource, verdict: Verdict): Verdict {
   const witness = context.live.get(formatAddress(resource.address))?.witness ?? {};
   if (verdict.is === 'problem' && verdict.problem.code === 'exists-unclaimed')
     return refuse(resource, unrecorded(context, resource));
-  if (verdict.is !== 'ours' || shownClaim(witness) !== undefined) return verdict;
+  if (verdict.is !== 'ours' || shownOwnershipTag(witness) !== undefined) return verdict;
   const { claim: _, claimChange: __, ...own } = verdict;
   if (witness.claim !== undefined) return own;
   if (own.action !== 'adopt')
@@ -73,23 +73,23 @@ function withoutClaim(context: PlanContext, resource: DesiredResource, verdict: 
   return { ...own, reason: `exists, this ledger does not know it, ${why}` };
 }
 
-function judgeMissing(context: PlanContext, resource: DesiredResource, claims: boolean): Verdict {
+function ownershipOfMissing(context: PlanContext, resource: DesiredResource, claims: boolean): Verdict {
   const known = context.record(resource.address) !== undefined;
   const gone =
     context.blindSpot(resource.address) === undefined ? 'gone from the service' : 'not to be seen now';
   const reason = known ? `declared and applied before, but ${gone}` : 'declared, not live';
-  const claim = wantedClaim(context, resource);
+  const claim = desiredOwnershipTag(context, resource);
   const isClaimed = claims && !context.isLedgerOwned(resource.address);
   return {
     is: 'ours',
     action: 'create',
     reason,
     origin: 'created',
-    ...(isClaimed ? { claim, claimChange: { after: formatClaim(claim) } } : {}),
+    ...(isClaimed ? { claim, claimChange: { after: formatOwnershipTag(claim) } } : {}),
   };
 }
 
-function wantedClaim(context: PlanContext, { metadata }: DesiredResource): Claim {
+function desiredOwnershipTag(context: PlanContext, { metadata }: DesiredResource): OwnershipTag {
   return {
     stack: context.stack.name,
     protect: metadata.protect ?? false,
@@ -99,17 +99,17 @@ function wantedClaim(context: PlanContext, { metadata }: DesiredResource): Claim
 }
 
 /** Rule 21. */
-function judgeClaim(context: PlanContext, resource: DesiredResource, live: LiveResource): Verdict {
+function ownershipByTag(context: PlanContext, resource: DesiredResource, live: LiveResource): Verdict {
   const { claim, bornOf } = live.witness;
-  const refused = refusedClaim(context, resource, claim);
+  const refused = refusedOwnershipTag(context, resource, claim);
   if (refused !== undefined) return refused;
   const record = context.record(resource.address);
-  const wanted = wantedClaim(context, resource);
+  const wanted = desiredOwnershipTag(context, resource);
   const isBornHere = context.isOurs(bornOf);
   const isMadeHere = isBornHere && provesByMark(context, resource, claim);
   const origin: Origin = record?.origin ?? (isMadeHere ? 'created' : 'adopted');
   const own = { is: 'ours', origin, claim: wanted } as const;
-  const [before, after] = [claim && formatClaim(claim), formatClaim(wanted)];
+  const [before, after] = [claim && formatOwnershipTag(claim), formatOwnershipTag(wanted)];
   if (claim?.stack !== context.stack.name && isTakenOver(context, resource.address, live))
     return {
       ...own,
@@ -125,10 +125,10 @@ function judgeClaim(context: PlanContext, resource: DesiredResource, live: LiveR
     const reason = 'ours, but its claim was removed: the claim is restored';
     return { ...own, action: 'update', reason, claimChange: { after } };
   }
-  return judgeNobodys(context, resource, { ...own, claimChange: { after } });
+  return ownershipOfUnowned(context, resource, { ...own, claimChange: { after } });
 }
 
-function judgeNobodys(
+function ownershipOfUnowned(
   context: PlanContext,
   resource: DesiredResource,
   own: Omit<Ours, 'action' | 'reason'>,
@@ -136,14 +136,18 @@ function judgeNobodys(
   const isBornHere = context.isOurs(context.live.get(formatAddress(resource.address))?.witness.bornOf);
   return resource.metadata.adopt || isBornHere
     ? { ...own, action: 'adopt', reason: 'exists without a claim, and the manifest adopts it' }
-    : refuse(resource, unclaimed(context, resource));
+    : refuse(resource, unownedProblem(context, resource));
 }
 
 /**
  * Whether our birth mark says that it is ours. Where no claim is kept another stack may have adopted it since, unless an apply of
  * this stack that never ended was creating it (rule 48).
  */
-function provesByMark(context: PlanContext, { address }: DesiredResource, claim: Claim | undefined): boolean {
+function provesByMark(
+  context: PlanContext,
+  { address }: DesiredResource,
+  claim: OwnershipTag | undefined,
+): boolean {
   return claim !== undefined || !context.isLedgerOwned(address) || context.hasBegunToCreate(address);
 }
 
@@ -157,21 +161,21 @@ function takenOver({ former }: PlanContext): Pick<Ours, 'action' | 'reason'> {
 const liveDiffers = 'declared, and live differs';
 
 /** A claim that forbids writing: another stack's, or one that is inherited from a project. */
-function refusedClaim(
+function refusedOwnershipTag(
   context: PlanContext,
   resource: DesiredResource,
-  claim: Claim | undefined,
+  claim: OwnershipTag | undefined,
 ): Refused | undefined {
-  if (claim?.inherited) return refuse(resource, inheritedClaim(resource, claim));
+  if (claim?.inherited) return refuse(resource, inheritedTagProblem(resource, claim));
   if (claim === undefined || context.isOurClaim(claim)) return undefined;
   return refuse(
     resource,
-    context.isOurs(claim.stack) ? foreignId(resource, claim) : foreignClaim(resource, claim),
+    context.isOurs(claim.stack) ? foreignId(resource, claim) : ownedByAnotherProblem(resource, claim),
   );
 }
 
 /** Rule 24, for resources without claims: the ledger is the witness. */
-function judgeRecord(context: PlanContext, resource: DesiredResource): Verdict {
+function ownershipByRecord(context: PlanContext, resource: DesiredResource): Verdict {
   const record = context.record(resource.address);
   if (record === undefined) return { is: 'unrecorded' };
   if (isTakenOver(context, resource.address, undefined))
@@ -184,7 +188,7 @@ function judgeRecord(context: PlanContext, resource: DesiredResource): Verdict {
  * if it is as declared, because that does not prove who created it. Only a resource that an interrupted apply of ours had
  * begun to create is ours as created, if no readable field differs; fields with unknown values are written again.
  */
-export function judgeUnrecorded(
+export function ownershipOfUnrecorded(
   context: PlanContext,
   { address, metadata }: DesiredResource,
   fields: readonly FieldChange[],
@@ -205,8 +209,8 @@ function judgePart(context: PlanContext, resource: DesiredResource, whole: Addre
   const declared = context.desired.get(formatAddress(whole));
   if (context.unseen(whole) !== undefined) return { is: 'blocked' };
   return declared === undefined
-    ? judgePartOfUndeclared(context, resource, whole)
-    : judgePartOfDeclared(context, resource, judgeDeclared(context, declared));
+    ? ownershipOfUndeclaredChild(context, resource, whole)
+    : ownershipOfDeclaredChild(context, resource, ownershipOfDeclared(context, declared));
 }
 
 function partUpdate(context: PlanContext, { address }: DesiredResource): Ours {
@@ -214,7 +218,7 @@ function partUpdate(context: PlanContext, { address }: DesiredResource): Ours {
   return { is: 'ours', action: 'update', reason: liveDiffers, origin };
 }
 
-function judgePartOfDeclared(context: PlanContext, resource: DesiredResource, whole: Verdict): Verdict {
+function ownershipOfDeclaredChild(context: PlanContext, resource: DesiredResource, whole: Verdict): Verdict {
   if (whole.is === 'problem' || whole.is === 'blocked') return { is: 'blocked' };
   const update = partUpdate(context, resource);
   if (whole.is === 'unrecorded') return update;
@@ -230,11 +234,15 @@ function judgePartOfDeclared(context: PlanContext, resource: DesiredResource, wh
   };
 }
 
-function judgePartOfUndeclared(context: PlanContext, resource: DesiredResource, whole: Address): Verdict {
+function ownershipOfUndeclaredChild(
+  context: PlanContext,
+  resource: DesiredResource,
+  whole: Address,
+): Verdict {
   const live = context.live.get(formatAddress(whole));
-  if (live === undefined) return refuse(resource, missingWhole(context, resource, whole));
+  if (live === undefined) return refuse(resource, missingParentProblem(context, resource, whole));
   const { claim } = live.witness;
-  const refused = refusedClaim(context, resource, claim);
+  const refused = refusedOwnershipTag(context, resource, claim);
   if (refused !== undefined) return refused;
   const update = partUpdate(context, resource);
   if (claim !== undefined || context.record(resource.address) !== undefined) return update;
@@ -242,7 +250,7 @@ function judgePartOfUndeclared(context: PlanContext, resource: DesiredResource, 
     const reason = `${quoted(formatAddress(whole))} bears no claim, and the manifest adopts this part of it`;
     return { ...update, action: 'adopt', reason };
   }
-  return refuse(resource, unclaimedWhole(context, resource, whole));
+  return refuse(resource, unownedParentProblem(context, resource, whole));
 }
 
 type ProblemText = Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
@@ -251,7 +259,7 @@ function refuse(resource: DesiredResource, text: ProblemText): Refused {
   return { is: 'problem', problem: { severity: 'error', place: resource.place, ...text } };
 }
 
-function unclaimed(context: PlanContext, { address }: DesiredResource): ProblemText {
+function unownedProblem(context: PlanContext, { address }: DesiredResource): ProblemText {
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
@@ -269,7 +277,11 @@ function unrecorded(context: PlanContext, { address }: DesiredResource): Problem
   };
 }
 
-function unclaimedWhole(context: PlanContext, { address }: DesiredResource, whole: Address): ProblemText {
+function unownedParentProblem(
+  context: PlanContext,
+  { address }: DesiredResource,
+  whole: Address,
+): ProblemText {
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
@@ -278,7 +290,7 @@ function unclaimedWhole(context: PlanContext, { address }: DesiredResource, whol
   };
 }
 
-function foreignClaim({ address }: DesiredResource, claim: Claim): ProblemText {
+function ownedByAnotherProblem({ address }: DesiredResource, claim: OwnershipTag): ProblemText {
   return {
     code: 'claimed-by-another-stack',
     class: 'conflict',
@@ -288,7 +300,7 @@ function foreignClaim({ address }: DesiredResource, claim: Claim): ProblemText {
 }
 
 /** Another stack of the same name: of another repository, or of this one before its ledger was lost. */
-function foreignId({ address }: DesiredResource, { stack, id = '' }: Claim): ProblemText {
+function foreignId({ address }: DesiredResource, { stack, id = '' }: OwnershipTag): ProblemText {
   return {
     code: 'claimed-by-another-id',
     class: 'conflict',
@@ -297,7 +309,7 @@ function foreignId({ address }: DesiredResource, { stack, id = '' }: Claim): Pro
   };
 }
 
-function inheritedClaim({ address }: DesiredResource, claim: Claim): ProblemText {
+function inheritedTagProblem({ address }: DesiredResource, claim: OwnershipTag): ProblemText {
   return {
     code: 'claim-inherited',
     class: 'conflict',
@@ -306,7 +318,11 @@ function inheritedClaim({ address }: DesiredResource, claim: Claim): ProblemText
   };
 }
 
-function missingWhole(context: PlanContext, { address }: DesiredResource, whole: Address): ProblemText {
+function missingParentProblem(
+  context: PlanContext,
+  { address }: DesiredResource,
+  whole: Address,
+): ProblemText {
   return {
     code: 'unknown-reference',
     ...missingReference(

@@ -1,18 +1,18 @@
 /** Decides what happens to a part whose document is gone: it is withdrawn or left as it is, depending on its whole. */
-import { ownClaim } from '../../model/resource/claim.ts';
+import { ownOwnershipTag } from '../../model/resource/claim.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
-import { judgeWhole } from './judge-whole.ts';
+import { removalOfParent } from './judge-whole.ts';
 import type { Removal } from './removal.ts';
 
 /** @param whole address of the resource that the part belongs to */
-export function judgePart(context: PlanContext, address: Address, whole: Address): Removal | undefined {
+export function removalOfChild(context: PlanContext, address: Address, whole: Address): Removal | undefined {
   const text = formatAddress(whole);
   const live = context.live.get(text);
   const isUndeclared = live !== undefined && !context.desired.has(text);
-  const claim = live && ownClaim(live.witness);
+  const claim = live && ownOwnershipTag(live.witness);
   if (isUndeclared && claim !== undefined) {
     // A part of our own removed whole is deleted or released with it.
     if (context.isOurClaim(claim)) return isReleased(context, live) ? { is: 'forget' } : undefined;
@@ -30,5 +30,5 @@ export function judgePart(context: PlanContext, address: Address, whole: Address
 /** Whether the whole is released: then its parts stay as they are. */
 function isReleased(context: PlanContext, live: LiveResource): boolean {
   if (context.tombstones.has(formatAddress(live.address))) return false;
-  return context.isComplete && judgeWhole(context, live)?.is === 'release';
+  return context.isComplete && removalOfParent(context, live)?.is === 'release';
 }

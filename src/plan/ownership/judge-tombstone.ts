@@ -9,14 +9,14 @@ import { isNameOwned, kept, type Removal, unlessHindered } from './removal.ts';
 import { keptAsChanged } from './last-written.ts';
 
 /** The tombstones of resources that could be read; for others the reason is reported with their target. */
-export function seenTombstones(context: PlanContext): DesiredResource[] {
+export function seenRemovalRequests(context: PlanContext): DesiredResource[] {
   return [...context.tombstones.values()].filter(({ address }) => context.unseen(address) === undefined);
 }
 
 /** Rule 23. */
-export function judgeTombstone(context: PlanContext, tombstone: DesiredResource): Removal {
+export function checkRemovalRequest(context: PlanContext, tombstone: DesiredResource): Removal {
   const { address, metadata, place } = tombstone;
-  const refusal = refuseTombstone(context, address);
+  const refusal = refuseRemovalRequest(context, address);
   if (refusal !== undefined) {
     const [code, message, fix] = refusal;
     const problem = { code, severity: 'error', class: 'conflict', message, place, fix } as const;
@@ -41,7 +41,7 @@ export function judgeTombstone(context: PlanContext, tombstone: DesiredResource)
 
 type Refusal = readonly [code: Diagnostic['code'], message: string, fix: string];
 
-function refuseTombstone(context: PlanContext, address: Address): Refusal | undefined {
+function refuseRemovalRequest(context: PlanContext, address: Address): Refusal | undefined {
   const text = formatAddress(address);
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'part' || (ownership.by === 'ledger' && ownership.undeclared === 'release'))

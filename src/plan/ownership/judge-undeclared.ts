@@ -6,19 +6,19 @@ import { type Address, type AddressText, formatAddress, parseAddress } from '../
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
-import { judgePart } from './judge-part.ts';
-import { judgeTombstone, seenTombstones } from './judge-tombstone.ts';
-import { judgeWhole } from './judge-whole.ts';
+import { removalOfChild } from './judge-part.ts';
+import { checkRemovalRequest, seenRemovalRequests } from './judge-tombstone.ts';
+import { removalOfParent } from './judge-whole.ts';
 import { kept, type Removal } from './removal.ts';
 
 /**
  * A verdict for every undeclared address that is live and ours, or that the ledger has. With a selection only tombstones
  * are judged, because resources outside of it may be declared all the same.
  */
-export function judgeUndeclared(context: PlanContext): ReadonlyMap<AddressText, Removal> {
+export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressText, Removal> {
   const verdicts = new Map<AddressText, Removal>();
   for (const [text, live] of undeclaredLive(context)) {
-    const verdict = judgeLive(context, live);
+    const verdict = removalOfLive(context, live);
     if (verdict !== undefined)
       verdicts.set(text, context.isComplete ? verdict : keptWhenIncomplete(live.address, verdict));
   }
@@ -30,8 +30,8 @@ export function judgeUndeclared(context: PlanContext): ReadonlyMap<AddressText, 
     verdicts.set(formatAddress(removal.mention.address), removal);
   for (const removal of keptUnrecorded(context))
     verdicts.set(formatAddress(removal.mention.address), removal);
-  for (const tombstone of seenTombstones(context))
-    verdicts.set(formatAddress(tombstone.address), judgeTombstone(context, tombstone));
+  for (const tombstone of seenRemovalRequests(context))
+    verdicts.set(formatAddress(tombstone.address), checkRemovalRequest(context, tombstone));
   return verdicts;
 }
 
@@ -47,11 +47,11 @@ function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
 function isKnownGone(context: PlanContext, text: AddressText): boolean {
   const address = parseAddress(text);
   if (!context.isInView(address) || context.blindSpot(address) !== undefined) return false;
-  return context.unsupported(address) === undefined || !hasWhole(context, address);
+  return context.unsupported(address) === undefined || !hasParent(context, address);
 }
 
 /** Where the service lacks such parts, one may stand behind what it answers, as long as its whole is there (rule 48). */
-function hasWhole(context: PlanContext, address: Address): boolean {
+function hasParent(context: PlanContext, address: Address): boolean {
   const { ownership } = context.kind(address.kind);
   return ownership.by === 'part' && context.live.has(formatAddress(ownership.of(address)));
 }
@@ -62,13 +62,13 @@ function keptWhenIncomplete(address: Address, verdict: Removal): Removal {
   return kept(address, 'kept: it is no longer declared, but after an incomplete look nothing is removed');
 }
 
-function judgeLive(context: PlanContext, live: LiveResource): Removal | undefined {
+function removalOfLive(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { ownership } = context.kind(address.kind);
-  if (ownership.by !== 'part') return unlessSecret(context, live, judgeWhole(context, live));
+  if (ownership.by !== 'part') return unlessSecret(context, live, removalOfParent(context, live));
   return context.record(address) === undefined
     ? undefined
-    : unlessSecret(context, live, judgePart(context, address, ownership.of(address)));
+    : unlessSecret(context, live, removalOfChild(context, address, ownership.of(address)));
 }
 
 /** A change stands in plan files with the name of its resource, which must not be a secret of this run (rule 42). */

@@ -3,37 +3,37 @@
  * alone, a lost ledger or changed content never leads to a deletion.
  */
 
-import { ownClaim } from '../../model/resource/claim.ts';
+import { ownOwnershipTag } from '../../model/resource/claim.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { isDeletable, removalFlags } from './removal-flags.ts';
-import { tombstoneFix, isNameOwned, kept, type Removal, unlessHindered } from './removal.ts';
+import { removalRequestFix, isNameOwned, kept, type Removal, unlessHindered } from './removal.ts';
 import { isAsLastWritten, keptAsChanged } from './last-written.ts';
 
 /** @param live of a kind that is no part. @returns undefined when the resource is not ours and needs no mention */
-export function judgeWhole(context: PlanContext, live: LiveResource): Removal | undefined {
+export function removalOfParent(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { ownership } = context.kind(address.kind);
   const record = context.record(address);
-  if (ownership.by === 'claim') return judgeClaimed(context, live, record);
+  if (ownership.by === 'claim') return removalOfTagged(context, live, record);
   if (ownership.by === 'ledger' && ownership.undeclared === 'delete')
-    return judgeRecorded(context, live, record);
+    return removalOfRecorded(context, live, record);
   return record === undefined
     ? undefined
     : { is: 'release', reason: 'no longer declared; it stays as it is' };
 }
 
 /** Rules 22. */
-function judgeClaimed(
+function removalOfTagged(
   context: PlanContext,
   live: LiveResource,
   record: LedgerRecord | undefined,
 ): Removal | undefined {
   const { address } = live;
-  const claim = ownClaim(live.witness);
+  const claim = ownOwnershipTag(live.witness);
   if (claim === undefined || !context.isOurClaim(claim)) {
     if (record === undefined) return undefined;
     const message = 'no longer declared, and its claim is not ours any more: it is left alone';
@@ -47,7 +47,7 @@ function judgeClaimed(
     return kept(address, message, 'give one of the two its name back, or take the claim off one of them');
   }
   if (release) return { is: 'release', reason: 'no longer declared, and marked for release' };
-  if (record === undefined) return judgeWithoutRecord(context, live);
+  if (record === undefined) return removalWithoutRecord(context, live);
   if (record.origin === 'adopted' && !isDeletable(context, live))
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
   if (context.isLedgerOwned(address) && !context.isOurs(live.witness.bornOf))
@@ -59,12 +59,12 @@ function judgeClaimed(
 }
 
 /** Claim and birth mark are two witnesses; for the missing record, the guard `no-record` must be acknowledged (rules 22). */
-function judgeWithoutRecord(context: PlanContext, live: LiveResource): Removal {
+function removalWithoutRecord(context: PlanContext, live: LiveResource): Removal {
   const { address, witness } = live;
   const { former } = context;
   if (former?.hasLedger === false && witness.claim?.stack === former.name) {
     const message = `not declared; it is claimed by stack ${quoted(former.name)}, whose ledger is not here: it is kept`;
-    return kept(address, message, tombstoneFix);
+    return kept(address, message, removalRequestFix);
   }
   if (context.isOurs(witness.bornOf) && !context.isLedgerOwned(address)) {
     const reason = 'not declared; this stack created it, but the ledger has no record of it';
@@ -78,7 +78,7 @@ function judgeWithoutRecord(context: PlanContext, live: LiveResource): Removal {
 }
 
 /** Rules 24: roles, and other kinds without claims. */
-function judgeRecorded(
+function removalOfRecorded(
   context: PlanContext,
   live: LiveResource,
   record: LedgerRecord | undefined,
@@ -89,7 +89,7 @@ function judgeRecorded(
     const message = 'no longer declared, and not among the names that its target owns: it is left alone';
     return { is: 'forget', mention: { address, message } };
   }
-  if (record === undefined) return judgeUnrecorded(context, live);
+  if (record === undefined) return removalOfUnrecorded(context, live);
   if (record.protect) return kept(address, 'no longer declared, and protected: it is kept');
   if (record.onRemove === 'release') return releaseRecorded(context, address);
   const { exclusive = false } = context.target(address.target).target;
@@ -98,7 +98,7 @@ function judgeRecorded(
   // A resource that was adopted without differences was never written.
   const since = record.origin === 'adopted' ? 'since it was adopted or last written' : 'since our last write';
   if (!isAsLastWritten(context, live, record))
-    return kept(address, `no longer declared, but changed ${since}: it is kept`, tombstoneFix);
+    return kept(address, `no longer declared, but changed ${since}: it is kept`, removalRequestFix);
   const reason = `no longer declared, and unchanged ${since}`;
   return unlessHindered(context, live, { is: 'delete', reason });
 }
@@ -114,7 +114,7 @@ function releaseRecorded(context: PlanContext, address: Address): Removal {
     : { is: 'release', reason: `${why}; it stays as it is` };
 }
 
-function judgeUnrecorded(context: PlanContext, live: LiveResource): Removal | undefined {
+function removalOfUnrecorded(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { owns, exclusive } = context.target(address.target).target;
   if (exclusive) {
@@ -122,5 +122,5 @@ function judgeUnrecorded(context: PlanContext, live: LiveResource): Removal | un
     return unlessHindered(context, live, { is: 'delete', reason });
   }
   if (owns === undefined) return undefined;
-  return kept(address, 'not declared, and never written by this stack: it is kept', tombstoneFix);
+  return kept(address, 'not declared, and never written by this stack: it is kept', removalRequestFix);
 }

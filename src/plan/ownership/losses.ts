@@ -8,7 +8,7 @@ export function findLosses(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
 ): ReadonlyMap<AddressText, readonly string[]> {
-  const deleted = deletedWholes(context, drafts);
+  const deleted = deletedParents(context, drafts);
   const losses = new Map<AddressText, readonly string[]>();
   if (deleted.size === 0) return losses;
   const outlives = (address: Address, id: string) => !deleted.has(keyOf(address, id));
@@ -24,7 +24,7 @@ export function findLosses(
 }
 
 /** The addresses of deleted wholes, by kind, target and id. */
-function deletedWholes(
+function deletedParents(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
 ): ReadonlyMap<string, AddressText> {

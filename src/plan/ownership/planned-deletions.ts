@@ -3,7 +3,7 @@
  * deleted, to tell who loses something (rule 10).
  */
 import { type AddressText, parseAddress } from '../../model/resource/address.ts';
-import { judgeUndeclared } from './judge-undeclared.ts';
+import { removalOfUndeclared } from './judge-undeclared.ts';
 import { type PlanContextInput, makePlanContext } from '../context/plan-context.ts';
 
 /**
@@ -14,7 +14,7 @@ export function plannedDeletions(input: PlanContextInput): ReadonlySet<AddressTe
   const targets = new Set(input.targets.map(({ target }) => target.name));
   const desired = input.desired.filter(({ address }) => targets.has(address.target));
   const context = makePlanContext({ ...input, desired });
-  const deletions = [...judgeUndeclared(context)].filter(
+  const deletions = [...removalOfUndeclared(context)].filter(
     ([text, { is }]) => is === 'delete' && context.kind(parseAddress(text).kind).ownership.by !== 'part',
   );
   return new Set(deletions.map(([text]) => text));

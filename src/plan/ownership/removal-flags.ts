@@ -1,14 +1,14 @@
 /** What claim, record and creator mark say about the removal of a resource (rules 22, 48). */
-import { ownClaim } from '../../model/resource/claim.ts';
-import type { Claim, LiveResource } from '../../model/resource/resource.ts';
+import { ownOwnershipTag } from '../../model/resource/claim.ts';
+import type { OwnershipTag, LiveResource } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
 /** Where claims are the ledger's, a claim that the service shows may be an older one than the record: then either keeps the resource. */
 export function removalFlags(
   context: PlanContext,
   { address, witness }: LiveResource,
-): Pick<Claim, 'protect' | 'release'> {
-  const claim = ownClaim(witness);
+): Pick<OwnershipTag, 'protect' | 'release'> {
+  const claim = ownOwnershipTag(witness);
   const record = claim === undefined || context.isLedgerOwned(address) ? context.record(address) : undefined;
   return {
     protect: claim?.protect === true || record?.protect === true,

@@ -1,6 +1,6 @@
 /** The verdicts about resources that are no longer declared, and what the judges of all kinds share. */
 import type { Address } from '../../model/resource/address.ts';
-import type { Mention } from '../../model/plan/change.ts';
+import type { Notice } from '../../model/plan/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { ownsName } from '../../model/resource/owned-names.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
@@ -17,17 +17,18 @@ export type Removal =
   | { readonly is: 'release'; readonly reason: string }
   /** for a part: what this stack had set is taken back */
   | { readonly is: 'revoke'; readonly reason: string }
-  | { readonly is: 'mention'; readonly mention: Mention }
+  | { readonly is: 'mention'; readonly mention: Notice }
   | { readonly is: 'problem'; readonly problem: Diagnostic }
   /** the ledger drops its record; nothing else */
-  | { readonly is: 'forget'; readonly mention?: Mention };
+  | { readonly is: 'forget'; readonly mention?: Notice };
 
 export function kept(address: Address, message: string, fix?: string): Extract<Removal, { is: 'mention' }> {
   return { is: 'mention', mention: { address, message, ...(fix === undefined ? {} : { fix }) } };
 }
 
 /** The fix for a kept resource that the user wants to delete. */
-export const tombstoneFix = 'to delete it all the same, write a document for it with "metadata.remove: safe"';
+export const removalRequestFix =
+  'to delete it all the same, write a document for it with "metadata.remove: safe"';
 
 /**
  * The removal, or a mention in its place where something is known to stand against the deletion. Whether the service or trueup

@@ -13,7 +13,7 @@ const sentences: Readonly<Record<NothingTaken, string>> = {
 };
 
 /** Ends with a line break. */
-export function renderTakings(
+export function renderAcceptedChanges(
   { files, takings, widens, refused, nothing }: AcceptReport,
   paint: Paint,
 ): string {

@@ -11,8 +11,8 @@ import { formatAddress } from '../../model/resource/address.ts';
 import { addressMembers } from '../json/address-members.ts';
 import { renderJson } from '../json/canonical-json.ts';
 import { diagnosticJson, diagnosticsMember, placeMember } from '../json/diagnostics-json.ts';
-import { coverageJson, fieldJson, mentionJson, safeField, targetsJson } from '../json/plan-json.ts';
-import { touchedJson } from '../touched/touched-json.ts';
+import { coverageJson, fieldJson, noticeJson, safeField, targetsJson } from '../json/plan-json.ts';
+import { lastModifiedJson } from '../touched/touched-json.ts';
 import type { DriftJson } from './drift-schema.ts';
 
 interface DriftJsonOptions {
@@ -47,8 +47,8 @@ function membersOf(drift: Drift): DriftJson {
     drifted: drift.drifted.map(driftedJson),
     ...(drift.unmanaged === undefined ? {} : { unmanaged: unmanagedJson(drift.unmanaged) }),
     pending: drift.pending.map(pendingJson),
-    unrecorded: drift.unrecorded.map(mentionJson),
-    untold: drift.untold.map(mentionJson),
+    unrecorded: drift.unrecorded.map(noticeJson),
+    untold: drift.untold.map(noticeJson),
     problems: drift.problems.map(diagnosticJson),
     coverage: coverageJson(drift.coverage),
   };
@@ -64,7 +64,7 @@ function driftedJson(drifted: DriftedResource): DriftJson['drifted'][number] {
     fields: fields.map(movedJson),
     notes: [...notes],
     ...(declaredAs === undefined ? {} : { declaredAs: formatAddress(declaredAs) }),
-    ...(touched === undefined ? {} : { touched: touchedJson(touched) }),
+    ...(touched === undefined ? {} : { touched: lastModifiedJson(touched) }),
   };
 }
 
@@ -74,7 +74,7 @@ function unmanagedJson({ resources, unseen }: Unmanaged): NonNullable<DriftJson[
       ...addressMembers(address),
       ...(id === undefined ? {} : { id }),
       fields: fields.map(movedJson),
-      ...(touched === undefined ? {} : { touched: touchedJson(touched) }),
+      ...(touched === undefined ? {} : { touched: lastModifiedJson(touched) }),
     })),
     unseen,
   };

@@ -12,7 +12,7 @@ import type {
   PendingResource,
   Unmanaged,
 } from '../../model/plan/drift.ts';
-import type { Touched } from '../../model/plan/touch.ts';
+import type { LastModified } from '../../model/plan/touch.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { formatPath } from '../format/format-field.ts';
 import { block } from '../markdown/change-details.ts';
@@ -20,14 +20,9 @@ import { diagnosticsSection } from '../markdown/diagnostics-markdown.ts';
 import { code, htmlCode, sentence, tableRow } from '../markdown/escape.ts';
 import { fieldDiff } from '../markdown/field-diff.ts';
 import { bytesOf, fitted, maxMarkdownBytes, type Section } from '../markdown/fit.ts';
-import {
-  coverageSection,
-  limitsSection,
-  mentionsSection,
-  reasonsSection,
-} from '../markdown/look-sections.ts';
+import { coverageSection, limitsSection, noticesSection, reasonsSection } from '../markdown/look-sections.ts';
 import { formatPlace } from '../terminal/change-text.ts';
-import { touchedLines } from '../touched/format-touch.ts';
+import { lastModifiedLines } from '../touched/format-touch.ts';
 import { driftReasons, driftSummary } from './drift-text.ts';
 
 interface DriftMarkdownOptions {
@@ -64,10 +59,10 @@ export function renderDriftMarkdown(drift: Drift, { told = [], now }: DriftMarkd
   ].filter(Boolean);
   const after = [
     fitted(
-      mentionsSection('Not in the ledger', drift.unrecorded, 'that are not in the ledger'),
+      noticesSection('Not in the ledger', drift.unrecorded, 'that are not in the ledger'),
       shares.mentions,
     ),
-    fitted(mentionsSection('Could not be told', drift.untold, 'that could not be told'), shares.mentions),
+    fitted(noticesSection('Could not be told', drift.untold, 'that could not be told'), shares.mentions),
     fitted(coverageSection(drift), shares.coverage),
     `### How to go on\n\n${nextSteps(drift)}`,
   ].filter(Boolean);
@@ -98,7 +93,7 @@ function driftedSection(drifted: readonly DriftedResource[], now: number): Secti
     heading: '### Changed in the targets',
     before: tableHead('drift', 'resource', 'what', 'touched by'),
     blocks: drifted.map(({ is, address, fields, touched }) =>
-      tableRow([is, code(formatAddress(address)), fieldNames(fields), touchedText(touched, now)]),
+      tableRow([is, code(formatAddress(address)), fieldNames(fields), lastModifiedText(touched, now)]),
     ),
     between: '\n',
     left: (count) => `**and ${count} more that drifted**, which \`trueup drift\` tells as text`,
@@ -110,7 +105,7 @@ function unmanagedSection(unmanaged: Unmanaged | undefined, now: number): Sectio
     heading: '### Changed, and no manifest mentions it',
     before: tableHead('resource', 'what', 'touched by'),
     blocks: (unmanaged?.resources ?? []).map(({ address, fields, touched }) =>
-      tableRow([code(formatAddress(address)), fieldNames(fields), touchedText(touched, now)]),
+      tableRow([code(formatAddress(address)), fieldNames(fields), lastModifiedText(touched, now)]),
     ),
     between: '\n',
     left: (count) => `**and ${count} more**, which \`trueup drift --unmanaged\` tells as text`,
@@ -147,9 +142,9 @@ function fieldNames(fields: readonly MovedField[]): string {
   return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
-function touchedText(touched: Touched | undefined, now: number): string {
+function lastModifiedText(touched: LastModified | undefined, now: number): string {
   if (touched === undefined) return '';
-  return touchedLines(touched, now)
+  return lastModifiedLines(touched, now)
     .map((line) => sentence(line, 200))
     .join('<br>');
 }
@@ -186,7 +181,7 @@ function driftedDetails(
   }[is];
   const said = [
     ...notes.map((note) => `- note: ${sentence(note)}`),
-    ...(touched === undefined ? [] : touchedLines(touched, now).map((line) => `- ${sentence(line)}`)),
+    ...(touched === undefined ? [] : lastModifiedLines(touched, now).map((line) => `- ${sentence(line)}`)),
   ];
   return folded(`${is} ${nameOf(address)}`, [
     ...identity,

@@ -9,7 +9,7 @@ import {
   fieldSchema,
   placeSchema,
   targetsSchema,
-  touchedSchema,
+  lastModifiedSchema,
 } from '../json/plan-schema.ts';
 
 const texts = (description: string) => Type.Array(Type.String(), { description });
@@ -40,7 +40,7 @@ const drifted = Type.Object(
     declaredAs: Type.Optional(
       Type.String({ description: 'its address in the manifests, if it is another one' }),
     ),
-    touched: Type.Optional(touchedSchema),
+    touched: Type.Optional(lastModifiedSchema),
   },
   closed,
 );
@@ -67,7 +67,7 @@ const unmanaged = Type.Object(
           ...addressParts,
           id: Type.Optional(Type.String()),
           fields: Type.Array(movedField, { description: 'before: as the last apply saw it; after: live' }),
-          touched: Type.Optional(touchedSchema),
+          touched: Type.Optional(lastModifiedSchema),
         },
         closed,
       ),

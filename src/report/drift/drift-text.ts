@@ -13,11 +13,11 @@ import { formatPlace, type PlanLayout } from '../terminal/change-text.ts';
 import { fieldLines } from '../terminal/field-text.ts';
 import { columns, indent, labelled, pad, wrap } from '../terminal/layout.ts';
 import type { Paint } from '../terminal/paint.ts';
-import { withTouched } from '../touched/touch-text.ts';
+import { withLastModified } from '../touched/touch-text.ts';
 import {
   coverageLines,
   limitSections,
-  mentionLines,
+  noticeLines,
   problemLines,
   selectionLines,
   targetHeading,
@@ -40,8 +40,8 @@ export function renderDrift(drift: Drift, options: DriftTextOptions): string {
     ...driftedSections(drift, layout),
     ...unmanagedSections(drift, layout),
     ...pendingSections(drift, layout),
-    mentionLines(drift.unrecorded, layout, 'Not in the ledger'),
-    mentionLines(drift.untold, layout, 'Could not be told'),
+    noticeLines(drift.unrecorded, layout, 'Not in the ledger'),
+    noticeLines(drift.untold, layout, 'Could not be told'),
     problemLines(drift, layout),
     closingLines(drift, layout),
     coverageLines(drift, layout),
@@ -79,7 +79,11 @@ function driftedLines(drifted: DriftedResource, layout: PlanLayout): string[] {
     ...movedLines(drifted.fields, 'the files changed it, too', layout),
   ];
   const body = [
-    ...withTouched(found, drifted.touched, { ...layout, width: width - 4, beside: drifted.is === 'changed' }),
+    ...withLastModified(found, drifted.touched, {
+      ...layout,
+      width: width - 4,
+      beside: drifted.is === 'changed',
+    }),
     ...drifted.notes.flatMap((note) => labelled('note: ', printable(note), width - 4)),
   ];
   return [`${verb} ${nameOf(drifted.address, paint)}`, ...indent(body, 4)];
@@ -115,7 +119,11 @@ function unmanagedSections({ unmanaged }: Drift, layout: PlanLayout): string[][]
   const blocks = resources.map(({ address, fields, touched }) => [
     `${paint.changed('~ changed  ')} ${nameOf(address, paint)}`,
     ...indent(
-      withTouched(movedLines(fields, '', layout), touched, { ...layout, width: width - 4, beside: true }),
+      withLastModified(movedLines(fields, '', layout), touched, {
+        ...layout,
+        width: width - 4,
+        beside: true,
+      }),
       4,
     ),
   ]);

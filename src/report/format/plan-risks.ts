@@ -4,7 +4,7 @@ import { blockingIds, type Concern, type GuardId } from '../../model/plan/guard.
 import type { Plan } from '../../model/plan/plan.ts';
 
 /** What guards say of single resources, but for the access gained and lost, which is told with the changes. */
-export function untoldConcerns({ guards, changes }: Plan): (Concern & { readonly id: GuardId })[] {
+export function hiddenConcerns({ guards, changes }: Plan): (Concern & { readonly id: GuardId })[] {
   const told = new Set(changes.flatMap(({ risks = [] }) => risks.map(({ message }) => message)));
   return guards.flatMap(({ id, concerns }) =>
     concerns.flatMap(({ address, messages }) => {

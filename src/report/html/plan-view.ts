@@ -2,7 +2,7 @@
 import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { Call } from '../../model/plan/call.ts';
-import type { Change, Mention } from '../../model/plan/change.ts';
+import type { Change, Notice } from '../../model/plan/change.ts';
 import { type Guard, isBlocking } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { formatAddress } from '../../model/resource/address.ts';
@@ -29,7 +29,7 @@ import { sortedKeys } from '../json/canonical-json.ts';
 import { callTerms } from '../terminal/call-text.ts';
 import { actionSymbols, formatPlace } from '../terminal/change-text.ts';
 import { guardSummary } from '../terminal/guard-text.ts';
-import { touchedLines } from '../touched/format-touch.ts';
+import { lastModifiedLines } from '../touched/format-touch.ts';
 import { graphView, waitsOf } from './graph-view.ts';
 import { problemViews } from './problem-view.ts';
 import type {
@@ -133,7 +133,7 @@ function planView(plan: Plan, { stack, now = 0 }: PlanHtmlOptions): PlanView {
     changes: changes.map((change) => changeView(change, { now, roots })),
     waits: waitsOf(changes),
     graph: graphView(changes),
-    mentions: plan.mentions.map(mentionView),
+    mentions: plan.mentions.map(noticeView),
     coverage: coverageRows(plan.coverage),
   };
 }
@@ -165,7 +165,7 @@ function nameOf({ address }: Pick<Change, 'address'>): string {
   return printable(formatAddress(address));
 }
 
-function mentionView({ address, message, fix }: Mention): NamedText {
+function noticeView({ address, message, fix }: Notice): NamedText {
   const text = fix === undefined ? message : `${message}; fix: ${fix}`;
   return { name: nameOf({ address }), text: printable(text) };
 }
@@ -203,7 +203,7 @@ function changeView(change: Change, { now, roots }: ChangeContext): ChangeView {
       ? {}
       : { risks: risks.map(({ effect, message }) => ({ effect, text: printable(message) })) }),
     ...(notes.length === 0 ? {} : { notes: notes.map(printable) }),
-    ...(touched === undefined ? {} : { touched: touchedLines(touched, now) }),
+    ...(touched === undefined ? {} : { touched: lastModifiedLines(touched, now) }),
     ...(calls.length === 0 ? {} : { calls: calls.map((call) => callView(call, roots)) }),
     ...(sharedCall === undefined ? {} : { sharedCall: printable(sharedCall) }),
   };

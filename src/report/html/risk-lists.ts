@@ -3,7 +3,7 @@ import type { Change } from '../../model/plan/change.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import { formatAddress } from '../../model/resource/address.ts';
-import { untoldConcerns } from '../format/plan-risks.ts';
+import { hiddenConcerns } from '../format/plan-risks.ts';
 import { printable } from '../format/printable.ts';
 import type { RiskList } from './report-view.ts';
 
@@ -38,7 +38,7 @@ export function riskLists(plan: Plan, changes: readonly Change[]): RiskList[] {
     {
       title: 'What else trips a guard',
       tone: 'warning',
-      items: untoldConcerns(plan).map(({ id, address, messages }) => {
+      items: hiddenConcerns(plan).map(({ id, address, messages }) => {
         const name = formatAddress(address);
         const change = position.get(name);
         return {

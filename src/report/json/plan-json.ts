@@ -4,7 +4,7 @@
  * for values, of which the hash stays.
  */
 import type { Call } from '../../model/plan/call.ts';
-import type { Change, Mention } from '../../model/plan/change.ts';
+import type { Change, Notice } from '../../model/plan/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { blockingIds, isBlocking } from '../../model/plan/guard.ts';
@@ -23,7 +23,7 @@ import { pathTemplate } from '../format/format-call.ts';
 import { guardJson, riskJson } from './guards-json.ts';
 import { checksumOf } from './plan-checksum.ts';
 import type { PlanJson } from './plan-schema.ts';
-import { touchedJson } from '../touched/touched-json.ts';
+import { lastModifiedJson } from '../touched/touched-json.ts';
 import { countActions } from '../format/plan-summary.ts';
 
 type ChangeJson = PlanJson['changes'][number];
@@ -78,7 +78,7 @@ function aboutRun(
   told: readonly ShownDiagnostic[],
 ): Pick<PlanJson, 'mentions' | 'problems' | 'coverage' | 'diagnostics'> {
   return {
-    mentions: mentions.map(mentionJson),
+    mentions: mentions.map(noticeJson),
     problems: problems.map(diagnosticJson),
     coverage: coverageJson(coverage),
     ...diagnosticsMember(told),
@@ -119,7 +119,7 @@ function aboutChange(
     calls: change.calls.map(callJson),
     ...(change.sharedCall === undefined ? {} : { sharedCall: change.sharedCall }),
     relies: sortedKeys(change.preconditions) as Record<string, Json>,
-    ...(change.touched === undefined ? {} : { touched: touchedJson(change.touched) }),
+    ...(change.touched === undefined ? {} : { touched: lastModifiedJson(change.touched) }),
   };
 }
 
@@ -178,7 +178,7 @@ function callJson(call: Call): ChangeJson['calls'][number] {
   };
 }
 
-export function mentionJson({ address, message, fix }: Mention): PlanJson['mentions'][number] {
+export function noticeJson({ address, message, fix }: Notice): PlanJson['mentions'][number] {
   return { ...addressMembers(address), message, ...(fix === undefined ? {} : { fix }) };
 }
 

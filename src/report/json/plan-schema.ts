@@ -133,7 +133,7 @@ const risk = Type.Object(
   closed,
 );
 
-export const touchedSchema = Type.Object(
+export const lastModifiedSchema = Type.Object(
   {
     touches: Type.Array(
       Type.Object(
@@ -198,7 +198,7 @@ const change = Type.Object(
     calls: Type.Array(call),
     sharedCall: Type.Optional(text('a call of another change that carries this one out too')),
     relies: Type.Record(Type.String(), json('a fact')),
-    touched: Type.Optional(touchedSchema),
+    touched: Type.Optional(lastModifiedSchema),
   },
   closed,
 );

@@ -36,7 +36,7 @@ interface PlanReader {
 export function readPlan(text: string, { check }: PlanReader): ReadPlan {
   const value = parseJson(text);
   if (value === undefined) return { is: 'no-plan', why: 'it is no JSON' };
-  if (!looksLikePlan(value)) return { is: 'no-plan', why: 'it is JSON, but no plan' };
+  if (!isPlanFile(value)) return { is: 'no-plan', why: 'it is JSON, but no plan' };
   if (value['version'] !== planVersion) return { is: 'other-version', version: value['version'] ?? null };
   if (!('checksum' in value)) return { is: 'malformed', why: noChecksum };
   const [why = edited(value)] = check(value);
@@ -58,7 +58,7 @@ function edited(value: PlanMembers): string | undefined {
 }
 
 /** Whether the JSON has the form of a plan of any version. */
-export function looksLikePlan(value: Json): value is PlanMembers {
+export function isPlanFile(value: Json): value is PlanMembers {
   return isJsonObject(value) && 'version' in value && 'digest' in value && 'changes' in value;
 }
 

@@ -7,7 +7,7 @@ import { clip } from '../format/clip.ts';
 import { callLines } from '../terminal/call-text.ts';
 import { actionSymbols, formatPlace, groupEqual } from '../terminal/change-text.ts';
 import { plain } from '../terminal/paint.ts';
-import { code, fenced, htmlCode, sentence } from './escape.ts';
+import { code, codeBlock, htmlCode, sentence } from './escape.ts';
 import { fieldDiff } from './field-diff.ts';
 import { bytesOf } from './fit.ts';
 
@@ -82,5 +82,5 @@ export function block(lines: readonly string[], language: string): string[] {
   });
   const shown = fitting === -1 ? lines : lines.slice(0, fitting);
   const left = lines.length - shown.length;
-  return [fenced(shown, language), ...(left === 0 ? [] : [`and ${left} more lines`])];
+  return [codeBlock(shown, language), ...(left === 0 ? [] : [`and ${left} more lines`])];
 }

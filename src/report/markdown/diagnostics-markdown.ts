@@ -3,7 +3,7 @@ import { counted } from '../../model/counted.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { countDiagnostics, formatSpot } from '../terminal/diagnostics-text.ts';
 import { excerpt } from '../terminal/excerpt.ts';
-import { code, fenced, sentence } from './escape.ts';
+import { code, codeBlock, sentence } from './escape.ts';
 import { fitted, maxMarkdownBytes, type Section } from './fit.ts';
 
 /** The whole document of a command that found these. @param said what is to be said without any */
@@ -54,7 +54,7 @@ function oneDiagnostic({
   return [
     `**${severity}** ${code(id)}${spot}: ${sentence(message)}`,
     ...(lines.length === 0 ? [] : [lines.join('\n')]),
-    ...(shown === undefined ? [] : [fenced([shown.text, shown.underline], 'text')]),
+    ...(shown === undefined ? [] : [codeBlock([shown.text, shown.underline], 'text')]),
   ].join('\n\n');
 }
 

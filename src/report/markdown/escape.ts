@@ -87,7 +87,7 @@ export function htmlCode(text: string): string {
 }
 
 /** Lines between fences that none of them can close. @param language for the colours of a platform */
-export function fenced(lines: readonly string[], language: string): string {
+export function codeBlock(lines: readonly string[], language: string): string {
   const fence = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1));
   return [`${fence}${language}`, ...lines, fence].join('\n');
 }

@@ -9,11 +9,11 @@ const maxLine = 400;
 export function fieldDiff({ action, fields }: Pick<Change, 'action' | 'fields'>): string[] {
   const views = fields.flatMap(fieldViews);
   const isWhole = action === 'create' || action === 'delete';
-  return (isWhole ? wholeLines(views, action) : views.flatMap(viewLines)).map((line) => clip(line, maxLine));
+  return (isWhole ? fullLines(views, action) : views.flatMap(viewLines)).map((line) => clip(line, maxLine));
 }
 
 /** All values are new, or all go: each has one line where it is one word. */
-function wholeLines(views: readonly FieldView[], action: Action): string[] {
+function fullLines(views: readonly FieldView[], action: Action): string[] {
   const mark = action === 'create' ? '+' : '-';
   return views.flatMap((view) => {
     const { name, difference } = view;

@@ -1,5 +1,5 @@
 /** What plan and drift say of their look at the targets: what was looked at, what was not, and what a service lacks. */
-import type { Mention } from '../../model/plan/change.ts';
+import type { Notice } from '../../model/plan/change.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { formatAddress } from '../../model/resource/address.ts';
 import { coverageRows } from '../format/format-coverage.ts';
@@ -24,7 +24,7 @@ export function limitsSection({ coverage }: Pick<Plan, 'coverage'>): Section {
 }
 
 /** @param left what those are that have no room */
-export function mentionsSection(title: string, mentions: readonly Mention[], left: string): Section {
+export function noticesSection(title: string, mentions: readonly Notice[], left: string): Section {
   return {
     heading: `### ${title}`,
     blocks: mentions.map(

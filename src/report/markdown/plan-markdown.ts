@@ -17,7 +17,7 @@ import { changeDetails } from './change-details.ts';
 import { diagnosticsSection } from './diagnostics-markdown.ts';
 import { code, sentence, tableRow } from './escape.ts';
 import { bytesOf, fitted, maxMarkdownBytes, type Section } from './fit.ts';
-import { coverageSection, limitsSection, mentionsSection, reasonsSection } from './look-sections.ts';
+import { coverageSection, limitsSection, noticesSection, reasonsSection } from './look-sections.ts';
 import { riskSections } from './risk-sections.ts';
 
 interface PlanMarkdownOptions {
@@ -57,7 +57,7 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}
     fitted(tableSection(changes), shares.table),
   ].filter(Boolean);
   const after = [
-    fitted(mentionsSection('Left alone', plan.mentions, 'that are left alone'), shares.mentions),
+    fitted(noticesSection('Left alone', plan.mentions, 'that are left alone'), shares.mentions),
     fitted(coverageSection(plan), shares.coverage),
     `### How to go on\n\n${sentence(nextSteps(plan))}`,
   ].filter(Boolean);

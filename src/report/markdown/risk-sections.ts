@@ -5,7 +5,7 @@ import type { Change } from '../../model/plan/change.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import { formatAddress } from '../../model/resource/address.ts';
-import { untoldConcerns, usableAcknowledgement } from '../format/plan-risks.ts';
+import { hiddenConcerns, usableAcknowledgement } from '../format/plan-risks.ts';
 import { code, sentence } from './escape.ts';
 import type { Section } from './fit.ts';
 
@@ -41,7 +41,7 @@ function guardLine({ id, effect, message }: Guard): string {
 const maxMessages = 5;
 
 function concernLines(plan: Plan): string[] {
-  return untoldConcerns(plan).map(({ id, address, messages }) => {
+  return hiddenConcerns(plan).map(({ id, address, messages }) => {
     const left = messages.length - maxMessages;
     const said = [
       ...messages.slice(0, maxMessages).map((message) => sentence(message, 300)),

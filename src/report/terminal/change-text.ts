@@ -9,7 +9,7 @@ import { fieldLines } from './field-text.ts';
 import { type FieldView, fieldViews } from '../format/format-field.ts';
 import { columns, flow, indent, labelled, pad, wrap } from './layout.ts';
 import type { Paint } from './paint.ts';
-import { withTouched } from '../touched/touch-text.ts';
+import { withLastModified } from '../touched/touch-text.ts';
 import { printable } from '../format/printable.ts';
 
 export interface PlanLayout {
@@ -78,7 +78,7 @@ export function changeLines(changes: readonly Change[], layout: PlanLayout): str
   const all = changes.length === 1 ? '' : ` (each of these ${changes.length})`;
   const body = [
     ...wrap(`${printable(first.reason)}${all}`, inner).map(paint.dim),
-    ...withTouched(changedFields(first, paint, inner), first.touched, {
+    ...withLastModified(changedFields(first, paint, inner), first.touched, {
       ...layout,
       width: inner,
       beside: first.action === 'update',

@@ -14,7 +14,7 @@ interface FieldLayout {
 }
 
 /** Number of lines shown of a long text when the whole resource is created or deleted. */
-const maxWholeLines = 6;
+const maxFullLines = 6;
 /** Minimum width for a paragraph beside its name; narrower ones are shown below it. */
 const minRoom = 40;
 
@@ -70,8 +70,8 @@ function valueLines(
 }
 
 function firstLines(lines: readonly string[]): readonly string[] {
-  if (lines.length <= maxWholeLines + 1) return lines;
-  return [...lines.slice(0, maxWholeLines), `... ${lines.length - maxWholeLines} more lines`];
+  if (lines.length <= maxFullLines + 1) return lines;
+  return [...lines.slice(0, maxFullLines), `... ${lines.length - maxFullLines} more lines`];
 }
 
 type ShownPair = Extract<ShownDifference, { as: 'pair' }>;

@@ -130,7 +130,7 @@ function changeLines(change: ChangeDifference, layout: Layout): string[] {
   const { one, other, address, fields } = change;
   const name = layout.paint.bold(printable(formatAddress(address)));
   const head = `${actionWord(one ?? other ?? 'none', layout.paint)} ${name}`;
-  if (one === undefined || other === undefined) return [head, ...indent(wholeFields(change, layout), 4)];
+  if (one === undefined || other === undefined) return [head, ...indent(fullFields(change, layout), 4)];
   const actions = one === other ? [] : sideLines('action', { one, other }, layout);
   return [
     head,
@@ -170,7 +170,7 @@ function actionWord(action: Action, paint: Paint): string {
 }
 
 /** All fields of a change that only one of the plans makes. */
-function wholeFields({ one, other, fields }: ChangeDifference, { paint, width }: Layout): string[] {
+function fullFields({ one, other, fields }: ChangeDifference, { paint, width }: Layout): string[] {
   const action = one ?? other;
   const views = fields.flatMap((field) =>
     fieldViews(field.one ?? field.other ?? { path: [], shape: 'scalar' }),

@@ -3,7 +3,7 @@
  * and the next step, and what was checked.
  */
 import { formatAddress } from '../../model/resource/address.ts';
-import type { Change, Mention } from '../../model/plan/change.ts';
+import type { Change, Notice } from '../../model/plan/change.ts';
 import { counted } from '../../model/counted.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { isBlocking } from '../../model/plan/guard.ts';
@@ -59,7 +59,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     ...limitSections(plan, layout),
     guardLines(plan, layout),
     ...targetSections(plan, layout),
-    mentionLines(plan.mentions, layout),
+    noticeLines(plan.mentions, layout),
     problemLines(plan, layout),
     recapLines(plan.changes, layout),
     closingLines(plan, layout, options),
@@ -105,8 +105,8 @@ export function targetHeading({ name, service, place, url, dialect }: PlanTarget
 }
 
 /** Resources with a sentence about each, below a heading. */
-export function mentionLines(
-  mentions: readonly Mention[],
+export function noticeLines(
+  mentions: readonly Notice[],
   { paint, width }: PlanLayout,
   heading = 'Left alone',
 ): string[] {

@@ -4,7 +4,7 @@
  */
 import type { TrailActor } from '../../model/audit-trail.ts';
 import { counted } from '../../model/counted.ts';
-import type { Touch, Touched } from '../../model/plan/touch.ts';
+import type { Modification, LastModified } from '../../model/plan/touch.ts';
 import { quotedUnlessPlain } from '../../model/quoted.ts';
 import { firstFew } from '../format/clip.ts';
 import { printable } from '../format/printable.ts';
@@ -13,7 +13,10 @@ import { printable } from '../format/printable.ts';
 const mostActors = 5;
 
 /** The first line stands for itself; further ones belong below it. @param here the time here, in milliseconds since 1970 */
-export function touchedLines({ touches, unknown, clockAhead = 0 }: Touched, here: number): string[] {
+export function lastModifiedLines(
+  { touches, unknown, clockAhead = 0 }: LastModified,
+  here: number,
+): string[] {
   const now = here + clockAhead;
   const caveat = unknown === undefined ? [] : [printable(unknown)];
   const actors = [...Map.groupBy(touches, ({ actor }) => formatActor(actor)).values()];
@@ -23,18 +26,18 @@ export function touchedLines({ touches, unknown, clockAhead = 0 }: Touched, here
       ? ['touched by nobody that the audit trail knows of, since the last apply']
       : [`touched by: unknown, ${caveat.join('')}`];
   const more = unknown === undefined ? [] : [`or by somebody else: ${caveat.join('')}`];
-  if (actors.length === 1) return [`${agoOf(only, now)} · touched by ${formatTouches(only)}`, ...more];
-  const each = actors.map((touches) => `${agoOf(touches, now)} · ${formatTouches(touches)}`);
+  if (actors.length === 1) return [`${agoOf(only, now)} · touched by ${formatModifications(only)}`, ...more];
+  const each = actors.map((touches) => `${agoOf(touches, now)} · ${formatModifications(touches)}`);
   return ['touched by one of', ...firstFew(each, mostActors).map((line) => `  ${line}`), ...more];
 }
 
 /** `2 h ago`, of the last one. */
-function agoOf([last]: readonly Touch[], now: number): string {
+function agoOf([last]: readonly Modification[], now: number): string {
   return formatAgo(Date.parse(last?.at ?? ''), now);
 }
 
 /** `user-… (ann), workspace update`; all of one actor, newest first. */
-function formatTouches(touches: readonly Touch[]): string {
+function formatModifications(touches: readonly Modification[]): string {
   const [first] = touches;
   if (first === undefined) return '';
   const deeds = [

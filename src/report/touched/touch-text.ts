@@ -1,11 +1,11 @@
 /** Who touched a resource, for a terminal: beside its one changed line where there is room, else below its fields. */
 import { stripVTControlCharacters } from 'node:util';
-import type { Touched } from '../../model/plan/touch.ts';
-import { touchedLines } from './format-touch.ts';
+import type { LastModified } from '../../model/plan/touch.ts';
+import { lastModifiedLines } from './format-touch.ts';
 import { columns, indent, wrap } from '../terminal/layout.ts';
 import type { Paint } from '../terminal/paint.ts';
 
-interface TouchLayout {
+interface LastModifiedLayout {
   readonly paint: Paint;
   /** milliseconds since 1970 */
   readonly now?: number;
@@ -16,13 +16,13 @@ interface TouchLayout {
 }
 
 /** Adds the lines to those of the fields. */
-export function withTouched(
+export function withLastModified(
   fields: readonly string[],
-  touched: Touched | undefined,
-  { paint, now = 0, width, beside }: TouchLayout,
+  touched: LastModified | undefined,
+  { paint, now = 0, width, beside }: LastModifiedLayout,
 ): string[] {
   if (touched === undefined) return [...fields];
-  const [first = '', ...more] = touchedLines(touched, now);
+  const [first = '', ...more] = lastModifiedLines(touched, now);
   const nested = (line: string) => (line.startsWith(' ') ? [line] : indent(wrap(line, width - 2), 2));
   const below = more.flatMap(nested).map(paint.dim);
   const [field] = fields;

@@ -1,21 +1,21 @@
 /** Who touched a resource, as JSON: without the rest of the event, which the trail has. */
-import type { Touch, Touched } from '../../model/plan/touch.ts';
+import type { Modification, LastModified } from '../../model/plan/touch.ts';
 import type { PlanJson } from '../json/plan-schema.ts';
 
-type TouchedJson = NonNullable<PlanJson['changes'][number]['touched']>;
+type LastModifiedJson = NonNullable<PlanJson['changes'][number]['touched']>;
 
-export function touchedJson({ touches, unknown }: Touched): TouchedJson {
-  return { touches: touches.map(touchJson), ...(unknown === undefined ? {} : { unknown }) };
+export function lastModifiedJson({ touches, unknown }: LastModified): LastModifiedJson {
+  return { touches: touches.map(modificationJson), ...(unknown === undefined ? {} : { unknown }) };
 }
 
-function touchJson({
+function modificationJson({
   at,
   actor,
   resource,
   event,
   requestId,
   maybeOurs,
-}: Touch): TouchedJson['touches'][number] {
+}: Modification): LastModifiedJson['touches'][number] {
   const { id, name, kind, impersonatorId } = actor;
   return {
     at,

@@ -17,7 +17,7 @@ interface Target {
 }
 
 /** Why no request can meet a fault, and which member of it is wrong. */
-interface Unmeetable {
+interface NotInjectable {
   readonly member: 'method' | 'route';
   readonly why: string;
 }
@@ -26,10 +26,10 @@ interface Unmeetable {
 const READ_AS_GET = ['LIST', 'SCAN'];
 
 /** undefined where some request can. */
-export function whyUnmeetable(
+export function whyNotInjectable(
   { method, route }: Target,
   served: readonly ServedRoute[],
-): Unmeetable | undefined {
+): NotInjectable | undefined {
   const problem = problemOfForm(route);
   if (problem !== undefined) return { member: 'route', why: problem };
   const methods = served

@@ -5,7 +5,7 @@
 import { type BodyObject, MemberReader } from '../json-api/body.ts';
 import { invalid, type PointedProblem } from '../json-api/errors.ts';
 import type { Fault, FaultEffect } from './fault-table.ts';
-import { type ServedRoute, whyUnmeetable } from './meetable-routes.ts';
+import { type ServedRoute, whyNotInjectable } from './meetable-routes.ts';
 
 const MEMBERS = ['method', 'route', 'count', 'latency-ms', 'status', 'retry-after', 'cut'];
 
@@ -36,7 +36,7 @@ function readTarget(
   const route = read.text('route') ?? '';
   if (!/^(?:\*|[A-Z]+)$/.test(method)) read.refuse('method', 'method must be * or a verb such as POST');
   else if (ROUTE.test(route)) {
-    const unmeetable = whyUnmeetable({ method, route }, served);
+    const unmeetable = whyNotInjectable({ method, route }, served);
     if (unmeetable !== undefined) read.refuse(unmeetable.member, unmeetable.why);
   }
   if (!ROUTE.test(route)) read.refuse('route', 'route must be a path below /api/ or /v1/');

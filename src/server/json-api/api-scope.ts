@@ -6,7 +6,7 @@
 import { finished } from 'node:stream/promises';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { greetingHeaders } from '../greeting.ts';
+import { serviceHeaders } from '../greeting.ts';
 import { authenticateBearer } from '../identity/caller.ts';
 import { verbOf } from '../list-verb.ts';
 import type { Services } from '../services.ts';
@@ -26,7 +26,7 @@ interface ServedApi {
 export function serveApi(app: FastifyInstance, services: Services, api: ServedApi): void {
   const count = api.rateLimit === undefined ? undefined : countRequests(api.rateLimit);
   const { endpoints } = api;
-  const greeting = greetingHeaders(services);
+  const greeting = serviceHeaders(services);
 
   // Before the body is read: a caller without a token learns nothing about what a good body would be. What a caller may
   // do is read again when the body is there (endpoint.ts).

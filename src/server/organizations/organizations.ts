@@ -15,7 +15,7 @@ import type { Services } from '../services.ts';
 import { type OrganizationRecord, requireOrganization } from '../workspaces/access.ts';
 import { requireOrganizationRight } from './organization-access.ts';
 import { organizationResources } from './organization-document.ts';
-import { settleOrganization } from './settle-organization.ts';
+import { resolveOrganizationSettings } from './settle-organization.ts';
 
 /** GET /organizations: those the caller belongs to. `q` is a part of the name. */
 export function listOrganizations(services: Services, request: ApiRequest): ApiAnswer {
@@ -45,7 +45,7 @@ export function createOrganization(services: Services, request: ApiRequest): Api
   const { database } = services;
   if (!isPerson(services, request.caller)) throw notFound('Endpoint');
   const id = newId('org');
-  const settings = settleOrganization(services, request.body, undefined);
+  const settings = resolveOrganizationSettings(services, request.body, undefined);
   const createdAt = services.now().toISOString();
   database.insert('organizations', { id, ...settings, created_at: createdAt });
   database.insert('projects', {
@@ -75,7 +75,7 @@ export function createOrganization(services: Services, request: ApiRequest): Api
 /** PATCH /organizations/:organization_name */
 export function updateOrganization(services: Services, request: ApiRequest): ApiAnswer {
   const organization = requireOrganizationRight(services, request, 'administer');
-  const settings = settleOrganization(services, request.body, organization);
+  const settings = resolveOrganizationSettings(services, request.body, organization);
   const changed = services.database.update('organizations', organization.id, settings);
   if (changed) recordEvent(services, request, { id: organization.id, action: 'update' });
   return ok({ data: organizationResources(services, request.caller, [read(services, organization.id)])[0] });

@@ -13,7 +13,7 @@ import { EXECUTION_MODES } from '../workspaces/document/workspace-record.ts';
 const NAME = /^[A-Za-z0-9_-]+$/;
 
 /** The columns after the request; `before` is undefined for a new organization. @throws ApiError 422 */
-export function settleOrganization(
+export function resolveOrganizationSettings(
   services: Services,
   body: unknown,
   before: OrganizationRecord | undefined,

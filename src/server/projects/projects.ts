@@ -25,7 +25,7 @@ import {
   visibleProjects,
 } from './project-record.ts';
 import { includeBindings, includesBindings } from './project-tag-bindings.ts';
-import { settleProject } from './settle-project.ts';
+import { resolveProjectSettings } from './settle-project.ts';
 
 /** GET /organizations/:organization_name/projects. `filter[names]`, `q` for a part of the name, `filter[tagged]` for tag bindings. */
 export function listProjects(services: Services, request: ApiRequest): ApiAnswer {
@@ -72,7 +72,7 @@ export function showProject(services: Services, request: ApiRequest): ApiAnswer 
 export function createProject(services: Services, request: ApiRequest): ApiAnswer {
   const { database } = services;
   const { id: organizationId } = requireOrganizationRight(services, request, 'manageProjects');
-  const { columns, tagBindings } = settleProject(database, request.body, {
+  const { columns, tagBindings } = resolveProjectSettings(database, request.body, {
     organizationId,
     names: services.dialects.workspaces.projectNames,
   });
@@ -88,7 +88,7 @@ export function createProject(services: Services, request: ApiRequest): ApiAnswe
 export function updateProject(services: Services, request: ApiRequest): ApiAnswer {
   const { database } = services;
   const project = requireProjectRight(services, request, 'update-project');
-  const { columns, tagBindings } = settleProject(database, request.body, {
+  const { columns, tagBindings } = resolveProjectSettings(database, request.body, {
     organizationId: project.organization_id,
     names: services.dialects.workspaces.projectNames,
     before: project,

@@ -19,14 +19,18 @@ interface ProjectContext {
   readonly before?: ProjectRow;
 }
 
-interface SettledProject {
+interface ProjectSettings {
   readonly columns: SqlParameters;
   /** undefined: they stay as they are. */
   readonly tagBindings: readonly TagBinding[] | undefined;
 }
 
 /** @throws ApiError 422 */
-export function settleProject(database: Database, body: unknown, context: ProjectContext): SettledProject {
+export function resolveProjectSettings(
+  database: Database,
+  body: unknown,
+  context: ProjectContext,
+): ProjectSettings {
   const problems: PointedProblem[] = [];
   const { attributes, relationships } = readResource(body, 'projects', context.before?.id);
   const read = new MemberReader(attributes, '/data/attributes', problems);

@@ -13,7 +13,7 @@ import {
   defaultSettings,
   findProject,
   type ProjectRecord,
-  settleWorkspace,
+  resolveWorkspaceSettings,
 } from './settings/settle-workspace.ts';
 import { workspaceDocument } from './show.ts';
 import { replaceTagBindings } from './tags/tag-bindings.ts';
@@ -31,7 +31,7 @@ export function createWorkspace(services: Services, request: ApiRequest): ApiAns
   if (body.name === undefined) {
     problems.push({ detail: 'Name is required', pointer: '/data/attributes/name' });
   }
-  const settings = settleWorkspace(
+  const settings = resolveWorkspaceSettings(
     {
       database,
       dialect: services.dialects.workspaces,

@@ -8,7 +8,7 @@ import { notFound, type PointedProblem } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import { type OrganizationRecord, projectRights, requireWorkspace } from './access.ts';
 import { unknownProject } from './create.ts';
-import { findProject, type ProjectRecord, settleWorkspace } from './settings/settle-workspace.ts';
+import { findProject, type ProjectRecord, resolveWorkspaceSettings } from './settings/settle-workspace.ts';
 import { workspaceDocument } from './show.ts';
 import { replaceTagBindings } from './tags/tag-bindings.ts';
 import { recordWorkspaceEvent } from './document/workspace-event.ts';
@@ -21,7 +21,7 @@ export function updateWorkspace(services: Services, request: ApiRequest): ApiAns
   const project = targetProject(services, request, workspace);
   const problems: PointedProblem[] = [];
   const body = readWorkspaceRequest(services, request.body, problems, workspace.id);
-  const settings = settleWorkspace(
+  const settings = resolveWorkspaceSettings(
     {
       database,
       dialect: services.dialects.workspaces,

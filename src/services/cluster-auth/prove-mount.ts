@@ -47,12 +47,12 @@ type ConfigVerdict =
   | { readonly is: 'silent'; readonly why: string };
 
 /** A mount of this method that was never configured answers 404 with empty `errors` (wire/cluster-auth 2.3). */
-export function judgeConfig(session: Session, answer: MountAnswer): ConfigVerdict {
+export function checkConfig(session: Session, answer: MountAnswer): ConfigVerdict {
   switch (answer.is) {
     case 'none':
       return { is: 'proof' };
     case 'data':
-      return judgeConfigData(session, answer.data);
+      return checkConfigData(session, answer.data);
     case 'unread':
       return isUnsupportedPath(answer)
         ? { is: 'another', why: anotherMethod(session, describeAnswer(answer.answer)) }
@@ -60,7 +60,7 @@ export function judgeConfig(session: Session, answer: MountAnswer): ConfigVerdic
   }
 }
 
-function judgeConfigData(session: Session, data: JsonObject): ConfigVerdict {
+function checkConfigData(session: Session, data: JsonObject): ConfigVerdict {
   if (typeof data['cluster_host'] === 'string') return { is: 'proof' };
   const others = dialectsWith(
     session,
@@ -82,7 +82,7 @@ function dialectsWith({ dialect }: Session, holds: (other: Dialect) => boolean):
 
 /** For a mount that no role proves: why its config does not prove it either; undefined when it does. */
 export async function whyConfigIsNoProof(session: Session): Promise<string | undefined> {
-  const verdict = judgeConfig(session, await readConfig(session));
+  const verdict = checkConfig(session, await readConfig(session));
   if (verdict.is === 'proof') return undefined;
   return verdict.is === 'another'
     ? verdict.why
@@ -104,12 +104,12 @@ async function askType(session: Session): Promise<MountType> {
     if (isUnreachable(answer))
       return { is: 'unread', why: `${mountText(session)} could not be read: ${describeAnswer(answer)}` };
     const type = typeIn(answer, mount);
-    if (type !== undefined) return judgeType(session, type);
+    if (type !== undefined) return checkType(session, type);
   }
   return { is: 'unknown' };
 }
 
-function judgeType(session: Session, type: string): MountType {
+function checkType(session: Session, type: string): MountType {
   const wanted = session.dialect.mountType ?? SPECIFIED_TYPE;
   if (type === wanted) return { is: 'this' };
   const others = dialectsWith(session, ({ mountType = SPECIFIED_TYPE }) => mountType === type);

@@ -11,7 +11,7 @@ export function wireFieldNames(fields: FieldTable): string[] {
 }
 
 /** The answered fields by their names in manifests, with unchanged values. */
-export function answeredFields(names: readonly string[], data: JsonObject): Record<string, Json> {
+export function returnedFields(names: readonly string[], data: JsonObject): Record<string, Json> {
   const answered: Record<string, Json> = {};
   for (const name of names) {
     const value = data[snakeCase(name)];

@@ -3,10 +3,10 @@
  * here it is kept apart, so that no caller can lose it by writing "the tags". A write repeats the whole set, so a set with a
  * binding of unexpected form is refused as a whole (rule 42).
  */
-import { claimKey, parseClaim } from '../../model/resource/claim.ts';
+import { ownershipTagKey, parseOwnershipTag } from '../../model/resource/claim.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
-import type { Witness } from '../../model/resource/resource.ts';
+import type { OwnershipEvidence } from '../../model/resource/resource.ts';
 import { describeAnswer } from '../../model/wire.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { WorkspaceItem } from './workspace-item.ts';
@@ -27,9 +27,9 @@ export type TagsAnswer =
   | { readonly tags?: never; readonly problem: string; readonly missing?: true };
 
 /** What the tags of a workspace say about its owner; nothing where they were not read. */
-export function claimWitness(tags: BoundTags | undefined): Pick<Witness, 'claim'> {
+export function ownershipFromTag(tags: BoundTags | undefined): Pick<OwnershipEvidence, 'claim'> {
   const claim = tags?.claim;
-  return claim === undefined ? {} : { claim: parseClaim(claim.text, claim.inherited) };
+  return claim === undefined ? {} : { claim: parseOwnershipTag(claim.text, claim.inherited) };
 }
 
 /** Converts a value of a spec or of facts to tags; a value of another form is no tags. */
@@ -55,12 +55,12 @@ export function boundTags(items: readonly Json[]): TagsAnswer {
     if (typeof binding === 'string') return { problem: binding };
     bindings.push(binding);
   }
-  return { tags: withoutClaim(bindings) };
+  return { tags: withoutOwnershipTag(bindings) };
 }
 
-function withoutClaim(bindings: readonly Binding[]): BoundTags {
-  const own = bindings.filter(({ key, inherited }) => !inherited && key !== claimKey);
-  const claims = bindings.filter(({ key }) => key === claimKey);
+function withoutOwnershipTag(bindings: readonly Binding[]): BoundTags {
+  const own = bindings.filter(({ key, inherited }) => !inherited && key !== ownershipTagKey);
+  const claims = bindings.filter(({ key }) => key === ownershipTagKey);
   const claim = claims.find(({ inherited }) => !inherited) ?? claims[0];
   return {
     direct: Object.fromEntries(own.map(({ key, value }) => [key, value])),

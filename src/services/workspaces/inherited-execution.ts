@@ -14,7 +14,7 @@ export type Inherited = { readonly mode: string; readonly pool: string | null } 
 const withoutDefaults = { mode: 'remote', pool: null };
 
 /** Whether the service says of this workspace that it inherits its mode. */
-export function isSaidToInherit({ attributes }: WorkspaceItem): boolean {
+export function reportsInheritance({ attributes }: WorkspaceItem): boolean {
   return memberOf(attributes['setting-overwrites'], 'execution-mode') === false;
 }
 

@@ -4,7 +4,7 @@
  * unread, and the list is incomplete then (rule 39).
  */
 import { encodeBrackets, type Pages, readPages } from '../../http/read-pages.ts';
-import { claimKey } from '../../model/resource/claim.ts';
+import { ownershipTagKey } from '../../model/resource/claim.ts';
 import { counted } from '../../model/counted.ts';
 import { isJsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
@@ -165,7 +165,9 @@ function readTagsOnce(session: Session, item: WorkspaceItem, mayInherit: boolean
  */
 async function separateTagging(session: Session, items: readonly WorkspaceItem[]): Promise<TagSource> {
   const isFiltered = await filtersByTag(session);
-  const pages = isFiltered ? await readPages(session.reader, filteredPath(session, claimKey)) : undefined;
+  const pages = isFiltered
+    ? await readPages(session.reader, filteredPath(session, ownershipTagKey))
+    : undefined;
   const claimed = new Set(pages?.items.map(({ id }) => String(id)));
   const tagsOf = (item: WorkspaceItem) => readTagsOnce(session, item, !isFiltered || claimed.has(item.id));
   if (claimed.size === 0 && (await lacksTagBindings(items, tagsOf))) return noTags;

@@ -1,5 +1,5 @@
 /** The service's limits for tag bindings (wire/workspaces 1.5.17). */
-import { claimKey } from '../../model/resource/claim.ts';
+import { ownershipTagKey } from '../../model/resource/claim.ts';
 
 /** Maximum number of direct tag bindings of one workspace, the claim included. */
 export const maxTags = 10;
@@ -13,5 +13,5 @@ export const tagCharactersText = 'letters, digits and _ . = + - @ :';
 export const reservedPrefixes: readonly string[] = ['hc:', 'hcp:'];
 
 export function isReserved(key: string): boolean {
-  return key === claimKey || reservedPrefixes.some((prefix) => key.startsWith(prefix));
+  return key === ownershipTagKey || reservedPrefixes.some((prefix) => key.startsWith(prefix));
 }

@@ -1,5 +1,5 @@
 /** Request bodies for workspaces, in the neutral names of wire/workspaces 5. */
-import { claimKey } from '../../model/resource/claim.ts';
+import { ownershipTagKey } from '../../model/resource/claim.ts';
 import type { Json, JsonObject } from '../../model/json/json.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 import type { Tags } from './bound-tags.ts';
@@ -20,7 +20,7 @@ export function tagBindingList(tags: Tags, claim?: string): JsonObject {
   const bindings = Object.keys(tags)
     .sort()
     .map((key) => tagBinding(key, tags[key] ?? ''));
-  return { data: claim === undefined ? bindings : [...bindings, tagBinding(claimKey, claim)] };
+  return { data: claim === undefined ? bindings : [...bindings, tagBinding(ownershipTagKey, claim)] };
 }
 
 /** The value of `relationships.tags` in a create, and the body of a call that adds or removes flat tags. */

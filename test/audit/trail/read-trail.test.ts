@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   readTrail,
-  readWholeTrail,
+  readFullTrail,
   type TrailEnd,
   type TrailQuery,
 } from '../../../src/audit/trail/read-trail.ts';
@@ -66,7 +66,7 @@ describe('a trail', () => {
   it('that tells an event twice on one page has it once', async () => {
     const [event] = servedEvents(1);
     const service = await serveTrail([event, event, event].filter((one) => one !== undefined));
-    expect((await readWholeTrail(channelTo(service))).map(({ id }) => id)).toEqual(['e1']);
+    expect((await readFullTrail(channelTo(service))).map(({ id }) => id)).toEqual(['e1']);
   });
 
   it('that is empty is read whole with one question, for pages of a thousand', async () => {
@@ -122,7 +122,7 @@ describe('a trail', () => {
       return undefined;
     };
     expect((await readAll(service, { pageSize: 3 })).end.sawAll).toBe(false);
-    await expect(readWholeTrail(channelTo(service), { pageSize: 3 })).rejects.toThrow(
+    await expect(readFullTrail(channelTo(service), { pageSize: 3 })).rejects.toThrow(
       'kept changing while it was read',
     );
   });
@@ -138,7 +138,7 @@ describe('a page of a trail', () => {
   const answering = async (body: unknown, status = 200) => {
     const service = await serveTrail();
     service.instead = () => ({ status, body });
-    return readWholeTrail(channelTo(service));
+    return readFullTrail(channelTo(service));
   };
 
   it.each<[string, unknown, string]>([
@@ -193,7 +193,7 @@ describe('a page of a trail', () => {
     const service = await serveTrail(servedEvents(1));
     service.instead = (_, count) =>
       count < 3 ? { status: 429, headers: { 'retry-after': '0' }, body: { errors: [] } } : undefined;
-    expect(await readWholeTrail(channelTo(service))).toHaveLength(1);
+    expect(await readFullTrail(channelTo(service))).toHaveLength(1);
     expect(service.requests).toHaveLength(3);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LockFence } from '../../../src/cli/ledger/lock-fence.ts';
+import { LeaseGuard } from '../../../src/cli/ledger/lock-fence.ts';
 import { type LedgerLock, LockLost, WaitEnded } from '../../../src/model/stack/ledger.ts';
 import { lock } from '../../support/ledger/kept-things.ts';
 
@@ -8,7 +8,7 @@ function openFence() {
   let now = 1_000_000;
   const questions: PromiseWithResolvers<LedgerLock | undefined>[] = [];
   const slow: number[] = [];
-  const fence = new LockFence({
+  const fence = new LeaseGuard({
     store: {
       readLock: () => {
         const question = Promise.withResolvers<LedgerLock | undefined>();
@@ -145,7 +145,7 @@ describe('a look that ended with the run', () => {
   it('is no answer: the lock is looked at once more, for what is in flight', async () => {
     const answers = [() => Promise.reject(new WaitEnded()), async () => mine];
     let now = 0;
-    const fence = new LockFence({
+    const fence = new LeaseGuard({
       store: { readLock: () => answers.shift()?.() ?? Promise.reject(new WaitEnded()) },
       id: 'mine',
       now: () => now,

@@ -181,6 +181,6 @@ describe('A document that is gone', () => {
       witness: {},
       facts: { global: false, edges: { renamed: 'ws-one', other: 'ws-other' } },
     };
-    expect(kind.revoke?.(known, live)).toEqual({ consumers: ['other'] });
+    expect(kind.withdrawAccess?.(known, live)).toEqual({ consumers: ['other'] });
   });
 });

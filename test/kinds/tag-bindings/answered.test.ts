@@ -22,14 +22,14 @@ function answerWith(data: Json): Answer {
 it('An addition of tags is answered with the bindings, among which the claim is none of the set', () => {
   const binding = (key: string, value: string) => ({ type: 'tag-bindings', attributes: { key, value } });
   const data = [binding('env', 'test'), binding('trueup-stack', 'payments')];
-  expect(kind.answered?.(callOf('hcp-terraform'), answerWith(data))).toEqual({
+  expect(kind.fieldsFromResponse?.(callOf('hcp-terraform'), answerWith(data))).toEqual({
     about: ['tags'],
     spec: { tags: { env: 'test' } },
   });
-  expect(kind.answered?.(callOf('hcp-terraform'), answerWith(null))).toBeUndefined();
+  expect(kind.fieldsFromResponse?.(callOf('hcp-terraform'), answerWith(null))).toBeUndefined();
 });
 
 it('A replacement is answered with a document of the workspace, which tells nothing of tags', () => {
   const document = { id: 'ws-app', type: 'workspaces', attributes: { name: 'app' } };
-  expect(kind.answered?.(callOf('neutral'), answerWith(document))).toBeUndefined();
+  expect(kind.fieldsFromResponse?.(callOf('neutral'), answerWith(document))).toBeUndefined();
 });

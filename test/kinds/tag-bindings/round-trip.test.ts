@@ -2,7 +2,7 @@
 // touches nothing that is not the document's.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claimKey } from '../../../src/model/resource/claim.ts';
+import { ownershipTagKey } from '../../../src/model/resource/claim.ts';
 import type { Json } from '../../../src/model/json/json.ts';
 import { at, declare, lineOf, planFor } from '../../support/services/workspaces/plan-organization.ts';
 
@@ -38,7 +38,7 @@ function plan({
 
 /** What the service has after the calls of a plan: a PATCH of `tag-bindings` adds, one of the workspace replaces. */
 function after(live: Tags, made: ReturnType<typeof planFor>): Tags {
-  let tagged: Record<string, string> = { ...live, [claimKey]: 'payments:id=0123abcd' };
+  let tagged: Record<string, string> = { ...live, [ownershipTagKey]: 'payments:id=0123abcd' };
   for (const call of made.changes.flatMap(({ calls }) => calls)) {
     const adds = lineOf(call).endsWith('/tag-bindings');
     const list = adds
@@ -59,7 +59,7 @@ describe('Tags that are applied', () => {
       fc.property(situation, (given) => {
         const made = plan(given);
         expect(made.problems).toEqual([]);
-        const { [claimKey]: claim, ...tagged } = after(given.live, made);
+        const { [ownershipTagKey]: claim, ...tagged } = after(given.live, made);
         expect(claim).toBe('payments:id=0123abcd');
         expect(tagged).toMatchObject(given.desired);
         expect(plan({ ...given, live: tagged }).changes).toEqual([]);

@@ -23,7 +23,7 @@ function asked(spec: Spec, live?: Partial<LiveWorkspace>, { attributes = {}, dia
   return Object.fromEntries(
     changeOf(plan, address).calls.map((call) => [
       call.id.replace(/.*#/, ''),
-      kind.answered?.(call, documentWith(attributes))?.about ?? [],
+      kind.fieldsFromResponse?.(call, documentWith(attributes))?.about ?? [],
     ]),
   );
 }
@@ -80,6 +80,6 @@ describe('The answer to a call is asked about what that very call may have writt
   it('and tells nothing where there is no document in it', () => {
     const [call] = changeOf(planFor({ declared: [declare('Workspace', 'app')] }), address).calls;
     const answer = { ...documentWith({}), body: { data: [] } };
-    expect(call && kind.answered?.(call, answer)).toBeUndefined();
+    expect(call && kind.fieldsFromResponse?.(call, answer)).toBeUndefined();
   });
 });

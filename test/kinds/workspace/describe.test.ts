@@ -1,6 +1,6 @@
 /** A live workspace as a manifest would say it. */
 import { describe, expect, it } from 'vitest';
-import { describe as say } from '../../../src/kinds/workspace/describe.ts';
+import { toManifest as say } from '../../../src/kinds/workspace/describe.ts';
 import type { LiveResource, Spec } from '../../../src/model/resource/resource.ts';
 
 const live = (spec: Spec, facts: LiveResource['facts'] = {}): LiveResource => ({

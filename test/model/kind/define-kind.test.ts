@@ -58,7 +58,7 @@ it('what is not certain to be there, or not of a certain type, is not taken for 
     // @ts-expect-error: no value that the schema admits
     { ...lamp, check: ({ spec }) => (spec.colour === 'blue' ? [] : []) },
     // @ts-expect-error: what is live is whatever was answered
-    { ...lamp, describe: ({ spec }) => ({ spec: { brightness: 1 + (spec.brightness ?? 0) } }) },
+    { ...lamp, toManifest: ({ spec }) => ({ spec: { brightness: 1 + (spec.brightness ?? 0) } }) },
   ];
   expect(rash).toHaveLength(3);
 });

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { birthMark, formatClaim, parseClaim, stackOfBirthMark } from '../../../src/model/resource/claim.ts';
+import {
+  creatorMarkOf,
+  formatOwnershipTag,
+  parseOwnershipTag,
+  stackOfCreatorMark,
+} from '../../../src/model/resource/claim.ts';
 
 const stack = fc.stringMatching(/^[a-z0-9-]{1,63}$/);
 
@@ -9,7 +14,7 @@ describe('a claim', () => {
     const claim = fc.record({ stack, protect: fc.boolean(), release: fc.boolean(), inherited: fc.boolean() });
     fc.assert(
       fc.property(claim, (written) => {
-        expect(parseClaim(formatClaim(written), written.inherited)).toEqual(written);
+        expect(parseOwnershipTag(formatOwnershipTag(written), written.inherited)).toEqual(written);
       }),
     );
   });
@@ -20,16 +25,16 @@ describe('a claim', () => {
     ['payments:release:protect', 'payments:protect:release'],
     ['payments:unheard-of', 'payments'],
   ])('%s is written %s', (text, written) => {
-    expect(formatClaim(parseClaim(text))).toBe(written);
+    expect(formatOwnershipTag(parseOwnershipTag(text))).toBe(written);
   });
 });
 
 describe('a birth mark', () => {
   it('tells the stack that it was made for', () => {
-    fc.assert(fc.property(stack, (name) => stackOfBirthMark(birthMark(name)) === name));
+    fc.assert(fc.property(stack, (name) => stackOfCreatorMark(creatorMarkOf(name)) === name));
   });
 
   it.each([null, undefined, '', 'tfe-provider', 'trueup', 'Trueup/payments'])('is not %j', (text) => {
-    expect(stackOfBirthMark(text)).toBeUndefined();
+    expect(stackOfCreatorMark(text)).toBeUndefined();
   });
 });

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/model/plan/change.ts';
 import { comparePlans, isSamePlan } from '../../../src/plan/approval/compare-plans.ts';
-import { atomsOf, digestOf as digest, type PlanMeaning } from '../../../src/plan/approval/digest.ts';
-import { readAtoms } from '../../../src/plan/approval/read-atoms.ts';
+import { digestItemsOf, digestOf as digest, type PlanMeaning } from '../../../src/plan/approval/digest.ts';
+import { readDigestItems } from '../../../src/plan/approval/read-atoms.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { change, plan } from '../../support/report/small-plan.ts';
 
@@ -99,7 +99,9 @@ describe('The atoms of a plan', () => {
   it('read back to what the plan meant', () => {
     fc.assert(
       fc.property(anyMeaning, (made) => {
-        const changes = readAtoms(atomsOf(made.changes.filter(({ address }) => address.name !== '')));
+        const changes = readDigestItems(
+          digestItemsOf(made.changes.filter(({ address }) => address.name !== '')),
+        );
         const named = { ...made, changes: made.changes.filter(({ address }) => address.name !== '') };
         expect(digest({ ...made, changes })).toBe(digest(named));
       }),
@@ -107,6 +109,6 @@ describe('The atoms of a plan', () => {
   });
 
   it('that tell of a resource but not what becomes of it are a bug', () => {
-    expect(() => readAtoms(['["Toy/acme/ball",["a"],{},{}]'])).toThrow('no atom tells what becomes of');
+    expect(() => readDigestItems(['["Toy/acme/ball",["a"],{},{}]'])).toThrow('no atom tells what becomes of');
   });
 });

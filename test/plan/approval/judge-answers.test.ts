@@ -7,7 +7,7 @@ import type { Kind } from '../../../src/model/kind/kind.ts';
 import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import type { Answer } from '../../../src/model/wire.ts';
-import { judgeAnswers, withValuesAt } from '../../../src/plan/approval/judge-answers.ts';
+import { checkResponses, withValuesAt } from '../../../src/plan/approval/judge-answers.ts';
 import { wholeKind } from '../../support/toys/toy-kind.ts';
 
 const call: Call = {
@@ -25,7 +25,7 @@ const answer: Answer = { method: 'PATCH', url: '', status: 200, body: null, word
 
 /** A whole whose writes are answered with this, about all fields that it names and those of `more`. */
 function answering(spec: Spec, ...more: string[]): Kind {
-  return { ...wholeKind, answered: () => ({ about: [...Object.keys(spec), ...more], spec }) };
+  return { ...wholeKind, fieldsFromResponse: () => ({ about: [...Object.keys(spec), ...more], spec }) };
 }
 
 function field(path: string, about: Partial<FieldChange> = {}): FieldChange {
@@ -44,7 +44,7 @@ function judge(kind: Kind, fields: readonly FieldChange[], { was = {}, shall = {
   };
   const recordOf = (spec: Spec): LedgerRecord => ({ origin: 'created', fields: spec });
   const answers = new Map([[call.id, answer]]);
-  return judgeAnswers({ kind, change, answers, record: recordOf(was), drafted: recordOf(shall) });
+  return checkResponses({ kind, change, answers, record: recordOf(was), drafted: recordOf(shall) });
 }
 
 interface Records {

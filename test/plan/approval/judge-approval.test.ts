@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { formatAddress } from '../../../src/model/resource/address.ts';
 import type { Json } from '../../../src/model/json/json.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
-import type { Planning } from '../../../src/plan/build-plan.ts';
-import { atomsOf } from '../../../src/plan/approval/digest.ts';
-import { type ApprovalVerdict, judgeApproval } from '../../../src/plan/approval/judge-approval.ts';
-import { readAtoms } from '../../../src/plan/approval/read-atoms.ts';
+import type { PlanResult } from '../../../src/plan/build-plan.ts';
+import { digestItemsOf } from '../../../src/plan/approval/digest.ts';
+import { type ApprovalVerdict, checkApprovedChanges } from '../../../src/plan/approval/judge-approval.ts';
+import { readDigestItems } from '../../../src/plan/approval/read-atoms.ts';
 import { approvalRows, ours } from '../../support/toys/approval-rows.ts';
 import { wholeSpec, liveWhole } from '../../support/toys/arbitrary-toys.ts';
 import { at, desired, type LiveAbout, live, planOf, type World } from '../../support/toys/toy-plan.ts';
@@ -14,9 +14,9 @@ import { at, desired, type LiveAbout, live, planOf, type World } from '../../sup
 const app = at('Whole', 'app');
 
 /** The fresh plan against the approved one, of which only the atoms are known: all that a ledger keeps. */
-function judge(approved: Planning, fresh: Planning): ApprovalVerdict {
+function judge(approved: PlanResult, fresh: PlanResult): ApprovalVerdict {
   const { digest, changes } = approved.plan;
-  return judgeApproval(fresh, { digest, changes: readAtoms(atomsOf(changes)) });
+  return checkApprovedChanges(fresh, { digest, changes: readDigestItems(digestItemsOf(changes)) });
 }
 
 /** `equal`, `elsewhere`, what is done of a subset, or what stands in the way. */
@@ -148,7 +148,7 @@ describe('By law', () => {
 });
 
 /** The live spec once these field changes have been made to it. */
-function carriedOut(spec: Spec, changes: Planning['plan']['changes'][number]['fields']): Spec {
+function carriedOut(spec: Spec, changes: PlanResult['plan']['changes'][number]['fields']): Spec {
   return changes.reduce<Spec>((made, { path, after }) => asSpec(put(made, path, after)), spec);
 }
 

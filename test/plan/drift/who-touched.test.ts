@@ -5,7 +5,7 @@ import type { DriftedResource } from '../../../src/model/plan/drift.ts';
 import { formatAddress } from '../../../src/model/resource/address.ts';
 import { type HistoryChange, type HistoryEntry, LedgerError } from '../../../src/model/stack/ledger.ts';
 import { runsOfStack } from '../../../src/plan/drift/runs-of-stack.ts';
-import { type TrailReading, whoTouched } from '../../../src/plan/drift/who-touched.ts';
+import { type TrailReading, lastModifiedBy } from '../../../src/plan/drift/who-touched.ts';
 import { at } from '../../support/toys/toy-plan.ts';
 
 const app = at('Whole', 'app');
@@ -64,7 +64,7 @@ type History = Parameters<typeof runsOfStack>[1];
 
 /** What the trail tells of one drifted resource. */
 function touchedIn(reading: TrailReading, history: History, one = drifted()) {
-  return whoTouched(reading, runsOfStack(app.target, history))(one);
+  return lastModifiedBy(reading, runsOfStack(app.target, history))(one);
 }
 
 function names(events: readonly TrailEvent[], history: History, one = drifted()): string[] {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Drift } from '../../../src/model/plan/drift.ts';
-import type { Touched } from '../../../src/model/plan/touch.ts';
+import type { LastModified } from '../../../src/model/plan/touch.ts';
 import { renderDriftMarkdown } from '../../../src/report/drift/drift-markdown.ts';
 import { markdownAttack } from '../../support/report/markdown-attacks.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
@@ -20,7 +20,7 @@ function drift(about: Partial<Drift> = {}): Drift {
 
 const toy = (name: string) => ({ kind: 'Toy', target: 'acme', name });
 
-const byAnn: Touched = {
+const byAnn: LastModified = {
   touches: [
     {
       at: '2026-11-22T19:36:28Z',
@@ -132,7 +132,7 @@ function hostile(texts: readonly string[]): Drift {
     },
     { path: [any()], before: [any()], after: [any()], shape: 'set' as const },
   ];
-  const touched = (): Touched => ({
+  const touched = (): LastModified => ({
     touches: [
       {
         at: '2026-11-22T19:36:28Z',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { printable } from '../../../src/report/format/printable.ts';
-import { code, fenced, htmlCode, sentence, tableRow } from '../../../src/report/markdown/escape.ts';
+import { code, codeBlock, htmlCode, sentence, tableRow } from '../../../src/report/markdown/escape.ts';
 import { markdownAttack } from '../../support/report/markdown-attacks.ts';
 import { activeIn, rendered, visibleText } from '../../support/report/rendered-markdown.ts';
 
@@ -14,7 +14,7 @@ const forms: readonly (readonly [string, (text: string) => string])[] = [
   ['as a sentence after a name', (text) => `- ${code(text)}: ${sentence(text)}`],
   ['as a name', (text) => `- ${code(text)}`],
   ['as a heading', (text) => `## ${code(text)}`],
-  ['between fences', (text) => fenced(printable(text).split('\n'), 'diff')],
+  ['between fences', (text) => codeBlock(printable(text).split('\n'), 'diff')],
   [
     'in a row of a table',
     (text) =>

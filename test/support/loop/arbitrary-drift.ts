@@ -1,7 +1,7 @@
 /** What other people do behind trueup's back: plain API calls, some of which the service refuses. As data, to be read. */
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/model/json/json.ts';
-import { claimKey } from '../../../src/model/resource/claim.ts';
+import { ownershipTagKey } from '../../../src/model/resource/claim.ts';
 import { publicKey } from '../kinds/cluster-auth-config/pem-samples.ts';
 import { roleNames, tags, workspaceNames } from './arbitrary-stack.ts';
 import { bystander, legacy, neighbours } from './neighbours.ts';
@@ -132,7 +132,7 @@ function bindings(values: JsonObject): Json {
 
 /** The tag binding that is the claim, as the service gives and takes it. */
 export function claimBinding(value: string): Json {
-  return { type: 'tag-bindings', attributes: { key: claimKey, value } };
+  return { type: 'tag-bindings', attributes: { key: ownershipTagKey, value } };
 }
 
 const ofMount: fc.Arbitrary<Deed> = fc.oneof(

@@ -1,7 +1,7 @@
 /** Carries deeds of other people out over the wire. What the service refuses did not happen, and that is all. */
 import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json/json.ts';
 import { claimBinding, type Deed } from './arbitrary-drift.ts';
-import { claimKey } from '../../../src/model/resource/claim.ts';
+import { ownershipTagKey } from '../../../src/model/resource/claim.ts';
 import { inTenant } from './neighbours.ts';
 import type { Tenant } from './tenants.ts';
 
@@ -63,7 +63,7 @@ async function withClaim(body: JsonObject, id: string, tenant: Tenant): Promise<
   const bound = await show(`/api/v2/workspaces/${id}/tag-bindings`, tenant);
   const claim = (Array.isArray(bound) ? (bound as readonly JsonObject[]) : [])
     .map(({ attributes }) => attributes)
-    .find((attributes) => isJsonObject(attributes) && attributes['key'] === claimKey);
+    .find((attributes) => isJsonObject(attributes) && attributes['key'] === ownershipTagKey);
   if (!isJsonObject(claim)) return body;
   return JSON.parse(JSON.stringify(body), (key, value: unknown) =>
     key === 'tag-bindings' && isJsonObject(value as Json)

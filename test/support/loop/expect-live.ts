@@ -3,7 +3,7 @@
  * forgot a field would find its own plans empty, and be found here.
  */
 import { expect } from 'vitest';
-import { claimKey } from '../../../src/model/resource/claim.ts';
+import { ownershipTagKey } from '../../../src/model/resource/claim.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json/json.ts';
 import { matchesPattern } from '../../../src/model/kind/name-pattern.ts';
 import type { Manifest, StackDraft } from './arbitrary-stack.ts';
@@ -148,7 +148,7 @@ async function expectTags(manifest: Manifest, live: LiveWorkspace, tenant: Tenan
       ...(metadata['onRemove'] === 'release' ? ['release'] : []),
     ];
     // The id is that of the ledger, and absent from a claim that was written by hand.
-    expect(found.get(claimKey)?.replace(/:id=[0-9a-f]{8}$/, '')).toBe([stackName, ...flags].join(':'));
+    expect(found.get(ownershipTagKey)?.replace(/:id=[0-9a-f]{8}$/, '')).toBe([stackName, ...flags].join(':'));
   }
   if (kind === 'RemoteStateConsumers' || spec['tags'] === undefined) return;
   const declared = isJsonObject(spec['tags']) ? spec['tags'] : {};
@@ -157,7 +157,7 @@ async function expectTags(manifest: Manifest, live: LiveWorkspace, tenant: Tenan
   if (kind !== 'TagBindings') return;
   const kept = (Array.isArray(spec['keep']) ? spec['keep'] : []).map(String);
   const isOthers = (key: string) => kept.some((pattern) => matchesPattern(key, pattern));
-  const more = [...found.keys()].filter((key) => key !== claimKey && !Object.hasOwn(declared, key));
+  const more = [...found.keys()].filter((key) => key !== ownershipTagKey && !Object.hasOwn(declared, key));
   expect(more.filter((key) => !isOthers(key))).toEqual([]);
 }
 

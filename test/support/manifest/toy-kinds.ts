@@ -13,7 +13,7 @@ import {
   set,
   stringMap,
   text,
-  whole,
+  asText,
 } from '../../../src/compare/comparisons.ts';
 
 const closed = { additionalProperties: false };
@@ -91,12 +91,12 @@ export const wholeKind: Kind = {
     projectId: { compare: scalar },
     startsAt: { compare: scalar },
     repo: {
-      compare: whole,
+      compare: asText,
       default: null,
       members: { identifier: { compare: scalar }, branch: { compare: scalar } },
     },
-    retention: { compare: whole },
-    source: { compare: whole },
+    retention: { compare: asText },
+    source: { compare: asText },
   },
   ownership: { by: 'claim' },
   absent: 'unmanaged',

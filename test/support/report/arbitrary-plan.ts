@@ -8,7 +8,7 @@ import {
   IdReference,
   SecretReference,
 } from '../../../src/model/plan/call.ts';
-import type { Change, Mention } from '../../../src/model/plan/change.ts';
+import type { Change, Notice } from '../../../src/model/plan/change.ts';
 import type { ShownDiagnostic, Place } from '../../../src/model/diagnostic.ts';
 import type { FieldChange, Shape } from '../../../src/model/kind/field.ts';
 import { digestVersion } from '../../../src/plan/approval/digest.ts';
@@ -191,7 +191,7 @@ export const anyOutcome: fc.Arbitrary<Outcome> = fc
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
-const mention: fc.Arbitrary<Mention> = fc
+const mention: fc.Arbitrary<Notice> = fc
   .tuple(fc.record({ address, message: hostileText }), partial({ fix: hostileText }))
   .map(([must, may]) => ({ ...must, ...may }));
 

@@ -1,6 +1,6 @@
 /** The embedded service of one storm, with the organization and the mount of the random stacks and neighbours besides. */
 import { startServer } from '../../../src/server/start-server.ts';
-import { claimKey } from '../../../src/model/resource/claim.ts';
+import { ownershipTagKey } from '../../../src/model/resource/claim.ts';
 import { organizationOf } from '../loop/neighbours.ts';
 import { mounts, type Tenant } from '../loop/tenants.ts';
 
@@ -26,7 +26,7 @@ export async function openStormService(
   const billing = {
     name: 'billing',
     id: 'ws-billing-storm',
-    'tag-bindings': { [claimKey]: 'billing', env: 'theirs' },
+    'tag-bindings': { [ownershipTagKey]: 'billing', env: 'theirs' },
     'global-remote-state': false,
   };
   const managers = { name: 'managers', members: ['other'], 'manage-workspaces': true };

@@ -17,7 +17,7 @@ import {
   set,
   stringMap,
   text,
-  whole,
+  asText,
 } from '../../../src/compare/comparisons.ts';
 
 /** One field of every sort. */
@@ -31,7 +31,7 @@ export const wholeFields: FieldTable = {
   labels: { compare: stringMap, default: {} },
   owner: { compare: scalar },
   access: {
-    compare: whole,
+    compare: asText,
     default: null,
     members: {
       note: { compare: optionalText, default: null },
@@ -108,7 +108,7 @@ export const partKind: Kind = {
   fields: partFields,
   ownership: { by: 'part', of: wholeOf },
   absent: 'unmanaged',
-  revoke: (record, live) => ({
+  withdrawAccess: (record, live) => ({
     tags: textsOf(live.spec['tags']).filter((tag) => !textsOf(record.fields['tags']).includes(tag)),
   }),
   losses: ({ address, facts }, outlives) =>

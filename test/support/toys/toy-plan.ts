@@ -1,13 +1,13 @@
 /** Pieces of plans about toys: each test fills in only what it is about. */
 import { type Address, formatAddress, readAddress } from '../../../src/model/resource/address.ts';
 import type { Change } from '../../../src/model/plan/change.ts';
-import { parseClaim } from '../../../src/model/resource/claim.ts';
+import { parseOwnershipTag } from '../../../src/model/resource/claim.ts';
 import type { Json } from '../../../src/model/json/json.ts';
 import type { LiveSet } from '../../../src/model/kind/kind.ts';
 import type { Ledger, LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { DesiredResource, LiveResource, Spec } from '../../../src/model/resource/resource.ts';
 import type { Stack, Target } from '../../../src/model/stack/target.ts';
-import { buildPlan, type PlanInput, type Planning } from '../../../src/plan/build-plan.ts';
+import { buildPlan, type PlanInput, type PlanResult } from '../../../src/plan/build-plan.ts';
 import type { FormerStack, PlanContextInput } from '../../../src/plan/context/plan-context.ts';
 import { declaredResource } from '../declared-resource.ts';
 import { toys } from './toy-kind.ts';
@@ -39,7 +39,7 @@ export function live(address: Address, about: LiveAbout = {}): LiveResource {
     ...(id === null || address.kind === 'Role' || address.kind === 'Settings' ? {} : { id }),
     spec: isClaimed ? { name: address.name, ...spec } : spec,
     witness: {
-      ...(claim === undefined ? {} : { claim: parseClaim(claim, inherited) }),
+      ...(claim === undefined ? {} : { claim: parseOwnershipTag(claim, inherited) }),
       ...(bornOf === undefined ? {} : { bornOf }),
     },
     facts,
@@ -134,19 +134,19 @@ export function inputOf(world: World): PlanContextInput & PlanInput {
   };
 }
 
-export function planOf(world: World): Planning {
+export function planOf(world: World): PlanResult {
   return buildPlan(inputOf(world));
 }
 
 /** The one change of a plan at this address. */
-export function changeAt({ plan }: Planning, address: Address): Change {
+export function changeAt({ plan }: PlanResult, address: Address): Change {
   const found = plan.changes.find((change) => formatAddress(change.address) === formatAddress(address));
   if (found === undefined) throw new Error(`nothing changes at ${formatAddress(address)}`);
   return found;
 }
 
 /** What a plan does, in short: `Whole/acme/app: create`. */
-export function deeds({ plan }: Planning): string[] {
+export function deeds({ plan }: PlanResult): string[] {
   return plan.changes.map(({ address, action }) => `${formatAddress(address)}: ${action}`);
 }
 

@@ -3,7 +3,7 @@
  * says. Not a service that anybody could use: it exists to see what the applier sends, and when.
  */
 import { type Applied, type ApplyInput, applyPlan } from '../../../src/apply/apply-plan.ts';
-import type { Fence } from '../../../src/apply/fence.ts';
+import type { LockGuard } from '../../../src/apply/fence.ts';
 import { formatAddress } from '../../../src/model/resource/address.ts';
 import type { ApplyEvent, Outcome } from '../../../src/model/plan/outcome.ts';
 import type { Ledger } from '../../../src/model/stack/ledger.ts';
@@ -22,7 +22,7 @@ export interface Script {
   readonly clock?: () => number;
   readonly stop?: AbortSignal;
   readonly writeLedger?: (ledger: Ledger) => Promise<Ledger>;
-  readonly fence?: Fence;
+  readonly fence?: LockGuard;
   readonly tell?: (event: ApplyEvent) => void;
 }
 

@@ -90,7 +90,7 @@ export function notOpenToEveryone(spec: RoleFields): ResourceProblem[] {
   return [warning('open-role', NAMES, message, { fix: 'name the service accounts or the namespaces' })];
 }
 
-export function selectorIsOne(spec: RoleFields): ResourceProblem[] {
+export function validateSelector(spec: RoleFields): ResourceProblem[] {
   const selector = text(spec, SELECTOR);
   if (selector === '') return [];
   const problem = selectorProblem(selector);
@@ -112,7 +112,7 @@ export function selectorIsOne(spec: RoleFields): ResourceProblem[] {
   return [warning('open-selector', SELECTOR, message, { fix })];
 }
 
-export function audienceIsSaid(spec: RoleFields): ResourceProblem[] {
+export function requireAudience(spec: RoleFields): ResourceProblem[] {
   if (text(spec, 'audience') !== '') return [];
   const path = spec.audience === undefined ? [] : ['audience'];
   const message = '"audience" is blank: a JWT that was made for any other service is accepted';

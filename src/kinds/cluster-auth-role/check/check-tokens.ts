@@ -13,7 +13,7 @@ import { elements, error, type RoleField, seconds, warning } from './finding.ts'
 
 const durationForm = 'seconds, or a duration such as "90m", "1h30m" or "7d"';
 
-export function durationIsOne(spec: RoleFields, name: RoleField): ResourceProblem[] {
+export function validateDuration(spec: RoleFields, name: RoleField): ResourceProblem[] {
   const value = spec[name];
   if (typeof value !== 'string' && typeof value !== 'number') return [];
   const parsed = parseDuration(value);

@@ -5,7 +5,7 @@
 import { type Address, formatAddress } from '../../../model/resource/address.ts';
 import type { Call } from '../../../model/plan/call.ts';
 import type { Change } from '../../../model/plan/change.ts';
-import { birthMark, claimValue, formatClaim } from '../../../model/resource/claim.ts';
+import { creatorMarkOf, ownershipTagValue, formatOwnershipTag } from '../../../model/resource/claim.ts';
 import { isJsonObject, type JsonObject, textsOf } from '../../../model/json/json.ts';
 import { asTags, type Tags } from '../../../services/workspaces/bound-tags.ts';
 import {
@@ -26,11 +26,12 @@ export function createCalls({ address, fields }: Change, context: WorkspaceConte
   const { desired, dialect, target, stack, claim } = context;
   const attributes = {
     name: address.name,
-    'source-name': birthMark(stack),
+    'source-name': creatorMarkOf(stack),
     ...ownSharing(address, context),
     ...createAttributes(desired, dialect),
   };
-  const claimText = claim === undefined ? undefined : claimValue(formatClaim(claim), context.stackId);
+  const claimText =
+    claim === undefined ? undefined : ownershipTagValue(formatOwnershipTag(claim), context.stackId);
   const relationships = {
     ...projectRelationship(desired.projectId),
     'tag-bindings': tagBindingList(declaredTags(address, context), claimText),

@@ -3,13 +3,13 @@
  * resources; only a tombstone with `force` skips it. Our own lock is removed first, never anyone else's (rule 18).
  */
 import type { Address } from '../../../model/resource/address.ts';
-import { shownClaim } from '../../../model/resource/claim.ts';
+import { shownOwnershipTag } from '../../../model/resource/claim.ts';
 import type { Call } from '../../../model/plan/call.ts';
 import type { PlannedCalls } from '../../../model/kind/kind.ts';
 import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import { foreignLockNotes, holdsLock } from '../lock.ts';
 import { unlockCall } from './neighbour-calls.ts';
-import { claimedTags, patchCall, relying } from './update-calls.ts';
+import { withOwnershipTag, patchCall, relying } from './update-calls.ts';
 import type { WorkspaceContext } from '../workspace-types.ts';
 
 /** A delete without the service's own check is a right of owners, unless the organization gives it to more. */
@@ -51,8 +51,8 @@ export function deleteCalls(address: Address, context: WorkspaceContext): Planne
  * the workspace is still ours, and the next plan continues.
  */
 export function releaseCalls(address: Address, context: WorkspaceContext): PlannedCalls {
-  const isClaimed = context.live !== undefined && shownClaim(context.live.witness) !== undefined;
-  const relationships = isClaimed ? { 'tag-bindings': claimedTags(context) } : {};
+  const isClaimed = context.live !== undefined && shownOwnershipTag(context.live.witness) !== undefined;
+  const relationships = isClaimed ? { 'tag-bindings': withOwnershipTag(context) } : {};
   const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
   const patch = isClaimed
     ? patchCall(address, context, { attributes: {}, relationships, reliesOn: ['direct'] })

@@ -3,7 +3,7 @@
  * own. The claim is part of the PATCH, with all other direct tags, unless the service can add a single tag.
  */
 import type { Address } from '../../../model/resource/address.ts';
-import { claimValue } from '../../../model/resource/claim.ts';
+import { ownershipTagValue } from '../../../model/resource/claim.ts';
 import { type Call, isCallObject } from '../../../model/plan/call.ts';
 import type { Change } from '../../../model/plan/change.ts';
 import type { JsonObject } from '../../../model/json/json.ts';
@@ -30,10 +30,10 @@ import type { WorkspaceContext } from '../workspace-types.ts';
 
 export function updateCalls({ address, fields }: Change, context: WorkspaceContext): PlannedCalls {
   const changed = changedFields(fields);
-  const claim = writtenClaim(changed, context);
+  const claim = writtenOwnershipTag(changed, context);
   const relationships = {
     ...projectRelationship(changed.get('projectId')?.after),
-    ...(claim.replaces ? { 'tag-bindings': claimedTags(context, claim.text) } : {}),
+    ...(claim.replaces ? { 'tag-bindings': withOwnershipTag(context, claim.text) } : {}),
   };
   const update = patchCall(address, context, {
     attributes: updateAttributes(changed, context),
@@ -45,7 +45,7 @@ export function updateCalls({ address, fields }: Change, context: WorkspaceConte
       context,
       update: update && { ...update, ...removedValues(changed, context) },
     }),
-    claim.adds ? addClaimCall(address, context, claim.text) : undefined,
+    claim.adds ? addOwnershipTagCall(address, context, claim.text) : undefined,
     ...neighbourCalls(address, changed, context),
   ];
   return relying(calls);
@@ -140,25 +140,28 @@ function removedMode(changed: ChangedFields, { live }: WorkspaceContext): NonNul
   return isCertain || live?.facts.inheritedMode === before ? {} : { executionMode: before };
 }
 
-interface WrittenClaim {
+interface WrittenOwnershipTag {
   readonly text?: string;
   readonly adds: boolean;
   readonly replaces: boolean;
 }
 
-function writtenClaim(changed: ChangedFields, { dialect, stackId }: WorkspaceContext): WrittenClaim {
+function writtenOwnershipTag(
+  changed: ChangedFields,
+  { dialect, stackId }: WorkspaceContext,
+): WrittenOwnershipTag {
   if (!changed.has('claim')) return { adds: false, replaces: false };
   const text = changed.get('claim')?.after;
   if (typeof text !== 'string') return { adds: false, replaces: true };
   const adds = dialect.capabilities.has('additive-tag-bindings');
-  return { text: claimValue(text, stackId), adds, replaces: !adds };
+  return { text: ownershipTagValue(text, stackId), adds, replaces: !adds };
 }
 
 /**
  * All direct tags of the live workspace, with or without the claim, as a replacing write must send them.
  * @throws Error when they were not read: a bug; `prepare` refuses such a change, which would erase them
  */
-export function claimedTags({ live }: WorkspaceContext, claim?: string): JsonObject {
+export function withOwnershipTag({ live }: WorkspaceContext, claim?: string): JsonObject {
   const direct = live?.facts.direct;
   if (direct === undefined) throw new Error('tag bindings cannot be replaced unread');
   return tagBindingList(asTags(direct), claim);
@@ -195,7 +198,7 @@ export function patchCall(
   });
 }
 
-function addClaimCall(
+function addOwnershipTagCall(
   address: Address,
   context: WorkspaceContext,
   claim: string | undefined,

@@ -18,7 +18,7 @@ import type {
   WorkspaceFields,
   WorkspaceRecord,
 } from '../workspace-types.ts';
-import { asAnswered, type PreparedLive } from './prepared-live.ts';
+import { asReturned, type PreparedLive } from './prepared-live.ts';
 import { hasListsAfter, isFilled } from './prepare-triggers.ts';
 
 const name = 'fileTriggersEnabled';
@@ -101,7 +101,7 @@ export function prepareDerivedTriggers(
   const isReset = desired[name] === undefined && record?.fields[name] !== undefined;
   return isKnown && isReset && prepared[name] === undefined
     ? { live: { [name]: true }, notes: [] }
-    : asAnswered;
+    : asReturned;
 }
 
 /** What the reset of a value that was declared removes, for a service that may derive it. */

@@ -7,7 +7,7 @@ import { formatAddress } from '../../../model/resource/address.ts';
 import { isJsonObject, type Json, memberOf } from '../../../model/json/json.ts';
 import type { Call } from '../../../model/plan/call.ts';
 import type { MarkContext } from '../../../model/kind/kind.ts';
-import { type Inherited, isSaidToInherit } from '../../../services/workspaces/inherited-execution.ts';
+import { type Inherited, reportsInheritance } from '../../../services/workspaces/inherited-execution.ts';
 import { asWorkspaceItem, poolOf, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
 import type { WorkspaceSpec } from '../schema.ts';
 import type {
@@ -16,7 +16,7 @@ import type {
   WorkspaceFacts,
   WorkspaceRecord,
 } from '../workspace-types.ts';
-import { asAnswered, type PreparedLive } from './prepared-live.ts';
+import { asReturned, type PreparedLive } from './prepared-live.ts';
 
 /**
  * Whether a mode that is said to be inherited is the workspace's own; undefined where nothing contradicts the service. A default
@@ -24,7 +24,7 @@ import { asAnswered, type PreparedLive } from './prepared-live.ts';
  */
 export function whoseMode(item: WorkspaceItem, inherited: Inherited): WorkspaceFacts['ownMode'] {
   const mode = item.attributes['execution-mode'];
-  if (typeof mode !== 'string' || !isSaidToInherit(item)) return undefined;
+  if (typeof mode !== 'string' || !reportsInheritance(item)) return undefined;
   if (inherited === 'unknown') return 'unknown';
   const isOtherPool = mode === 'agent' && inherited.pool !== null && poolOf(item) !== inherited.pool;
   return mode !== inherited.mode || isOtherPool ? 'proved' : undefined;
@@ -35,7 +35,7 @@ export function hidesOwnMode(
   item: WorkspaceItem,
   sent: { readonly mode?: Json | undefined; readonly pool?: Json | undefined },
 ): boolean {
-  if (!isSaidToInherit(item)) return false;
+  if (!reportsInheritance(item)) return false;
   const isMode = typeof sent.mode === 'string' && item.attributes['execution-mode'] === sent.mode;
   return isMode || (typeof sent.pool === 'string' && poolOf(item) === sent.pool);
 }
@@ -77,13 +77,13 @@ export function hasMark(record: WorkspaceRecord | undefined): boolean {
 
 export function prepareOwnMode({ desired, live, record }: WorkspaceComparison): PreparedLive {
   const mode = live?.facts.effectiveMode;
-  if (live === undefined || typeof mode !== 'string') return asAnswered;
+  if (live === undefined || typeof mode !== 'string') return asReturned;
   const { settingOverwrites } = desired;
   // Whether the pool is its own, too, is not known: the manifest's word stands.
   const overwrites = settingOverwrites === undefined ? {} : { settingOverwrites: ownMode(settingOverwrites) };
   if (live.facts.ownMode === 'proved') return { live: overwrites, notes: [] };
   if (!hasMark(record) || live.spec.executionMode !== null || record?.fields.executionMode !== mode)
-    return asAnswered;
+    return asReturned;
   return {
     live: {
       executionMode: mode,

@@ -12,7 +12,7 @@ import type {
   WorkspaceComparison,
   WorkspaceRecord,
 } from '../workspace-types.ts';
-import { asAnswered, type PreparedLive } from './prepared-live.ts';
+import { asReturned, type PreparedLive } from './prepared-live.ts';
 
 const name = 'assessmentsEnabled';
 
@@ -23,7 +23,7 @@ export function prepareAssessments({ desired, live, record, dialect }: Workspace
     return { live: {}, notes: [needsRemote(String(modeAfter(desired, live)))] };
   }
   const isEnforced = live?.facts.assessmentsEnforced === true && live.spec[name] === true;
-  if (!isEnforced || !wantsOff(desired, record)) return asAnswered;
+  if (!isEnforced || !wantsOff(desired, record)) return asReturned;
   return {
     live: { [name]: false },
     notes: [assessmentsEnforcedNote],

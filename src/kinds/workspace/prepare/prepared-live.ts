@@ -8,4 +8,4 @@ export interface PreparedLive {
 }
 
 /** No answered value is replaced. */
-export const asAnswered: PreparedLive = { live: {}, notes: [] };
+export const asReturned: PreparedLive = { live: {}, notes: [] };

@@ -5,26 +5,26 @@
 import type { Json } from '../../../model/json/json.ts';
 import type { AddressText } from '../../../model/resource/address.ts';
 import type { LiveSet, MarkContext } from '../../../model/kind/kind.ts';
-import { shownClaim } from '../../../model/resource/claim.ts';
+import { shownOwnershipTag } from '../../../model/resource/claim.ts';
 import type { WorkspaceSpec } from '../schema.ts';
 import type { LiveWorkspace, WorkspaceRecord } from '../workspace-types.ts';
 
 const mark = 'claimLost';
 
 /** The ledger's mark of a workspace whose claim was gone when it was read back. */
-export function lostClaimMarks({
+export function lostOwnershipTagMarks({
   lostClaim,
   live,
   record,
 }: MarkContext<WorkspaceSpec, LiveWorkspace>): Readonly<Record<string, Json>> {
-  const isShown = live !== undefined && shownClaim(live.witness) !== undefined;
+  const isShown = live !== undefined && shownOwnershipTag(live.witness) !== undefined;
   return lostClaim || (record?.marks?.[mark] === true && !isShown) ? { [mark]: true } : {};
 }
 
 const fix =
   'set "ownership: ledger" for the target: then the ledger alone says what is this stack\'s, and no other stack\'s claim is seen';
 
-export const noClaims = {
+export const noOwnershipTags = {
   code: 'no-claims',
   class: 'invalid',
   message: 'the service has no tag bindings, so it cannot be seen there whose a workspace is',
@@ -32,7 +32,7 @@ export const noClaims = {
 } as const;
 
 /** Why nothing can be planned where no claim of any stack is seen, and one that we wrote was not kept. */
-export function lostClaims(
+export function lostOwnershipTags(
   resources: readonly LiveWorkspace[],
   records: ReadonlyMap<AddressText, WorkspaceRecord>,
 ): LiveSet['refused'] {
@@ -40,5 +40,5 @@ export function lostClaims(
   const lost = [...records.values()].find(({ id, marks }) => marks?.[mark] === true && live.has(id));
   const message =
     'the service does not keep claims: one that this stack wrote was gone when it was read back';
-  return lost && { ...noClaims, message };
+  return lost && { ...noOwnershipTags, message };
 }

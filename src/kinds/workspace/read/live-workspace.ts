@@ -3,13 +3,13 @@
  * left out, never guessed (rule 12); an inherited setting is `null`, whatever its effective value.
  */
 import type { Address } from '../../../model/resource/address.ts';
-import { stackOfBirthMark } from '../../../model/resource/claim.ts';
+import { stackOfCreatorMark } from '../../../model/resource/claim.ts';
 import { kebabCase } from '../../../model/kind/field-names.ts';
 import { isJsonObject, type Json, type JsonObject, textsOf } from '../../../model/json/json.ts';
-import type { Witness } from '../../../model/resource/resource.ts';
+import type { OwnershipEvidence } from '../../../model/resource/resource.ts';
 import type { Dialect, Target } from '../../../model/stack/target.ts';
 import { quoted } from '../../../model/quoted.ts';
-import { type BoundTags, claimWitness } from '../../../services/workspaces/bound-tags.ts';
+import { type BoundTags, ownershipFromTag } from '../../../services/workspaces/bound-tags.ts';
 import { rightsOf } from '../../../services/workspaces/rights.ts';
 import type { Inherited } from '../../../services/workspaces/inherited-execution.ts';
 import { poolOf, relatedId, type WorkspaceItem } from '../../../services/workspaces/workspace-item.ts';
@@ -55,7 +55,7 @@ export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorksp
     address,
     id: item.id,
     spec: { ...spec, ...(retention === undefined ? {} : { dataRetentionPolicy: retention }) },
-    witness: witnessOf(item, tags),
+    witness: ownershipOf(item, tags),
     inherited: inheritedValues(spec, facts),
     facts: {
       ...facts,
@@ -85,11 +85,11 @@ export function lacksSafeDelete({ attributes: { permissions } }: WorkspaceItem):
   return isJsonObject(permissions) && permissions['can-force-delete'] === undefined;
 }
 
-function witnessOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): Witness {
+function ownershipOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): OwnershipEvidence {
   const source = attributes['source-name'];
-  const bornOf = typeof source === 'string' ? stackOfBirthMark(source) : undefined;
+  const bornOf = typeof source === 'string' ? stackOfCreatorMark(source) : undefined;
   return {
-    ...claimWitness(tags),
+    ...ownershipFromTag(tags),
     ...(bornOf === undefined ? {} : { bornOf }),
   };
 }

@@ -4,7 +4,7 @@ import { code, element, sentence } from './elements.ts';
 import { growingList } from './growing-list.ts';
 import { section } from './section.ts';
 
-export function mentionsSection({ mentions }: PlanView): HTMLElement | undefined {
+export function noticesSection({ mentions }: PlanView): HTMLElement | undefined {
   if (mentions.length === 0) return undefined;
   return section(
     'Left alone',

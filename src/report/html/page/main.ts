@@ -3,7 +3,7 @@ import type { ReportView } from '../report-view.ts';
 import { changesSection } from './table/changes-section.ts';
 import { element } from './elements.ts';
 import { graphSection } from './graph/graph-section.ts';
-import { coverageSection, mentionsSection } from './looked-at.ts';
+import { coverageSection, noticesSection } from './looked-at.ts';
 import { pageHead } from './page-head.ts';
 import { problemsSection } from './problems-section.ts';
 import { risksSection } from './risks-section.ts';
@@ -17,7 +17,7 @@ function draw(view: ReportView): void {
     problemsSection(view.problems),
     changes?.section,
     ...(plan === undefined || changes === undefined ? [] : [graphSection(plan, changes)]),
-    ...(plan === undefined ? [] : [mentionsSection(plan), coverageSection(plan)]),
+    ...(plan === undefined ? [] : [noticesSection(plan), coverageSection(plan)]),
   ].filter((section) => section !== undefined);
   const main = element('main', { id: 'report-body', tabindex: -1 }, sections);
   document.body.append(

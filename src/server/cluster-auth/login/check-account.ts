@@ -7,12 +7,12 @@ import { annotatedMetadata } from './alias-metadata.ts';
 import { claimsProblem } from './jwt/check-claims.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { matchesPattern } from './match-pattern.ts';
-import { judgeNamespace } from './namespace-selector.ts';
+import { matchNamespace } from './namespace-selector.ts';
 import { parseJwt } from './jwt/parse-jwt.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
-import { isVouchedFor } from './review-token.ts';
+import { isConfirmedByTokenReview } from './review-token.ts';
 import { aliasName, readServiceAccount, type ServiceAccount } from './jwt/service-account.ts';
-import { judgeSignature, type SignatureVerdict } from './jwt/verify-signature.ts';
+import { verifySignature, type SignatureVerdict } from './jwt/verify-signature.ts';
 
 /** What a JWT is checked against. */
 interface AccountCheck {
@@ -45,7 +45,7 @@ export async function checkAccount(jwt: string, check: AccountCheck): Promise<Ch
   const { role, access, now } = check;
   const parsed = parseJwt(jwt, access.pemKeys.length > 0);
   if (parsed === undefined) return DENIED;
-  const verdict = judgeSignature(parsed, access.pemKeys, access.keyRules);
+  const verdict = verifySignature(parsed, access.pemKeys, access.keyRules);
   if (verdict !== 'good') return SIGNATURE_REFUSALS[verdict];
   const expected = { issuer: access.issuer, audience: role.audience };
   const problem = claimsProblem(parsed.claims, expected, now.getTime());
@@ -61,7 +61,7 @@ export async function checkAccount(jwt: string, check: AccountCheck): Promise<Ch
   if (!alias.ok) return refusal(500, alias.problem);
   const bearer = access.reviewer || jwt;
   const review = { jwt, account, audience: role.audience, bearer, path: REVIEW_PATH };
-  if (!(await isVouchedFor(access.api, review))) return DENIED;
+  if (!(await isConfirmedByTokenReview(access.api, review))) return DENIED;
   const prefix = access.annotationPrefix;
   if (prefix === undefined) return { account, alias: alias.value, annotated: {} };
   const annotated = await annotatedMetadata(access.api, { account, bearer, prefix });
@@ -82,7 +82,7 @@ async function namespaceRefusal(
   const verdict =
     selector === ''
       ? { admitted: false }
-      : await judgeNamespace(access.api, { namespace, selector, bearer: access.reviewer });
+      : await matchNamespace(access.api, { namespace, selector, bearer: access.reviewer });
   if (verdict.admitted) return undefined;
   const { because } = verdict;
   return refusal(403, `namespace not authorized${because === undefined ? '' : ` err=${because}`}`);

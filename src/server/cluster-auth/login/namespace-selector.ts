@@ -19,7 +19,7 @@ interface NamespaceQuestion {
 type NamespaceVerdict = { readonly admitted: boolean; readonly because?: string };
 
 /** Asks the cluster for the namespace's labels, and compares. */
-export async function judgeNamespace(
+export async function matchNamespace(
   api: ClusterApi,
   question: NamespaceQuestion,
 ): Promise<NamespaceVerdict> {

@@ -19,7 +19,7 @@ interface Review {
 }
 
 /** Whether the cluster vouches for the JWT and for the account in it. */
-export async function isVouchedFor(api: ClusterApi, review: Review): Promise<boolean> {
+export async function isConfirmedByTokenReview(api: ClusterApi, review: Review): Promise<boolean> {
   const { jwt, account, audience, bearer, path } = review;
   const audiences = audience === '' ? account.audiences : [audience];
   const spec = { token: jwt, ...(audiences.length === 0 ? {} : { audiences }) };

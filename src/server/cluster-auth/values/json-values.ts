@@ -3,7 +3,7 @@
  * with, and answers escape what HTML would take for markup.
  * Invariant: a number is never rounded on its way from a client to a field and back (wire/cluster-auth 2.1, 2.4).
  */
-import { requireWholeCharacters } from '../../well-formed-text.ts';
+import { requireWellFormedText } from '../../well-formed-text.ts';
 import { isObject } from './is-object.ts';
 import { NumberLiteral } from './number-literal.ts';
 
@@ -41,7 +41,7 @@ type Source = { readonly source: string };
 /** The third argument is newer than TypeScript's declaration of `JSON.parse`. */
 function keepingNumbers(this: unknown, key: string, value: unknown, ...[context]: unknown[]): unknown {
   if (typeof value === 'number') return new NumberLiteral((context as Source).source);
-  return requireWholeCharacters(key, value);
+  return requireWellFormedText(key, value);
 }
 
 /** A sign, a text's first quote, or another scalar; the rest of a text is found by itself, whatever its length. */

@@ -25,7 +25,7 @@ interface AutoDestroySurroundings {
   readonly dateEndsDuration: boolean;
 }
 
-export function settleAutoDestroy(
+export function resolveAutoDestroy(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
   surroundings: AutoDestroySurroundings,
@@ -79,10 +79,10 @@ function minuteOf(text: string | null | undefined, problems: PointedProblem[]): 
     });
     return undefined;
   }
-  return wholeMinute(time);
+  return toMinute(time);
 }
 
-function wholeMinute(time: number): string {
+function toMinute(time: number): string {
   return new Date(Math.floor(time / MINUTE_MS) * MINUTE_MS).toISOString();
 }
 
@@ -102,5 +102,5 @@ export function autoDestroyAttributes(record: WorkspaceRecord): Record<string, u
 function followingTime(lastActivity: string, duration: string | null): string | null {
   if (duration === null) return null;
   const hours = Number.parseInt(duration, 10) * (duration.endsWith('d') ? 24 : 1);
-  return wholeMinute(Date.parse(lastActivity) + hours * HOUR_MS);
+  return toMinute(Date.parse(lastActivity) + hours * HOUR_MS);
 }

@@ -23,7 +23,7 @@ type ExecutionSettings = Pick<
   'execution_mode' | 'agent_pool_id' | 'agent_pool_overwritten'
 >;
 
-export function settleExecution(
+export function resolveExecution(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
   surroundings: ExecutionSurroundings,

@@ -12,7 +12,7 @@ import type { WorkspaceRequest } from '../document/workspace-request.ts';
 const NAME = /^[A-Za-z0-9_-]+$/;
 
 /** The settings that follow from the request's plain attributes. */
-export function settlePlainSettings(
+export function resolvePlainSettings(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
   { problems, takesAbsolute }: { readonly problems: PointedProblem[]; readonly takesAbsolute: boolean },

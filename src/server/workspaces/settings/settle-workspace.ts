@@ -8,10 +8,10 @@ import { invalid, type PointedProblem } from '../../json-api/errors.ts';
 import type { OrganizationRecord } from '../access.ts';
 import { engineVersionProblem, latestRelease, releaseForRuns } from '../releases/releases.ts';
 import { compareVersions } from '../releases/version-constraint.ts';
-import { settleAutoDestroy } from './auto-destroy.ts';
-import { settleExecution } from './execution-settings.ts';
-import { settlePlainSettings } from './plain-settings.ts';
-import { settleVcs } from './vcs-settings.ts';
+import { resolveAutoDestroy } from './auto-destroy.ts';
+import { resolveExecution } from './execution-settings.ts';
+import { resolvePlainSettings } from './plain-settings.ts';
+import { resolveVcs } from './vcs-settings.ts';
 import { problemInWireNames } from '../document/wire-names.ts';
 import type { ExecutionMode, WorkspaceSettings } from '../document/workspace-record.ts';
 import type { WorkspaceRequest } from '../document/workspace-request.ts';
@@ -88,14 +88,14 @@ interface Settling {
  * The settings after the request, with the project already decided. `problems` are those found while reading the body.
  * @throws ApiError 422 with every problem.
  */
-export function settleWorkspace(settling: Settling, problems: PointedProblem[]): WorkspaceSettings {
+export function resolveWorkspaceSettings(settling: Settling, problems: PointedProblem[]): WorkspaceSettings {
   const { database, dialect, organization, project, current, request } = settling;
   const belongs = (table: string) => (id: string) => belongsTo(database, table, organization.id, id);
   const settings: WorkspaceSettings = {
     ...current,
     project_id: project.id,
-    ...settlePlainSettings(current, request, { problems, takesAbsolute: dialect.takesAbsoluteDirectories }),
-    ...settleExecution(
+    ...resolvePlainSettings(current, request, { problems, takesAbsolute: dialect.takesAbsoluteDirectories }),
+    ...resolveExecution(
       current,
       request,
       {
@@ -105,7 +105,7 @@ export function settleWorkspace(settling: Settling, problems: PointedProblem[]):
       },
       problems,
     ),
-    ...settleVcs(
+    ...resolveVcs(
       current,
       request,
       {
@@ -116,7 +116,7 @@ export function settleWorkspace(settling: Settling, problems: PointedProblem[]):
       },
       problems,
     ),
-    ...settleAutoDestroy(
+    ...resolveAutoDestroy(
       current,
       request,
       {

@@ -26,14 +26,14 @@ type VcsSettings = Pick<
   'vcs_repo' | 'trigger_prefixes' | 'trigger_patterns' | 'file_triggers_enabled'
 >;
 
-export function settleVcs(
+export function resolveVcs(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
   surroundings: VcsSurroundings,
   problems: PointedProblem[],
 ): VcsSettings {
   const before = vcsRepoOf(current);
-  const repo = settleRepo(before, request.vcsRepo, surroundings, problems);
+  const repo = resolveRepository(before, request.vcsRepo, surroundings, problems);
   checkTriggers(repo, request, surroundings, problems);
   const named = namedTrigger(request);
   const { triggerPrefixes: prefixes, triggerPatterns: patterns } = request;
@@ -41,21 +41,21 @@ export function settleVcs(
     repo !== null && named !== undefined && named !== 'regex' ? { ...repo, tagsRegex: null } : repo;
   return {
     vcs_repo: kept === null ? null : JSON.stringify(kept),
-    trigger_prefixes: settleTriggers(
+    trigger_prefixes: resolveTriggers(
       prefixes,
       current.trigger_prefixes,
       patterns !== undefined || named === 'regex',
     ),
-    trigger_patterns: settleTriggers(
+    trigger_patterns: resolveTriggers(
       patterns,
       current.trigger_patterns,
       prefixes !== undefined || named === 'regex',
     ),
-    file_triggers_enabled: settleFileTriggers(current, request, named),
+    file_triggers_enabled: resolveFileTriggers(current, request, named),
   };
 }
 
-function settleRepo(
+function resolveRepository(
   before: VcsRepo | null,
   request: VcsRepoRequest | null | undefined,
   surroundings: VcsSurroundings,
@@ -68,14 +68,14 @@ function settleRepo(
     branch: request.branch === undefined ? (before?.branch ?? '') : (request.branch ?? ''),
     ingressSubmodules: request.ingressSubmodules ?? before?.ingressSubmodules ?? false,
     tagsRegex: keepAbsent(request.tagsRegex, before?.tagsRegex ?? null),
-    ...settleConnection(before, request),
+    ...resolveConnection(before, request),
   };
   checkRepo(repo, request, surroundings, problems);
   return repo;
 }
 
 /** A newly named connection takes the place of the other one. */
-function settleConnection(
+function resolveConnection(
   before: VcsRepo | null,
   request: VcsRepoRequest,
 ): Pick<VcsRepo, 'oauthTokenId' | 'appInstallationId'> {
@@ -167,13 +167,13 @@ function namedTrigger(request: WorkspaceRequest): TriggerKind | undefined {
   return namedTriggers(request)[0];
 }
 
-function settleTriggers(requested: readonly string[] | undefined, current: string, clears: boolean): string {
+function resolveTriggers(requested: readonly string[] | undefined, current: string, clears: boolean): string {
   if (requested !== undefined) return JSON.stringify(requested);
   return clears ? '[]' : current;
 }
 
 /** Runs start from tags or from files, not from both: naming a tag expression turns the file triggers off. */
-function settleFileTriggers(
+function resolveFileTriggers(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
   named: TriggerKind | undefined,

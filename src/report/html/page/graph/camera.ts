@@ -17,7 +17,7 @@ const margin = 20;
 const largest = 3;
 
 /** All of the drawing, in the middle, and not larger than life. */
-export function whole(drawing: Size, screen: Size): Camera {
+export function fullView(drawing: Size, screen: Size): Camera {
   return centred(drawing, screen, Math.min(1, fitting(drawing, screen)));
 }
 

@@ -15,7 +15,7 @@ interface Gestures {
 /** A hand is never quite still. */
 const stillness = 4;
 
-export function listenToFingers(frame: HTMLElement, { onPan, onZoom, onTap }: Gestures): void {
+export function handleTouch(frame: HTMLElement, { onPan, onZoom, onTap }: Gestures): void {
   const down = new Map<number, Point>();
   let moved = 0;
   let tapped: Element | undefined;

@@ -1,11 +1,11 @@
 /** The graph of what waits for what: moved and zoomed with the mouse, fingers and keys; a node leads to its change in the table. */
 import { counted } from '../../../../model/counted.ts';
 import type { GraphNodeView, PlanView } from '../../report-view.ts';
-import { type Camera, centre, clamp, pan, wantedHeight, whole, zoom } from './camera.ts';
+import { type Camera, centre, clamp, pan, wantedHeight, fullView, zoom } from './camera.ts';
 import type { Changes } from '../table/changes-section.ts';
 import { button, code, element, grouped, replace } from '../elements.ts';
 import { drawGraph } from './graph-drawing.ts';
-import { listenToFingers } from './graph-pointers.ts';
+import { handleTouch } from './graph-pointers.ts';
 import { addressOf } from '../table/filters.ts';
 import { onPrint } from '../on-print.ts';
 import { section } from '../section.ts';
@@ -69,7 +69,7 @@ class GraphPanel {
   #listen(): void {
     const { graph } = this.#plan;
     this.#frame.addEventListener('keydown', (event) => this.#press(event));
-    listenToFingers(this.#frame, {
+    handleTouch(this.#frame, {
       onPan: (by) => this.#see(pan(this.#camera, by)),
       onZoom: (by, at) => this.#see(zoom(this.#camera, by, at)),
       onTap: (target) => {
@@ -98,7 +98,7 @@ class GraphPanel {
     const { graph } = this.#plan;
     const height = wantedHeight(graph, this.#frame.clientWidth);
     this.#frame.style.setProperty('--graph-height', `${height}px`);
-    this.#show(this.#isTouched ? this.#camera : whole(graph, this.#screen()));
+    this.#show(this.#isTouched ? this.#camera : fullView(graph, this.#screen()));
   }
 
   #press(event: KeyboardEvent): void {
@@ -142,7 +142,7 @@ class GraphPanel {
   }
 
   #seeAll(): void {
-    this.#see(whole(this.#plan.graph, this.#screen()));
+    this.#see(fullView(this.#plan.graph, this.#screen()));
   }
 
   #move(x: number, y: number): void {

@@ -45,7 +45,7 @@ export type SignatureVerdict = 'good' | 'forged' | 'unexpected' | 'unsigned';
  * accepted one all the same (wire/cluster-auth 3).
  * @param pemKeys PEM texts of public keys and certificates
  */
-export function judgeSignature(
+export function verifySignature(
   jwt: ParsedJwt,
   pemKeys: readonly string[],
   rules: KeyRules,
