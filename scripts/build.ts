@@ -4,7 +4,7 @@
  * licence with it.
  */
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type OutputChunk, rolldown } from 'rolldown';
@@ -20,13 +20,13 @@ const dist = resolve(root, to);
 const groups = [
   // main.ts waits for its command at its top level: a file that the command loads must not wait for main.ts in turn.
   { name: 'start', tags: ['$initial' as const], test: /(?<!\/src\/main\.ts)$/ },
-  { name: 'prompts', test: /\/src\/cli\/question\.ts$/ },
+  { name: 'prompts', test: /\/src\/run\/question\.ts$/ },
   // The service verifies signatures, and so does the command that checks a role, which does not need the service.
   { name: 'signatures', test: /\/node_modules\/jose\// },
   { name: 'server', test: /\/src\/server\// },
-  { name: 'manifests', test: /\/src\/cli\/(?:load-manifests|commands\/validate|commands\/schema)\.ts$/ },
-  { name: 'embedded', test: /\/src\/cli\/(?:embedded|commands\/serve)\.ts$/ },
-  { name: 'wire', test: /\/src\/cli\/(?:connect|commands\/plan|commands\/apply)\.ts$/ },
+  { name: 'manifests', test: /\/src\/(?:run\/load-manifests|commands\/validate|commands\/schema)\.ts$/ },
+  { name: 'embedded', test: /\/src\/(?:run\/embedded-service|commands\/serve\/command)\.ts$/ },
+  { name: 'wire', test: /\/src\/(?:run\/connect|commands\/plan|commands\/apply\/command)\.ts$/ },
 ].map((group, index, all) => ({ ...group, priority: all.length - index }));
 
 async function bundle(): Promise<readonly OutputChunk[]> {
@@ -47,7 +47,9 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     dir: dist,
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: '[name].js',
+    // A command's module is called after its folder.
+    chunkFileNames: ({ name, facadeModuleId }) =>
+      `${name === 'command' && facadeModuleId ? basename(dirname(facadeModuleId)) : name}.js`,
     codeSplitting: { groups },
     comments: { legal: true, annotation: false, jsdoc: false },
   });

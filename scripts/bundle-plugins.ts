@@ -25,7 +25,9 @@ export const leanUndici: Plugin = {
 export const readySchemas: Plugin = {
   name: 'ready-schemas',
   load: (id) =>
-    id === `${source}manifest/ready-checks.ts` ? { code: compileChecks(), moduleType: 'js' } : null,
+    id === `${source}manifest/schema/precompiled-checks.ts`
+      ? { code: compileChecks(), moduleType: 'js' }
+      : null,
   // The compiler stays for schemas that are not ready. The bundler follows a `require` only where nobody made it.
   transform(code, id) {
     const made = 'const require = createRequire(import.meta.url);';

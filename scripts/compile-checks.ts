@@ -1,10 +1,10 @@
-/** Compiles every schema that trueup judges by ahead of time, as the module that takes the place of `ready-checks.ts`. */
+/** Compiles every schema that trueup judges by ahead of time, as the module that takes the place of `precompiled-checks.ts`. */
 import standalone from 'ajv/dist/standalone/index.js';
 import { kinds } from '../src/kinds/index.ts';
 import { makeCompiler, schemaKey } from '../src/manifest/schema/compile-schema.ts';
 import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest/schema/manifest-schema.ts';
 import { stackSchema } from '../src/manifest/schema/stack-schema.ts';
-import { jsonSchema } from '../src/model/kind/json-schema.ts';
+import { jsonSchema } from '../src/model/define-kind.ts';
 import { planSchema } from '../src/report/json/plan-schema.ts';
 
 /** What `compileSchema` is asked for. A schema that is forgotten here is compiled when it is needed. */

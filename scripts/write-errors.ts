@@ -4,12 +4,12 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { CodeEntry } from '../src/model/codes/code-entry.ts';
+import type { CodeEntry } from '../src/model/code-entry.ts';
 import { type CodeGroup, codeGroups } from '../src/model/diagnostic-codes.ts';
 
 const page = fileURLToPath(new URL('../docs/errors.md', import.meta.url));
 
-const head = `<!-- Written by "npm run errors" from src/model/diagnostic-codes.ts: change it there. -->
+const head = `<!-- Written by "npm run errors" from src/model/*-codes.ts: change it there. -->
 
 # Errors
 

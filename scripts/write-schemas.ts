@@ -4,10 +4,10 @@
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { allSchemas } from '../src/cli/all-schemas.ts';
+import { allSchemas } from '../src/commands/schema.ts';
 import { kinds } from '../src/kinds/index.ts';
-import { kebabCase } from '../src/model/kind/field-names.ts';
-import type { JsonObject } from '../src/model/json/json.ts';
+import { kebabCase } from '../src/model/field.ts';
+import type { JsonObject } from '../src/model/json.ts';
 
 const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
 

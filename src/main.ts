@@ -3,14 +3,19 @@
 import { randomUUID } from 'node:crypto';
 import { addAbortSignal } from 'node:stream';
 import about from '../package.json' with { type: 'json' };
-import { exitCodes } from './cli/exit-codes.ts';
-import { debounceSignal } from './cli/stop/debounce-signal.ts';
-import type { QuestionStreams } from './cli/terminal/question.ts';
-import { run } from './cli/command-line.ts';
-import { openSecrets, type Output, type ProcessHost } from './cli/cli-host.ts';
+import { exitCodes } from './run/exit-codes.ts';
+import { debounceSignal } from './run/stop-signals.ts';
+import type { QuestionStreams } from './run/question.ts';
+import { run } from './command-line.ts';
+import {
+  isUnderActions,
+  openSecrets,
+  type Output,
+  type ProcessHost,
+  thisMachine,
+  withoutCommands,
+} from './run/host.ts';
 import { kinds } from './kinds/index.ts';
-import { isUnderActions, withoutCommands } from './cli/terminal/workflow-commands.ts';
-import { thisMachine } from './cli/this-machine.ts';
 
 /** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure ends no run (rule 46). */
 const lost = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
@@ -99,11 +104,11 @@ const host: ProcessHost = {
   interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
   readStdin,
   confirm: async (question, stop) => {
-    const { askYes } = await import('./cli/terminal/question.ts');
+    const { askYes } = await import('./run/question.ts');
     return askYes(question, terminal, stop);
   },
   ask: async (question, stop) => {
-    const { askLine } = await import('./cli/terminal/question.ts');
+    const { askLine } = await import('./run/question.ts');
     return askLine(`${question}\n> `, terminal, stop);
   },
   onStop: (handler) => {

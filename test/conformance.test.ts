@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
-import { chooseDialects } from '../src/server/dialects.ts';
-import { API_ENDPOINTS } from '../src/server/endpoints.ts';
-import { servedPaths } from '../src/server/secrets-endpoints.ts';
+import { chooseDialects } from '../src/server/kernel/dialects.ts';
+import { API_ENDPOINTS } from '../src/server/workspaces-endpoints.ts';
+import { servedPaths } from '../src/server/cluster-auth-endpoints.ts';
 import { recordedLines } from './support/server/cluster-auth/replay/recorded-lines.ts';
-import type { Endpoint } from '../src/server/json-api/endpoint.ts';
+import type { Endpoint } from '../src/server/kernel/endpoint.ts';
 
 const pages = fileURLToPath(new URL('../docs/conformance', import.meta.url));
 const tests = fileURLToPath(new URL('.', import.meta.url));

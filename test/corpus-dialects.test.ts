@@ -3,7 +3,7 @@
  * one stack with a mount for each, so that a few commands say for every one of them what `corpus.test.ts` says one by one.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { guardIds } from '../src/model/plan/guard.ts';
+import { guardIds } from '../src/model/guard.ts';
 import { corpusCases, corpusEnv, corpusManifests } from './support/corpus.ts';
 import { startService } from './support/rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFolder, stackIn } from './support/rig/stack-folder.ts';

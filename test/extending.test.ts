@@ -127,7 +127,7 @@ describe('a program without one of its kinds', () => {
 
 /** `trueup role check` is about two kinds by name and goes with them; nothing else may name a kind. */
 function isOfNoCommandAboutKinds(line: string): boolean {
-  return !line.startsWith('src/cli/role-check/') && !line.startsWith('  ');
+  return !line.startsWith('src/commands/role-check/') && !line.startsWith('  ');
 }
 
 /** The sources without a kind's folder and its lines in the registry; the path of the copy. */

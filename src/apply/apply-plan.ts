@@ -2,26 +2,22 @@
  * Carries out a plan: exactly its calls, in dependency order; each resource is read again just before it is written. Every
  * change ends with exactly one outcome, and each call that was carried out is recorded in the ledger.
  */
-import { type AddressText, formatAddress } from '../model/resource/address.ts';
-import type { Call } from '../model/plan/call.ts';
-import type { Change } from '../model/plan/change.ts';
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Call } from '../model/call.ts';
+import type { ApplyEvent, Change, Outcome } from '../model/change.ts';
 import { hasErrors } from '../model/diagnostic.ts';
-import type { Path } from '../model/json/json.ts';
-import type { Registry, Session } from '../model/kind/kind.ts';
-import { type Ledger, LedgerConflict, type Origin } from '../model/stack/ledger.ts';
-import type { ApplyEvent, Outcome } from '../model/plan/outcome.ts';
-import type { SecretSource } from '../model/stack/target.ts';
-import type { Writer } from '../model/wire.ts';
+import type { Path } from '../model/json.ts';
+import type { Registry, Session } from '../model/kind.ts';
+import { type Ledger, LedgerConflict, type Origin } from '../model/ledger.ts';
+import type { SecretSource } from '../model/stack.ts';
+import type { Writer } from '../model/http.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
-import type { ResponseCheck } from '../plan/approval/judge-answers.ts';
+import type { ResponseCheck } from '../plan/verify-responses.ts';
 import { ChangeRun, type DoneCalls } from './change-run.ts';
-import { completeRecord } from './complete-record.ts';
-import type { LockGuard } from './fence.ts';
-import { WriteVerifier } from './first-proof.ts';
-import { type LedgerHead, LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
-import { recordFound } from './record-found.ts';
+import { completeRecord, recordFound } from './ledger-records.ts';
+import { type LedgerHead, LedgerKeeper, type LedgerWriter, type LockGuard } from './keep-ledger.ts';
+import { ReadBudget, WriteVerifier } from './verify-write.ts';
 import { type Node, schedule } from './schedule.ts';
-import { ReadBudget } from './verify-refusal.ts';
 
 export interface ApplyTarget {
   readonly session: Session;

@@ -1,26 +1,24 @@
 /**
- * Sends one call, as often as its attempts need it. Each attempt is the same: the resource is read and compared with the plan, the
- * lock is checked, and the request is sent once. A create is looked up by name before it is sent again, and never blindly repeated
- * (rules 29, 34).
+ * Sends one call, as often as its attempts need it. Before each attempt the resource is read and compared with the plan, and
+ * the lock is checked. A create is looked up by name before it is sent again (rules 29, 34). Says how the call ended.
  */
-import { type Address, parseAddress } from '../model/resource/address.ts';
-import type { Call } from '../model/plan/call.ts';
-import type { Change } from '../model/plan/change.ts';
-import { untilAborted } from '../model/until-aborted.ts';
-import type { Again, WireRequest } from '../model/wire.ts';
-import { type LockGuard, GuardedRun } from './fence.ts';
-import { type LastRead, maxAge, type Verdict } from './last-look.ts';
+import { type Address, parseAddress } from '../model/address.ts';
+import type { Call } from '../model/call.ts';
+import type { Change, OutcomeKind } from '../model/change.ts';
+import { type Again, type Answer, untilAborted, type WireRequest } from '../model/http.ts';
+import { LedgerConflict, LockLost } from '../model/ledger.ts';
+import { type LastRead, maxAge, type Verdict } from './check-before-write.ts';
+import { GuardedRun, type LockGuard } from './keep-ledger.ts';
 import {
   type Failed,
-  isRefusal,
   findByName,
+  isRefusal,
   recoverAnswer,
   type SendContext,
+  sendOnce,
   type SendResult,
   type Sent,
-  sendOnce,
 } from './send-call.ts';
-import { whyStopped } from './why-stopped.ts';
 
 interface AttemptContext {
   readonly change: Change;
@@ -238,4 +236,53 @@ function finalResult({ last, mayHaveActed, again }: Earlier): SendResult {
   const isWaiting = last.is === 'failed' && (last.unsent === true || again !== undefined) && !last.inDoubt;
   if (!isWaiting) return last;
   return mayHaveActed ? { is: 'unknown', why: last.why } : { is: 'failed', why: last.why, unsent: true };
+}
+
+// How one call of a change ended, and which of two ends is the worse one.
+
+export interface CallEnd {
+  readonly kind: OutcomeKind;
+  readonly detail?: string;
+  readonly inDoubt?: true;
+  /** answered with a refusal that could not be verified */
+  readonly refused?: true;
+  /** failed by its answer, but a look showed that it was carried out */
+  readonly foundTrue?: true;
+  /** failed by its answer, but the resource was created, and is not as desired */
+  readonly isThere?: true;
+  /** carried out, but the service did not keep the claim, or a part that the call wrote, too */
+  readonly lost?: 'claim' | 'part' | undefined;
+  /** the answer of a call that was carried out, unless it was lost */
+  readonly answer?: Answer;
+}
+
+/** From best to worst. */
+const severity: readonly OutcomeKind[] = ['unchanged', 'applied', 'skipped', 'stale', 'failed', 'unknown'];
+
+/** A call that failed by its answer, but was carried out, is less severe than one that was not carried out. */
+export function severityOf({ kind, foundTrue }: CallEnd): number {
+  return foundTrue ? severity.indexOf('applied') + 0.5 : severity.indexOf(kind);
+}
+
+export function isDone({ kind, foundTrue }: CallEnd): boolean {
+  return kind === 'applied' || foundTrue === true;
+}
+
+/** Whether it may have been carried out by a try whose request id is not known. */
+export function isUnnamed(end: CallEnd): boolean {
+  return isDone(end) && (end.answer === undefined || end.answer.repeated === true);
+}
+
+/** Whether the end is worse than a call that was carried out. */
+export function isBroken({ kind }: CallEnd): boolean {
+  return severity.indexOf(kind) > severity.indexOf('applied');
+}
+
+// Why a run sends nothing more, as a clause for its outcomes.
+
+/** @param stop aborted */
+export function whyStopped({ reason }: AbortSignal): string {
+  if (reason instanceof LockLost) return reason.clause;
+  if (reason instanceof LedgerConflict) return 'another run has written the ledger';
+  return 'the run was stopped';
 }

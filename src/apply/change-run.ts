@@ -2,27 +2,30 @@
  * Carries out one change: reads the resource again before each attempt of its calls, and ends when its last call has ended.
  * Its outcome is the worst result of its calls. It never throws: a failure concerns only this change.
  */
-import { messageOf } from '../model/message-of.ts';
-import { type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
-import type { Call, CallId } from '../model/plan/call.ts';
-import type { Change } from '../model/plan/change.ts';
-import type { Registry } from '../model/kind/kind.ts';
-import type { Origin } from '../model/stack/ledger.ts';
-import type { Outcome } from '../model/plan/outcome.ts';
-import type { SecretSource } from '../model/stack/target.ts';
-import { untilAborted } from '../model/until-aborted.ts';
-import type { Answer } from '../model/wire.ts';
+import { messageOf } from '../model/error-message.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Call, CallId } from '../model/call.ts';
+import type { Change, Outcome } from '../model/change.ts';
+import type { Registry } from '../model/kind.ts';
+import type { Origin } from '../model/ledger.ts';
+import type { SecretSource } from '../model/stack.ts';
+import { type Answer, untilAborted } from '../model/http.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
-import { type AttemptResult, attemptCall } from './attempt-call.ts';
-import { type CallEnd, isBroken, isDone, isUnnamed, severityOf } from './call-end.ts';
-import type { LockGuard } from './fence.ts';
-import { type WriteVerifier, verifyWrite } from './first-proof.ts';
-import { LastRead } from './last-look.ts';
-import { resolveCall } from './resolve-call.ts';
+import {
+  attemptCall,
+  type AttemptResult,
+  type CallEnd,
+  isBroken,
+  isDone,
+  isUnnamed,
+  severityOf,
+  whyStopped,
+} from './attempt-call.ts';
+import type { LockGuard } from './keep-ledger.ts';
+import { readAfterRefusal, type ReadBudget, verifyWrite, type WriteVerifier } from './verify-write.ts';
+import { LastRead } from './check-before-write.ts';
+import { declaredMark, type Failed, isRefusal, resolveCall, type SendContext } from './send-call.ts';
 import type { NodeResult } from './schedule.ts';
-import { type ReadBudget, readAfterRefusal } from './verify-refusal.ts';
-import { declaredMark, type Failed, isRefusal, type SendContext } from './send-call.ts';
-import { whyStopped } from './why-stopped.ts';
 
 interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   readonly planning: PlanResult;

@@ -2,15 +2,15 @@
  * Makes the history entry of an apply: the planned changes with the values before, and, once it has ended, their outcomes.
  * A secret is stored only as the summary that plans show.
  */
-import { type Address, formatAddress } from '../model/resource/address.ts';
-import type { FieldChange } from '../model/kind/field.ts';
-import type { Json } from '../model/json/json.ts';
-import type { Kind, Registry } from '../model/kind/kind.ts';
-import type { HistoryChange, HistoryEntry, Ledger, LedgerRecord } from '../model/stack/ledger.ts';
-import type { Outcome } from '../model/plan/outcome.ts';
-import type { Plan } from '../model/plan/plan.ts';
-import { formatIdentity } from '../model/stack/target-identity.ts';
-import { summarizeSecret } from '../model/secret-summary.ts';
+import { type Address, formatAddress } from '../model/address.ts';
+import type { FieldChange } from '../model/field.ts';
+import type { Json } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { HistoryChange, HistoryEntry, Ledger, LedgerRecord } from '../model/ledger.ts';
+import type { Outcome } from '../model/change.ts';
+import type { Plan } from '../model/plan.ts';
+import { formatIdentity } from '../model/stack.ts';
+import { summarizeSecret } from '../redaction/mask-text.ts';
 
 /** The members of an entry that do not come from the plan. */
 type EntryHead = Pick<HistoryEntry, 'id' | 'run' | 'began' | 'commit' | 'dirty' | 'clocks'>;

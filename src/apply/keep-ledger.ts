@@ -1,11 +1,10 @@
 /**
- * The ledger while an apply runs: it is changed in memory, with at most one write at a time. A write holds all changes that
- * were made before it began; the changes of a failed write are in the next one. Once another run has written the ledger,
- * nothing more is written, because the state in memory is out of date.
+ * The ledger and the lock while an apply runs. The ledger is changed in memory, with at most one write at a time. Once the lock
+ * is lost or another run has written the ledger, nothing more is written (rule 45).
  */
-import type { AddressText } from '../model/resource/address.ts';
-import { sameJson } from '../model/json/json.ts';
-import { type Ledger, LedgerConflict, type LedgerRecord, type LedgerStore } from '../model/stack/ledger.ts';
+import type { AddressText } from '../model/address.ts';
+import { sameJson } from '../model/json.ts';
+import { type Ledger, LedgerConflict, type LedgerRecord, type LedgerStore } from '../model/ledger.ts';
 
 /** What an apply needs of a store. */
 export type LedgerWriter = Pick<LedgerStore, 'write'>;
@@ -102,4 +101,33 @@ function headJson({ targets, commit, stackId, repository }: LedgerHead) {
 
 function asJson(record: LedgerRecord) {
   return JSON.parse(JSON.stringify(record));
+}
+
+// What each attempt of a call has to pass just before it is sent: the fence (rule 45), and the age of the look that it relies on (rule 29).
+
+/** Keeps a run from writing after it has lost its lock (rule 45). */
+export interface LockGuard {
+  /** Resolves when a write may be sent now. @throws LockLost when it may not, and on each later call */
+  pass(): Promise<void>;
+  /** aborts as soon as the lock is known to be lost; its reason is a LockLost */
+  readonly lost: AbortSignal;
+}
+
+/** Lets one attempt pass, unless it had to wait for so long that the resource has to be read again. */
+export class GuardedRun {
+  readonly #fence: LockGuard | undefined;
+  readonly #isRecent: () => boolean;
+  /** it was kept back because its look is too old */
+  isBarred = false;
+
+  constructor(fence: LockGuard | undefined, isRecent: () => boolean) {
+    this.#fence = fence;
+    this.#isRecent = isRecent;
+  }
+
+  async pass(): Promise<void> {
+    await this.#fence?.pass();
+    this.isBarred = !this.#isRecent();
+    if (this.isBarred) throw new Error('the resource is read again before the write');
+  }
 }

@@ -1,13 +1,11 @@
-/** Sends one call once, and looks up by name what a create may have made whose answer was lost. */
-import { messageOf } from '../model/message-of.ts';
-import type { Change } from '../model/plan/change.ts';
-import { ownOwnershipTag } from '../model/resource/claim.ts';
-import { type Address, formatAddress } from '../model/resource/address.ts';
-import type { Call } from '../model/plan/call.ts';
-import { isJsonObject, type Json, sameJson } from '../model/json/json.ts';
-import type { Kind, Session } from '../model/kind/kind.ts';
-import type { Origin } from '../model/stack/ledger.ts';
-import type { LiveResource, Spec } from '../model/resource/resource.ts';
+/**
+ * Sends one call once: replaces its references by ids and secrets, which are read only here, and looks up by name what a create
+ * may have made whose answer was lost.
+ */
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { type Call, type CallValue, IdReference, isCallObject, SecretReference } from '../model/call.ts';
+import type { Change } from '../model/change.ts';
+import { messageOf } from '../model/error-message.ts';
 import {
   type Again,
   type Answer,
@@ -15,9 +13,65 @@ import {
   WireError,
   type WireRequest,
   type Writer,
-} from '../model/wire.ts';
+} from '../model/http.ts';
+import { isJsonObject, type Json, sameJson } from '../model/json.ts';
+import type { Kind, Session } from '../model/kind.ts';
+import type { Origin } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
+import { type LiveResource, ownOwnershipTag, type Spec } from '../model/resource.ts';
+import type { SecretSource } from '../model/stack.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
+
+interface Resolver {
+  idOf(address: AddressText): string | undefined;
+  /** @throws with a message for the user when the source holds nothing */
+  readSecret(source: SecretSource): Promise<string>;
+}
+
+/** @throws when an id is unknown although the call that creates it succeeded: a bug; or when a secret cannot be read */
+export async function resolveCall(call: Call, resolver: Resolver): Promise<WireRequest> {
+  const path = call.path.map((part) =>
+    encodeURIComponent(typeof part === 'string' ? part : idOf(part.$id, resolver)),
+  );
+  const secrets: string[] = [];
+  const collecting: Resolver = {
+    ...resolver,
+    readSecret: async (source) => {
+      const secret = await resolver.readSecret(source);
+      secrets.push(secret);
+      return secret;
+    },
+  };
+  const body = call.body === undefined ? undefined : await resolveValue(call.body, collecting);
+  return {
+    method: call.method,
+    path: `/${path.join('/')}`,
+    ...(isJsonObject(body) ? { body } : {}),
+    repeatable: call.repeatable,
+    // The service may repeat its request in an error, so the wire must know what to redact.
+    ...(secrets.length === 0 ? {} : { secrets }),
+  };
+}
+
+function idOf(address: AddressText, resolver: Resolver): string {
+  const id = resolver.idOf(address);
+  if (id === undefined) throw new Error(`no id is known for ${address}`);
+  return id;
+}
+
+async function resolveValue(value: CallValue, resolver: Resolver): Promise<Json> {
+  if (value instanceof IdReference) return idOf(value.$id, resolver);
+  if (value instanceof SecretReference) return resolver.readSecret(value.$secret);
+  if (Array.isArray(value))
+    return Promise.all((value as readonly CallValue[]).map((item) => resolveValue(item, resolver)));
+  if (!isCallObject(value)) return value as null | boolean | number | string;
+  const members = await Promise.all(
+    Object.entries(value).map(async ([key, member]) => [key, await resolveValue(member, resolver)] as const),
+  );
+  return Object.fromEntries(members);
+}
+
+// Sends one call once, and looks up by name what a create may have made whose answer was lost.
 
 export type SendResult =
   | CarriedOutCall

@@ -1,18 +1,11 @@
 /**
- * The differ: compares a desired spec with a live one, field by field. Pure, and knows no kind, only a table of fields.
- * Equal canonical forms are no difference; a field that is not managed is not compared.
+ * The differ: compares a desired spec with a live one, field by field, or two canonical specs without a desired side. Pure, and
+ * knows no kind, only a table of fields. Equal canonical forms are no difference.
  */
-import type { Field, FieldChange, FieldTable } from '../model/kind/field.ts';
-import {
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  ownMember,
-  type Path,
-  sameJson,
-} from '../model/json/json.ts';
-import type { Spec } from '../model/resource/resource.ts';
-import { canonicalDefault, canonicalValue } from './canonical-spec.ts';
+import type { Field, FieldChange, FieldTable } from '../model/field.ts';
+import { isJsonObject, type Json, type JsonObject, ownMember, type Path, sameJson } from '../model/json.ts';
+import type { Spec } from '../model/resource.ts';
+import { canonicalDefault, canonicalValue } from './comparisons.ts';
 
 export interface DiffInput {
   readonly fields: FieldTable;
@@ -210,4 +203,46 @@ function createOnlyNote(name: string, { before, after, unknown }: FieldChange): 
   if (unknown !== undefined) return [];
   const [live, declared] = [before, after].map((value) => JSON.stringify(value ?? null));
   return [`${name} is set when the resource is created and never again: live ${live}, declared ${declared}`];
+}
+
+// The changes between two canonical specs of one kind. Unlike `diff`, it knows no desired side: nothing is reset, no value is
+// unknown, and a field that only one side has is a change.
+
+/** Instructions to trueup itself (`local`) are left out. */
+export function changesBetween(table: FieldTable, before: Spec, after: Spec): FieldChange[] {
+  return Object.entries(table).flatMap(([name, field]) =>
+    field.local ? [] : fieldChanges(field, [name], [before[name], after[name]]),
+  );
+}
+
+type Sides = readonly [before: Json | undefined, after: Json | undefined];
+
+function fieldChanges(field: Field, path: Path, [before, after]: Sides): FieldChange[] {
+  if (sameJson(before, after)) return [];
+  if (isJsonObject(before) && isJsonObject(after)) {
+    const { members } = field;
+    if (members !== undefined)
+      return Object.entries(members).flatMap(([name, member]) =>
+        fieldChanges(member, [...path, name], [ownMember(before, name), ownMember(after, name)]),
+      );
+    if (field.compare.shape === 'map') return keyChanges(path, before, after);
+  }
+  return [changeOf(path, [before, after], field.compare.shape)];
+}
+
+function keyChanges(path: Path, ...[before, after]: [Spec, Spec]): FieldChange[] {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return keys.flatMap((key) => {
+    const sides: Sides = [ownMember(before, key), ownMember(after, key)];
+    return sameJson(...sides) ? [] : [changeOf([...path, key], sides, 'scalar')];
+  });
+}
+
+function changeOf(path: Path, [before, after]: Sides, shape: FieldChange['shape']): FieldChange {
+  return {
+    path,
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    shape,
+  };
 }

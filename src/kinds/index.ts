@@ -1,5 +1,5 @@
 /** The registry of all kinds. Nothing else in the program lists them. */
-import type { Kind, Registry } from '../model/kind/kind.ts';
+import type { Kind, Registry } from '../model/kind.ts';
 import { clusterAuthConfig } from './cluster-auth-config/index.ts';
 import { clusterAuthRole } from './cluster-auth-role/index.ts';
 import { remoteStateConsumers } from './remote-state-consumers/index.ts';

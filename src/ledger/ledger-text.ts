@@ -1,19 +1,21 @@
 /**
- * The text of a ledger, the same in every store: readable JSON with a version and a checksum. Edits by hand, incomplete writes and
- * ledgers of another version of trueup are detected before anything is planned from them.
+ * The text of a ledger, of its lock and of a history entry, the same in every store: readable JSON, the ledger with a version
+ * and a checksum. Edits by hand and incomplete writes are detected before anything is planned from them.
  */
 import { createHash } from 'node:crypto';
+import { readAddress } from '../model/address.ts';
+import { messageOf } from '../model/error-message.ts';
 import {
   type ApprovedPlan,
   DamagedLedger,
+  type HistoryEntry,
   type Ledger,
   LedgerError,
+  type LedgerLock,
   type LedgerRecord,
-} from '../model/stack/ledger.ts';
-import { messageOf } from '../model/message-of.ts';
-import { readAddress } from '../model/resource/address.ts';
-import type { IdentityText } from '../model/stack/target-identity.ts';
+} from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
+import type { IdentityText } from '../model/stack.ts';
 
 /** Which ledger a text is and where it is stored, for messages. */
 export interface LedgerLocation {
@@ -167,4 +169,74 @@ function checksumOf(stored: Stored | FormerStored): string {
 
 function hash(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+// The JSON of a lock and of a history entry, the same in every store. Invalid JSON is an error and never ignored.
+
+export function formatStored(value: LedgerLock | HistoryEntry): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** @param place where it is stored, for the message: `the lock "…/payments.ledger.json.lock"` */
+export function parseLock(text: string, place: string): LedgerLock {
+  const value = parse(text, place);
+  const { id, since, run } = value as Partial<LedgerLock>;
+  if (typeof id !== 'string' || typeof since !== 'string' || typeof run?.id !== 'string')
+    throw unreadable(place);
+  return value as unknown as LedgerLock;
+}
+
+export function parseEntry(text: string, place: string): HistoryEntry {
+  const value = parse(text, place);
+  const { version, id, began, run, changes } = value as Partial<HistoryEntry>;
+  const isDated = typeof id === 'string' && typeof began === 'string' && typeof run?.id === 'string';
+  if (version !== 1 || !isDated || !Array.isArray(changes)) throw unreadable(place);
+  return value as unknown as HistoryEntry;
+}
+
+/** Returns the error of an entry that cannot be read, so that the other entries can still be shown. */
+export function tryEntry(text: string, place: string): HistoryEntry | LedgerError {
+  try {
+    return parseEntry(text, place);
+  } catch (error) {
+    return onlyLedgerError(error);
+  }
+}
+
+/** @throws the error when it is no LedgerError */
+export function onlyLedgerError(error: unknown): LedgerError {
+  if (error instanceof LedgerError) return error;
+  throw error;
+}
+
+/** For callers that need all entries. @throws LedgerError of the first entry that cannot be read */
+export function completeEntries(found: readonly (HistoryEntry | LedgerError)[]): readonly HistoryEntry[] {
+  return found.map((entry) => {
+    if (entry instanceof LedgerError) throw entry;
+    return entry;
+  });
+}
+
+function parse(text: string, place: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw unreadable(place, error);
+  }
+  throw unreadable(place);
+}
+
+function unreadable(place: string, cause?: unknown): LedgerError {
+  return new LedgerError(
+    `${place} cannot be read: trueup did not write it like this; look at it, and remove it when no apply is running`,
+    { cause },
+  );
+}
+
+// The name of a damaged ledger that was moved away. It contains the time, so that the next one does not overwrite it.
+
+/** `damaged-2026-11-20T12-07-41-006Z`: valid in a file name, a git path and a key. */
+export function backupFileName(): string {
+  return `damaged-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
 }

@@ -5,24 +5,29 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { quoteSome } from '../model/counted.ts';
-import { isJsonObject, type Path } from '../model/json/json.ts';
-import type { Registry } from '../model/kind/kind.ts';
-import type { MissingFiles } from '../model/stack/checkout.ts';
-import type { Dialect } from '../model/stack/target.ts';
-import { quoted } from '../model/quoted.ts';
-import { findRepository, liesIn, type Repository } from './files/find-repository.ts';
-import { displayPath, findStack, stackFileName, standardInput } from './files/find-stack.ts';
-import { findHidden } from './explain/hidden-parts.ts';
+import { quoted, quoteSome } from '../model/quoted.ts';
+import { isJsonObject, type Path } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import type { MissingFiles } from '../model/checkout.ts';
+import type { Dialect } from '../model/stack.ts';
+import {
+  displayPath,
+  findRepository,
+  findStack,
+  liesIn,
+  type Repository,
+  stackFileName,
+  standardInput,
+} from './files/find-stack.ts';
+import { findHidden } from './yaml/hidden-parts.ts';
 import { listFiles, hasOnlyExclusions, type PatternProblem } from './files/list-files.ts';
 import { apiVersion } from './schema/manifest-schema.ts';
 import { parseDocuments } from './yaml/parse-documents.ts';
-import { readStack, type StackReading } from './stack/read-stack.ts';
+import { readStack, type StackReading } from './read-stack.ts';
 import { decodeText, fileOutsideRepository, maxTextBytes, readText } from './files/read-text.ts';
 import { type ReadIndex, TrackedFiles } from './files/tracked-files.ts';
-import { secretNames } from './secret-names.ts';
-import { createSourceText } from './yaml/source-text.ts';
-import { placeIn, type YamlDocument } from './yaml/yaml-document.ts';
+import { secretNames } from './yaml/secret-fields.ts';
+import { createSourceText, placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
 interface LoadInput {
   readonly path?: string;

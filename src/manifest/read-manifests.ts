@@ -1,30 +1,26 @@
 /**
- * From text to desired resources: finds the stack, reads and parses its manifests, validates each, chooses targets, merges
- * defaults, expands short forms, and checks the resources against each other. All problems of all files are returned
- * together, sorted; nothing that a user can cause is thrown.
+ * From text to desired resources: finds the stack, reads and parses its manifests, validates and resolves them, and checks them
+ * against each other. All problems of all files are returned together, sorted, with the lint at the level that the stack chose
+ * (rule 47).
  */
+import type { MissingFiles } from '../model/checkout.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
-import { isJsonObject } from '../model/json/json.ts';
-import type { Registry } from '../model/kind/kind.ts';
-import { maskAddresses } from '../model/mask-addresses.ts';
-import { maskPrivateKeys } from '../model/private-key.ts';
-import type { DesiredResource } from '../model/resource/resource.ts';
-import type { MissingFiles } from '../model/stack/checkout.ts';
-import type { Dialect, Stack } from '../model/stack/target.ts';
+import { isJsonObject } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import { lintCodeNames } from '../model/lint-codes.ts';
 import { quoted } from '../model/quoted.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import type { Dialect, Lint, Stack } from '../model/stack.ts';
+import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
+import { checkDuplicates, checkResources } from './check-resources.ts';
+import { type Declaration, declare, type Defaults } from './declaration.ts';
 import type { ReadIndex } from './files/tracked-files.ts';
-import { applyLint } from './resolve/apply-lint.ts';
-import { checkDuplicates } from './resolve/check-duplicates.ts';
-import { checkResources } from './resolve/check-resources.ts';
-import { chooseTargets } from './resolve/choose-targets.ts';
-import { type Declaration, type Defaults, declare } from './resolve/declaration.ts';
-import { type FileDrafts, isStack, type Loaded, loadDocuments } from './load-documents.ts';
-import { secretFields } from './explain/mask-secrets.ts';
-import { diagnose, quotedShort } from './explain/problem.ts';
-import type { StackReading } from './stack/read-stack.ts';
-import { type Entry, resolve } from './resolve/resolve-resources.ts';
-import { serviceSpellings } from './explain/service-spellings.ts';
+import { type FileDrafts, isStack, loadDocuments, type Loaded } from './load-documents.ts';
+import { diagnose, quotedShort, serviceSpellings } from './problem.ts';
+import type { StackReading } from './read-stack.ts';
+import { chooseTargets, type Entry, resolve } from './resolve-resources.ts';
 import { validate, validateHeader } from './validate-manifest.ts';
+import { secretFields } from './yaml/secret-fields.ts';
 import { placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
 interface ManifestInput {
@@ -227,4 +223,17 @@ function withoutDuplicates(diagnostics: readonly Diagnostic[]): Diagnostic[] {
     if (!unique.has(key)) unique.set(key, diagnostic);
   }
   return [...unique.values()];
+}
+
+// Gives findings of the lint the level that the stack chose for them: raised to errors, or left out (rule 47).
+
+/** Diagnostics that are no lint stay as they are. */
+function applyLint(diagnostics: readonly Diagnostic[], { raise = [], allow = [] }: Lint = {}): Diagnostic[] {
+  const [raised, allowed] = [new Set<string>(raise), new Set<string>(allow)];
+  return diagnostics.flatMap((diagnostic) => {
+    const { code } = diagnostic;
+    if (!lintCodeNames.includes(code)) return [diagnostic];
+    if (allowed.has(code)) return [];
+    return [raised.has(code) ? { ...diagnostic, severity: 'error' } : diagnostic];
+  });
 }

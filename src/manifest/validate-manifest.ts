@@ -1,19 +1,18 @@
 /**
- * Checks one manifest by itself: first against the schema of its kind, then against rules that hold for every kind and that a
- * schema cannot express, such as `null` in a field without a default. A manifest without a problem can be resolved.
+ * Checks one manifest by itself: against the schema of its kind, then against rules that no schema can express, and warns about
+ * deprecated fields. A manifest without a problem can be resolved.
  */
-import type { FieldTable } from '../model/kind/field.ts';
-import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json/json.ts';
-import type { Registry } from '../model/kind/kind.ts';
-import { holdsPrivateKey } from '../model/private-key.ts';
+import type { FieldTable } from '../model/field.ts';
+import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
 import { quoted } from '../model/quoted.ts';
+import { holdsPrivateKey } from '../redaction/mask-text.ts';
+import { type Declaration, explainContextOf } from './declaration.ts';
+import { explainErrors } from './explain-errors.ts';
+import { noDefault } from './explain-type.ts';
+import { pathText, type Problem } from './problem.ts';
 import { compileSchema } from './schema/compile-schema.ts';
-import { type Declaration, explainContextOf } from './resolve/declaration.ts';
-import { deprecatedFields } from './resolve/deprecated-fields.ts';
-import { explainErrors } from './explain/explain-errors.ts';
-import { noDefault } from './explain/explain-type.ts';
 import { headerSchema, manifestSchema } from './schema/manifest-schema.ts';
-import { pathText, type Problem } from './explain/problem.ts';
 import { typedText, type YamlDocument } from './yaml/yaml-document.ts';
 
 export function validate(declaration: Declaration): Problem[] {
@@ -105,4 +104,32 @@ function contradictions(metadata: JsonObject): Problem[] {
       related: [{ message: 'removal is asked for here', path: ['metadata', 'remove'] }],
     });
   return problems;
+}
+
+// Warns about fields that the API has deprecated. Checks the names that users wrote, before a kind replaces them by the new ones.
+
+/** One warning for each member of `spec` whose schema says `deprecated`; the fix comes from the schema's description. */
+export function deprecatedFields({ specSchema }: Kind, spec: JsonObject): Problem[] {
+  const { properties } = specSchema;
+  return Object.keys(spec).flatMap((name): Problem[] => {
+    const field = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (!isJsonObject(field) || field['deprecated'] !== true) return [];
+    return [
+      {
+        code: 'deprecated-field',
+        severity: 'warning',
+        path: ['spec', name],
+        side: 'key',
+        message: `${quoted(name)} is deprecated by the API`,
+        fix: successor(field['description']) ?? `leave ${quoted(name)} out`,
+      },
+    ];
+  });
+}
+
+/** The text after "Deprecated by the API:" up to the next punctuation mark. */
+function successor(description: unknown): string | undefined {
+  return typeof description === 'string'
+    ? /^Deprecated by the API: ([^.,:]+)/.exec(description)?.[1]?.trim()
+    : undefined;
 }

@@ -2,13 +2,12 @@
  * The catalogue of errors: every code that a diagnostic or a JSON report can have, what it means and what to do. A code that is
  * missing here does not compile. `docs/errors.md` is generated from this file.
  */
-import type { CodeTable } from './codes/code-entry.ts';
-import { editCodes } from './codes/edit-codes.ts';
-import { kindCodes } from './codes/kind-codes.ts';
-import { lintCodes } from './codes/lint-codes.ts';
-import { manifestCodes } from './codes/manifest-codes.ts';
-import { planCodes } from './codes/plan-codes.ts';
-import { runCodes } from './codes/run-codes.ts';
+import type { CodeTable } from './code-entry.ts';
+import { editCodes, planCodes } from './plan-codes.ts';
+import { kindCodes } from './kind-codes.ts';
+import { lintCodes } from './lint-codes.ts';
+import { manifestCodes } from './manifest-codes.ts';
+import { runCodes } from './run-codes.ts';
 
 export interface CodeGroup {
   readonly title: string;

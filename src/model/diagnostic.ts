@@ -1,5 +1,5 @@
 /** An error or a warning for the user: what was found, where, what is allowed, and how to fix it. Returned, never thrown. */
-import type { DiagnosticClass } from './codes/code-entry.ts';
+import type { DiagnosticClass } from './code-entry.ts';
 import type { DiagnosticCode } from './diagnostic-codes.ts';
 
 /** A span of one line of a text that a user wrote. Lines and columns count from 1; `length` is in characters. */

@@ -1,4 +1,7 @@
-/** Quotes a value inside a sentence, so that no value can end its quotes and continue the sentence in trueup's own voice. */
+/**
+ * Quotes values inside sentences, so that no value can end its quotes and continue the sentence in trueup's own voice, and
+ * counts with their nouns.
+ */
 
 /** The text as a JSON string: in double quotes, with `"`, `\` and control characters escaped. Plain text stays as it is. */
 export function quoted(text: string): string {
@@ -19,4 +22,18 @@ export function splitQuoted(sentence: string): string[] {
 export function isClearUnquoted(inQuotes: string): boolean {
   const value = inQuotes.slice(1, -1);
   return value !== '' && value === value.trim();
+}
+
+// Counts with their nouns, singular or plural.
+
+/** `1 file`, `3 files`, `2 directories`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Quoted names for a message: `"a", "b" and 7 more`. */
+export function quoteSome(names: readonly string[], most = 10): string {
+  const more = names.length - most;
+  const shown = names.slice(0, most).map(quoted);
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -3,37 +3,41 @@
  * one change may depend on other changes: judge and compare everything, then make the calls, then order them.
  */
 
-import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
-import type { CallId } from '../model/plan/call.ts';
-import type { Change, DigestedChange, Notice } from '../model/plan/change.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { CallId } from '../model/call.ts';
+import type { Change, DigestedChange, Notice } from '../model/change.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
-import type { LedgerRecord } from '../model/stack/ledger.ts';
-import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan/plan.ts';
-import type { DesiredResource, LiveResource, Spec } from '../model/resource/resource.ts';
-import type { Target } from '../model/stack/target.ts';
-import { identityOf } from '../model/stack/target-identity.ts';
-import type { Answer } from '../model/wire.ts';
+import type { LedgerRecord } from '../model/ledger.ts';
+import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
+import { identityOf, type Target } from '../model/stack.ts';
+import type { Answer } from '../model/http.ts';
 import { quoted } from '../model/quoted.ts';
-import { digestOf, digestVersion } from './approval/digest.ts';
-import { type Draft, draftDeclared } from './draft/draft-declared.ts';
-import { type RemovalAction, draftRemoval } from './draft/draft-removal.ts';
-import { orderChanges } from './calls/order-changes.ts';
-import { findGuards } from './guards/find-guards.ts';
-import { type ResponseCheck, checkResponses } from './approval/judge-answers.ts';
-import { liveSecretNames } from './context/secret-names.ts';
-import { ledgerNotes } from './context/ledger-notes.ts';
-import { type RemainingWork, remainingWork } from './approval/remaining-work.ts';
-import { findLosses } from './ownership/losses.ts';
-import { withCalls } from './calls/plan-calls.ts';
-import { waitingForOwnershipTags, type UnverifiedWrites, findUnverifiedWrites } from './calls/unproven.ts';
-import { recordBeside } from './ownership/last-written.ts';
-import { removalOfUndeclared } from './ownership/judge-undeclared.ts';
-import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } from './approval/recheck.ts';
-import { findDanglingReferences } from './draft/dangling-references.ts';
-import { readOnlyNote, readOnlyTargets } from './calls/predict-refusal.ts';
-import { predictedRefusals, withPredictedRefusals } from './calls/predicted-refusals.ts';
-import { contentOf, withRisks } from './guards/draft-risks.ts';
-import { type PlanContext, type PlanContextInput, makePlanContext } from './context/plan-context.ts';
+import { digestOf, digestVersion } from './digest.ts';
+import { type Draft, draftDeclared, findDanglingReferences } from './draft-declared.ts';
+import { draftRemoval, findLosses, type RemovalAction } from './draft-removal.ts';
+import {
+  findUnverifiedWrites,
+  orderChanges,
+  type UnverifiedWrites,
+  waitingForOwnershipTags,
+  withCalls,
+} from './plan-calls.ts';
+import { contentOf, findGuards, withRisks } from './find-guards.ts';
+import { type ResponseCheck, checkResponses } from './verify-responses.ts';
+import { liveSecretNames } from './secret-names.ts';
+import { ledgerNotes } from './take-over-stack.ts';
+import { type RemainingWork, remainingWork } from './remaining-work.ts';
+import { recordBeside } from './last-written.ts';
+import { removalOfUndeclared } from './no-longer-declared.ts';
+import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } from './recheck.ts';
+import {
+  predictedRefusals,
+  readOnlyNote,
+  readOnlyTargets,
+  withPredictedRefusals,
+} from './permission-check.ts';
+import { type PlanContext, type PlanContextInput, makePlanContext } from './plan-context.ts';
 
 export interface PlanInput extends PlanContextInput {
   readonly files: number;

@@ -2,11 +2,11 @@
  * Exports a live resource: the shortest spec that declares exactly the live state. A field is left out when its absence gives
  * the same value, and written when the stack's defaults would change it. Pure.
  */
-import { formatDuration } from '../model/kind/duration.ts';
-import type { Field, FieldTable } from '../model/kind/field.ts';
-import { isJsonObject, type Json, sameJson } from '../model/json/json.ts';
-import type { Spec } from '../model/resource/resource.ts';
-import { canonicalDefault, canonicalValue } from '../compare/canonical-spec.ts';
+import { formatDuration } from '../model/duration.ts';
+import type { Field, FieldTable } from '../model/field.ts';
+import { isJsonObject, type Json, sameJson } from '../model/json.ts';
+import type { Spec } from '../model/resource.ts';
+import { canonicalDefault, canonicalValue } from '../compare/comparisons.ts';
 
 interface ExportInput {
   readonly fields: FieldTable;

@@ -10,33 +10,30 @@ import type { AddressInfo, Socket } from 'node:net';
 
 import { type FastifyInstance, fastify } from 'fastify';
 
-import { serveAdmin } from './admin/admin-scope.ts';
-import { FaultTable } from './admin/fault-table.ts';
-import { injectFaults } from './admin/inject-faults.ts';
-import type { ServedRoute } from './admin/meetable-routes.ts';
-import { type MovableClock, movableClock } from './admin/movable-clock.ts';
-import { forgetOldEvents } from './audit-trails/retention.ts';
+import { type MovableClock, movableClock, serveAdmin } from './admin/admin-api.ts';
+import { FaultTable, injectFaults } from './admin/faults.ts';
+import type { ServedRoute } from './admin/fault-requests.ts';
+import { deleteExpiredEvents } from './audit-trails/audit-trail.ts';
 import {
   answerBadPath,
   CLUSTER_AUTH_ROUTE,
   isSecretsPath,
   registerClusterAuth,
-} from './cluster-auth/routes.ts';
-import { Database } from './data-file/database.ts';
-import { chooseDialects } from './dialects.ts';
-import { chooseEdition } from './editions.ts';
-import { endpointsOf, STORED_FILES } from './endpoints.ts';
-import { sendError, serveApi } from './json-api/api-scope.ts';
-import type { Endpoint } from './json-api/endpoint.ts';
-import { ApiError } from './json-api/errors.ts';
-import { acceptListVerb, verbOf } from './list-verb.ts';
-import { serveFallbackRoutes } from './outside.ts';
+} from './cluster-auth-routes.ts';
+import { Database } from './kernel/database.ts';
+import { chooseDialects } from './kernel/dialects.ts';
+import { chooseEdition } from './kernel/editions.ts';
+import { endpointsOf, STORED_FILES } from './workspaces-endpoints.ts';
+import { sendError, serveApi } from './kernel/json-api.ts';
+import type { Endpoint } from './kernel/endpoint.ts';
+import { ApiError } from './kernel/documents.ts';
+import { acceptListVerb, verbOf } from './kernel/list-verb.ts';
+import { serveFallbackRoutes } from './fallback-routes.ts';
 import { applySeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
 import type { Seed } from './seed/seed.ts';
-import { createServices, type Services } from './services.ts';
-import { serveStorage } from './signed-links/serve-storage.ts';
-import { STORAGE_PREFIX } from './signed-links/signed-link.ts';
+import { createServices, type Services } from './kernel/services.ts';
+import { serveStorage, STORAGE_PREFIX } from './kernel/signed-links.ts';
 
 /** One answered request, for those who count or log them. `route` is the pattern that matched, or the bare path. */
 export interface ServedRequest {
@@ -102,7 +99,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       inPod: options.inPod,
       clusterPatienceMs: options.clusterPatienceMs,
     });
-    forgetOldEvents(database, services.now());
+    deleteExpiredEvents(database, services.now());
     applySeed(database, seed, services.now());
     const app = await buildApp(services, clock, options);
     app.addHook('onClose', async () => database.close());

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type AttemptResult, attemptCall } from '../../src/apply/attempt-call.ts';
-import { LastRead } from '../../src/apply/last-look.ts';
+import { LastRead } from '../../src/apply/check-before-write.ts';
 import type { SendContext } from '../../src/apply/send-call.ts';
-import type { Json } from '../../src/model/json/json.ts';
-import type { Call } from '../../src/model/plan/call.ts';
-import { readAddress } from '../../src/model/resource/address.ts';
-import type { LiveResource, Spec } from '../../src/model/resource/resource.ts';
-import { type Answer, WireError, type WireRequest } from '../../src/model/wire.ts';
+import type { Json } from '../../src/model/json.ts';
+import type { Call } from '../../src/model/call.ts';
+import { readAddress } from '../../src/model/address.ts';
+import type { LiveResource, Spec } from '../../src/model/resource.ts';
+import { type Answer, WireError, type WireRequest } from '../../src/model/http.ts';
 import { registryOf, wholeKind } from '../support/toys/toy-kind.ts';
 import { at, desired, live, planOf } from '../support/toys/toy-plan.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Kind } from '../../src/model/kind/kind.ts';
-import type { Ledger } from '../../src/model/stack/ledger.ts';
-import { WireError } from '../../src/model/wire.ts';
+import type { Kind } from '../../src/model/kind.ts';
+import type { Ledger } from '../../src/model/ledger.ts';
+import { WireError } from '../../src/model/http.ts';
 import { wholeKind, registryOf } from '../support/toys/toy-kind.ts';
 import { at, desired, live, record, type World } from '../support/toys/toy-plan.ts';
 import { applyToys } from '../support/toys/toy-service.ts';
-import { readAddress } from '../../src/model/resource/address.ts';
+import { readAddress } from '../../src/model/address.ts';
 
 const app = at('Whole', 'app');
 const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });

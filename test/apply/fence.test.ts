@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { LockGuard } from '../../src/apply/fence.ts';
-import { LedgerConflict, LockLost } from '../../src/model/stack/ledger.ts';
+import type { LockGuard } from '../../src/apply/keep-ledger.ts';
+import { LedgerConflict, LockLost } from '../../src/model/ledger.ts';
 import { at, desired } from '../support/toys/toy-plan.ts';
 import { applyToys, type Script } from '../support/toys/toy-service.ts';
 

@@ -1,6 +1,6 @@
 /** Who proves what a target keeps, and who waits for it (rule 48). */
 import { describe, expect, it } from 'vitest';
-import { WriteVerifier } from '../../src/apply/first-proof.ts';
+import { WriteVerifier } from '../../src/apply/verify-write.ts';
 
 /** Whether the promise has been fulfilled by now, without waiting for it. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { beginEntry, endEntry } from '../../src/apply/history-entry.ts';
-import type { Change } from '../../src/model/plan/change.ts';
+import type { Change } from '../../src/model/change.ts';
 import { toys } from '../support/toys/toy-kind.ts';
 import { at, ledgerOf, record } from '../support/toys/toy-plan.ts';
 import { change, plan } from '../support/report/small-plan.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LedgerKeeper, type LedgerWriter } from '../../src/apply/keep-ledger.ts';
-import type { Ledger } from '../../src/model/stack/ledger.ts';
+import type { Ledger } from '../../src/model/ledger.ts';
 import { ledgerOf, record } from '../support/toys/toy-plan.ts';
 import { addressOf, namesIn } from '../support/ledger/kept-things.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LedgerConflict, LedgerError } from '../../src/model/stack/ledger.ts';
+import { LedgerConflict, LedgerError } from '../../src/model/ledger.ts';
 import { at, desired } from '../support/toys/toy-plan.ts';
 import { applyToys } from '../support/toys/toy-service.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { resolveCall } from '../../src/apply/resolve-call.ts';
-import { type Call, IdReference, SecretReference } from '../../src/model/plan/call.ts';
-import { readAddress } from '../../src/model/resource/address.ts';
+import { resolveCall } from '../../src/apply/send-call.ts';
+import { type Call, IdReference, SecretReference } from '../../src/model/call.ts';
+import { readAddress } from '../../src/model/address.ts';
 
 const call: Call = {
   id: 'Door/acme/front#write',

@@ -67,7 +67,7 @@ const quotedValues: Rule = {
       }),
   breakages: (tree) =>
     [`"\${name}" is taken`, `the tag "\${name}" is taken`, `write "name: \${name}" into it`].flatMap((text) =>
-      ['src/plan/build-plan.ts', 'src/cli/command-line.ts'].map((path) => ({
+      ['src/plan/build-plan.ts', 'src/command-line.ts'].map((path) => ({
         [path]: `${tree.get(path)}const text = \`${text}\`;\n`,
       })),
     ),

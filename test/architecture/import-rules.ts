@@ -18,69 +18,107 @@ const floors: readonly Floor[] = [
     because: 'the words stand below everything; a word that needs machinery to be defined is no word',
   },
   {
+    floor: 'redaction',
+    may: ['model'],
+    because:
+      'everything that keeps secrets out of outputs is in one place, below all that prints or stores something',
+  },
+  {
     floor: 'files',
-    may: [],
+    may: ['model'],
     because: 'how a file is read that somebody names is one rule, whatever it is read for',
   },
   {
     floor: 'compare',
-    may: ['model'],
+    may: ['model', 'redaction'],
     because:
       'what is equal and what differs has one answer for kinds, planner and apply, and asks nobody else',
   },
   {
     floor: 'manifest',
-    may: ['model', 'files'],
+    may: ['model', 'redaction', 'files'],
     because: 'manifests are judged offline and without knowing what a plan or a service is',
   },
   {
     floor: 'plan',
-    may: ['model', 'compare'],
+    may: ['model', 'redaction', 'compare'],
     because: 'planning is pure: what it needs of the world is handed to it as a value of the model',
   },
   {
-    floor: 'http',
-    may: ['model'],
-    because: 'the wire carries what it is given; what a request is for is none of its business',
+    floor: 'api',
+    may: ['model', 'redaction', 'compare'],
+    because:
+      'it carries requests and holds what several kinds of one service need in order to read it; it knows no kind',
   },
   {
     floor: 'ledger',
-    may: ['model', 'files'],
+    may: ['model', 'redaction', 'files'],
     because: 'a ledger stores records; a store must be replaceable without touching who uses it',
   },
   {
     floor: 'report',
-    may: ['model'],
+    may: ['model', 'redaction'],
     because: 'a report is a function of the plan; what it had to look up would not be in the plan',
   },
   {
     floor: 'apply',
-    may: ['model', 'compare', 'plan'],
+    may: ['model', 'redaction', 'compare', 'plan'],
     because: 'apply is one small engine that carries out calls as data; readers and writers are handed to it',
   },
   {
-    floor: 'audit',
-    may: ['model', 'files', 'ledger'],
+    floor: 'audit-trail',
+    may: ['model', 'files', 'ledger', 'redaction'],
     because:
       'it reads a trail over a channel that is handed to it, and keeps it where ledgers are kept, in the way that they are',
   },
   {
-    floor: 'services',
-    may: ['model', 'compare', 'http'],
-    because: 'it holds what several kinds of one service need in order to read it, and no more',
-  },
-  {
     floor: 'kinds',
-    may: ['model', 'compare', 'http', 'services'],
+    may: ['model', 'compare', 'api'],
     because: 'a kind is a filled-in form: planner, applier and reports use it, and it uses none of them',
   },
   {
-    floor: 'cli',
+    floor: 'run',
     may: [
-      ...['model', 'files', 'compare', 'manifest', 'plan', 'http', 'ledger', 'report', 'apply', 'services'],
-      ...['audit', 'kinds', 'server'],
+      'model',
+      'files',
+      'compare',
+      'manifest',
+      'plan',
+      'redaction',
+      'api',
+      'ledger',
+      'report',
+      'apply',
+      'audit-trail',
+      'server',
     ],
-    because: 'commands put the floors together; above them is only the process',
+    because: 'what every command needs puts the lower folders together and knows no command',
+  },
+  {
+    floor: 'commands',
+    may: [
+      'model',
+      'files',
+      'compare',
+      'manifest',
+      'plan',
+      'redaction',
+      'api',
+      'ledger',
+      'report',
+      'apply',
+      'audit-trail',
+      'kinds',
+      'server',
+      'run',
+    ],
+    because:
+      'a command is built from the folders below; above them are only the command line and the process',
+  },
+  {
+    floor: 'command-line.ts',
+    may: ['model', 'run', 'commands'],
+    because: 'it chooses the command, and the command does everything else',
   },
   {
     floor: 'server',
@@ -90,7 +128,7 @@ const floors: readonly Floor[] = [
   },
   {
     floor: 'main.ts',
-    may: ['cli', 'kinds'],
+    may: ['run', 'command-line.ts', 'kinds'],
     because: 'the process becomes a host here, and everything else happens below',
   },
 ];
@@ -134,7 +172,7 @@ const everyFolderIsAFloor: Rule = {
 const kindsAreStrangers: Rule = {
   says: 'kinds do not import each other',
   because:
-    'a kind can be added and removed as one folder; what two of them share belongs into src/services or src/model',
+    'a kind can be added and removed as one folder; what two of them share belongs into src/api or src/model',
   violations: (tree) => badKindImports(tree),
   breakages: (tree) => {
     const [one = '', other = ''] = sources(tree, 'src/kinds').filter((path) => path.endsWith('/schema.ts'));
@@ -149,6 +187,29 @@ function badKindImports(tree: SourceTree): string[] {
     .flatMap((path) =>
       importsOf(tree, path)
         .filter((target) => isBelow(target, 'src/kinds') && !isBelow(target, kindOf(path)))
+        .map((target) => `${path} imports ${target}`),
+    );
+}
+
+const commandsAreSeparate: Rule = {
+  says: 'the folders of commands do not import each other',
+  because:
+    'who changes a command opens one folder; what two commands share belongs into src/run or src/report',
+  violations: (tree) => badCommandImports(tree),
+  breakages: (tree) => [
+    withImport(tree, 'src/commands/apply', 'src/commands/plan.ts'),
+    withImport(tree, 'src/commands/drift', 'src/commands/apply/command.ts'),
+  ],
+};
+
+/** A command of one file is beside those folders, and may import from them: `schema` lists the schemas of all commands. */
+function badCommandImports(tree: SourceTree): string[] {
+  const folderOf = (path: string) => path.split('/').slice(0, 3).join('/');
+  return sources(tree, 'src/commands')
+    .filter((path) => path.split('/').length > 3)
+    .flatMap((path) =>
+      importsOf(tree, path)
+        .filter((target) => isBelow(target, 'src/commands') && !isBelow(target, folderOf(path)))
         .map((target) => `${path} imports ${target}`),
     );
 }
@@ -195,5 +256,6 @@ export const importRules: readonly Rule[] = [
   ...floors.map(floorRule),
   everyFolderIsAFloor,
   kindsAreStrangers,
+  commandsAreSeparate,
   noCycles,
 ];

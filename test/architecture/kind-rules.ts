@@ -1,5 +1,5 @@
 /** Rules about kinds and dialects: each is complete and known everywhere it must be, and nowhere else. */
-import { dialects } from '../../src/http/dialects.ts';
+import { dialects } from '../../src/api/dialects.ts';
 import type { Rule } from './rule.ts';
 import { isBelow, type SourceTree, sources } from './source-tree.ts';
 
@@ -18,7 +18,7 @@ function perKind(tree: SourceTree, check: (folder: string, name: string) => read
   return kindFolders(tree).flatMap((folder) => check(folder, kindName(folder)));
 }
 
-const parts = ['schema.ts', 'fields.ts', 'read.ts', 'calls.ts', 'risk.ts', 'index.ts', 'README.md'];
+const parts = ['schema.ts', 'fields.ts', 'check.ts', 'read.ts', 'calls.ts', 'index.ts', 'README.md'];
 
 const complete: Rule = {
   says: 'every kind is a complete form',
@@ -155,15 +155,18 @@ const brandedWords = new Set(
   ),
 );
 
-const dialectTables = 'src/http/dialects.ts';
-const servedDialects: readonly string[] = ['src/server/dialects.ts', 'src/server/workspaces-dialects.ts'];
+const dialectTables = 'src/api/dialects.ts';
+const servedDialects: readonly string[] = [
+  'src/server/kernel/dialects.ts',
+  'src/server/kernel/workspaces-dialects.ts',
+];
 
 /**
  * Where pull requests and CI jobs are: no service that trueup reconciles, though a wire name has the word. Commands and reports speak to
  * it, and tell its jobs by the variables that they set.
  */
 const platforms: ReadonlySet<string> = new Set(['github']);
-const speakToPlatforms = ['src/cli', 'src/report'];
+const speakToPlatforms = ['src/command-line.ts', 'src/commands', 'src/run', 'src/report'];
 
 /** In any case, as a word of its own or as a part of a compound name; but `hcp:` is a reserved prefix of tag keys. */
 function brandPattern(names: ReadonlySet<string>): RegExp {
@@ -172,7 +175,7 @@ function brandPattern(names: ReadonlySet<string>): RegExp {
 
 const unbranded: Rule = {
   says: 'no brand is named outside the dialect tables, not even in a comment',
-  because: 'what one service calls or does differently is a row of its dialect in src/http/dialects.ts',
+  because: 'what one service calls or does differently is a row of its dialect in src/api/dialects.ts',
   violations: (tree) => {
     const isBound = (path: string) => path !== dialectTables && !isBelow(path, 'src/server');
     const all = [...brands, ...brandedWords];

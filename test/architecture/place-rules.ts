@@ -13,14 +13,21 @@ interface Home {
 const homes: readonly Home[] = [
   {
     what: 'src/server',
-    homes: ['src/server', 'src/cli/run/embedded-service.ts', 'src/cli/commands/serve.ts'],
+    homes: ['src/server', 'src/run/embedded-service.ts', 'src/commands/serve/command.ts'],
     because:
       'the wire is the only contract between the reconciler and the embedded service: it is started in these places and known nowhere else',
   },
   {
     what: 'node:fs',
     homes: [
-      ...['src/files', 'src/manifest', 'src/ledger', 'src/audit/archive/sqlite-archive.ts', 'src/cli'],
+      ...[
+        'src/files',
+        'src/manifest',
+        'src/ledger',
+        'src/audit-trail/sqlite-archive.ts',
+        'src/commands',
+        'src/run',
+      ],
       'src/server',
     ],
     because:
@@ -31,7 +38,7 @@ const homes: readonly Home[] = [
     // It silences one warning while a module of Node loads, which nothing but the process itself can do.
     // The other one ends the processes that it has started, with those that they have started.
     homes: [
-      ...['src/cli', 'src/main.ts', 'src/server/data-file/load-sqlite.ts', 'src/ledger/local/load-sqlite.ts'],
+      ...['src/run/host.ts', 'src/main.ts', 'src/server/kernel/database.ts', 'src/ledger/exclusive-file.ts'],
       'src/ledger/git/git-command.ts',
     ],
     because: 'what the process knows reaches the program through the host that main.ts makes',
@@ -40,25 +47,25 @@ const homes: readonly Home[] = [
     what: 'node:sqlite',
     // The guard of a local ledger is the first exception: no other lock that Node offers ends with its process, and only
     // then. The archive of the audit trail, which loads the module in the same way, is the second and last.
-    homes: ['src/server', 'src/ledger/local/exclusive-file.ts', 'src/ledger/local/load-sqlite.ts'],
+    homes: ['src/server', 'src/ledger/exclusive-file.ts'],
     because:
       'the database belongs to the embedded service; the reconciler has files and the wire, an empty database to lock, and an archive of events',
   },
   { what: 'fastify', homes: ['src/server'], because: 'only the embedded service serves' },
   {
     what: 'jose',
-    homes: ['src/cli/role-check', 'src/server/cluster-auth/login'],
+    homes: ['src/commands/role-check', 'src/server/cluster-auth/public-keys.ts'],
     because: 'JWTs are judged where a login is: by the service, and by the one command that foretells it',
   },
   {
     what: 'undici',
-    homes: ['src/http'],
+    homes: ['src/api'],
     because: 'requests go through the one line to their target that limits, retries and redacts them',
   },
   {
     what: 'node:http',
     homes: ['src/server'],
-    because: 'requests go through src/http, which uses undici; only the embedded service serves',
+    because: 'requests go through src/api, which uses undici; only the embedded service serves',
   },
   {
     what: 'node:child_process',
@@ -68,7 +75,7 @@ const homes: readonly Home[] = [
   },
   {
     what: 'pg',
-    homes: ['src/ledger/postgres/postgres-connection.ts'],
+    homes: ['src/ledger/postgres-connection.ts'],
     because: 'a database is known to what connects to it alone, and loaded only for a stack that asks for it',
   },
   {
@@ -76,10 +83,14 @@ const homes: readonly Home[] = [
     homes: ['src/ledger'],
     because: 'a ledger and an archive may live in a database; nothing else does',
   },
-  { what: 'commander', homes: ['src/cli'], because: 'only the command line knows flags' },
+  {
+    what: 'commander',
+    homes: ['src/command-line.ts', 'src/commands', 'src/run/command-options.ts'],
+    because: 'only the command line and commands know flags',
+  },
   {
     what: 'node:readline',
-    homes: ['src/cli/terminal/question.ts'],
+    homes: ['src/run/question.ts'],
     because: 'only the process can ask a person, and only on a terminal',
   },
 ];
@@ -119,15 +130,15 @@ const pureFloors = ['src/model', 'src/plan', 'src/report', 'src/kinds'];
 
 const words: readonly Word[] = [
   {
-    says: 'the process is seen only in src/cli and src/main.ts',
+    says: 'the process is seen only in src/run/host.ts and src/main.ts',
     pattern: /(?<![\w.-])process\s*(?:\?\.|[.[;,)}])/,
     where: (path) =>
       ![
         ...[
-          'src/cli',
+          'src/run/host.ts',
           'src/main.ts',
-          'src/server/data-file/load-sqlite.ts',
-          'src/ledger/local/load-sqlite.ts',
+          'src/server/kernel/database.ts',
+          'src/ledger/exclusive-file.ts',
         ],
         // It ends the processes that it has started, with those that they have started.
         'src/ledger/git/git-command.ts',
@@ -137,9 +148,9 @@ const words: readonly Word[] = [
     broken: ['const code = process.exitCode;', "process['exit'](1);", 'const { env } = process;'],
   },
   {
-    says: 'the console is used only in src/cli and src/main.ts',
+    says: 'the console is used only in src/main.ts',
     pattern: /(?<![\w.-])console\s*(?:\?\.|[.[;,)}])/,
-    where: (path) => !['src/cli', 'src/main.ts'].some((place) => isBelow(path, place)),
+    where: (path) => path !== 'src/main.ts',
     because: 'floors return values and texts; where they are printed is for the command to say',
     broken: ['console.log(1);', 'const { log } = console;'],
   },
@@ -155,7 +166,9 @@ const words: readonly Word[] = [
     says: 'commands know the clock, chance and the machine from their host',
     pattern:
       /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\brandom(?:UUID|Bytes)\b|\bhostname\(|\bprocess\.(?:env|cwd|pid|platform|kill|argv)\b|\bperformance\.now\b/,
-    where: (path) => isBelow(path, 'src/cli') && path !== 'src/cli/this-machine.ts',
+    where: (path) =>
+      ['src/command-line.ts', 'src/commands', 'src/run'].some((place) => isBelow(path, place)) &&
+      path !== 'src/run/host.ts',
     because: 'the host is everything that a command may know of the outside, so that a test can replace it',
     broken: ['const now = Date.now();', 'const id = randomUUID();', 'const { pid } = { pid: process.pid };'],
   },

@@ -6,7 +6,7 @@ export interface Rule {
   readonly says: string;
   /** the error's text for whoever breaks it: the reason, and with it the way out */
   readonly because: string;
-  /** what breaks it, one line each: `src/compare/diff.ts imports src/http/transport/connection.ts` */
+  /** what breaks it, one line each: `src/compare/diff.ts imports src/api/transport/connection.ts` */
   violations(tree: SourceTree): readonly string[];
   /** ways to break it, each of which must be noticed */
   breakages(tree: SourceTree): readonly Breakage[];

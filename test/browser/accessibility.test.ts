@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
 import { describeInBrowser, openPage } from '../support/browser/chromium.ts';
 import { openReport, showHtml } from '../support/browser/open-report.ts';
-import { renderDiagnosticsHtml } from '../../src/report/html/diagnostics-html.ts';
+import { renderDiagnosticsHtml } from '../../src/report/html/diagnostics.ts';
 import { place, problem } from '../support/report/small-plan.ts';
 import { fullPlan, manyToys } from '../support/report/toy-plans.ts';
 import type { Page } from 'playwright-core';

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import type { Plan } from '../../src/model/plan/plan.ts';
-import { printable } from '../../src/report/format/printable.ts';
-import { renderDiagnosticsHtml } from '../../src/report/html/diagnostics-html.ts';
-import { renderPlanHtml } from '../../src/report/html/plan-html.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import { printable } from '../../src/report/view/printable.ts';
+import { renderDiagnosticsHtml } from '../../src/report/html/diagnostics.ts';
+import { renderPlanHtml } from '../../src/report/html/plan.ts';
 import { describeInBrowser, type OpenedPage, openPage } from '../support/browser/chromium.ts';
 import { showHtml } from '../support/browser/open-report.ts';
 import { anyDiagnostic, anyPlan } from '../support/report/arbitrary-plan.ts';

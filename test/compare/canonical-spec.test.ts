@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalSpec, contentAfter } from '../../src/compare/canonical-spec.ts';
+import { canonicalSpec, contentAfter } from '../../src/compare/comparisons.ts';
 import { diff } from '../../src/compare/diff.ts';
 import { wholeSpec, liveWhole, rewritten } from '../support/toys/arbitrary-toys.ts';
 import { wholeFields } from '../support/toys/toy-kind.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Comparison } from '../../src/model/kind/field.ts';
-import { type Json, sameJson } from '../../src/model/json/json.ts';
+import type { Comparison } from '../../src/model/field.ts';
+import { type Json, sameJson } from '../../src/model/json.ts';
 import {
   cidrSet,
   duration,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FieldChange } from '../../src/model/kind/field.ts';
-import { isJsonObject, type Json } from '../../src/model/json/json.ts';
-import type { Spec } from '../../src/model/resource/resource.ts';
-import { canonicalSpec } from '../../src/compare/canonical-spec.ts';
+import type { FieldChange } from '../../src/model/field.ts';
+import { isJsonObject, type Json } from '../../src/model/json.ts';
+import type { Spec } from '../../src/model/resource.ts';
+import { canonicalSpec } from '../../src/compare/comparisons.ts';
 import { type DiffInput, diff } from '../../src/compare/diff.ts';
 import { wholeSpec, liveWhole, rewritten } from '../support/toys/arbitrary-toys.ts';
 import { wholeFields } from '../support/toys/toy-kind.ts';

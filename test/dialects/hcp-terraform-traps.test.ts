@@ -1,6 +1,6 @@
 // What trips clients of the real service up (wire/workspaces 1.5 and 2.1), each through the whole job.
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/model/json/json.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import { type OpenOrganization, openOrganization } from '../support/dialects/open-organization.ts';
 import { workspace } from '../support/dialects/stack-folder.ts';
 import { users } from '../support/dialects/workspaces-service.ts';

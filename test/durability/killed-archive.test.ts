@@ -1,7 +1,7 @@
 // An archive that is killed at any point, again and again, has every event exactly once in the end.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Archive } from '../../src/audit/archive/archive.ts';
+import type { Archive } from '../../src/audit-trail/archive.ts';
 import { archiveStores } from '../support/audit/stores.ts';
 import { servedEvents, serveTrail } from '../support/audit/trail-service.ts';
 import { startTrueup } from '../support/cli/process.ts';

@@ -1,10 +1,10 @@
 // A target that logs in: one login for many requests, a token that stays fresh, and none left behind. The server gives
 // out tokens and checks them, as the secrets service does.
 import { describe, expect, it } from 'vitest';
-import { findDialect } from '../../src/http/dialects.ts';
-import { openConnection } from '../../src/http/transport/connection.ts';
-import { loginsOnly } from '../../src/http/transport/restrict.ts';
-import { Sender } from '../../src/http/transport/sender.ts';
+import { findDialect } from '../../src/api/dialects.ts';
+import { openConnection } from '../../src/api/transport/connection.ts';
+import { loginsOnly } from '../../src/api/transport/dispatcher.ts';
+import { Sender } from '../../src/api/transport/sender.ts';
 import { type Loopback, listen, type Recorded, type Reply } from '../support/http/loopback.ts';
 import { failureOf, open, rolesTarget } from '../support/http/open-for-test.ts';
 import { stillClock } from '../support/http/still-clock.ts';

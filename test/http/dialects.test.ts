@@ -1,9 +1,9 @@
 // What goes over the wire in each dialect: paths, headers and member names, recorded by a server that knows nothing of us.
 import { describe, expect, it } from 'vitest';
-import { dialectNames, dialects, findDialect } from '../../src/http/dialects.ts';
-import { renameMembers } from '../../src/model/json/rename-members.ts';
-import type { JsonObject } from '../../src/model/json/json.ts';
-import type { Dialect } from '../../src/model/stack/target.ts';
+import { dialectNames, dialects, findDialect } from '../../src/api/dialects.ts';
+import { renameMembers } from '../../src/model/call.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { Dialect } from '../../src/model/stack.ts';
 import { listen } from '../support/http/loopback.ts';
 import { open, rolesTarget, workspacesTarget } from '../support/http/open-for-test.ts';
 

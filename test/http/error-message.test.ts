@@ -1,7 +1,7 @@
 // The words of a failure, from every envelope that services and what stands before them are known to answer.
 import { describe, expect, it } from 'vitest';
-import { errorMessage, foreignMessage, serviceWarnings } from '../../src/http/error-message.ts';
-import type { Json } from '../../src/model/json/json.ts';
+import { errorMessage, foreignMessage, serviceWarnings } from '../../src/api/transport/read-response.ts';
+import type { Json } from '../../src/model/json.ts';
 
 const envelopes: [string, Json, string][] = [
   [

@@ -1,9 +1,9 @@
 // The way to the audit trail: one path, one verb, a token of its own.
 import { expect, it, onTestFinished } from 'vitest';
-import { findDialect } from '../../src/http/dialects.ts';
-import { openAuditTrail } from '../../src/http/open-audit-trail.ts';
-import { auditsOnly } from '../../src/http/transport/restrict.ts';
-import { KnownSecrets } from '../../src/model/redaction/known-secrets.ts';
+import { findDialect } from '../../src/api/dialects.ts';
+import { openAuditTrail } from '../../src/api/open-target.ts';
+import { auditsOnly } from '../../src/api/transport/dispatcher.ts';
+import { KnownSecrets } from '../../src/redaction/known-secrets.ts';
 import { MockAgent, request } from 'undici';
 import { type Answering, listen } from '../support/http/loopback.ts';
 import { workspacesTarget } from '../support/http/open-for-test.ts';

@@ -1,11 +1,11 @@
 // A target as plan and apply see it: what it answers, how fast it is asked, how it ends, and what cannot be sent at all.
 // Every server is a real one on loopback; only the clock is not.
 import { describe, expect, it } from 'vitest';
-import { findDialect } from '../../src/http/dialects.ts';
-import { openConnection } from '../../src/http/transport/connection.ts';
-import { openReader } from '../../src/http/open-target.ts';
-import { asksRightsOnly, readsOnly } from '../../src/http/transport/restrict.ts';
-import { Sender } from '../../src/http/transport/sender.ts';
+import { findDialect } from '../../src/api/dialects.ts';
+import { openConnection } from '../../src/api/transport/connection.ts';
+import { openReader } from '../../src/api/open-target.ts';
+import { asksRightsOnly, readsOnly } from '../../src/api/transport/dispatcher.ts';
+import { Sender } from '../../src/api/transport/sender.ts';
 import { inTurn, listen } from '../support/http/loopback.ts';
 import { failureOf, open, rolesTarget, workspacesTarget } from '../support/http/open-for-test.ts';
 

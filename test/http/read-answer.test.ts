@@ -1,10 +1,10 @@
 // Translation there and back is no change, whatever the body; user's own keys and values are never touched by accident.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dialects } from '../../src/http/dialects.ts';
-import { toNeutral } from '../../src/http/read-answer.ts';
-import { renameMembers } from '../../src/model/json/rename-members.ts';
-import type { Json } from '../../src/model/json/json.ts';
+import { dialects } from '../../src/api/dialects.ts';
+import { toNeutral } from '../../src/api/transport/read-response.ts';
+import { renameMembers } from '../../src/model/call.ts';
+import type { Json } from '../../src/model/json.ts';
 
 const spoken = [...dialects.values()];
 const neutralNames = [...new Set(spoken.flatMap(({ rename }) => Object.keys(rename)))];

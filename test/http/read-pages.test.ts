@@ -1,8 +1,8 @@
 // Lists in pages against a server that pages for real, and that can be told to shift, repeat, lie and fail.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readPages } from '../../src/http/read-pages.ts';
-import type { Answer, Reader } from '../../src/model/wire.ts';
+import { readPages } from '../../src/api/read-pages.ts';
+import type { Answer, Reader } from '../../src/model/http.ts';
 import { listen, type Reply } from '../support/http/loopback.ts';
 import { open } from '../support/http/open-for-test.ts';
 

@@ -2,7 +2,7 @@
 // answers, errors with their causes, traces. The server repeats what it was sent, as proxies in debug mode do.
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { TargetOptions } from '../../src/http/open-target.ts';
+import type { TargetOptions } from '../../src/api/open-target.ts';
 import { listen, type Recorded, type Reply } from '../support/http/loopback.ts';
 import { open, rolesTarget } from '../support/http/open-for-test.ts';
 

@@ -1,7 +1,7 @@
 // What becomes of a write once its run is told to stop: only what is in flight goes on. Every server is a real one on loopback.
 import { buildConnector, Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { exchange } from '../../src/http/transport/exchange.ts';
+import { exchange } from '../../src/api/transport/exchange.ts';
 import { inTurn, listen } from '../support/http/loopback.ts';
 import { failureOf, open } from '../support/http/open-for-test.ts';
 import { stillClock } from '../support/http/still-clock.ts';

@@ -1,8 +1,8 @@
 // A login that is only tried: made once, and its token revoked at once. The server gives out tokens as the secrets service does.
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findDialect } from '../../src/http/dialects.ts';
-import { openTrial } from '../../src/http/try-login.ts';
-import { KnownSecrets } from '../../src/model/redaction/known-secrets.ts';
+import { findDialect } from '../../src/api/dialects.ts';
+import { openTrial } from '../../src/api/try-login.ts';
+import { KnownSecrets } from '../../src/redaction/known-secrets.ts';
 import { type Loopback, listen, type Reply } from '../support/http/loopback.ts';
 import { failureOf, rolesTarget } from '../support/http/open-for-test.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { gitLedger } from '../../src/ledger/git/git-ledger.ts';
-import { localLedger } from '../../src/ledger/local/local-ledger.ts';
-import { postgresLedger } from '../../src/ledger/postgres/postgres-ledger.ts';
-import { LedgerConflict, type StackStore } from '../../src/model/stack/ledger.ts';
+import { localLedger } from '../../src/ledger/local-ledger.ts';
+import { postgresLedger } from '../../src/ledger/postgres-ledger.ts';
+import { LedgerConflict, type StackStore } from '../../src/model/ledger.ts';
 import { makeRemote } from '../support/ledger/git-remote.ts';
 import { addressOf, entry, ledger, lock, namesIn } from '../support/ledger/kept-things.ts';
 import {

@@ -1,7 +1,7 @@
 /** What random stacks have found, each case cut down to what it takes. All of them once failed to converge. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/model/json/json.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import { planSchema } from '../../src/report/json/plan-schema.ts';
 import type { Deed } from '../support/loop/arbitrary-drift.ts';
 import type { Manifest } from '../support/loop/arbitrary-stack.ts';

@@ -2,7 +2,7 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as yaml from 'js-yaml';
 import { describe, expect, it, vi } from 'vitest';
-import { dialects } from '../../src/http/dialects.ts';
+import { dialects } from '../../src/api/dialects.ts';
 import { kinds } from '../../src/kinds/index.ts';
 import { readManifests } from '../../src/manifest/read-manifests.ts';
 import { plainStack, read, readOne, told } from '../support/manifest/manifest-folder.ts';

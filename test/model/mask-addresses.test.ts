@@ -1,6 +1,6 @@
 /** Whoever quotes an address, people or programs, tells nobody its login and its parameters. */
 import { expect, it } from 'vitest';
-import { maskAddresses } from '../../src/model/mask-addresses.ts';
+import { maskAddresses } from '../../src/redaction/mask-text.ts';
 
 it.each([
   ['the text "https://u:p@h/x?token=a#b" in it?', 'the text "https://***@h/x?***" in it?'],

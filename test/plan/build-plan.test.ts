@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Kind } from '../../src/model/kind/kind.ts';
+import type { Kind } from '../../src/model/kind.ts';
 import { buildPlan } from '../../src/plan/build-plan.ts';
 import { wholeKind, registryOf } from '../support/toys/toy-kind.ts';
 import { at, changeAt, deeds, desired, inputOf, live, planOf, record } from '../support/toys/toy-plan.ts';
-import { readAddress } from '../../src/model/resource/address.ts';
+import { readAddress } from '../../src/model/address.ts';
 
 const app = at('Whole', 'app');
 

@@ -3,9 +3,9 @@
  * rules 20-24: each combination falls under exactly one row, and what comes of it is what that row says.
  */
 import { describe, expect, it } from 'vitest';
-import { type Address, formatAddress, readAddress } from '../../src/model/resource/address.ts';
-import type { LedgerRecord, Origin } from '../../src/model/stack/ledger.ts';
-import type { DesiredResource, Metadata } from '../../src/model/resource/resource.ts';
+import { type Address, formatAddress, readAddress } from '../../src/model/address.ts';
+import type { LedgerRecord, Origin } from '../../src/model/ledger.ts';
+import type { DesiredResource, Metadata } from '../../src/model/resource.ts';
 import type { PlanResult } from '../../src/plan/build-plan.ts';
 import {
   applies,

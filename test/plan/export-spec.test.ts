@@ -1,10 +1,10 @@
 /** The shortest spec that asks for exactly what is live. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeDefaults } from '../../src/manifest/resolve/merge-defaults.ts';
-import type { FieldTable } from '../../src/model/kind/field.ts';
-import type { Json, JsonObject } from '../../src/model/json/json.ts';
-import type { Spec } from '../../src/model/resource/resource.ts';
+import { mergeDefaults } from '../../src/manifest/declaration.ts';
+import type { FieldTable } from '../../src/model/field.ts';
+import type { Json, JsonObject } from '../../src/model/json.ts';
+import type { Spec } from '../../src/model/resource.ts';
 import {
   duration,
   list,

@@ -1,10 +1,10 @@
 /** A part of a stack is planned: what is not in it is left as it is, whoever owns it (rule 41). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../src/model/resource/address.ts';
-import type { DesiredResource } from '../../src/model/resource/resource.ts';
-import { checkApprovedChanges } from '../../src/plan/approval/judge-approval.ts';
-import { plannedDeletions } from '../../src/plan/ownership/planned-deletions.ts';
+import { formatAddress } from '../../src/model/address.ts';
+import type { DesiredResource } from '../../src/model/resource.ts';
+import { checkApprovedChanges } from '../../src/plan/approval-coverage.ts';
+import { plannedDeletions } from '../../src/plan/draft-removal.ts';
 import { at, deeds, desired, inputOf, live, planOf, record, type World } from '../support/toys/toy-plan.ts';
 import { crowd, fired } from '../support/toys/watched-toys.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FieldChange } from '../../src/model/kind/field.ts';
-import type { PlanDifference } from '../../src/model/plan/plan-difference.ts';
-import { comparePlans, isSamePlan } from '../../src/plan/approval/compare-plans.ts';
-import { plain } from '../../src/report/terminal/paint.ts';
-import { renderPlanDifferenceJson } from '../../src/report/json/plan-difference-json.ts';
-import { renderPlanDifference } from '../../src/report/terminal/plan-difference-text.ts';
+import type { FieldChange } from '../../src/model/field.ts';
+import type { PlanDifference } from '../../src/model/plan.ts';
+import { comparePlans, isSamePlan } from '../../src/plan/compare-plans.ts';
+import { plain } from '../../src/report/text/layout.ts';
+import { renderPlanDifferenceJson } from '../../src/report/json/plan-difference.ts';
+import { renderPlanDifference } from '../../src/report/text/plan-difference.ts';
 import { anyPlan, hostileText } from '../support/report/arbitrary-plan.ts';
 import { change, plan } from '../support/report/small-plan.ts';
 

@@ -1,7 +1,7 @@
 /** A trail of twenty thousand events: read whole, in pages, each event exactly once, by the index that its order has. */
 import { expect, it } from 'vitest';
 
-import { Database } from '../../src/server/data-file/database.ts';
+import { Database } from '../../src/server/kernel/database.ts';
 import { readTrail, trailOf } from '../support/server/audit-trails/read-trail.ts';
 import { temporaryDataFile } from '../support/server/data-file.ts';
 import { seedWith, serveForTest } from '../support/server/serve-for-test.ts';

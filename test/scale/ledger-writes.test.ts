@@ -1,9 +1,9 @@
 /** How often a large ledger is written: it is written whole, so once for each outcome would be quadratic. */
 import { describe, expect, it } from 'vitest';
 import { LedgerKeeper } from '../../src/apply/keep-ledger.ts';
-import type { Ledger, LedgerRecord } from '../../src/model/stack/ledger.ts';
+import type { Ledger, LedgerRecord } from '../../src/model/ledger.ts';
 import { names } from '../support/scale/counted-stack.ts';
-import { readAddress } from '../../src/model/resource/address.ts';
+import { readAddress } from '../../src/model/address.ts';
 
 const record = (value: number): LedgerRecord => ({ origin: 'created', fields: { value } });
 

@@ -1,6 +1,6 @@
 /** How fast a plan may ask: what waits for its turn is seen at the clock of the transport, whatever the machine is busy with. */
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { systemClock } from '../../src/http/transport/clock.ts';
+import { systemClock } from '../../src/api/transport/clock.ts';
 import { openBench, secrets } from '../support/cli/bench.ts';
 import { role, workspace } from '../support/cli/documents.ts';
 import { madeUp } from '../support/cli/faulty-proxy.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { API_ENDPOINTS } from '../../src/server/endpoints.ts';
+import { API_ENDPOINTS } from '../../src/server/workspaces-endpoints.ts';
 import { serveForTest } from '../support/server/serve-for-test.ts';
 
 it('answers a ping with nothing, to who has a token', async () => {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { type FastifyInstance, type FastifyHttpOptions, fastify } from 'fastify';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { acceptListVerb, PARSER_FREEING_LISTENER } from '../../src/server/list-verb.ts';
+import { acceptListVerb, PARSER_FREEING_LISTENER } from '../../src/server/kernel/list-verb.ts';
 
 const LIST_A = 'LIST /a HTTP/1.1\r\nHost: x\r\n\r\n';
 const GET_B = 'GET /b HTTP/1.1\r\nHost: x\r\n\r\n';

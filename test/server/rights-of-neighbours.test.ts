@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { API_ENDPOINTS, STORED_FILES } from '../../src/server/endpoints.ts';
+import { API_ENDPOINTS, STORED_FILES } from '../../src/server/workspaces-endpoints.ts';
 import { NEIGHBOURS, type NeighbourOperation, neighbourPath } from '../support/server/rights/neighbours.ts';
 import { OPERATIONS } from '../support/server/rights/operations.ts';
 import { startWorld, type World } from '../support/server/rights/world.ts';

@@ -1,7 +1,7 @@
 // What the secrets service serves, by its own list: each path is there, and none lets a stranger in.
 import { expect, it } from 'vitest';
-import { chooseDialects } from '../../src/server/dialects.ts';
-import { servedPaths } from '../../src/server/secrets-endpoints.ts';
+import { chooseDialects } from '../../src/server/kernel/dialects.ts';
+import { servedPaths } from '../../src/server/cluster-auth-endpoints.ts';
 import { DIALECTS, serveLogins } from '../support/server/cluster-auth/serve-logins.ts';
 
 /** What anyone may ask. */

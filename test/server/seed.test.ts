@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../src/server/data-file/database.ts';
+import { Database } from '../../src/server/kernel/database.ts';
 import { applySeed } from '../../src/server/seed/apply-seed.ts';
 import { readSeed } from '../../src/server/seed/read-seed.ts';
-import { SeedError } from '../../src/server/seed/seed-reader.ts';
+import { SeedError } from '../../src/server/kernel/shape-checks.ts';
 import { seedWith, serveForTest } from '../support/server/serve-for-test.ts';
 
 /** The lines of a refused seed; none when it is fine. */
@@ -393,7 +393,7 @@ it('is refused before anything starts', async () => {
 
 it('keeps the keys of its type and of its checks the same', () => {
   const type = readFileSync(new URL('../../src/server/seed/seed.ts', import.meta.url), 'utf8');
-  const checks = ['read-seed', 'service-checks', 'workspace-checks']
+  const checks = ['read-seed', 'seed-checks']
     .map((file) => readFileSync(new URL(`../../src/server/seed/${file}.ts`, import.meta.url), 'utf8'))
     .join('\n');
   const keys = [...type.matchAll(/^ {2}readonly '?([a-z-]+)'?\??:/gm)].map((match) => match[1] ?? '');

@@ -1,10 +1,9 @@
 /** A host for `run` inside a test: everything that a command writes is kept, nobody answers questions. */
 import { randomUUID } from 'node:crypto';
-import type { ExitCode } from '../../src/cli/exit-codes.ts';
-import { run } from '../../src/cli/command-line.ts';
-import type { CliHost } from '../../src/cli/cli-host.ts';
+import type { ExitCode } from '../../src/run/exit-codes.ts';
+import { run } from '../../src/command-line.ts';
+import { type CliHost, thisMachine } from '../../src/run/host.ts';
 import { kinds } from '../../src/kinds/index.ts';
-import { thisMachine } from '../../src/cli/this-machine.ts';
 
 export interface Ran {
   readonly code: ExitCode;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { guardIds } from '../../src/model/plan/guard.ts';
+import { guardIds } from '../../src/model/guard.ts';
 import type { Seed } from '../../src/server/seed/seed.ts';
 import { smallSeed } from './rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFile, workspacesTarget } from './rig/stack-folder.ts';

@@ -1,6 +1,6 @@
 /** A resource as manifests declare it, without manifests. */
-import { type Address, formatAddress } from '../../src/model/resource/address.ts';
-import type { DesiredResource, Metadata, Spec } from '../../src/model/resource/resource.ts';
+import { type Address, formatAddress } from '../../src/model/address.ts';
+import type { DesiredResource, Metadata, Spec } from '../../src/model/resource.ts';
 
 export function declaredResource(
   address: Address,

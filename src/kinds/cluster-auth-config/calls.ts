@@ -2,17 +2,15 @@
  * Makes the call for a change of the config: one write with every field, because absent fields are reset to their defaults
  * (wire/cluster-auth 2.2). Pure. The body holds the reviewer JWT as a reference to its source.
  */
-import { formatAddress } from '../../model/resource/address.ts';
-import { type CallObject, SecretReference } from '../../model/plan/call.ts';
-import type { Change } from '../../model/plan/change.ts';
-import type { Json, JsonObject } from '../../model/json/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import type { Spec } from '../../model/resource/resource.ts';
-import { fieldValue } from '../../services/cluster-auth/field-value.ts';
-import { mountSegments } from '../../services/cluster-auth/mount.ts';
-import { wireBody } from '../../services/cluster-auth/wire-fields.ts';
-import { fields } from './fields.ts';
-import type { LiveConfig } from './live-config.ts';
+import { formatAddress } from '../../model/address.ts';
+import { type CallObject, SecretReference } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { Spec } from '../../model/resource.ts';
+import { fieldValue, wireBody } from '../../api/cluster-auth/wire-fields.ts';
+import { mountSegments } from '../../api/cluster-auth/mount.ts';
+import { fields, type LiveConfig } from './fields.ts';
 import { CONFIG_NAME } from './read.ts';
 import type { ConfigFields, ConfigSpec } from './schema.ts';
 

@@ -1,10 +1,21 @@
 /**
- * How each field of the config compares, and its default, which every write without the field restores
- * (wire/cluster-auth 2.2).
+ * How each field of the config compares, and its default (wire/cluster-auth 2.2); the live config in the shape of a manifest's
+ * spec; and how it is prepared for comparison. A write that would erase a stored reviewer JWT is refused (rule 16).
  */
-import type { FieldsOf, FieldTable } from '../../model/kind/field.ts';
-import { pem, pemSet, scalar, secretVersion, wordOr } from '../../compare/comparisons.ts';
-import type { ConfigSpec } from './schema.ts';
+import { mountText } from '../../api/cluster-auth/mount.ts';
+import { type MemberType, returnedFields, wrongTypedMember } from '../../api/cluster-auth/wire-fields.ts';
+import { canonicalDefault, pem, pemSet, scalar, secretVersion, wordOr } from '../../compare/comparisons.ts';
+import { diff } from '../../compare/diff.ts';
+import type { Address } from '../../model/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { FieldsOf, FieldTable } from '../../model/field.ts';
+import { isJsonObject, type Json, type JsonObject, sameJson } from '../../model/json.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind-specs.ts';
+import type { Session } from '../../model/kind.ts';
+import type { LedgerRecord } from '../../model/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { LiveResource, Spec } from '../../model/resource.ts';
+import type { ConfigFields, ConfigSpec } from './schema.ts';
 
 export const fields: FieldTable = {
   clusterHost: { compare: scalar },
@@ -15,3 +26,141 @@ export const fields: FieldTable = {
   disableIssValidation: { compare: scalar, default: true },
   issuer: { compare: wordOr(''), default: '' },
 } satisfies FieldsOf<ConfigSpec>;
+
+// Converts the answer of a mount to a live config, in the shape of a manifest's spec. Pure.
+
+/** A setting that manifests do not have. Writes repeat its live value, or they would reset it (wire/cluster-auth 2.2). */
+const REPEATED_MEMBER = 'use_annotations_as_alias_metadata';
+
+/** `reviewerJwtSet` is null where the service does not answer it; `repeated` holds the members that every write must repeat. */
+type ConfigFacts = { readonly reviewerJwtSet?: boolean | null; readonly repeated?: JsonObject };
+
+export type LiveConfig = LiveResource<ConfigFields, ConfigFacts>;
+
+/** Whether annotations of an account become metadata of its identity, where the service has that setting. */
+export function usesAnnotations({ repeated }: ConfigFacts): boolean {
+  return repeated?.[REPEATED_MEMBER] === true;
+}
+
+/** The members of an answer that are used here. */
+const memberTypes: Readonly<Record<string, MemberType>> = {
+  cluster_host: 'text',
+  cluster_ca_cert: 'text',
+  pem_keys: 'list',
+  disable_local_ca_jwt: 'switch',
+  disable_iss_validation: 'switch',
+  issuer: 'text',
+  token_reviewer_jwt_set: 'switch',
+  [REPEATED_MEMBER]: 'switch',
+};
+
+/** Why an answer is not accepted as a config: a write would send unexpected values back. */
+export function whyUnexpected(session: Session, data: JsonObject): string | undefined {
+  const host = data['cluster_host'] ?? null;
+  const unexpected =
+    host === null ? 'it has no host of a cluster' : wrongTypedMember(session, data, memberTypes);
+  return unexpected === undefined
+    ? undefined
+    : `the config of ${mountText(session)} was not understood: ${unexpected}`;
+}
+
+/**
+ * The spec holds the answered fields; `tokenReviewerJwt` is null if the service answers that none is stored, else absent.
+ */
+export function liveConfig(address: Address, data: JsonObject): LiveConfig {
+  const { tokenReviewerJwt: _, ...answered } = returnedFields(Object.keys(fields), data);
+  const flag = data['token_reviewer_jwt_set'];
+  const reviewerJwtSet = typeof flag === 'boolean' ? flag : null;
+  const spec: ConfigFields = {
+    ...answered,
+    ...(reviewerJwtSet === false ? { tokenReviewerJwt: null } : {}),
+  };
+  const repeated = data[REPEATED_MEMBER];
+  return {
+    address,
+    spec,
+    witness: {},
+    facts: { reviewerJwtSet, repeated: typeof repeated === 'boolean' ? { [REPEATED_MEMBER]: repeated } : {} },
+  };
+}
+
+// Prepares the live config for comparison, and protects a stored reviewer JWT: every write replaces the whole config, so a
+// write with neither the JWT nor an explicit `null` would erase it, and is refused (rule 16).
+
+type Comparison = CompareContext<ConfigSpec, LiveConfig>;
+
+const JWT = 'tokenReviewerJwt';
+
+export function prepare(context: Comparison): PreparedSpecs<ConfigSpec> {
+  const { desired, live, record } = context;
+  if (live === undefined) return { desired };
+  const prepared = { desired, ...comparableConfig(live, desired, record?.fields ?? {}) };
+  const { fields: changes } = diff({ fields, absent: 'default', recorded: record?.fields, ...prepared });
+  if (desired[JWT] !== undefined || live.facts.reviewerJwtSet === false)
+    return changes.length === 0 ? prepared : { ...prepared, live: asRecorded(prepared.live, record) };
+  if (changes.length > 0) return { ...prepared, problems: [wouldWipe(context, live)] };
+  return live.facts.reviewerJwtSet === true ? { ...prepared, notes: [undeclaredJwtNote] } : prepared;
+}
+
+/**
+ * Every write sends the JWT. If the record has no source of it, the plan shows a change to the declared source, so that the
+ * sent source is approved.
+ */
+function asRecorded(live: ConfigFields, record: LedgerRecord<ConfigFields> | undefined): ConfigFields {
+  const last = record?.fields[JWT];
+  return isJsonObject(live[JWT]) && last !== undefined ? { ...live, [JWT]: last } : live;
+}
+
+interface ComparableConfig {
+  readonly live: ConfigFields;
+  readonly unknown?: Readonly<Record<string, string>>;
+}
+
+function comparableConfig(live: LiveConfig, desired: ConfigSpec, recorded: ConfigFields): ComparableConfig {
+  const spec = { ...missingDefaults(live.spec, desired, recorded), ...live.spec };
+  const isSet = live.facts.reviewerJwtSet;
+  const last = withSource(recorded[JWT] ?? null, desired[JWT]);
+  if (isSet === true && last === null) {
+    const unknown = 'one is stored that this stack did not write, and the service never tells which';
+    return { live: spec, unknown: { [JWT]: unknown } };
+  }
+  // Where the service does not answer whether one is stored, rely on what was written last.
+  const isTrue = isSet === true || (isSet === null && last !== null && sameJson(last, desired[JWT]));
+  return { live: isTrue ? { ...spec, [JWT]: last } : spec };
+}
+
+/** Records of older versions hold no source of the JWT: the declared one is assumed. */
+function withSource(last: Json, declared: Json | undefined): Json {
+  if (!isJsonObject(declared)) return last;
+  const { env: _, file: __, ...sourceless } = declared;
+  return sameJson(last, sourceless) ? declared : last;
+}
+
+/**
+ * Defaults of fields that are neither answered nor declared nor recorded: without them, these fields would differ in every
+ * plan.
+ */
+function missingDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
+  const unanswered = Object.entries(fields).filter(
+    ([name, field]) =>
+      !field.writeOnly && [live, desired, recorded].every((spec) => spec[name] === undefined),
+  );
+  return Object.fromEntries(
+    unanswered.map(([name, field]): [string, Json] => [name, canonicalDefault(field)]),
+  );
+}
+
+const undeclaredJwtNote = `a reviewer JWT is stored that the manifest does not mention: it stays, and any change of this config will ask for its source or for ${quoted(`${JWT}: null`)}`;
+
+function wouldWipe({ address, place }: Comparison, live: LiveConfig): Diagnostic {
+  const stored =
+    live.facts.reviewerJwtSet === true ? 'a reviewer JWT is stored' : 'a reviewer JWT may be stored';
+  return {
+    code: 'reviewer-jwt-would-be-wiped',
+    severity: 'error',
+    class: 'invalid',
+    message: `${stored} in target ${quoted(address.target)}, and every write replaces the whole config: this one would wipe it`,
+    ...(place === undefined ? {} : { place }),
+    fix: `give its source (${quoted(`${JWT}: { env: NAME }`)} or "{ file: PATH }"), or write ${quoted(`${JWT}: null`)} to remove it`,
+  };
+}

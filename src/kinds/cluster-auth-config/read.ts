@@ -1,17 +1,17 @@
 /** Reads the config of a mount, but only if it is declared or recorded. */
-import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import type { Spec } from '../../model/resource/resource.ts';
-import { mountPath } from '../../services/cluster-auth/mount.ts';
-import { mountAnswer, unreadError } from '../../services/cluster-auth/mount-answer.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind.ts';
+import type { Spec } from '../../model/resource.ts';
 import {
   askMountType,
-  CONFIG_PATH,
   checkConfig,
+  CONFIG_PATH,
+  mountAnswer,
+  mountPath,
   readConfig,
-} from '../../services/cluster-auth/prove-mount.ts';
-import { fields } from './fields.ts';
-import { type LiveConfig, liveConfig, whyUnexpected } from './live-config.ts';
+  unreadError,
+} from '../../api/cluster-auth/mount.ts';
+import { fields, type LiveConfig, liveConfig, whyUnexpected } from './fields.ts';
 import type { ConfigSpec } from './schema.ts';
 
 /** The name of every config: each mount has one. */

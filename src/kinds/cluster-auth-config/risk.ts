@@ -2,10 +2,10 @@
  * Finds whose JWTs a change of the config makes accepted or refused. Pure. Trusting another cluster, key or issuer counts as
  * widening; only removing trust narrows.
  */
-import type { Json } from '../../model/json/json.ts';
-import type { Risk } from '../../model/plan/risk.ts';
-import type { Dialect } from '../../model/stack/target.ts';
-import { fieldValue } from '../../services/cluster-auth/field-value.ts';
+import type { Json } from '../../model/json.ts';
+import type { Risk } from '../../model/guard.ts';
+import type { Dialect } from '../../model/stack.ts';
+import { fieldValue } from '../../api/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
 import type { ConfigFields } from './schema.ts';
 

@@ -1,7 +1,7 @@
 /** The schema of a ClusterAuthConfig's spec: the source of its type and of the JSON Schema for editors. */
 import { type Static, Type } from 'typebox';
-import { nullable } from '../../model/kind/nullable.ts';
-import type { Declared, Named } from '../../model/kind/spec-types.ts';
+import { nullable } from '../../model/nullable.ts';
+import type { Declared, Named } from '../../model/kind-specs.ts';
 
 /** The source of the reviewer JWT; `check` requires exactly one. */
 const reviewerJwt = Type.Object(

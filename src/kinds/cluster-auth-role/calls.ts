@@ -2,16 +2,16 @@
  * Makes the calls for a change of a role. Pure. A write always has the full body: declared values over live ones, zeros
  * included, and always the selector, which the service resets whenever it is left out (rule 17; wire/cluster-auth 2.5).
  */
-import { type Address, formatAddress } from '../../model/resource/address.ts';
-import type { Call } from '../../model/plan/call.ts';
-import type { Change } from '../../model/plan/change.ts';
-import type { Json } from '../../model/json/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import type { Spec } from '../../model/resource/resource.ts';
-import { isNarrowing } from '../../model/plan/risk.ts';
-import { canonicalDefault, canonicalValue } from '../../compare/canonical-spec.ts';
-import { mountSegments } from '../../services/cluster-auth/mount.ts';
-import { wireBody } from '../../services/cluster-auth/wire-fields.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import type { Json } from '../../model/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { Spec } from '../../model/resource.ts';
+import { isNarrowing } from '../../model/guard.ts';
+import { canonicalDefault, canonicalValue } from '../../compare/comparisons.ts';
+import { mountSegments } from '../../api/cluster-auth/mount.ts';
+import { wireBody } from '../../api/cluster-auth/wire-fields.ts';
 import { fieldNamesOf, fields } from './fields.ts';
 import type { LiveRole } from './live-role.ts';
 import { risk } from './risk.ts';

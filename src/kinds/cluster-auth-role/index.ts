@@ -1,13 +1,9 @@
 /** The kind ClusterAuthRole: which service accounts may log in at a mount, and what token they get. */
-import { jsonSchema } from '../../model/kind/json-schema.ts';
-import { defineKind } from '../../model/kind/define-kind.ts';
+import { defineKind, jsonSchema } from '../../model/define-kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
-import { fields } from './fields.ts';
-import { upgradePolicies } from './upgrade-policies.ts';
-import type { LiveRole } from './live-role.ts';
-import { names } from './names.ts';
-import { prepare } from './prepare.ts';
+import { fields, names, upgradePolicies } from './fields.ts';
+import { type LiveRole, prepare } from './live-role.ts';
 import { whyNotGone, read, readOne } from './read.ts';
 import { similarity, risk } from './risk.ts';
 import { type RoleSpec, roleSpec } from './schema.ts';

@@ -1,30 +1,29 @@
 /**
- * Reads the roles of a mount: one list, then one read for each role that is declared, recorded or owned by the target
- * (rule 11). Other roles are counted and not read. A mount of another method counts as unread (rule 38).
+ * Reads the roles of a mount: one list, by LIST or by its equivalent GET, then one read for each role that is declared,
+ * recorded or owned by the target (rule 11). Other roles are counted and not read. A mount of another method counts as unread
+ * (rule 38).
  */
-import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
-import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import { ownsName } from '../../model/resource/owned-names.ts';
-import type { Spec } from '../../model/resource/resource.ts';
-import type { Target } from '../../model/stack/target.ts';
-import { quoted } from '../../model/quoted.ts';
-import { mountPath, mountText } from '../../services/cluster-auth/mount.ts';
-import {
-  isUnsupportedPath,
-  type MountAnswer,
-  mountAnswer,
-  unreadError,
-} from '../../services/cluster-auth/mount-answer.ts';
 import {
   anotherMethod,
   askMountType,
+  isUnsupportedPath,
+  type MountAnswer,
+  mountAnswer,
+  mountPath,
+  mountText,
   type MountType,
+  unreadError,
   whyConfigIsNoProof,
-} from '../../services/cluster-auth/prove-mount.ts';
-import { fieldNamesOf } from './fields.ts';
-import { listRoles } from './list-roles.ts';
+} from '../../api/cluster-auth/mount.ts';
+import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
+import type { Answer } from '../../model/http.ts';
+import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
+import { ownsName } from '../../model/name-pattern.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { Spec } from '../../model/resource.ts';
+import type { Target } from '../../model/stack.ts';
+import { fieldNamesOf, names } from './fields.ts';
 import { type LiveRole, readRole } from './live-role.ts';
-import { names } from './names.ts';
 
 const KIND = 'ClusterAuthRole';
 
@@ -228,3 +227,36 @@ async function rolesNotGone(
 }
 
 const contradicted = 'it is listed, also once more, and answers that there is none';
+
+// Lists the names of all roles of a mount, by the verb LIST or by its equivalent GET.
+
+interface RoleList {
+  /** in lower case, as the service stores them; undefined when they could not be listed */
+  readonly keys?: readonly string[];
+  /** why they could not be listed */
+  readonly unread?: string;
+  readonly notes: readonly string[];
+}
+
+/** The statuses with which a service or a proxy refuses an unknown verb. */
+const verbRefused: ReadonlySet<number> = new Set([400, 405, 501]);
+
+async function listRoles(session: Session): Promise<RoleList> {
+  const path = mountPath(session, 'role');
+  const listed = await session.reader.list(path);
+  if (!verbRefused.has(listed.status)) return rolesOf(session, listed, []);
+  const note = `the verb LIST was refused (${listed.status}): roles were listed with GET`;
+  return rolesOf(session, await session.reader.get(`${path}?list=true`), [note]);
+}
+
+function rolesOf(session: Session, answer: Answer, notes: readonly string[]): RoleList {
+  const mounted = mountAnswer(session, answer);
+  if (mounted.is === 'none') return { keys: [], notes };
+  if (mounted.is === 'unread') return { unread: mounted.why, notes };
+  const { keys } = mounted.data;
+  return isTexts(keys) ? { keys, notes } : { unread: 'the list of roles holds no names', notes };
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

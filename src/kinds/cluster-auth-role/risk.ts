@@ -3,13 +3,12 @@
  * time, and every change that is not provably narrower counts as wider. `before` is undefined for a new role, `after` for a
  * deleted one.
  */
-import { formatDuration } from '../../model/kind/duration.ts';
-import type { RiskGuard } from '../../model/plan/guard.ts';
-import type { Json } from '../../model/json/json.ts';
-import { matchesPattern } from '../../model/kind/name-pattern.ts';
-import type { Risk } from '../../model/plan/risk.ts';
+import { formatDuration } from '../../model/duration.ts';
+import type { Risk, RiskGuard } from '../../model/guard.ts';
+import type { Json } from '../../model/json.ts';
+import { matchesPattern } from '../../model/name-pattern.ts';
 import { quoted } from '../../model/quoted.ts';
-import { fieldValue } from '../../services/cluster-auth/field-value.ts';
+import { fieldValue } from '../../api/cluster-auth/wire-fields.ts';
 import {
   admitsAll,
   admitsEveryNamespace,
@@ -20,12 +19,10 @@ import {
   texts,
   accountsText,
   selectedAccountsText,
-} from './access-words.ts';
-import { holdsBlock } from './address-block.ts';
+} from './describe-access.ts';
+import { holdsBlock, selectsEverything } from './login-conditions.ts';
 import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
-import { selectsEverything } from './namespace-selector.ts';
-import type { RoleFields } from './schema.ts';
-import { zeroMeans } from './zero-lifetimes.ts';
+import { type RoleFields, ttlZeroMeaning } from './schema.ts';
 
 type RoleField = keyof RoleFields;
 
@@ -243,11 +240,11 @@ function checkTtl(sides: RoleSides): Risk[] {
     is === 0
       ? widens(
           name,
-          `${of} was ${formatDuration(was)} and becomes ${zeroMeans.tokenTtl}, which may be longer`,
+          `${of} was ${formatDuration(was)} and becomes ${ttlZeroMeaning.tokenTtl}, which may be longer`,
         )
       : widens(
           name,
-          `${of} was ${zeroMeans.tokenTtl}, which may be shorter, and becomes ${formatDuration(is)}`,
+          `${of} was ${ttlZeroMeaning.tokenTtl}, which may be shorter, and becomes ${formatDuration(is)}`,
         ),
   ];
 }

@@ -1,8 +1,20 @@
-/** The schema of a ClusterAuthRole's spec: the source of its type and of the JSON Schema for editors. */
+/**
+ * The schema of a ClusterAuthRole's spec: the source of its type and of the JSON Schema for editors. Also the meaning of 0 in
+ * each lifetime.
+ */
 import { type Static, Type } from 'typebox';
-import { nullable } from '../../model/kind/nullable.ts';
-import type { Declared, Named } from '../../model/kind/spec-types.ts';
-import { zeroMeans } from './zero-lifetimes.ts';
+import type { Declared, Named } from '../../model/kind-specs.ts';
+import { nullable } from '../../model/nullable.ts';
+
+/** 0 never means that a token ends at once. */
+export const ttlZeroMeaning = {
+  tokenTtl: 'what the mount gives',
+  tokenMaxTtl: "the mount's limit only",
+  tokenExplicitMaxTtl: 'no cap',
+  tokenPeriod: 'not periodic',
+} as const;
+
+// The schema of a ClusterAuthRole's spec: the source of its type and of the JSON Schema for editors.
 
 /** Seconds, or a duration as text, as the service accepts it (wire/cluster-auth 2.4). */
 const lifetime = (description: string, zero: string) =>
@@ -66,15 +78,15 @@ export const roleSpec = Type.Object(
         }),
       ),
     ),
-    tokenTtl: lifetime('Lifetime of a token, and of each renewal.', zeroMeans.tokenTtl),
-    tokenMaxTtl: lifetime('Lifetime that renewals cannot exceed.', zeroMeans.tokenMaxTtl),
+    tokenTtl: lifetime('Lifetime of a token, and of each renewal.', ttlZeroMeaning.tokenTtl),
+    tokenMaxTtl: lifetime('Lifetime that renewals cannot exceed.', ttlZeroMeaning.tokenMaxTtl),
     tokenExplicitMaxTtl: lifetime(
       'Hard cap on the lifetime of a token, whatever else allows renewal.',
-      zeroMeans.tokenExplicitMaxTtl,
+      ttlZeroMeaning.tokenExplicitMaxTtl,
     ),
     tokenPeriod: lifetime(
       'Makes periodic tokens: each renewal extends them by this much, for ever.',
-      zeroMeans.tokenPeriod,
+      ttlZeroMeaning.tokenPeriod,
     ),
     tokenPolicies: words('Policies that tokens carry.'),
     policies: words('Deprecated by the API: use tokenPolicies, which this is folded into.', {

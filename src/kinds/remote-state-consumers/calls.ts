@@ -2,20 +2,19 @@
  * Makes the calls that change who may read a state. Pure. Edges are added and removed one by one, so that two writers
  * never erase each other's. Only when global sharing ends is the list replaced, because it was unknown before (rule 15).
  */
-import type { Address } from '../../model/resource/address.ts';
-import type { Call, CallObject, IdReference } from '../../model/plan/call.ts';
-import type { Change } from '../../model/plan/change.ts';
-import type { Json } from '../../model/json/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
+import type { Address } from '../../model/address.ts';
+import type { Call, CallObject, IdReference } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import type { Json } from '../../model/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import {
   callId,
   callOrder,
   type WorkspaceCallDraft,
   workspaceCall,
-} from '../../services/workspaces/workspace-call.ts';
-import { consumersOf, edgesOf } from './edges.ts';
-import type { LiveConsumers } from './read-edges.ts';
+} from '../../api/workspaces/workspace-call.ts';
+import { consumersOf, edgesOf, type LiveConsumers } from './read.ts';
 import type { RemoteStateConsumersSpec } from './schema.ts';
 
 type Context = CallContext<RemoteStateConsumersSpec, LiveConsumers>;

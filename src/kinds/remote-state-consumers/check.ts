@@ -1,9 +1,9 @@
 /** The rules about consumers that a schema cannot express (wire/workspaces 5.5). Offline. */
-import type { Json } from '../../model/json/json.ts';
-import type { ResourceProblem, CheckContext } from '../../model/kind/kind.ts';
-import type { DesiredResource } from '../../model/resource/resource.ts';
+import type { Json } from '../../model/json.ts';
+import type { ResourceProblem, CheckContext } from '../../model/kind.ts';
+import type { DesiredResource } from '../../model/resource.ts';
 import { quoted } from '../../model/quoted.ts';
-import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
+import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import type { RemoteStateConsumersSpec } from './schema.ts';
 
 export function check(

@@ -1,8 +1,98 @@
-/** How the fields of a RemoteStateConsumers compare: a set of names. */
-import type { FieldsOf, FieldTable } from '../../model/kind/field.ts';
+/**
+ * How consumers compare: as a set of names. Gives live consumers the names that manifests have for them, and decides what is
+ * compared while the state is shared with everyone (rule 15).
+ */
+import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import { set } from '../../compare/comparisons.ts';
+import { formatAddress } from '../../model/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { FieldsOf, FieldTable } from '../../model/field.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind-specs.ts';
+import { quoted } from '../../model/quoted.ts';
+import { consumersOf, edgesOf, type LiveConsumers } from './read.ts';
 import type { RemoteStateConsumersSpec } from './schema.ts';
 
 export const fields: FieldTable = {
   consumers: { compare: set, default: [] },
 } satisfies FieldsOf<RemoteStateConsumersSpec>;
+
+// Gives live consumers the names that manifests have for them, and decides what is compared while the state is shared with
+// everyone, when the list is unknown (rule 15).
+
+type Comparison = CompareContext<RemoteStateConsumersSpec, LiveConsumers>;
+
+export function prepare(context: Comparison): PreparedSpecs<RemoteStateConsumersSpec> {
+  const { address, desired, live, peer } = context;
+  const workspace = peer(workspaceOf(address));
+  if (live === undefined) {
+    return { desired, problems: workspace.live === undefined ? [] : [unread(context)] };
+  }
+  if (desired.consumers === undefined) return { desired: { consumers: [] }, live: { consumers: [] } };
+  if (live.facts.project === true)
+    return { desired, live: { consumers: [] }, problems: [sharedWithProject(context)] };
+  // Use the state that the plan saw: before this part is written, the workspace's own change may already have ended the sharing.
+  const { globalRemoteState: found } = workspace.live?.facts ?? {};
+  const shared = found ?? live.facts.global;
+  if (shared !== true) return { desired, live: { consumers: knownConsumers(context) } };
+  if (staysShared(workspace))
+    return { desired, live: { consumers: [] }, problems: [sharedGlobally(context)] };
+  return { desired, unknown: { consumers: 'unknown while shared globally' } };
+}
+
+/**
+ * Consumers are matched by id: one that was renamed in the service gets the name that the manifest declares. One that this
+ * plan renames keeps the name from the time of planning, even when it is read again later.
+ */
+function knownConsumers({ address, desired, live, peer }: Comparison): readonly string[] {
+  const { edges } = peer(address).live?.facts ?? {};
+  const planned = [...edgesOf(edges)].map(([name, id]) => [id, name] as const);
+  const declared = consumersOf(desired).flatMap((name) => {
+    const id = peer({ ...workspaceOf(address), name }).live?.id;
+    return id === undefined ? [] : [[id, name] as const];
+  });
+  const names = new Map([...planned, ...declared]);
+  return [...edgesOf(live?.facts.edges)].map(([name, id]) => names.get(id) ?? name);
+}
+
+/** Whether global sharing is still on after this plan: not if it is declared off, or was declared and no longer is (rule 6). */
+function staysShared({ desired, record }: ReturnType<Comparison['peer']>): boolean {
+  const { globalRemoteState: declared } = desired ?? {};
+  const { globalRemoteState: recorded } = record?.fields ?? {};
+  if (declared !== undefined) return declared === true;
+  return desired === undefined || recorded === undefined;
+}
+
+function sharedGlobally({ address, place }: Comparison): Diagnostic {
+  const name = formatAddress(workspaceOf(address));
+  return {
+    code: 'consumers-while-global',
+    severity: 'error',
+    class: 'invalid',
+    message: `${quoted(name)} shares its state with the whole organization, so a list of consumers means nothing`,
+    ...(place === undefined ? {} : { place }),
+    fix: `declare "globalRemoteState: false" for ${quoted(name)}, or remove the list of consumers`,
+  };
+}
+
+function sharedWithProject({ address, place }: Comparison): Diagnostic {
+  const name = formatAddress(workspaceOf(address));
+  return {
+    code: 'consumers-while-project',
+    severity: 'error',
+    class: 'invalid',
+    message: `${quoted(name)} shares its state with the whole project, so a list of consumers means nothing`,
+    ...(place === undefined ? {} : { place }),
+    fix: "turn that off in the service's own settings of the workspace, or remove the list of consumers",
+  };
+}
+
+function unread({ address, place }: Comparison): Diagnostic {
+  return {
+    code: 'consumers-unread',
+    severity: 'error',
+    class: 'incomplete',
+    message: `the consumers of ${quoted(formatAddress(workspaceOf(address)))} could not be read`,
+    ...(place === undefined ? {} : { place }),
+    fix: 'let the token read them; after a rename, put the same "renamedFrom" into this document as into the workspace\'s',
+  };
+}

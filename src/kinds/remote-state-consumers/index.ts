@@ -1,20 +1,12 @@
 /** The kind RemoteStateConsumers: which workspaces may read the state of a workspace. */
-import { jsonSchema } from '../../model/kind/json-schema.ts';
-import { defineKind } from '../../model/kind/define-kind.ts';
-import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
-import { namesOfWorkspaces } from '../../services/workspaces/workspace-name.ts';
+import { defineKind, jsonSchema } from '../../model/define-kind.ts';
+import { namesOfWorkspaces, workspaceOf } from '../../api/workspaces/workspace.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
-import { consumersOf } from './edges.ts';
-import { fields } from './fields.ts';
-import { losses } from './losses.ts';
-import { prepare } from './prepare.ts';
-import { read, readOne } from './read.ts';
-import type { LiveConsumers } from './read-edges.ts';
-import { risk } from './risk.ts';
-import { remainingAccess } from './remains.ts';
+import { consumersOf, type LiveConsumers, read, readOne } from './read.ts';
+import { fields, prepare } from './fields.ts';
+import { ledgerMarks, losses, remainingAccess, risk, withdrawAccess } from './risk.ts';
 import { type RemoteStateConsumersSpec, remoteStateConsumersSpec } from './schema.ts';
-import { ledgerMarks, withdrawAccess } from './revoke.ts';
 
 export const remoteStateConsumers = defineKind<RemoteStateConsumersSpec, LiveConsumers>({
   name: 'RemoteStateConsumers',

@@ -1,21 +1,128 @@
 /**
- * Reads in parallel the consumers of the workspaces that a document or the ledger names, or that are to be deleted: one
- * request for each hundred consumers, none where the state is shared with all, because then the service would list the
- * whole organization (rule 10).
+ * Reads in parallel the consumers of the workspaces that a document or the ledger names, or that are to be deleted, as edges
+ * from name to id: one request for each hundred consumers, none where the state is shared with all (rule 10).
  */
-import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import { quoted } from '../../model/quoted.ts';
-import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
-import { type MatchedPart, placeParts } from '../../services/workspaces/match-parts.ts';
-import { readWorkspaceWithTags, unread } from '../../services/workspaces/read-workspace.ts';
-import { type BoundTags, ownershipFromTag } from '../../services/workspaces/bound-tags.ts';
-import { rightsOf } from '../../services/workspaces/rights.ts';
-import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
-import { limits } from '../../services/workspaces/service-limits.ts';
-import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
-import { recordedEdges } from './edges.ts';
-import { lacksEdges, type LiveConsumers, readEdges, sharedWith } from './read-edges.ts';
+import { encodeBrackets, type Pages, readPages } from '../../api/read-pages.ts';
+import {
+  listWorkspaces,
+  type MatchedPart,
+  placeParts,
+  type WorkspaceList,
+} from '../../api/workspaces/list-workspaces.ts';
+import { readWorkspaceWithTags, unread } from '../../api/workspaces/read-workspace.ts';
+import { limits } from '../../api/workspaces/service-limits.ts';
+import { type BoundTags, ownershipFromTag } from '../../api/workspaces/tag-bindings.ts';
+import {
+  asWorkspaceItem,
+  rightsOf,
+  type WorkspaceItem,
+  workspaceOf,
+} from '../../api/workspaces/workspace.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import { describeAnswer } from '../../model/http.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
+import type { LedgerRecord } from '../../model/ledger.ts';
+import { counted, quoted } from '../../model/quoted.ts';
+import type { LiveResource } from '../../model/resource.ts';
+import type { RemoteStateConsumersSpec } from './schema.ts';
+
+export function edgesOf(value: Json | undefined): ReadonlyMap<string, string> {
+  if (!isJsonObject(value)) return new Map();
+  return new Map(Object.entries(value).map(([name, id]) => [name, String(id)]));
+}
+
+/** The edges that this stack has added, according to the ledger. */
+export function recordedEdges(record: Pick<LedgerRecord, 'marks'> | undefined): ReadonlyMap<string, string> {
+  const { edges } = record?.marks ?? {};
+  return edgesOf(edges);
+}
+
+export function consumersOf({ consumers }: RemoteStateConsumersSpec): readonly string[] {
+  return Array.isArray(consumers) ? consumers.map(String) : [];
+}
+
+// Reads the consumers of one workspace as edges, name to id. A workspace that shares with all has none to read (rule 10).
+
+/** `global` and `project`: whether it is shared with all of the organization or project; `edges` only if with neither. */
+type ConsumerFacts = {
+  readonly global?: boolean;
+  readonly project?: boolean;
+  readonly edges?: Edges;
+  /** the service has no consumers: nobody can tell who reads the state */
+  readonly untold?: true;
+};
+
+/** The consumers of a state by name; absent where it is shared with all. */
+export type LiveConsumers = LiveResource<{ readonly consumers?: readonly string[] }, ConsumerFacts>;
+
+/** Consumers by name, each with its id. */
+type Edges = Readonly<Record<string, string>>;
+
+type EdgesAnswer =
+  | { readonly edges: Edges; readonly note?: string }
+  /** `missing`: the service answers that there is nothing at this path */
+  | { readonly edges?: never; readonly problem: string; readonly missing?: true };
+
+/**
+ * With whom a state is shared as a whole: the service then lists all their workspaces, and none of them is an edge.
+ * Sharing with the project is not in the specification; real services have it (wire/workspaces 1.5.3).
+ */
+function sharedWith({ attributes }: WorkspaceItem): 'organization' | 'project' | undefined {
+  if (attributes['global-remote-state'] === true) return 'organization';
+  return attributes['project-remote-state'] === true ? 'project' : undefined;
+}
+
+/** @throws WireError when the service cannot be reached */
+async function readEdges(session: Session, item: WorkspaceItem): Promise<EdgesAnswer> {
+  const pages = await readPages(session.reader, pathOf(item));
+  const { missing = 0 } = pages;
+  if (!pages.complete && missing === 0) {
+    const isMissing = typeof pages.problem === 'object' && pages.problem.status === 404;
+    return { problem: whyUnread(item, pages), ...(isMissing ? { missing: true } : {}) };
+  }
+  const consumers = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
+  const given = pages.items.length;
+  const nameless = given - consumers.length;
+  if (nameless > 0) {
+    const have = nameless === 1 ? 'has' : 'have';
+    return { problem: `${notAllRead(item)}: ${nameless} of ${given} in the list ${have} no name` };
+  }
+  const edges = Object.fromEntries(consumers.map(({ name, id }) => [name, id] as const));
+  return { edges, ...(missing > 0 ? { note: unreadableNote(item, missing) } : {}) };
+}
+
+/**
+ * Whether the service answers that there is nothing where the consumers are. Asks for one of them: a workspace that is shared with
+ * all has as many as the organization.
+ * @throws WireError when the service cannot be reached
+ */
+async function lacksEdges(session: Session, item: WorkspaceItem): Promise<boolean> {
+  const { status } = await session.reader.get(encodeBrackets(`${pathOf(item)}?page[size]=1`));
+  return status === 404;
+}
+
+function pathOf({ id }: WorkspaceItem): string {
+  return `/workspaces/${encodeURIComponent(id)}/relationships/remote-state-consumers`;
+}
+
+/** The note about consumers that the service counts but does not show: unknown edges are never removed. */
+function unreadableNote({ name }: WorkspaceItem, count: number): string {
+  const subject = count === 1 ? 'it is' : 'they are';
+  return `${counted(count, 'consumer')} of workspace ${quoted(name)} cannot be read with this token: ${subject} left alone`;
+}
+
+function whyUnread(item: WorkspaceItem, { problem }: Pages): string {
+  return `${notAllRead(item)}: ${typeof problem === 'object' ? describeAnswer(problem) : problem}`;
+}
+
+function notAllRead({ name }: WorkspaceItem): string {
+  return `the remote state consumers of workspace ${quoted(name)} were not all read`;
+}
+
+// Reads in parallel the consumers of the workspaces that a document or the ledger names, or that are to be deleted: one
+// request for each hundred consumers, none where the state is shared with all, because then the service would list the
+// whole organization (rule 10).
 
 const KIND = 'RemoteStateConsumers';
 

@@ -1,10 +1,15 @@
 /**
- * Finds who gains and who loses the right to read a state. Pure; an undefined side has no consumers. If the consumers before
- * are unknown, everyone could read the state: then the risk is reported with the workspace.
+ * Who gains, loses or keeps the right to read a state: by a change of the consumers, by the deletion or release of the
+ * workspace, and when the document is gone (rules 15, 25). Pure.
  */
-import type { Risk } from '../../model/plan/risk.ts';
+import { workspaceOf } from '../../api/workspaces/workspace.ts';
+import type { Address } from '../../model/address.ts';
+import type { Risk } from '../../model/guard.ts';
+import type { Json } from '../../model/json.ts';
+import type { MarkContext } from '../../model/kind.ts';
+import type { LedgerRecord } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
-import { consumersOf } from './edges.ts';
+import { consumersOf, edgesOf, type LiveConsumers, recordedEdges } from './read.ts';
 import type { RemoteStateConsumersSpec } from './schema.ts';
 
 export function risk(
@@ -31,4 +36,76 @@ function risksFor(effect: Risk['effect'], names: readonly string[], message: str
   if (names.length === 0) return [];
   const all = names.map(quoted).join(', ');
   return [{ path: ['consumers'], effect, message: `${all} ${message}` }];
+}
+
+// Finds who loses access to a state when its workspace is deleted: all current consumers that still exist afterwards. Pure.
+
+export function losses(
+  { address, facts }: LiveConsumers,
+  outlives: (address: Address, id: string) => boolean,
+): readonly string[] {
+  // While it is shared with all, there is no list, and it is unknown which workspaces read the state.
+  if (facts.global === true) return [sharedWith('organization')];
+  if (facts.project === true) return [sharedWith('project')];
+  if (facts.untold === true)
+    return ['nobody can tell who reads its state: the service has no remote state consumers'];
+  const losing = [...edgesOf(facts.edges)]
+    .filter(([name, id]) => outlives({ ...workspaceOf(address), name }, id))
+    .map(([name]) => quoted(name));
+  if (losing.length === 0) return [];
+  return [`workspaces that stay lose access to its state: ${losing.toSorted().join(', ')}`];
+}
+
+function sharedWith(whom: string): string {
+  return `its state is shared with the whole ${whom}: workspaces that read it lose access`;
+}
+
+// Finds who keeps access to the state of a released workspace: consumers that we added and that still exist. Pure.
+
+export function remainingAccess(
+  record: Pick<LedgerRecord, 'marks'>,
+  live?: LiveConsumers,
+): readonly string[] {
+  const { edges } = live?.facts ?? {};
+  const now = edges === undefined ? undefined : new Set(edgesOf(edges).values());
+  const readers = [...recordedEdges(record)]
+    .filter(([, id]) => now?.has(id) ?? true)
+    .map(([name]) => quoted(name));
+  if (readers.length === 0) return [];
+  const keep = readers.length === 1 ? 'keeps' : 'keep';
+  return [`${readers.toSorted().join(', ')} ${keep} reading its state`];
+}
+
+// What the ledger records of consumers, and which of them are removed when their document is gone (rules 15, 25).
+
+/**
+ * `{ edges: { name: id } }`: the edges that this stack has added. A removed edge stays recorded until a plan has found it
+ * gone.
+ */
+export function ledgerMarks({
+  change,
+  desired,
+  live,
+  record,
+  idOf,
+}: MarkContext<RemoteStateConsumersSpec, LiveConsumers>): Readonly<Record<string, Json>> {
+  const target = (change ?? live)?.address.target;
+  if (target === undefined) return {};
+  const given = consumersOf(desired).flatMap((name) => {
+    const id = idOf({ kind: 'Workspace', target, name });
+    return id === undefined ? [] : [[name, id] as const];
+  });
+  const known = change === undefined ? [] : recordedEdges(record);
+  return { edges: Object.fromEntries([...known, ...given]) };
+}
+
+/** The consumers that remain: all but the recorded ones. Empty spec for a state that is shared with all. */
+export function withdrawAccess(
+  record: Pick<LedgerRecord, 'marks'>,
+  live: LiveConsumers,
+): RemoteStateConsumersSpec {
+  if (live.facts.global === true || live.facts.project === true) return {};
+  const recorded = new Set(recordedEdges(record).values());
+  const edges = edgesOf(live.facts.edges);
+  return { consumers: consumersOf(live.spec).filter((name) => !recorded.has(edges.get(name) ?? '')) };
 }

@@ -1,7 +1,7 @@
 /** The schema of a RemoteStateConsumers' spec: the source of its type and of the JSON Schema for editors. */
 import { type Static, Type } from 'typebox';
-import { nullable } from '../../model/kind/nullable.ts';
-import type { Named } from '../../model/kind/spec-types.ts';
+import { nullable } from '../../model/nullable.ts';
+import type { Named } from '../../model/kind-specs.ts';
 
 export const remoteStateConsumersSpec = Type.Object(
   {

@@ -3,23 +3,24 @@
  * All other changes replace the whole set, the claim included, and so rely on the set that was read: the API can neither
  * delete one tag nor write conditionally (rule 14).
  */
-import type { Address } from '../../model/resource/address.ts';
-import type { Call } from '../../model/plan/call.ts';
-import type { Change } from '../../model/plan/change.ts';
-import { withStackId } from '../../model/resource/claim.ts';
-import type { Json } from '../../model/json/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import { asTags, type Tags } from '../../services/workspaces/bound-tags.ts';
-import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
+import type { Address } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import { withStackId } from '../../model/resource.ts';
+import type { Json } from '../../model/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import { asTags, type Tags } from '../../api/workspaces/tag-bindings.ts';
+import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import {
+  callId,
+  callOrder,
   keptAssessments,
   repeatedAssessments,
   tagBindingList,
   workspaceBody,
-} from '../../services/workspaces/workspace-body.ts';
-import { callId, callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
-import { foreignTags } from './foreign-tags.ts';
-import type { LiveTags } from './live-tags.ts';
+  workspaceCall,
+} from '../../api/workspaces/workspace-call.ts';
+import { foreignTags, type LiveTags } from './fields.ts';
 import type { TagBindingsSpec } from './schema.ts';
 
 type Context = CallContext<TagBindingsSpec, LiveTags>;

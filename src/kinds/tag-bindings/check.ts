@@ -1,9 +1,8 @@
 /** The rules about tag bindings that a schema cannot express (wire/workspaces 1.5.17; rule 14). Offline. */
-import { ownershipTagKey } from '../../model/resource/claim.ts';
-import { isJsonObject, type Json } from '../../model/json/json.ts';
-import type { ResourceProblem } from '../../model/kind/kind.ts';
-import { matchesPattern } from '../../model/kind/name-pattern.ts';
-import type { DesiredResource } from '../../model/resource/resource.ts';
+import { type DesiredResource, ownershipTagKey } from '../../model/resource.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import type { ResourceProblem } from '../../model/kind.ts';
+import { matchesPattern } from '../../model/name-pattern.ts';
 import { quoted } from '../../model/quoted.ts';
 import {
   maxKeyLength,
@@ -12,7 +11,7 @@ import {
   reservedPrefixes,
   tagCharacters,
   tagCharactersText,
-} from '../../services/workspaces/tag-rules.ts';
+} from '../../api/workspaces/tag-bindings.ts';
 import type { TagBindingsSpec } from './schema.ts';
 
 export function check({ spec }: DesiredResource<TagBindingsSpec>): readonly ResourceProblem[] {

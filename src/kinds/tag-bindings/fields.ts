@@ -1,6 +1,25 @@
-/** How the fields of a TagBindings compare: key by key. */
-import type { FieldsOf, FieldTable } from '../../model/kind/field.ts';
+/**
+ * How tags compare: key by key. The live tags without those that the document does not own, the service's own and those that
+ * `keep` names (rule 14).
+ */
+import {
+  asTags,
+  type BoundTags,
+  isReserved,
+  maxTags,
+  ownershipFromTag,
+  type Tags,
+} from '../../api/workspaces/tag-bindings.ts';
+import { rightsOf, type WorkspaceItem, workspaceOf } from '../../api/workspaces/workspace.ts';
 import { set, stringMap } from '../../compare/comparisons.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { FieldsOf, FieldTable } from '../../model/field.ts';
+import type { Json } from '../../model/json.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind-specs.ts';
+import { matchesPattern } from '../../model/name-pattern.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { LiveResource } from '../../model/resource.ts';
 import type { TagBindingsSpec } from './schema.ts';
 
 export const fields: FieldTable = {
@@ -8,3 +27,95 @@ export const fields: FieldTable = {
   // An instruction to trueup that the service does not have.
   keep: { compare: set, local: true },
 } satisfies FieldsOf<TagBindingsSpec>;
+
+// The tags of a workspace that its document does not own: the service's own, and those that `keep` names (rule 14).
+
+/** The direct tags to leave alone. A declared tag is never foreign, even when a pattern of `keep` matches it. */
+export function foreignTags(direct: Json | undefined, desired: TagBindingsSpec): Tags {
+  const declared = asTags(desired.tags);
+  const patterns = Array.isArray(desired.keep) ? desired.keep.map(String) : [];
+  const isForeign = (key: string) =>
+    !Object.hasOwn(declared, key) &&
+    (isReserved(key) || patterns.some((pattern) => matchesPattern(key, pattern)));
+  return Object.fromEntries(Object.entries(asTags(direct)).filter(([key]) => isForeign(key)));
+}
+
+// The direct tags of a workspace as a live resource, and the facts that a replacing write must repeat.
+
+/** `claim` is the text of the workspace's own claim, null where there is none. */
+type TagFacts = {
+  readonly direct?: Tags;
+  readonly claim?: string | null;
+  readonly assessmentsEnabled?: Json;
+  /** the effective one */
+  readonly executionMode?: Json;
+};
+
+export type LiveTags = LiveResource<{ readonly tags?: Tags }, TagFacts>;
+
+/** `direct` and `claim` are the whole set, which a replacing write must repeat; the id is the workspace's. */
+export function liveTags(address: Address, item: WorkspaceItem, tags: BoundTags): LiveTags {
+  const { direct, claim } = tags;
+  const own = claim !== undefined && !claim.inherited ? claim.text : null;
+  return {
+    address,
+    id: item.id,
+    spec: { tags: direct },
+    witness: ownershipFromTag(tags),
+    facts: {
+      direct,
+      claim: own,
+      assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
+      executionMode: item.attributes['execution-mode'] ?? null,
+    },
+    ...rightsOf(item),
+  };
+}
+
+// Removes tags that the document does not own from the live tags, and reports a set that would exceed the service's limit.
+
+type Comparison = CompareContext<TagBindingsSpec, LiveTags>;
+
+export function prepare(context: Comparison): PreparedSpecs<TagBindingsSpec> {
+  const { desired, live } = context;
+  if (live === undefined) return { desired, problems: unread(context) };
+  const foreign = foreignTags(live.facts.direct, desired);
+  const tags = Object.entries(asTags(live.spec.tags)).filter(([key]) => !Object.hasOwn(foreign, key));
+  return {
+    desired,
+    live: { tags: Object.fromEntries(tags) },
+    problems: tooMany(context, Object.keys(foreign).length),
+  };
+}
+
+/** A problem if the tags of an existing workspace could not be read: a write would replace unknown tags. */
+function unread({ address, place, peer }: Comparison): Diagnostic[] {
+  const workspace = peer(workspaceOf(address));
+  if (workspace.live === undefined) return [];
+  return [
+    {
+      code: 'tags-unread',
+      severity: 'error',
+      class: 'incomplete',
+      message: `the tag bindings for ${quoted(formatAddress(address))} could not be read`,
+      ...(place === undefined ? {} : { place }),
+      fix: 'let the token read them; after a rename, put the same "renamedFrom" into this document as into the workspace\'s',
+    },
+  ];
+}
+
+function tooMany({ address, desired, place }: Comparison, foreign: number): Diagnostic[] {
+  const own = Object.keys(asTags(desired.tags)).length;
+  if (own + foreign + 1 <= maxTags) return [];
+  return [
+    {
+      code: 'too-many-tags',
+      severity: 'error',
+      class: 'invalid',
+      message: `${quoted(formatAddress(address))} would have ${own + foreign + 1} tag bindings, and the service allows ${maxTags}`,
+      ...(place === undefined ? {} : { place }),
+      found: `${own} declared, ${foreign} kept for others, 1 claim`,
+      fix: 'declare fewer tags, or keep fewer',
+    },
+  ];
+}

@@ -1,20 +1,19 @@
-/** The kind TagBindings: the key-value tags that are bound to a workspace itself. */
-import { jsonSchema } from '../../model/kind/json-schema.ts';
-import { defineKind } from '../../model/kind/define-kind.ts';
-import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
-import { namesOfWorkspaces } from '../../services/workspaces/workspace-name.ts';
-import { fieldsFromResponse } from './answered.ts';
+/**
+ * The kind TagBindings: the key-value tags that are bound to a workspace itself. Tags open no access to anything, so no change
+ * of them is a risk.
+ */
+import { asTags } from '../../api/workspaces/tag-bindings.ts';
+import { namesOfWorkspaces, workspaceOf } from '../../api/workspaces/workspace.ts';
+import { defineKind, jsonSchema } from '../../model/define-kind.ts';
+import type { Risk } from '../../model/guard.ts';
+import type { Description } from '../../model/kind.ts';
+import type { LedgerRecord } from '../../model/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
-import { toManifest } from './describe.ts';
-import { fields } from './fields.ts';
-import type { LiveTags } from './live-tags.ts';
-import { prepare } from './prepare.ts';
-import { read, readOne } from './read.ts';
-import { remainingAccess } from './remains.ts';
-import { risk } from './risk.ts';
+import { fields, foreignTags, type LiveTags, prepare } from './fields.ts';
+import { fieldsFromResponse, read, readOne } from './read.ts';
 import { type TagBindingsSpec, tagBindingsSpec } from './schema.ts';
-import { withdrawAccess } from './revoke.ts';
 
 export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
   name: 'TagBindings',
@@ -37,3 +36,37 @@ export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
   risk,
   toManifest: toManifest,
 });
+
+// Describes the tags of a workspace for exports, without the tags that `keep` leaves to others.
+
+function toManifest({ spec }: LiveTags, defaults: TagBindingsSpec): Description {
+  const foreign = foreignTags(spec.tags, defaults);
+  const own = Object.entries(asTags(spec.tags)).filter(([key]) => !Object.hasOwn(foreign, key));
+  return { spec: { tags: Object.fromEntries(own) } };
+}
+
+// Finds the tags that stay on a released workspace: those that we bound and that still have the value that we last wrote. Pure.
+
+function remainingAccess({ fields }: LedgerRecord<TagBindingsSpec>, live?: LiveTags): readonly string[] {
+  const now = live && asTags(live.spec.tags);
+  const tags = Object.entries(asTags(fields.tags)).filter(
+    ([key, value]) => now === undefined || now[key] === value,
+  );
+  if (tags.length === 0) return [];
+  const names = tags.map(([key]) => quoted(key)).toSorted();
+  return names.length === 1 ? [`its tag ${names[0]} stays`] : [`its tags ${names.join(', ')} stay`];
+}
+
+// The tags that remain when the document is gone: all but those that still have the value that we last wrote.
+
+function withdrawAccess(record: LedgerRecord<TagBindingsSpec>, live: LiveTags): TagBindingsSpec {
+  const written = asTags(record.fields.tags);
+  const left = Object.entries(asTags(live.spec.tags)).filter(([key, value]) => written[key] !== value);
+  return { tags: Object.fromEntries(left) };
+}
+
+// Tags open no access to anything, so no change of them widens or narrows it.
+
+function risk(): readonly Risk[] {
+  return [];
+}

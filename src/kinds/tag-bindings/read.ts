@@ -1,10 +1,22 @@
-/** Reads the tags of the workspaces that a document or the ledger names, from the list that all kinds share (rule 9). */
-import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
-import { placeParts } from '../../services/workspaces/match-parts.ts';
-import { readWorkspaceWithTags } from '../../services/workspaces/read-workspace.ts';
-import { type LiveTags, liveTags } from './live-tags.ts';
+/**
+ * Reads the tags of the workspaces that a document or the ledger names, from the list that all kinds share (rule 9), and from
+ * the answer to a write (rule 40).
+ */
+import { listWorkspaces, placeParts, type WorkspaceList } from '../../api/workspaces/list-workspaces.ts';
+import { readWorkspaceWithTags } from '../../api/workspaces/read-workspace.ts';
+import { boundTags } from '../../api/workspaces/tag-bindings.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import type { Answer } from '../../model/http.ts';
+import { memberOf } from '../../model/json.ts';
+import {
+  type LiveSet,
+  noResources,
+  type ReadRequest,
+  type ReturnedFields,
+  type Session,
+} from '../../model/kind.ts';
+import { type LiveTags, liveTags } from './fields.ts';
 
 const KIND = 'TagBindings';
 
@@ -57,4 +69,14 @@ export async function readOne(
 ): Promise<LiveTags | undefined> {
   const found = await readWorkspaceWithTags(session, address.name, id);
   return found === undefined ? undefined : liveTags(address, found.item, found.tags);
+}
+
+// Reads the tag bindings from the answer to a write. Only an addition is answered with bindings; all other writes are
+// answered with the workspace's document, which holds none (rule 40).
+
+export function fieldsFromResponse({ path }: Call, { body }: Answer): ReturnedFields | undefined {
+  const data = memberOf(body, 'data');
+  if (path.at(-1) !== 'tag-bindings' || !Array.isArray(data)) return undefined;
+  const { tags } = boundTags(data);
+  return tags && { about: ['tags'], spec: { tags: tags.direct } };
 }

@@ -1,6 +1,6 @@
 /** The schema of a TagBindings' spec: the source of its type and of the JSON Schema for editors. */
 import { type Static, Type } from 'typebox';
-import type { Named } from '../../model/kind/spec-types.ts';
+import type { Named } from '../../model/kind-specs.ts';
 
 export const tagBindingsSpec = Type.Object(
   {

@@ -1,9 +1,34 @@
-/** Makes the calls for a change of a workspace. Pure. */
-import type { Change } from '../../model/plan/change.ts';
-import type { PlannedCalls } from '../../model/kind/kind.ts';
-import { createCalls } from './calls/create-calls.ts';
-import { deleteCalls, releaseCalls } from './calls/remove-calls.ts';
-import { updateCalls } from './calls/update-calls.ts';
+/**
+ * Makes the calls for a change of a workspace. Pure. A create sends the ownership tag in its one POST, so that the workspace is
+ * never without it (rule 20). A delete is the service's safe delete; only a removal request with `force` skips it. Our own lock
+ * is removed first, never anyone else's (rule 18).
+ */
+import { asTags, type Tags } from '../../api/workspaces/tag-bindings.ts';
+import {
+  callId,
+  callOrder,
+  flatTagList,
+  projectRelationship,
+  repeatedAssessments,
+  tagBindingList,
+  workspaceBody,
+  workspaceCall,
+} from '../../api/workspaces/workspace-call.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import { isJsonObject, type JsonObject, textsOf } from '../../model/json.ts';
+import type { PlannedCalls } from '../../model/kind.ts';
+import {
+  creatorMarkOf,
+  formatOwnershipTag,
+  ownershipTagValue,
+  shownOwnershipTag,
+} from '../../model/resource.ts';
+import { foreignLockNotes, holdsLock } from './lock.ts';
+import { changedFields, createAttributes, newRepository, waitsForUpdate } from './request-bodies.ts';
+import { createsFlatTags, neighbourCalls, unlockCall } from './separate-endpoints.ts';
+import { patchCall, relying, updateCalls, withOwnershipTag } from './update-calls.ts';
 import type { WorkspaceContext } from './workspace-types.ts';
 
 export function calls(change: Change, context: WorkspaceContext): PlannedCalls {
@@ -20,4 +45,138 @@ export function calls(change: Change, context: WorkspaceContext): PlannedCalls {
     case 'none':
       return { calls: [] };
   }
+}
+
+// Makes the calls that create a workspace: one POST with claim, birth mark and the tags of its TagBindings document, so that
+// the workspace is never without its claim (rule 20); then the calls that need an existing workspace, the lock last.
+
+function createCalls({ address, fields }: Change, context: WorkspaceContext): Call[] {
+  const { desired, dialect, target, stack, claim } = context;
+  const attributes = {
+    name: address.name,
+    'source-name': creatorMarkOf(stack),
+    ...ownSharing(address, context),
+    ...createAttributes(desired, dialect),
+  };
+  const claimText =
+    claim === undefined ? undefined : ownershipTagValue(formatOwnershipTag(claim), context.stackId);
+  const relationships = {
+    ...projectRelationship(desired.projectId),
+    'tag-bindings': tagBindingList(declaredTags(address, context), claimText),
+    ...flatTags(context),
+  };
+  const create: Call = {
+    id: callId(address, 'create'),
+    target: address.target,
+    method: 'POST',
+    path: ['organizations', target.organization ?? '', 'workspaces'],
+    body: workspaceBody(attributes, relationships),
+    order: callOrder.workspace,
+    needs: [],
+    success: [201],
+    repeatable: false,
+    createsId: { address: formatAddress(address), pointer: '/data/id' },
+  };
+  const repository = appInstallationCall(address, context);
+  const neighbours = neighbourCalls(address, changedFields(fields), context);
+  return [create, ...(repository === undefined ? [] : [repository]), ...neighbours];
+}
+
+function declaredTags(address: Address, context: WorkspaceContext): Tags {
+  const { tags } = context.peer({ ...address, kind: 'TagBindings' }).desired ?? {};
+  return asTags(tags);
+}
+
+function flatTags(context: WorkspaceContext): JsonObject {
+  const names = textsOf(context.desired.tagNames);
+  return createsFlatTags(context) && names.length > 0 ? { tags: flatTagList(names) } : {};
+}
+
+/**
+ * Administrators of a self-hosted service can let new workspaces share their state with everyone (wire/workspaces 5.4).
+ * Consumers could not be written then, so a create with declared consumers turns it off.
+ */
+function ownSharing(address: Address, { peer }: WorkspaceContext): JsonObject {
+  const consumers = peer({ ...address, kind: 'RemoteStateConsumers' }).desired;
+  return consumers === undefined ? {} : { 'global-remote-state': false };
+}
+
+/** If a create does not accept an app installation, the repository is added just after it. */
+function appInstallationCall(address: Address, context: WorkspaceContext): Call | undefined {
+  const repository = context.desired.vcsRepo;
+  if (!isJsonObject(repository) || !waitsForUpdate(repository, context.dialect)) return undefined;
+  const attributes = {
+    ...repeatedAssessments(context.desired.assessmentsEnabled),
+    'vcs-repo': newRepository(repository),
+  };
+  return workspaceCall(address, context, {
+    suffix: 'vcs-repo',
+    method: 'PATCH',
+    body: workspaceBody(attributes),
+    order: callOrder.workspace,
+    success: [200],
+    permission: 'can-update',
+    writes: ['vcsRepo'],
+  });
+}
+
+// Makes the calls that delete or release a workspace. A delete is the service's safe delete, which checks for managed
+// resources; only a tombstone with `force` skips it. Our own lock is removed first, never anyone else's (rule 18).
+
+/** A delete without the service's own check is a right of owners, unless the organization gives it to more. */
+const refusalHints = {
+  403: 'where the setting "allow-force-delete-workspaces" of the organization is off, only its owners may delete by force: turn that setting on, apply with the token of an owner, or ask for "remove: safe"',
+};
+
+/**
+ * Where the service has no safe delete, and the target allows it, a plain one: the number of resources is looked at just before
+ * it (rules 29, 48). 404 is no success: this service also answers it to a token that may not delete, and a resource that counts as deleted
+ * loses its record in the ledger.
+ */
+function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls {
+  const shape = { suffix: 'delete', order: callOrder.remove, success: [204] };
+  if (context.remove === 'force') {
+    // A service without that right deletes plainly, as in any other case.
+    const permission = context.live?.facts.hasSafeDelete === false ? 'can-destroy' : 'can-force-delete';
+    const how = { method: 'DELETE', permission, refusalHints } as const;
+    return relying([workspaceCall(address, context, { ...shape, ...how })]);
+  }
+  const unlock = unlockOurs(address, context, callOrder.unlockToDelete);
+  const needs = unlock === undefined ? [] : [unlock.id];
+  const how =
+    context.live?.facts.hasSafeDelete === false
+      ? ({
+          method: 'DELETE',
+          refusalHints,
+          description: 'the service has no safe delete: deletes a workspace without resources',
+        } as const)
+      : ({ method: 'POST', below: ['actions', 'safe-delete'] } as const);
+  const call = workspaceCall(address, context, { ...shape, ...how, needs, permission: 'can-destroy' });
+  const isPlain = how.method === 'DELETE';
+  const remove: Call | undefined = call && isPlain ? { ...call, repeatable: false } : call;
+  return relying([unlock, remove]);
+}
+
+/**
+ * Removes our own lock, then the claim; everything else stays. The lock comes first: if the release is interrupted in between,
+ * the workspace is still ours, and the next plan continues.
+ */
+function releaseCalls(address: Address, context: WorkspaceContext): PlannedCalls {
+  const isClaimed = context.live !== undefined && shownOwnershipTag(context.live.witness) !== undefined;
+  const relationships = isClaimed ? { 'tag-bindings': withOwnershipTag(context) } : {};
+  const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
+  const patch = isClaimed
+    ? patchCall(address, context, { attributes: {}, relationships, reliesOn: ['direct'] })
+    : undefined;
+  const release = patch && unlock ? { ...patch, needs: [...patch.needs, unlock.id] } : patch;
+  const { live, record } = context;
+  return {
+    ...relying([unlock, release]),
+    notes: live === undefined ? [] : foreignLockNotes(live, record, false),
+  };
+}
+
+function unlockOurs(address: Address, context: WorkspaceContext, order: number): Call | undefined {
+  const { live, record } = context;
+  return live !== undefined && holdsLock(live, record) ? unlockCall(address, context, order) : undefined;
 }

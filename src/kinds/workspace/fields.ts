@@ -1,12 +1,13 @@
 /**
- * How each field of a workspace compares, and what `null` means: the specified "Default on create" (wire/workspaces 5.4).
- * Fields without a specified default have none here.
+ * How each field of a workspace compares, what `null` means (wire/workspaces 5.4), which fields are plain attributes of the
+ * API, and the deprecated `operations`, which becomes `executionMode` (wire/workspaces 5.7).
  */
-import type { Field, FieldsOf, FieldTable } from '../../model/kind/field.ts';
-import { list, minute, optionalText, scalar, set, text, asText } from '../../compare/comparisons.ts';
+import { asText, list, minute, optionalText, scalar, set, text } from '../../compare/comparisons.ts';
+import type { Field, FieldsOf, FieldTable } from '../../model/field.ts';
+import { type Json, textsOf } from '../../model/json.ts';
+import type { Dialect } from '../../model/stack.ts';
 import type { WorkspaceSpec } from './schema.ts';
-import type { Dialect } from '../../model/stack/target.ts';
-import type { RepositoryFields } from './workspace-types.ts';
+import type { RepositoryFields, WorkspaceFields } from './workspace-types.ts';
 
 const on: Field = { compare: scalar, default: true };
 const off: Field = { compare: scalar, default: false };
@@ -62,4 +63,49 @@ const structuredOutput = 'structuredRunOutputEnabled';
 /** The fields that a workspace of this dialect does not have, although its service may answer them. */
 export function fieldsOutside({ capabilities }: Dialect): readonly (typeof structuredOutput)[] {
   return capabilities.has('structured-run-output') ? [] : [structuredOutput];
+}
+
+// The fields of a workspace that are plain attributes of the API, read and sent by the rule of names alone.
+
+type FieldNames = readonly (keyof WorkspaceSpec)[];
+
+export const plainAttributes = [
+  'description',
+  'allowDestroyPlan',
+  'assessmentsEnabled',
+  'autoApply',
+  'autoApplyRunTrigger',
+  'autoDestroyAt',
+  'autoDestroyActivityDuration',
+  'engineVersion',
+  'fileTriggersEnabled',
+  'globalRemoteState',
+  'queueAllRuns',
+  'speculativeEnabled',
+  'structuredRunOutputEnabled',
+  'workingDirectory',
+] as const satisfies FieldNames;
+
+/** Free texts: an update clears them with "", as every real client does, because some services ignore null. */
+export const clearedTexts: ReadonlySet<string> = new Set(['description', 'workingDirectory']);
+
+/** Attributes of which only one may be sent (rule 13). */
+export const triggerLists = ['triggerPrefixes', 'triggerPatterns'] as const satisfies FieldNames;
+
+/** Attributes that only a create accepts. */
+export const sourceAttributes = ['sourceName', 'sourceUrl'] as const satisfies FieldNames;
+
+/** Names as they were answered, but in the given spelling where only upper and lower case differ. */
+export function spelledAs(spelling: readonly string[], names: Json): Json {
+  const given = new Map(spelling.map((name) => [name.toLowerCase(), name]));
+  return textsOf(names).map((name) => (name === name.toLowerCase() ? (given.get(name) ?? name) : name));
+}
+
+// Converts the deprecated `operations` to `executionMode`: false is "local", true is "remote" (wire/workspaces 5.7).
+
+/** A spec with both names stays unchanged: `check` refuses it. Idempotent. */
+export function upgradeOperations(spec: WorkspaceFields): WorkspaceFields {
+  const { operations, ...rest } = spec;
+  if (operations === undefined || rest.executionMode !== undefined) return spec;
+  return { ...rest, executionMode: operations === false ? 'local' : 'remote' };
 }

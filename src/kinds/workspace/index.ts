@@ -1,19 +1,16 @@
 /** The kind Workspace: one workspace of an organization, with all settings of its API. */
 
-import { jsonSchema } from '../../model/kind/json-schema.ts';
-import { defineKind } from '../../model/kind/define-kind.ts';
-import { workspaceNames } from '../../services/workspaces/workspace-name.ts';
-import { fieldsFromResponse } from './answered.ts';
+import { defineKind, jsonSchema } from '../../model/define-kind.ts';
+import { workspaceNames } from '../../api/workspaces/workspace.ts';
+import { fieldsFromResponse } from './live-workspace.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
-import { toManifest } from './describe.ts';
-import { fields } from './fields.ts';
-import { upgradeOperations } from './upgrade-operations.ts';
-import { lostOwnershipTagMarks } from './read/kept-claims.ts';
+import { toManifest } from './to-manifest.ts';
+import { fields, upgradeOperations } from './fields.ts';
+import { lostOwnershipTagMarks, ownModeMarks } from './limited-services.ts';
 import { lockMarks, recoverAnswer, released } from './lock.ts';
-import { derivedTriggerMarks } from './prepare/derived-triggers.ts';
-import { ownModeMarks } from './prepare/own-mode.ts';
-import { blockers, deletesUnguarded, overridden } from './blockers.ts';
+import { derivedTriggerMarks } from './triggers.ts';
+import { blockers, deletesUnguarded, overridden } from './deletion.ts';
 import { prepare } from './prepare.ts';
 import { whyNotGone, read, readOne } from './read.ts';
 import { similarity, risk } from './risk.ts';

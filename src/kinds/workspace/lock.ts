@@ -2,13 +2,13 @@
  * Decides whether a lock is ours. It is ours only if the ledger says that we took it, it is still held, and holder and reason are
  * unchanged, as far as the service shows them. Otherwise somebody may have replaced our lock by another one (rules 18).
  */
-import { formatAddress } from '../../model/resource/address.ts';
-import type { Call } from '../../model/plan/call.ts';
-import { isJsonObject, type Json, memberOf, sameJson } from '../../model/json/json.ts';
-import type { MarkContext, CallOwner, Session } from '../../model/kind/kind.ts';
-import type { Answer } from '../../model/wire.ts';
+import { formatAddress } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import { isJsonObject, type Json, memberOf, sameJson } from '../../model/json.ts';
+import type { MarkContext, CallOwner, Session } from '../../model/kind.ts';
+import type { Answer } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
-import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
+import { asWorkspaceItem, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
 import type { WorkspaceSpec } from './schema.ts';
 import type { LiveWorkspace, LockFacts, PreparedWorkspace, WorkspaceRecord } from './workspace-types.ts';
 

@@ -1,21 +1,19 @@
 /**
- * Prepares both sides for comparison where the declared and the answered values cannot be compared directly: any lock
- * fulfils a declared one, and a new connection of a repository replaces the other one.
+ * Prepares both sides for comparison where the declared and the answered values cannot be compared directly: any lock fulfils a
+ * declared one, and a new connection of a repository replaces the other one.
  */
-import { formatAddress } from '../../model/resource/address.ts';
+import { formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { isJsonObject, type Json, textsOf } from '../../model/json/json.ts';
-import type { PreparedSpecs } from '../../model/kind/comparison.ts';
+import { isJsonObject, type Json, textsOf } from '../../model/json.ts';
+import type { PreparedSpecs } from '../../model/kind-specs.ts';
 import { quoted } from '../../model/quoted.ts';
-import { spelledAs } from './attributes.ts';
-import { maxTags } from '../../services/workspaces/tag-rules.ts';
+import { spelledAs } from './fields.ts';
+import { maxTags } from '../../api/workspaces/tag-bindings.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
-import { prepareDerivedTriggers } from './prepare/derived-triggers.ts';
-import { prepareOwnMode } from './prepare/own-mode.ts';
-import { prepareAssessments } from './prepare/prepare-assessments.ts';
-import { expiredTime, prepareAutoDestroy } from './prepare/prepare-auto-destroy.ts';
-import { inheritedAfter, scheduledDestroys } from './prepare/scheduled-destroy.ts';
-import { prepareTriggers } from './prepare/prepare-triggers.ts';
+import { prepareDerivedTriggers, prepareTriggers } from './triggers.ts';
+import { prepareOwnMode } from './limited-services.ts';
+import { prepareAssessments } from './predict.ts';
+import { expiredTime, inheritedAfter, prepareAutoDestroy, scheduledDestroys } from './auto-destroy.ts';
 import type {
   LiveSpec,
   PreparedWorkspace,

@@ -2,42 +2,39 @@
  * Reads the workspaces of an organization: the shared list, and details that it does not include, only for workspaces that
  * concern the stack (rules 8, 9).
  */
-import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
-import { memberOf } from '../../model/json/json.ts';
-import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import type { Action } from '../../model/plan/change.ts';
-import { parseOwnershipTag } from '../../model/resource/claim.ts';
-import type { Spec } from '../../model/resource/resource.ts';
-import { WireError } from '../../model/wire.ts';
+import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
+import { memberOf } from '../../model/json.ts';
+import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind.ts';
+import type { Action } from '../../model/change.ts';
+import { parseOwnershipTag, type Spec } from '../../model/resource.ts';
+import { WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { BoundTags } from '../../services/workspaces/bound-tags.ts';
-import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
+import type { BoundTags } from '../../api/workspaces/tag-bindings.ts';
+import { listWorkspaces, type WorkspaceList } from '../../api/workspaces/list-workspaces.ts';
 import {
   belongs,
   readWorkspace,
   readWorkspaceAnywhere,
   readWorkspaceWithTags,
   unread,
-} from '../../services/workspaces/read-workspace.ts';
+} from '../../api/workspaces/read-workspace.ts';
+import { type Inherited, inheritedExecution, reportsInheritance } from '../../api/workspaces/organization.ts';
+import { lackingField, limits, unknownModes } from '../../api/workspaces/service-limits.ts';
+import { relatedId, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
+import { predictAssessments, predictCreations, predictInherited, type WorkspaceReading } from './predict.ts';
+import { predictRefusals } from './predict-refusals.ts';
+import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, misshapen } from './live-workspace.ts';
 import {
-  type Inherited,
-  inheritedExecution,
-  reportsInheritance,
-} from '../../services/workspaces/inherited-execution.ts';
-import { lackingField, limits, unknownModes } from '../../services/workspaces/service-limits.ts';
-import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
-import { predictCreations } from './predict/predict-creations.ts';
-import { predictInherited } from './predict/predict-inherited.ts';
-import { predictRefusals } from './predict/predict-refusals.ts';
-import { predictAssessments, type WorkspaceReading } from './predict/predict-assessments.ts';
-import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, misshapen } from './read/live-workspace.ts';
-import { lostOwnershipTags, noOwnershipTags } from './read/kept-claims.ts';
-import { derivesFileTriggers } from './prepare/derived-triggers.ts';
-import { hasMark } from './prepare/own-mode.ts';
-import { readRetention } from './read/retention.ts';
-import { invisibleFields, lackingFields } from './read/unanswered-fields.ts';
+  hasMark,
+  invisibleFields,
+  lackingFields,
+  lostOwnershipTags,
+  noOwnershipTags,
+} from './limited-services.ts';
+import { derivesFileTriggers } from './triggers.ts';
+import { readRetention } from './separate-endpoints.ts';
 import type { WorkspaceSpec } from './schema.ts';
-import { stateAtRisk } from './read/state-at-risk.ts';
+import { stateAtRisk } from './deletion.ts';
 import type { LiveWorkspace } from './workspace-types.ts';
 
 type Request = ReadRequest<WorkspaceSpec>;

@@ -2,8 +2,8 @@
  * Finds what access a change of a workspace opens or closes, and by what a renamed workspace is recognized. Pure; `before` is
  * undefined for a new workspace, `after` for a deleted one.
  */
-import { isJsonObject } from '../../model/json/json.ts';
-import type { Risk } from '../../model/plan/risk.ts';
+import { isJsonObject } from '../../model/json.ts';
+import type { Risk } from '../../model/guard.ts';
 import type { RepositoryFields, WorkspaceFields } from './workspace-types.ts';
 
 export function risk(

@@ -3,8 +3,8 @@
  * the service's default is a fixed value (rule 6).
  */
 import { type Static, Type } from 'typebox';
-import { nullable } from '../../model/kind/nullable.ts';
-import type { Declared } from '../../model/kind/spec-types.ts';
+import { nullable } from '../../model/nullable.ts';
+import type { Declared } from '../../model/kind-specs.ts';
 
 const flag = (description: string, fallback: boolean) =>
   Type.Optional(nullable(Type.Boolean({ description: `${description} null: ${fallback}.` })));

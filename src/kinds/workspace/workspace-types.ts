@@ -1,11 +1,10 @@
 /** The types that the files of this kind share: a declared, prepared, live and recorded workspace. */
-import type { Json } from '../../model/json/json.ts';
-import type { CompareContext } from '../../model/kind/comparison.ts';
-import type { CallContext } from '../../model/kind/kind.ts';
-import type { Named } from '../../model/kind/spec-types.ts';
-import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
-import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import type { Tags } from '../../services/workspaces/bound-tags.ts';
+import type { Tags } from '../../api/workspaces/tag-bindings.ts';
+import type { Json } from '../../model/json.ts';
+import type { CompareContext, Named } from '../../model/kind-specs.ts';
+import type { CallContext } from '../../model/kind.ts';
+import type { LedgerRecord } from '../../model/ledger.ts';
+import type { DesiredResource, LiveResource } from '../../model/resource.ts';
 import type { WorkspaceSpec } from './schema.ts';
 
 /** The fields of a live, recorded or canonical workspace. */
@@ -97,3 +96,14 @@ export interface KnownWorkspace {
 
 export type WorkspaceComparison = CompareContext<WorkspaceSpec, LiveWorkspace>;
 export type WorkspaceContext = CallContext<WorkspaceSpec, LiveWorkspace, PreparedWorkspace>;
+
+// Live values that replace the answered ones in the comparison, with notes about them.
+
+export interface PreparedLive {
+  /** by field; replaces the answered value */
+  readonly live: WorkspaceFields;
+  readonly notes: readonly string[];
+}
+
+/** No answered value is replaced. */
+export const asReturned: PreparedLive = { live: {}, notes: [] };

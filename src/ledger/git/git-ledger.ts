@@ -2,15 +2,21 @@
  * Keeps ledger, lock and history in one ref of a git remote, `refs/trueup/<stack>`, for CI without any other storage. Every
  * write is pushed with a lease on the state that it is based on; a run that loses the race reads again and tries again.
  */
-import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/stack/ledger.ts';
+import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
-import { asideName } from '../local/set-aside-name.ts';
-import { type AbortableStore, type OperationSignals, noSignals } from '../abortable-store.ts';
+import {
+  backupFileName,
+  completeEntries,
+  formatStored,
+  noLedger,
+  parseEntry,
+  parseLedger,
+  parseLock,
+  tryEntry,
+} from '../ledger-text.ts';
+import { type AbortableStore, noSignals, type OperationSignals, OwnWrites } from '../ledger-store.ts';
 import type { GitContext } from './git-command.ts';
 import { type Edits, GitRepository, type Snapshot } from './git-repository.ts';
-import { noLedger, parseLedger } from '../ledger-text.ts';
-import { OwnWrites } from '../own-writes.ts';
-import { formatStored, parseEntry, parseLock, tryEntry, completeEntries } from '../stored-json.ts';
 
 /** @param at a directory in a clone of the repository; @param where.remote the remote that keeps the ledger, such as `origin` */
 export function gitLedger(at: GitContext, where: { remote: string; stack: string }): AbortableStore {
@@ -58,7 +64,7 @@ class GitRef implements AbortableStore {
   }
 
   async setAside(signals = noSignals): Promise<string> {
-    const path = `${asideName()}.json`;
+    const path = `${backupFileName()}.json`;
     await this.#replace('set the ledger aside', signals, async (state) => {
       const text = await this.#textIn(state, ledgerPath, signals);
       return text === undefined ? undefined : { [ledgerPath]: undefined, [path]: text };

@@ -6,11 +6,10 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { LedgerError } from '../../model/stack/ledger.ts';
+import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
-import { waitFor } from '../abortable-store.ts';
-import { learnSecrets } from './configured-secrets.ts';
-import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
+import { waitFor } from '../ledger-store.ts';
+import { type GitAnswer, type GitContext, learnSecrets, runGit } from './git-command.ts';
 
 /** One state of the ref. */
 export interface Snapshot {

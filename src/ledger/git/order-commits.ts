@@ -2,21 +2,26 @@
  * Tells whether a plan from this commit would undo a later one (rule 43). The clone is asked first. Only when it cannot tell,
  * because it is shallow or older than the other commit, its remote is asked. The clone is not changed.
  */
-import { messageOf } from '../../model/message-of.ts';
+import { messageOf } from '../../model/error-message.ts';
 import { posix } from 'node:path';
-import { type CommitOrder, type StackPaths, shortCommit } from '../../model/stack/commit-order.ts';
-import { LedgerError } from '../../model/stack/ledger.ts';
-import { maskAddresses } from '../../model/mask-addresses.ts';
+import { type CommitOrder, type StackPaths, shortCommit } from '../../model/checkout.ts';
+import { LedgerError } from '../../model/ledger.ts';
+import { maskAddresses } from '../../redaction/mask-text.ts';
 import { quoted } from '../../model/quoted.ts';
 import {
   type BorrowedRepository,
   borrowRepository,
+  type CommitPair,
+  cutBehind,
   fetchInto,
   type FetchRequest,
+  hasCommit,
+  linesOf,
+  type Standing,
+  standingOf,
 } from './borrowed-repository.ts';
-import { type CommitPair, cutBehind, hasCommit, linesOf, type Standing, standingOf } from './commit-graph.ts';
 import { type GitContext, runGit } from './git-command.ts';
-import type { NoCommit, RepositoryCommit } from './repository-commit.ts';
+import type { NoCommit, RepositoryCommit } from './checkout.ts';
 
 interface CommitQuestion {
   /** where the manifests are */

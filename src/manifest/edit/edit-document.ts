@@ -1,16 +1,39 @@
 /**
- * Changes values in the text of a file in place. Only the source of what differs is replaced; every other character stays. The
- * result is parsed again and must say what was meant: otherwise there is none.
+ * Changes values in the text of a file in place: only the source of what differs is replaced. The result is parsed again and
+ * must have the wanted values. Also finds why a value cannot be written where it is used: others share it.
  */
-import { sameJson, type Json, type Path } from '../../model/json/json.ts';
+import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../../model/json.ts';
+import { type Span, spanOf } from '../yaml/locate.ts';
 import { parseDocuments } from '../yaml/parse-documents.ts';
-import { createSourceText, type SourceText } from '../yaml/source-text.ts';
-import { spanOf } from '../yaml/locate.ts';
-import type { YamlDocument } from '../yaml/yaml-document.ts';
+import { createSourceText, type SourceText, type YamlDocument } from '../yaml/yaml-document.ts';
 import { nextEdit } from './next-edit.ts';
-import { readSourceTree, type SourceNode, UnusualYaml } from './source-tree.ts';
-import { applySplices } from './splice.ts';
-import { withValueAt } from './value-at.ts';
+import { applySplices, readSourceTree, type SourceNode, UnusualYaml } from './source-tree.ts';
+
+export function valueAt(value: Json | undefined, path: Path): Json | undefined {
+  let at = value;
+  for (const name of path) {
+    if (Array.isArray(at)) at = at[Number(name)];
+    else at = isJsonObject(at) ? ownMember(at, name) : undefined;
+  }
+  return at;
+}
+
+/** A copy with another value there; undefined removes the member. Missing maps on the way are made. */
+function withValueAt(whole: Json | undefined, [name, ...rest]: Path, value: Json | undefined): Json {
+  if (name === undefined) return value ?? null;
+  if (Array.isArray(whole))
+    return whole.map((item, index) => (index === Number(name) ? withValueAt(item, rest, value) : item));
+  const members = isJsonObject(whole) ? Object.entries(whole) : [];
+  const isLast = rest.length === 0;
+  if (isLast && value === undefined) return Object.fromEntries(members.filter(([key]) => key !== name));
+  const known = members.find(([key]) => key === name)?.[1];
+  const changed = [name, withValueAt(known, rest, value)] as const;
+  if (known === undefined) return Object.fromEntries([...members, changed]);
+  return Object.fromEntries(members.map((member) => (member[0] === name ? changed : member)));
+}
+
+// Changes values in the text of a file in place. Only the source of what differs is replaced; every other character stays. The
+// result is parsed again and must say what was meant: otherwise there is none.
 
 export interface ValueEdit {
   readonly path: Path;
@@ -122,7 +145,7 @@ function documentsOf(text: string): readonly YamlDocument[] {
 }
 
 /** The source of a document, and the offset in its file from which the tree counts. @throws UnusualYaml */
-export function treeOf(document: YamlDocument): { readonly root: SourceNode; readonly base: number } {
+function treeOf(document: YamlDocument): { readonly root: SourceNode; readonly base: number } {
   const at = contentStart(document);
   const chunk = chunksOf(document.source).findLast(({ start }) => start <= at);
   const base = chunk?.start ?? 0;
@@ -132,4 +155,67 @@ export function treeOf(document: YamlDocument): { readonly root: SourceNode; rea
 /** The offset in the text of its file at which the content of a document begins. */
 export function contentStart(document: YamlDocument): number {
   return document.base + (spanOf(document, document.first)?.start ?? 0);
+}
+
+// Finds why a value cannot be written where it is used: it stands elsewhere, or others use what stands there.
+
+interface SharedValue {
+  /** `alias`: the value comes from an anchor; `anchor`: aliases repeat it */
+  readonly by: 'alias' | 'anchor';
+  readonly name: string;
+  /** in the text of the file */
+  readonly span: Span;
+}
+
+/** @throws UnusualYaml */
+export function findShared(document: YamlDocument, path: Path): SharedValue | undefined {
+  const { root, base } = treeOf(document);
+  const found = findIn(root, document, path);
+  if (found === undefined) return undefined;
+  const { start, end } = found.span;
+  return { ...found, span: { start: base + start, end: base + end } };
+}
+
+function findIn(root: SourceNode, document: YamlDocument, path: Path): SharedValue | undefined {
+  const repeated = new Set(aliasesIn(root));
+  let node = root;
+  for (const [depth, name] of path.entries()) {
+    const shared = sharedBy(node, repeated);
+    if (shared !== undefined) return shared;
+    const entry =
+      node.is === 'list' ? node.entries[Number(name)] : node.entries.find(({ key }) => key === name);
+    if (entry === undefined)
+      return mergedAt(node, valueAt(document.value, path.slice(0, depth + 1)) !== undefined);
+    node = entry.value;
+  }
+  return sharedBy(node, repeated) ?? anchorsIn(node).find(({ name }) => repeated.has(name));
+}
+
+function sharedBy(
+  { alias, anchor, start, end }: SourceNode,
+  repeated: ReadonlySet<string>,
+): SharedValue | undefined {
+  if (alias !== undefined) return { by: 'alias', name: alias, span: { start, end } };
+  return anchor !== undefined && repeated.has(anchor.name)
+    ? { by: 'anchor', name: anchor.name, span: anchor }
+    : undefined;
+}
+
+/** A member that only a merge key brings. */
+function mergedAt({ entries }: SourceNode, isThere: boolean): SharedValue | undefined {
+  const merge = isThere ? entries.find(({ key }) => key === '<<') : undefined;
+  if (merge === undefined) return undefined;
+  const [name = '<<'] = aliasesIn(merge.value);
+  return { by: 'alias', name, span: { start: merge.start, end: merge.end } };
+}
+
+function aliasesIn(node: SourceNode): string[] {
+  const own = node.alias === undefined ? [] : [node.alias];
+  return [...own, ...node.entries.flatMap(({ value }) => aliasesIn(value))];
+}
+
+function anchorsIn(node: SourceNode): SharedValue[] {
+  const own =
+    node.anchor === undefined ? [] : [{ by: 'anchor', name: node.anchor.name, span: node.anchor } as const];
+  return [...own, ...node.entries.flatMap(({ value }) => anchorsIn(value))];
 }

@@ -2,8 +2,7 @@
  * Puts a member or an item into a map or list, takes one out, or moves one: together with its line where it has one of its own, and
  * with its comments. These are the one beside it, those right above it, and those right below it that are further to the right.
  */
-import type { Json } from '../../model/json/json.ts';
-import type { SourceEntry, SourceNode, Style } from './source-tree.ts';
+import type { Json } from '../../model/json.ts';
 import {
   bareRest,
   beginsLine,
@@ -12,9 +11,12 @@ import {
   lineBreakAt,
   lineEnd,
   lineStart,
+  type SourceEntry,
+  type SourceNode,
   type Splice,
-} from './splice.ts';
-import { gapsOf, keyQuotes } from './habits.ts';
+  type Style,
+} from './source-tree.ts';
+import { gapsOf, keyQuotes } from './document-style.ts';
 import { blockText, type Habits, inlineText, keyText, type Manner, needsLines } from './value-text.ts';
 
 /** What an entry is put into. */

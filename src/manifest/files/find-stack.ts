@@ -1,14 +1,64 @@
 /**
- * Finds the stack file: the file of the given path, the one in the given directory, or without a path the nearest `trueup.yaml`
- * in the current directory or a parent within the same repository. A stack file decides where this user's tokens are sent, so one
- * above the current directory must not belong to a stranger. With `-` the manifests come from standard input, which may also hold
- * the Stack.
+ * Finds the stack file, and the folder that a stack's files must lie in: its git repository, else its own folder. A stack file
+ * decides where this user's tokens are sent, so one above the current directory must not belong to a stranger.
  */
 import { lstat, realpath, stat } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { quoted } from '../../model/quoted.ts';
-import { findRepository, liesIn } from './find-repository.ts';
+
+export interface Repository {
+  /** absolute, and without a link in it */
+  readonly root: string;
+  /** false when it is only the stack's folder */
+  readonly isGit: boolean;
+}
+
+/** @param directory the stack's folder; its real path counts when links lead to it */
+export async function findRepository(directory: string): Promise<Repository> {
+  const real = await realpath(directory).catch(() => directory);
+  for (let candidate = real; ; candidate = dirname(candidate)) {
+    if (await exists(join(candidate, '.git'))) return { root: candidate, isGit: true };
+    if (candidate === dirname(candidate)) return { root: real, isGit: false };
+  }
+}
+
+/** @param real absolute, and without a link in it */
+export function liesIn({ root }: Repository, real: string): boolean {
+  const below = relative(root, real);
+  return below !== '..' && !below.startsWith(`..${sep}`);
+}
+
+/** A path with slashes, as patterns and git write it. */
+export function slashes(path: string): string {
+  return path.split(sep).join('/');
+}
+
+/** The end of a message, behind the name of a file or folder that `liesIn` refuses. */
+export function outsideMessage({ isGit }: Repository): { readonly message: string; readonly fix: string } {
+  return isGit
+    ? {
+        message: 'lies outside the git repository of the stack',
+        fix: 'manifests are files of the repository: put it there, and no link to it',
+      }
+    : {
+        message: 'lies outside the folder of the stack, around which there is no git repository',
+        fix: 'put it into that folder, and no link to it, or both into one git repository',
+      };
+}
+
+/** Links are not followed. `.git` may be a folder (an ordinary clone) or a file (a work tree or a submodule). */
+export function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+// Finds the stack file: the file of the given path, the one in the given directory, or without a path the nearest `trueup.yaml`
+// in the current directory or a parent within the same repository. A stack file decides where this user's tokens are sent, so one
+// above the current directory must not belong to a stranger. With `-` the manifests come from standard input, which may also hold
+// the Stack.
 
 export const stackFileName = 'trueup.yaml';
 

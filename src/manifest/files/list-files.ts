@@ -7,10 +7,16 @@ import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import picomatch from 'picomatch';
-import type { Path } from '../../model/json/json.ts';
+import type { Path } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
-import { findRepository, liesIn, outsideMessage, type Repository, slashes } from './find-repository.ts';
-import { standardInput } from './find-stack.ts';
+import {
+  findRepository,
+  liesIn,
+  outsideMessage,
+  type Repository,
+  slashes,
+  standardInput,
+} from './find-stack.ts';
 import type { TrackedFiles, Wanted } from './tracked-files.ts';
 
 /** One item of `spec.manifests`. */

@@ -4,10 +4,9 @@
  */
 import { basename, relative, resolve } from 'node:path';
 import picomatch from 'picomatch';
-import type { StackPaths } from '../../model/stack/commit-order.ts';
-import type { Stack } from '../../model/stack/target.ts';
-import { standardInput } from './find-stack.ts';
-import { slashes } from './find-repository.ts';
+import type { StackPaths } from '../../model/checkout.ts';
+import type { Stack } from '../../model/stack.ts';
+import { slashes, standardInput } from './find-stack.ts';
 import { ignoredDirectory, isYaml, withoutDot } from './list-files.ts';
 
 /**

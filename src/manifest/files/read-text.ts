@@ -4,10 +4,10 @@
  */
 import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
-import { readRegular, type Obstacle as Unfit } from '../../files/read-regular.ts';
+import { readRegular, type Obstacle as Unfit } from '../../files/read-file.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { quoted } from '../../model/quoted.ts';
-import { liesIn, outsideMessage, type Repository } from './find-repository.ts';
+import { liesIn, outsideMessage, type Repository } from './find-stack.ts';
 
 /** The maximal size of a text of manifests, in bytes. */
 export const maxTextBytes = 32 * 1024 * 1024;

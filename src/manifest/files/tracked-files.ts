@@ -5,8 +5,8 @@
  */
 import { readdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import type { IndexEntry, MissingFiles, NoIndex } from '../../model/stack/checkout.ts';
-import { exists, findRepository, liesIn, type Repository, slashes } from './find-repository.ts';
+import type { IndexEntry, MissingFiles, NoIndex } from '../../model/checkout.ts';
+import { exists, findRepository, liesIn, type Repository, slashes } from './find-stack.ts';
 
 /** @param root the absolute path of a repository's work tree. @returns what its index holds, by paths relative to it */
 export type ReadIndex = (root: string) => Promise<readonly IndexEntry[] | NoIndex>;

@@ -2,8 +2,8 @@
  * Makes the JSON Schema of whole documents from the definition of each kind. Editors and `validate` use the same schema, so an
  * editor accepts what trueup accepts.
  */
-import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
-import type { Kind, Registry } from '../../model/kind/kind.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
 
 export const apiVersion = 'trueup.dev/v1';
 

@@ -1,6 +1,27 @@
-/** Where a stack keeps what it remembers: its ledger, and the archive of its audit trails. */
+/** Schemas of where a stack keeps its ledger and the archive of its audit trails, and of where a secret comes from. */
 import { Type } from 'typebox';
-import { closed, oneMember, type SecretDocument, SecretSource } from './secret-source-schema.ts';
+
+export const closed = { additionalProperties: false };
+export const text = (description: string) => Type.String({ minLength: 1, description });
+
+/** Exactly one of several members: expressed by their count and not by a union, because that gives better messages. */
+export const oneMember = { ...closed, minProperties: 1, maxProperties: 1 };
+
+export const env = Type.String({
+  pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+  patternErrorMessage: 'the name of an environment variable: letters, digits and "_"',
+  description: 'Name of the environment variable that holds it',
+});
+export const file = text('Path of the file that holds it');
+
+export const SecretSource = Type.Object(
+  { env: Type.Optional(env), file: Type.Optional(file) },
+  { ...oneMember, description: 'Where a secret is read from when it is needed; never the secret itself' },
+);
+
+type SecretDocument = { readonly env?: string; readonly file?: string };
+
+// Where a stack keeps what it remembers: its ledger, and the archive of its audit trails.
 
 /** A word, or a map with one member. Each keyword applies to values of its own type only, as in the stack's schema. */
 export const Ledger = Type.Unsafe<LedgerDocument>({

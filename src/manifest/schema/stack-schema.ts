@@ -3,14 +3,13 @@
  * service of a target are in `read-target.ts`.
  */
 import { type Static, Type } from 'typebox';
-import { type LintCode, lintCodeNames } from '../../model/codes/lint-codes.ts';
-import { type GuardId, guardIds } from '../../model/plan/guard.ts';
-import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
-import { jsonSchema } from '../../model/kind/json-schema.ts';
-import type { Registry } from '../../model/kind/kind.ts';
+import { type LintCode, lintCodeNames } from '../../model/lint-codes.ts';
+import { type GuardId, guardIds } from '../../model/guard.ts';
+import { isJsonObject, type JsonObject } from '../../model/json.ts';
+import { jsonSchema } from '../../model/define-kind.ts';
+import type { Registry } from '../../model/kind.ts';
 import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
-import { Archive, Ledger } from './place-schemas.ts';
-import { closed, env, file, oneMember, SecretSource, text } from './secret-source-schema.ts';
+import { Archive, closed, env, file, Ledger, oneMember, SecretSource, text } from './place-schemas.ts';
 
 const Login = Type.Object(
   {

@@ -5,7 +5,7 @@
 import type { YAMLException } from 'js-yaml';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { SourceText } from './source-text.ts';
+import type { SourceText } from './yaml-document.ts';
 
 interface Mistake {
   /** offset in the source; the parser's when absent */

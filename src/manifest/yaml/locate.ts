@@ -3,7 +3,7 @@
  * valid documents are never walked. Aliases and merge keys are followed to their anchors.
  */
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
-import type { Path } from '../../model/json/json.ts';
+import type { Path } from '../../model/json.ts';
 
 /** The events of one document, and the text that their offsets refer to. */
 export interface EventRange {

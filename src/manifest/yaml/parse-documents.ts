@@ -1,25 +1,24 @@
 /**
- * Parses a text into YAML documents. A valid text is parsed once, as a whole; one with a mistake is parsed again document by
- * document, so that one mistake does not hide others. Duplicate keys, unknown tags and endless aliases are errors.
+ * Parses a text into YAML documents; one mistake does not hide others. Refuses keys that a map cannot have, endless aliases,
+ * and texts that are no Unicode characters.
  */
 import {
-  CORE_SCHEMA,
+  type AliasEvent,
   constructFromEvents,
-  EVENT_ID,
+  CORE_SCHEMA,
   type Event,
+  EVENT_ID,
   floatJsonTag,
   mergeTag,
   parseEvents,
   YAMLException,
 } from 'js-yaml';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Json } from '../../model/json/json.ts';
-import { checkAliases } from './check-aliases.ts';
-import { checkCharacters } from './check-characters.ts';
-import { findComplexKeys, findDuplicateKeys } from './explain-keys.ts';
-import { explainSyntax } from './explain-syntax.ts';
-import type { SourceText } from './source-text.ts';
-import type { YamlDocument } from './yaml-document.ts';
+import type { Json, Path } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
+import { explainSyntax, unrenderedTemplate } from './explain-syntax.ts';
+import { type EventRange, keyText, pairsOf, type Span, spanOf } from './locate.ts';
+import { type EntrySide, placeIn, type SourceText, toPlace, type YamlDocument } from './yaml-document.ts';
 
 /** Dates stay text, `~` is null, merge keys work, and all numbers are valid in JSON. */
 export const jsonLikeSchema = CORE_SCHEMA.withTags(floatJsonTag, mergeTag);
@@ -123,4 +122,212 @@ function contentStarts(events: readonly Event[]): number[] {
 function asYamlError(error: unknown): YAMLException {
   if (error instanceof YAMLException) return error;
   throw error;
+}
+
+// Finds keys that a map cannot have: the same key twice, or a key that is itself a list or a map.
+
+/** A parsed text and its offset in the source. */
+interface ParsedRange extends Omit<EventRange, 'first'> {
+  readonly source: SourceText;
+  readonly base: number;
+}
+
+/**
+ * @returns a diagnostic at each repetition of a key, with the place of the first; only one when a whole second document follows,
+ * because then just the separator `---` is missing
+ */
+function findDuplicateKeys(parsed: ParsedRange): Diagnostic[] {
+  return mapsIn(parsed).flatMap((map) => {
+    const repetitions = repetitionsIn(parsed, map);
+    const document = repetitions.find(({ name }) => name === 'apiVersion');
+    const isDocument = document !== undefined && repetitions.some(({ name }) => name === 'kind');
+    return isDocument
+      ? [unseparated(parsed, document)]
+      : repetitions.map((repetition) => duplicate(parsed, repetition));
+  });
+}
+
+/** A repeated key of a map. */
+interface Repetition {
+  readonly name: string;
+  readonly span: Span;
+  readonly first: Span;
+}
+
+function repetitionsIn(parsed: ParsedRange, map: number): Repetition[] {
+  const range = { ...parsed, first: 0 };
+  const seen = new Map<string, Span>();
+  return pairsOf(range, map).flatMap(({ key }) => {
+    const [name, span] = [keyText(range, key), spanOf(range, key)];
+    if (name === undefined || span === undefined || name === '<<') return [];
+    const first = seen.get(name);
+    if (first === undefined) seen.set(name, span);
+    return first === undefined ? [] : [{ name, span, first }];
+  });
+}
+
+/** @returns a diagnostic at each key that is a list or a map, which is most often a template's `{{` */
+function findComplexKeys(parsed: ParsedRange): Diagnostic[] {
+  const range = { ...parsed, first: 0 };
+  const keys = mapsIn(parsed).flatMap((map) => pairsOf(range, map).map(({ key }) => key));
+  return keys.flatMap((key) => {
+    const type = parsed.events[key]?.type;
+    const span = spanOf(range, key);
+    if (span === undefined || (type !== EVENT_ID.MAPPING && type !== EVENT_ID.SEQUENCE)) return [];
+    const opens = parsed.text.lastIndexOf('{{', span.start);
+    const isTemplate = opens !== -1 && parsed.text.slice(opens, span.start).trim().length <= 1;
+    const texts = isTemplate
+      ? unrenderedTemplate
+      : {
+          message: 'a key must be one word, not a list or a map',
+          fix: 'quote a value that begins with "{" or "["',
+        };
+    const place = placeOf(parsed, isTemplate ? { start: opens, end: opens + 1 } : span);
+    return [{ code: 'yaml-syntax', severity: 'error', class: 'invalid', ...texts, place }];
+  });
+}
+
+function mapsIn({ events }: ParsedRange): number[] {
+  return events.flatMap((event, index) => (event.type === EVENT_ID.MAPPING ? [index] : []));
+}
+
+function unseparated(parsed: ParsedRange, { span, first }: Repetition): Diagnostic {
+  return {
+    code: 'missing-separator',
+    severity: 'error',
+    class: 'invalid',
+    message: 'a second document begins here, and nothing separates it from the first',
+    place: placeOf(parsed, span),
+    fix: 'put a line "---" before it',
+    related: [{ message: 'the first one', place: placeOf(parsed, first) }],
+  };
+}
+
+function duplicate(parsed: ParsedRange, { name, span, first }: Repetition): Diagnostic {
+  return {
+    code: 'duplicate-field',
+    severity: 'error',
+    class: 'invalid',
+    message: `${quoted(name)} stands twice in one map`,
+    place: placeOf(parsed, span),
+    fix: 'keep one of them',
+    related: [{ message: 'first here', place: placeOf(parsed, first) }],
+  };
+}
+
+function placeOf({ source, base }: ParsedRange, { start, end }: Span) {
+  return source.place(base + start, base + end);
+}
+
+// Refuses documents whose aliases never end or expand to too many values: an alias inside its own anchor, and a few lines that
+// expand to billions of values. Documents without an alias are not walked.
+
+/** Far more than people write: the largest manifests have some hundred values. */
+const maxValues = 100_000;
+
+interface AliasWalk {
+  readonly document: YamlDocument;
+  /** number of values under each anchor, once it is closed; 0 while it is open */
+  readonly sizes: Map<string, number>;
+  index: number;
+  problem?: Diagnostic;
+}
+
+/** @returns the problem, when the document must not be used */
+function checkAliases(document: YamlDocument, end: number): Diagnostic | undefined {
+  const { events, first } = document;
+  if (!hasAlias(events, first, end)) return undefined;
+  const walk: AliasWalk = { document, sizes: new Map(), index: first };
+  measure(walk);
+  return walk.problem;
+}
+
+function hasAlias(events: readonly Event[], first: number, end: number): boolean {
+  for (let index = first; index < end; index++) if (events[index]?.type === EVENT_ID.ALIAS) return true;
+  return false;
+}
+
+/** Walks one node and returns the number of values that it expands to. */
+function measure(walk: AliasWalk): number {
+  const event = walk.document.events[walk.index++];
+  if (event === undefined || walk.problem !== undefined) return 0;
+  if (event.type === EVENT_ID.ALIAS) return unfold(walk, event);
+  if (!('anchorStart' in event)) return 0;
+  const anchor = event.anchorStart === -1 ? undefined : nameOf(walk, event);
+  if (anchor !== undefined) walk.sizes.set(anchor, 0);
+  const size = event.type === EVENT_ID.SCALAR ? 1 : measureMembers(walk);
+  if (anchor !== undefined) walk.sizes.set(anchor, size);
+  return size;
+}
+
+function measureMembers(walk: AliasWalk): number {
+  let size = 1;
+  while (walk.problem === undefined && walk.document.events[walk.index]?.type !== EVENT_ID.POP)
+    size += measure(walk);
+  walk.index++;
+  return size;
+}
+
+function unfold(walk: AliasWalk, event: AliasEvent): number {
+  const name = nameOf(walk, event);
+  const size = walk.sizes.get(name) ?? 1;
+  if (size === 0)
+    walk.problem = refuseAlias(walk, event, {
+      code: 'endless-alias',
+      message: `the alias ${quoted(`*${name}`)} stands inside its own anchor ${quoted(`&${name}`)}`,
+      fix: 'write the value out',
+    });
+  else if (size > maxValues)
+    walk.problem = refuseAlias(walk, event, {
+      code: 'too-many-aliases',
+      message: `the alias ${quoted(`*${name}`)} stands for more than ${maxValues} values`,
+      fix: 'use fewer aliases of aliases, or split the document',
+    });
+  return size;
+}
+
+function nameOf(
+  { document }: AliasWalk,
+  event: { readonly anchorStart: number; readonly anchorEnd: number },
+): string {
+  return document.text.slice(event.anchorStart, event.anchorEnd);
+}
+
+function refuseAlias(
+  { document }: AliasWalk,
+  event: AliasEvent,
+  texts: Pick<Diagnostic, 'code' | 'message' | 'fix'>,
+): Diagnostic {
+  const place = toPlace(document, { start: event.anchorStart - 1, end: event.anchorEnd });
+  return { ...texts, severity: 'error', class: 'invalid', place };
+}
+
+// Refuses texts and keys with half of a surrogate pair, which an escape such as "\uD800" makes: it is no character, no service can
+// store it, and a plan with it would never be empty.
+
+/** A diagnostic at each of them. */
+function checkCharacters(document: YamlDocument): Diagnostic[] {
+  // The text itself is UTF-8, so only an escape makes one.
+  return document.text.includes('\\') ? walk(document, document.value, []) : [];
+}
+
+function walk(document: YamlDocument, value: Json, path: Path): Diagnostic[] {
+  if (typeof value === 'string')
+    return value.isWellFormed() ? [] : [refuseCharacter(document, path, 'value')];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [
+    ...(name.isWellFormed() ? [] : [refuseCharacter(document, [...path, name], 'key')]),
+    ...walk(document, member, [...path, name]),
+  ]);
+}
+
+function refuseCharacter(document: YamlDocument, path: Path, side: EntrySide): Diagnostic {
+  return {
+    code: 'lone-surrogate',
+    severity: 'error',
+    class: 'invalid',
+    message: `this ${side === 'key' ? 'key' : 'text'} has half of a surrogate pair, which is no character`,
+    place: placeIn(document, path, side),
+    fix: 'write the character itself, or its whole code, such as "\\U0001F600"',
+  };
 }

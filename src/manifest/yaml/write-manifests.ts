@@ -1,12 +1,55 @@
 /**
- * Writes resources as the text of a manifest file, formatted as a person would. Reading the text gives the same resources
- * again, and the same resources always give the same text.
+ * Writes values as YAML, and resources as the text of a manifest file, formatted as a person would. Reading the text gives the
+ * same resources again.
  */
-import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
-import type { Kind } from '../../model/kind/kind.ts';
-import type { Spec } from '../../model/resource/resource.ts';
+import { dump } from 'js-yaml';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { Spec } from '../../model/resource.ts';
 import { apiVersion } from '../schema/manifest-schema.ts';
-import { dumpYaml } from './dump-yaml.ts';
+
+type DumpOptions = Parameters<typeof dump>[1];
+
+/** Whether a text has a character that changes the direction of what follows. */
+export function changesDirection(text: string): boolean {
+  return /\p{Bidi_Control}/u.test(text);
+}
+
+/** JSON, in which what no reader shows is escaped, too. */
+export function doubleQuoted(value: string): string {
+  return JSON.stringify(value).replace(
+    /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]|\p{Bidi_Control}/gu,
+    (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** As the library writes it, but for texts and keys that change the direction. */
+export function dumpYaml(value: Json, options: DumpOptions): string {
+  const written = JSON.stringify(value);
+  if (!changesDirection(written)) return dump(value, options);
+  // A plain word is written in the place of each, one that occurs nowhere else.
+  let mark = 'text';
+  while (written.includes(mark)) mark += 'x';
+  const texts: string[] = [];
+  const marked = withTexts(value, (text) =>
+    changesDirection(text) ? `${mark}${texts.push(text)}end` : text,
+  );
+  return dump(marked, options).replace(new RegExp(`${mark}(\\d+)end`, 'g'), (_, number: string) =>
+    doubleQuoted(texts[Number(number) - 1] ?? ''),
+  );
+}
+
+function withTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item: Json) => withTexts(item, change));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [change(key), withTexts(member, change)]),
+  );
+}
+
+// Writes resources as the text of a manifest file, formatted as a person would. Reading the text gives the same resources
+// again, and the same resources always give the same text.
 
 export interface ManifestDraft {
   readonly kind: Kind;

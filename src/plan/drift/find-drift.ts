@@ -1,18 +1,35 @@
 /**
- * Finds drift from the reading of a plan: live against the ledger, and, apart from it, manifests against the ledger (rule 49).
- * After an incomplete look it never says that there is none.
+ * Finds drift from the reading of a plan (rule 49): live against the ledger, manifests against the ledger, and changed fields
+ * that no manifest sets. After an incomplete read it never reports that there is none.
  */
+import { canonicalDefault, canonicalSpec } from '../../compare/comparisons.ts';
+import { changesBetween } from '../../compare/diff.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
+import type { Notice } from '../../model/change.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { Notice } from '../../model/plan/change.ts';
-import type { Drift, DriftedResource, MovedField, PendingResource } from '../../model/plan/drift.ts';
-import type { Plan } from '../../model/plan/plan.ts';
-import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
-import type { DesiredResource } from '../../model/resource/resource.ts';
-import { makePlanContext, type PlanContext, type PlanContextInput } from '../context/plan-context.ts';
-import { findPending, recordOf } from './find-pending.ts';
-import { findUnmanaged } from './find-unmanaged.ts';
-import { compareRecorded, type RecordedVerdict } from './judge-recorded.ts';
-import { recordedContext } from './recorded-context.ts';
+import type {
+  Drift,
+  DriftedResource,
+  MovedField,
+  PendingResource,
+  Unmanaged,
+  UnmanagedResource,
+} from '../../model/drift.ts';
+import type { FieldChange } from '../../model/field.ts';
+import type { Json } from '../../model/json.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { LedgerRecord } from '../../model/ledger.ts';
+import type { Plan } from '../../model/plan.ts';
+import type { DesiredResource, LiveResource, Spec } from '../../model/resource.ts';
+import { seenValues, undeclaredIn } from '../compare-resource.ts';
+import { makePlanContext, type PlanContext, type PlanContextInput } from '../plan-context.ts';
+import { flagChanges } from '../recorded-flags.ts';
+import {
+  compareRecorded,
+  ownershipTagText,
+  recordedContext,
+  type RecordedVerdict,
+} from './compare-recorded.ts';
 
 interface DriftInput extends PlanContextInput {
   /** also find changes of fields that no manifest mentions */
@@ -147,4 +164,158 @@ function marked(fields: readonly MovedField[], others: readonly MovedField[] = [
 function overlaps(one: readonly string[], other: readonly string[]): boolean {
   const length = Math.min(one.length, other.length);
   return one.slice(0, length).every((segment, at) => segment === other[at]);
+}
+
+// Finds what the files ask for since the last apply: manifests against the ledger. No live value has a part in it.
+
+/** @param context of the manifests */
+function findPending(context: PlanContext): PendingResource[] {
+  return [
+    ...[...context.desired.values()].flatMap((resource) => pendingDeclared(context, resource)),
+    ...[...context.tombstones.values()].flatMap((resource) => pendingRemoval(context, resource)),
+    ...(context.isSelection ? [] : dropped(context)),
+  ];
+}
+
+/** The record of a declared resource, by its address in the ledger: the former one, if it is to be renamed. */
+function recordOf(
+  context: PlanContext,
+  { address, metadata }: DesiredResource,
+): { readonly text: AddressText; readonly record: LedgerRecord } | undefined {
+  const { renamedFrom } = metadata;
+  const former = renamedFrom === undefined ? [] : [formatAddress({ ...address, name: renamedFrom })];
+  for (const text of [formatAddress(address), context.recordedAt(address), ...former]) {
+    const record = text === undefined ? undefined : context.ledger.records.get(text);
+    if (text !== undefined && record !== undefined) return { text, record };
+  }
+  return undefined;
+}
+
+function pendingDeclared(context: PlanContext, resource: DesiredResource): PendingResource[] {
+  const { address, place } = resource;
+  const known = recordOf(context, resource);
+  if (known === undefined) return [{ address, is: 'new', fields: [], place }];
+  const { name } = parseAddress(known.text);
+  const fields: FieldChange[] = [
+    ...(name === address.name
+      ? []
+      : [{ path: ['name'], before: name, after: address.name, shape: 'scalar' as const }]),
+    ...pendingOwnershipTag(context, resource, known.record),
+    ...flagChanges(context, address, { record: known.record, declared: resource.metadata }),
+    ...pendingFields(context.kind(address.kind), resource, known.record),
+  ];
+  return fields.length === 0 ? [] : [{ address, is: 'changed', fields, place }];
+}
+
+function pendingOwnershipTag(
+  context: PlanContext,
+  { address, metadata }: DesiredResource,
+  record: LedgerRecord,
+): FieldChange[] {
+  const isClaimed = context.kind(address.kind).ownership.by === 'claim' && !context.isLedgerOwned(address);
+  if (!isClaimed) return [];
+  const { name } = context.stack;
+  const [before, after] = [ownershipTagText(name, record), ownershipTagText(name, metadata)];
+  return before === after ? [] : [{ path: ['claim'], before, after, shape: 'scalar' }];
+}
+
+function pendingFields(kind: Kind, { spec }: DesiredResource, { fields }: LedgerRecord): FieldChange[] {
+  const whole = (side: Spec) => ({ ...defaultsOf(kind), ...canonicalSpec(kind.fields, side) });
+  return changesBetween(kind.fields, whole(fields), whole(spec));
+}
+
+/** What an absent field means in a kind that is owned whole (rule 16). */
+function defaultsOf({ absent, fields }: Kind): Readonly<Record<string, Json>> {
+  if (absent !== 'default') return {};
+  const named = Object.entries(fields).filter(([, field]) => !field.local && !field.writeOnly);
+  return Object.fromEntries(named.map(([name, field]) => [name, canonicalDefault(field)]));
+}
+
+function pendingRemoval(context: PlanContext, resource: DesiredResource): PendingResource[] {
+  const { address, place } = resource;
+  return recordOf(context, resource) === undefined ? [] : [{ address, is: 'removed', fields: [], place }];
+}
+
+/** Parts of a whole that is dropped, too, go with it. */
+function dropped(context: PlanContext): PendingResource[] {
+  const declared = new Set(
+    [...context.desired.values(), ...context.tombstones.values()].flatMap(
+      (resource) => recordOf(context, resource)?.text ?? [],
+    ),
+  );
+  const gone = [...context.ledger.records.keys()].filter((text) => !declared.has(text));
+  return gone.flatMap((text) => {
+    const address = parseAddress(text);
+    if (!context.isInView(address)) return [];
+    const { ownership } = context.kind(address.kind);
+    const isWithWhole = ownership.by === 'part' && gone.includes(formatAddress(ownership.of(address)));
+    return isWithWhole ? [] : [{ address, is: 'dropped' as const, fields: [] }];
+  });
+}
+
+// Finds fields of our resources that no manifest mentions and that somebody changed since the last apply: live against what the
+// ledger has seen (rule 49). A plan does nothing about them.
+
+/**
+ * @param context with the ledger in the place of the manifests
+ * @param looked the records to look at
+ * @param drifted what counts as drift already, such as an undeclared field that conflicts with a declared one
+ */
+function findUnmanaged(
+  context: PlanContext,
+  looked: readonly DesiredResource[],
+  drifted: readonly DriftedResource[],
+): Unmanaged {
+  const known = new Map(drifted.map(({ address, fields }) => [formatAddress(address), fields] as const));
+  const found = looked.flatMap(({ address }): (UnmanagedResource | 'unseen')[] => {
+    const kind = context.kind(address.kind);
+    const record = context.record(address);
+    const live = context.live.get(formatAddress(address));
+    if (record === undefined || live === undefined || !hasUndeclared(kind)) return [];
+    if (record.id !== undefined && live.id !== undefined && record.id !== live.id) return [];
+    const changed = changedFields(kind, record, live);
+    if (changed === undefined) return ['unseen'];
+    const shown = known.get(formatAddress(address)) ?? [];
+    const fields = changed.filter(({ path }) => !shown.some((one) => one.path[0] === path[0]));
+    return fields.length === 0
+      ? []
+      : [{ address, ...(live.id === undefined ? {} : { id: live.id }), fields }];
+  });
+  return {
+    resources: found.filter((one) => one !== 'unseen'),
+    unseen: found.filter((one) => one === 'unseen').length,
+  };
+}
+
+/** Kinds that are owned whole have no field that nobody declares. */
+function hasUndeclared({ absent, ownership }: Kind): boolean {
+  return absent === 'unmanaged' && ownership.by !== 'part';
+}
+
+/** Undefined where the ledger has seen nothing: a record of an older version, or made without a look. */
+function changedFields(kind: Kind, record: LedgerRecord, live: LiveResource): FieldChange[] | undefined {
+  const declared = canonicalSpec(kind.fields, record.fields);
+  const before = seenIn(kind, record, declared);
+  if (before === undefined) return undefined;
+  const now =
+    record.content === undefined || record.seen !== undefined
+      ? seenValues(kind, live, { declared, changes: [] })
+      : undeclaredIn(kind.fields, canonicalSpec(kind.fields, live.spec), declared);
+  const defaults = defaultsBesides(kind, [before, now]);
+  return changesBetween(kind.fields, { ...defaults, ...before }, { ...defaults, ...now });
+}
+
+/** What the ledger has seen: without it, a record of the whole content holds it already. */
+function seenIn({ fields }: Kind, { content, seen }: LedgerRecord, declared: Spec): Spec | undefined {
+  return seen !== undefined || content === undefined
+    ? seen
+    : undeclaredIn(fields, canonicalSpec(fields, content), declared);
+}
+
+/** Of the fields that one side lacks because they have their default there. */
+function defaultsBesides({ fields }: Kind, sides: readonly Spec[]): Readonly<Record<string, Json>> {
+  const named = Object.entries(fields).filter(
+    ([name, field]) => field.default !== undefined && sides.some((side) => side[name] !== undefined),
+  );
+  return Object.fromEntries(named.map(([name, field]) => [name, canonicalDefault(field)]));
 }

@@ -1,9 +1,9 @@
 /**
- * What the page of a report shows, as JSON: made by `plan-view.ts`, read by `page/`. Every text is printable and none is markup; in a
- * sentence, names and commands stand between quotes.
+ * What the page of a report shows, as JSON: made by `plan.ts`, read by `page/`. Every text is printable and none is markup; in
+ * a sentence, names and commands are between quotes.
  */
-import type { Action } from '../../model/plan/change.ts';
-import type { Json } from '../../model/json/json.ts';
+import type { Action } from '../../model/change.ts';
+import type { Json } from '../../model/json.ts';
 
 export interface ReportView {
   /** the words before the name */
@@ -162,3 +162,6 @@ export interface GraphEdgeView {
   /** x, y, x, y of the points that it goes through between its nodes */
   readonly through: readonly number[];
 }
+
+/** The size of a box of the graph: the layout and the drawing must mean the same. */
+export const nodeSize = { width: 272, height: 50 };

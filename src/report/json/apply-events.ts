@@ -1,17 +1,16 @@
 /**
- * What an apply reports while it works, as `apply --format jsonl` writes it: one JSON value a line, each valid against
- * `apply-event-schema`.
+ * What an apply reports while it runs, one JSON value a line, valid against `result-schemas.ts`; and the outcomes of all
+ * changes as JSON.
  */
+import type { ApplyEvent, Outcome } from '../../model/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
-import { blockingIds } from '../../model/plan/guard.ts';
-import type { ApplyEvent } from '../../model/plan/outcome.ts';
-import type { Plan } from '../../model/plan/plan.ts';
-import { countActions } from '../format/plan-summary.ts';
-import { printableJson } from '../format/printable.ts';
-import { addressMembers } from './address-members.ts';
-import type { ApplyEventJson } from './apply-event-schema.ts';
-import { diagnosticJson } from './diagnostics-json.ts';
-import { outcomeJson } from './outcomes-json.ts';
+import { blockingIds } from '../../model/guard.ts';
+import type { Plan } from '../../model/plan.ts';
+import { countOutcomes } from '../text/outcomes.ts';
+import { countActions } from '../view/plan-summary.ts';
+import { printableJson } from '../view/printable.ts';
+import { addressMembers, diagnosticJson, diagnosticsMember, placeMember, renderJson } from './render-json.ts';
+import type { ApplyEventJson, OutcomeJson } from './result-schemas.ts';
 
 /** An event without what every line has. */
 export type EventMembers = ApplyEventJson extends infer E
@@ -61,4 +60,41 @@ export function progressEvent(event: ApplyEvent): EventMembers {
 
 export function diagnosticEvent(diagnostic: ShownDiagnostic): EventMembers {
   return { type: 'diagnostic', diagnostic: diagnosticJson(diagnostic) };
+}
+
+// The outcomes of all changes as JSON. Members have a fixed order; absent ones are left out.
+
+/** `{ version: 1, summary: { applied, unchanged, stale, skipped, unknown, failed }, outcomes, diagnostics? }` */
+export function renderOutcomesJson(
+  outcomes: readonly Outcome[],
+  diagnostics: readonly ShownDiagnostic[] = [],
+): string {
+  return renderJson({
+    version: 1,
+    summary: countOutcomes(outcomes),
+    outcomes: outcomes.map(outcomeJson),
+    ...diagnosticsMember(diagnostics),
+  });
+}
+
+function outcomeJson({
+  address,
+  action,
+  kind,
+  detail,
+  place,
+  done,
+  foundTrue,
+  warnings,
+}: Outcome): OutcomeJson {
+  return {
+    ...addressMembers(address),
+    action,
+    outcome: kind,
+    ...(detail === undefined ? {} : { detail }),
+    ...placeMember(place),
+    ...(done === undefined ? {} : { done: [...done] }),
+    ...(foundTrue && { foundTrue }),
+    ...(warnings === undefined ? {} : { warnings: [...warnings] }),
+  };
 }

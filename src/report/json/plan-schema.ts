@@ -1,11 +1,11 @@
 /**
- * The schema of a plan as JSON: the source of `schemas/plan.schema.json` and of the type that `plan-json` uses.
+ * The schema of a plan as JSON: the source of `schemas/plan.schema.json` and of the type that `plan.ts` uses.
  * Version 2: members may be added, but none may be removed or get another meaning.
  */
 import { type Static, Type } from 'typebox';
-import { type GuardId, guardIds, type RiskGuard } from '../../model/plan/guard.ts';
-import type { Json } from '../../model/json/json.ts';
-import { planVersion } from '../../model/plan/plan.ts';
+import { type GuardId, guardIds, type RiskGuard } from '../../model/guard.ts';
+import type { Json } from '../../model/json.ts';
+import { planVersion } from '../../model/plan.ts';
 
 /** Objects without other members. */
 export const closed = { additionalProperties: false };

@@ -1,8 +1,8 @@
 /**
- * What an operation of the secrets service answers, as a value; routes.ts gives it the envelope and sends it.
+ * What an operation of the secrets service answers, as a value; cluster-auth-routes.ts gives it the envelope and sends it.
  * Invariant: an error carries zero or one text, a success carries data, warnings or nothing (wire/cluster-auth 2.1).
  */
-import { inOrderOfNames } from './values/json-values.ts';
+import { inOrderOfNames } from './json-values.ts';
 
 /** The answer to one request, before the envelope. A success without data and warnings is a bare 204. */
 export type SecretsAnswer =

@@ -4,9 +4,9 @@
  * included; a refused write changes nothing; the reviewer JWT never leaves, only whether one is set. What a pod has is
  * looked up when it is needed and never stored.
  */
-import type { ClusterAuthDialect } from '../dialects.ts';
+import type { ClusterAuthDialect } from '../kernel/dialects.ts';
 import { answerData, answerDone, answerError, NOT_FOUND, type SecretsAnswer } from './answer.ts';
-import type { MountCall, MountHandler } from './mount-call.ts';
+import type { MountCall, MountHandler } from './call.ts';
 import {
   asBoolean,
   asList,
@@ -14,10 +14,8 @@ import {
   type FieldReader,
   readFields,
   type SentFields,
-} from './values/field-coercion.ts';
-import { firstPemBlock } from './values/pem-blocks.ts';
-import { publicKeyIn } from './values/public-keys.ts';
-import { isSha1Certificate } from './values/sha1-certificate.ts';
+} from './field-coercion.ts';
+import { firstPemBlock, isSha1Certificate, publicKeyIn } from './public-keys.ts';
 
 const CONFIG_FIELDS = {
   cluster_host: asText,

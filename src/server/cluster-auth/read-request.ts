@@ -1,18 +1,15 @@
 /**
- * From an HTTP request to the operation, path and fields that it asks for (wire/cluster-auth 2.1).
- * Invariant: what is refused here is refused for anyone, with or without a token: nothing was looked up yet.
+ * From an HTTP request to the operation, path and fields that it asks for (wire/cluster-auth 2.1). What is refused here is
+ * refused with or without a token, before anything is read from the database.
  */
 import type { FastifyRequest } from 'fastify';
-
-import type { ClusterAuthDialect } from '../dialects.ts';
-import { type SecretsAnswer, answerError } from './answer.ts';
-import { decoded } from './clean-path.ts';
-import type { Operation } from './mount-call.ts';
-import { readDuration } from './values/durations.ts';
-import { parseBoolean } from './values/field-coercion.ts';
-import { isObject } from './values/is-object.ts';
-import { firstJsonValue, JsonLimitError, MOST_PARTS } from './values/json-values.ts';
-import { formTextOf, HALF_CHARACTER, textOf } from '../well-formed-text.ts';
+import type { ClusterAuthDialect } from '../kernel/dialects.ts';
+import { formTextOf, HALF_CHARACTER, textOf } from '../kernel/well-formed-text.ts';
+import { answerError, type SecretsAnswer } from './answer.ts';
+import type { Operation } from './call.ts';
+import { readDuration } from './durations.ts';
+import { parseBoolean } from './field-coercion.ts';
+import { firstJsonValue, isObject, JsonLimitError, MOST_PARTS } from './json-values.ts';
 
 export interface SecretsRequest {
   readonly operation: Operation;
@@ -145,4 +142,42 @@ function formFields(form: URLSearchParams): Record<string, unknown> {
   return Object.fromEntries(
     [...byName].map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
   );
+}
+
+// Paths as the service wants them: without `//`, `.` and `..`. Others are answered with the address that was meant
+// (wire/cluster-auth 2.1).
+
+/** Where a URL with such a path leads, its query included; undefined for a path that is fine, or cannot be decoded. */
+export function cleanedUrl(url: string): string | undefined {
+  const [, encoded = '', query = ''] = /^([^?]*)(.*)$/s.exec(url) ?? [];
+  const path = decoded(encoded);
+  if (path === undefined) return undefined;
+  const clean = cleaned(path);
+  return clean === path ? undefined : `${clean.split('/').map(encodeSegment).join('/')}${query}`;
+}
+
+/** The path with its escapes replaced; undefined where they are broken. */
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A slash at the end stays. */
+function cleaned(path: string): string {
+  const kept: string[] = [];
+  for (const segment of path.split('/')) {
+    if (segment === '..') kept.pop();
+    else if (segment !== '' && segment !== '.') kept.push(segment);
+  }
+  return `/${kept.join('/')}${kept.length > 0 && path.endsWith('/') ? '/' : ''}`;
+}
+
+/** As the service's library does it: some reserved characters stay, some that need no escape get one. */
+function encodeSegment(segment: string): string {
+  return encodeURIComponent(segment)
+    .replaceAll(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent)
+    .replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }

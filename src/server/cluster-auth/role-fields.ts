@@ -4,7 +4,7 @@
  * Invariant: a role's values are normal: durations in whole seconds, lists as arrays, and blocks of addresses as
  * `address-blocks.ts` prints them.
  */
-import type { ClusterAuthDialect } from '../dialects.ts';
+import type { ClusterAuthDialect } from '../kernel/dialects.ts';
 import {
   asBoolean,
   asDuration,
@@ -15,8 +15,8 @@ import {
   type Coerced,
   readFields,
   type SentFields,
-} from './values/field-coercion.ts';
-import type { Int64 } from './values/json-values.ts';
+} from './field-coercion.ts';
+import type { Int64 } from './json-values.ts';
 
 /**
  * A role as it is stored. The last six are the deprecated names: zero unless a client used them, and then equal to the

@@ -3,14 +3,11 @@
  * Invariant: a seed only adds. Each of its things is put into a data file once, and is never touched by a seed again.
  * Ids may be given; those left out follow from the names, so they are the same in every database.
  */
-import type { GivenEvent } from '../audit-trails/given-events.ts';
-import type {
-  CONFIGURATION_STATUSES,
-  Ingress,
-} from '../configuration-versions/configuration-version-record.ts';
-import type { PolicyRule } from '../identity/service-policies.ts';
-import type { VARIABLE_CATEGORIES } from '../variables/variable-record.ts';
-import type { ExecutionMode } from '../workspaces/document/workspace-record.ts';
+import type { AddedEvent } from '../audit-trails/added-events.ts';
+import type { CONFIGURATION_STATUSES, Ingress } from '../workspaces/configuration-version-record.ts';
+import type { PolicyRule } from '../cluster-auth/policy-rules.ts';
+import type { VARIABLE_CATEGORIES } from '../workspaces/variables.ts';
+import type { ExecutionMode } from '../workspaces/workspace-record.ts';
 
 export interface Seed {
   readonly organizations?: readonly OrganizationSeed[];
@@ -82,7 +79,7 @@ export interface OrganizationSeed {
   /** A token that reads the organization's audit trail and may do nothing else. */
   readonly 'audit-trails-token'?: string;
   /** What happened before: of any kind that the audit trail knows. */
-  readonly 'audit-events'?: readonly GivenEvent[];
+  readonly 'audit-events'?: readonly AddedEvent[];
   readonly 'default-execution-mode'?: ExecutionMode;
   /** The name of one of the agent pools below. */
   readonly 'default-agent-pool'?: string;

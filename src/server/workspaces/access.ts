@@ -1,25 +1,20 @@
 /**
- * Finding what a request's path names, with the caller's right to see and use it.
- * Invariant: what the caller may not see, or may not do, is answered 404 exactly like what does not exist.
+ * Finds what the path of a request names, with the caller's right to see and use it. What the caller may not see or do is
+ * answered 404, like what does not exist.
  */
-import type { Database } from '../data-file/database.ts';
-import type { Caller, OrganizationRights } from '../identity/caller.ts';
+import type { Caller, OrganizationRights } from '../kernel/caller.ts';
+import type { Database } from '../kernel/database.ts';
+import { notFound } from '../kernel/documents.ts';
+import type { ApiRequest } from '../kernel/endpoint.ts';
+import type { Services } from '../kernel/services.ts';
 import {
   grantedBy,
   type Permission,
   type ProjectRight,
   type WorkspacePermissions,
   workspacePermissions,
-} from '../identity/workspace-permissions.ts';
-import type { ApiRequest } from '../json-api/endpoint.ts';
-import { notFound } from '../json-api/errors.ts';
-import type { Services } from '../services.ts';
-import {
-  type ExecutionMode,
-  recordById,
-  recordByName,
-  type WorkspaceRecord,
-} from './document/workspace-record.ts';
+} from './permissions.ts';
+import { type ExecutionMode, recordById, recordByName, type WorkspaceRecord } from './workspace-record.ts';
 
 export interface OrganizationRecord {
   id: string;
@@ -109,4 +104,48 @@ export function projectRights(
     rows.flatMap(({ access, custom_permissions: custom }) => grantedBy(access, custom)),
   );
   return new Set([...ALL_RIGHTS].filter((right) => granted.has(right)));
+}
+
+// Finding what belongs to a workspace and is asked for by an id of its own: a run, a state version.
+// Invariant: who may not see the workspace, or lacks the permission, gets the 404 of what does not exist.
+
+/** `what` is how errors call the record. @throws ApiError 404 */
+export function requireOwned<Row extends { readonly workspace_id: string }>(
+  services: Services,
+  request: ApiRequest,
+  record: Row | undefined,
+  { what, permission }: { readonly what: string; readonly permission: Permission },
+): AccessibleWorkspace & { readonly record: Row } {
+  const workspace = recordById(services.database, record?.workspace_id ?? '');
+  if (record === undefined || workspace === undefined) throw notFound(what);
+  const permissions = workspacePermissions(services.database, request.caller, [workspace]).get(workspace.id);
+  if (!permissions?.[permission]) throw notFound(what);
+  return { record, workspace, permissions };
+}
+
+// Finding what belongs to an organization, with the caller's right to see and change it.
+// Invariant: who does not belong to the organization, or lacks the right, gets the 404 of what does not exist.
+
+/** The organization that the path names. @throws ApiError 404 when the caller lacks the right there */
+export function requireOrganizationRight(
+  services: Services,
+  request: ApiRequest,
+  right: keyof OrganizationRights,
+): OrganizationRecord {
+  const { organization, rights } = requireOrganization(services, request);
+  if (!rights[right]) throw notFound('Organization');
+  return organization;
+}
+
+/** A record of an organization that the caller belongs to, and with the right where one is asked for. @throws ApiError 404 */
+export function requireOfOrganization<Row extends { readonly organization_id: string }>(
+  request: ApiRequest,
+  record: Row | undefined,
+  what: string,
+  right?: keyof OrganizationRights,
+): Row {
+  const rights = request.caller.organizations.get(record?.organization_id ?? '');
+  if (record === undefined || rights === undefined) throw notFound(what);
+  if (right !== undefined && !rights[right]) throw notFound(what);
+  return record;
 }

@@ -1,9 +1,9 @@
 // A trail is taken into an archive: killed or refused at any page, it goes on where it was; what the service forgot is told.
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Archive } from '../../../src/audit/archive/archive.ts';
-import { archiveTrail } from '../../../src/audit/archive/archive-trail.ts';
-import { findDialect } from '../../../src/http/dialects.ts';
-import { openAuditTrail } from '../../../src/http/open-audit-trail.ts';
+import type { Archive } from '../../../src/audit-trail/archive.ts';
+import { archiveTrail } from '../../../src/commands/audit/archive.ts';
+import { findDialect } from '../../../src/api/dialects.ts';
+import { openAuditTrail } from '../../../src/api/open-target.ts';
 import { type TrailChannel, trailRetention } from '../../../src/model/audit-trail.ts';
 import { archiveStores } from '../../support/audit/stores.ts';
 import {

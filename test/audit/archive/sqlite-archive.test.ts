@@ -2,8 +2,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { sqliteArchive } from '../../../src/audit/archive/sqlite-archive.ts';
-import { loadSqlite } from '../../../src/ledger/local/load-sqlite.ts';
+import { sqliteArchive } from '../../../src/audit-trail/sqlite-archive.ts';
+import { loadSqlite } from '../../../src/ledger/exclusive-file.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 function openAt(file: string) {

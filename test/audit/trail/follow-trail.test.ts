@@ -1,8 +1,8 @@
 // Who follows a trail meets each event once, in order, also where several share a millisecond.
 import { expect, it, onTestFinished } from 'vitest';
-import { cursorFromNow, followTrail, type TrailCursor } from '../../../src/audit/trail/follow-trail.ts';
-import { findDialect } from '../../../src/http/dialects.ts';
-import { openAuditTrail } from '../../../src/http/open-audit-trail.ts';
+import { cursorFromNow, followTrail, type TrailCursor } from '../../../src/commands/audit/follow-trail.ts';
+import { findDialect } from '../../../src/api/dialects.ts';
+import { openAuditTrail } from '../../../src/api/open-target.ts';
 import {
   servedEvent,
   servedEvents,

@@ -5,9 +5,9 @@ import {
   readFullTrail,
   type TrailEnd,
   type TrailQuery,
-} from '../../../src/audit/trail/read-trail.ts';
-import { findDialect } from '../../../src/http/dialects.ts';
-import { openAuditTrail } from '../../../src/http/open-audit-trail.ts';
+} from '../../../src/audit-trail/read-trail.ts';
+import { findDialect } from '../../../src/api/dialects.ts';
+import { openAuditTrail } from '../../../src/api/open-target.ts';
 import type { TrailChannel } from '../../../src/model/audit-trail.ts';
 import { workspacesTarget } from '../../support/http/open-for-test.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findReview, jobCommit, reviewLink } from '../../../src/cli/comment/review-place.ts';
+import { findReview, jobCommit, reviewLink } from '../../../src/run/pull-request.ts';
 
 const github = {
   GITHUB_ACTIONS: 'true',

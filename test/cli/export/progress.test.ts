@@ -1,8 +1,8 @@
 /** How many requests an export has made, as a terminal tells it. */
 import { expect, it } from 'vitest';
-import { openReadProgress } from '../../../src/cli/export/progress.ts';
-import type { Terminal } from '../../../src/cli/terminal/terminal.ts';
-import type { Answer } from '../../../src/model/wire.ts';
+import { openReadProgress } from '../../../src/commands/export/read.ts';
+import type { Terminal } from '../../../src/run/terminal.ts';
+import type { Answer } from '../../../src/model/http.ts';
 
 const answer: Answer = { method: 'GET', url: 'https://toys.test', status: 200, body: null, words: '' };
 

@@ -1,13 +1,13 @@
 /** What the history proves of applies that never ended. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { begunChanges } from '../../../src/cli/ledger/begun-creations.ts';
-import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
-import type { HistoryChange, HistoryEntry, Ledger } from '../../../src/model/stack/ledger.ts';
-import { formatIdentity, identityOf } from '../../../src/model/stack/target-identity.ts';
+import { begunChanges } from '../../../src/run/apply-history.ts';
+import { localLedger } from '../../../src/ledger/local-ledger.ts';
+import type { HistoryChange, HistoryEntry, Ledger } from '../../../src/model/ledger.ts';
+import { formatIdentity, identityOf } from '../../../src/model/stack.ts';
 import { toys } from '../../support/toys/toy-kind.ts';
 import { at, desired, ledgerOf, record, stack, target } from '../../support/toys/toy-plan.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+import { readAddress } from '../../../src/model/address.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const here = formatIdentity(identityOf(target));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type HeadInput, ledgerHead } from '../../../src/cli/ledger/ledger-head.ts';
-import type { CommitOrder } from '../../../src/model/stack/commit-order.ts';
+import { type HeadInput, ledgerHead } from '../../../src/run/ledger-head.ts';
+import type { CommitOrder } from '../../../src/model/checkout.ts';
 import { at, desired, ledgerOf, planOf, stack } from '../../support/toys/toy-plan.ts';
 
 const before = { id: 'later' };

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DeadlineError, openDeadline } from '../../../src/cli/stop/deadline.ts';
-import { LedgerWaitEnded, LedgerWaits } from '../../../src/cli/ledger/ledger-waits.ts';
-import { WaitEnded } from '../../../src/model/stack/ledger.ts';
-import { type OperationSignals, waitFor } from '../../../src/ledger/abortable-store.ts';
+import { DeadlineError, openDeadline } from '../../../src/run/deadline.ts';
+import { LedgerWaitEnded, LedgerWaits } from '../../../src/run/ledger-waits.ts';
+import { WaitEnded } from '../../../src/model/ledger.ts';
+import { type OperationSignals, waitFor } from '../../../src/ledger/ledger-store.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

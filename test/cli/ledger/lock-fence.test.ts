@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LeaseGuard } from '../../../src/cli/ledger/lock-fence.ts';
-import { type LedgerLock, LockLost, WaitEnded } from '../../../src/model/stack/ledger.ts';
+import { LeaseGuard } from '../../../src/run/lock-guard.ts';
+import { type LedgerLock, LockLost, WaitEnded } from '../../../src/model/ledger.ts';
 import { lock } from '../../support/ledger/kept-things.ts';
 
 /** A fence whose store answers when the test says so, at a time that the test sets. */

@@ -7,8 +7,8 @@ import {
   checkNamespace,
   checkPolicies,
   checkReview,
-} from '../../../src/cli/role-check/check-account.ts';
-import { checkedConfig, checkedRole } from '../../../src/cli/role-check/login-rules.ts';
+} from '../../../src/commands/role-check/checks.ts';
+import { checkedConfig, checkedRole } from '../../../src/commands/role-check/rules.ts';
 
 const account = { name: 'web-1', namespace: 'payments', uid: 'a-uid' };
 

@@ -5,9 +5,9 @@ import {
   checkIssuer,
   checkTimes,
   checkTypes,
-} from '../../../src/cli/role-check/check-claims.ts';
-import type { Claims } from '../../../src/cli/role-check/parse-jwt.ts';
-import { checkedConfig } from '../../../src/cli/role-check/login-rules.ts';
+} from '../../../src/commands/role-check/claims.ts';
+import type { Claims } from '../../../src/commands/role-check/parse-jwt.ts';
+import { checkedConfig } from '../../../src/commands/role-check/rules.ts';
 
 const now = 1_800_000_000;
 

@@ -1,6 +1,6 @@
 // What is a JWT at all, before anything is believed of it.
 import { describe, expect, it } from 'vitest';
-import { parseJwt } from '../../../src/cli/role-check/parse-jwt.ts';
+import { parseJwt } from '../../../src/commands/role-check/parse-jwt.ts';
 
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
 const part = (value: unknown) => encoded(JSON.stringify(value));

@@ -1,11 +1,11 @@
 // The logins that a real service was recorded to answer (test/vectors): what can be told without its cluster is foreseen, by
 // the check that the service names, and no login that it granted is said to fail.
 import { describe, expect, it } from 'vitest';
-import { checkedConfig, checkedRole } from '../../../src/cli/role-check/login-rules.ts';
-import { walkChecks } from '../../../src/cli/role-check/walk-checks.ts';
-import { liveConfig } from '../../../src/kinds/cluster-auth-config/live-config.ts';
+import { checkedConfig, checkedRole } from '../../../src/commands/role-check/rules.ts';
+import { walkChecks } from '../../../src/commands/role-check/checks.ts';
+import { liveConfig } from '../../../src/kinds/cluster-auth-config/fields.ts';
 import { liveRole } from '../../../src/kinds/cluster-auth-role/live-role.ts';
-import type { JsonObject } from '../../../src/model/json/json.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
 import type { LoginCheck, LoginCheckName } from '../../../src/model/login-check.ts';
 import {
   fixtures,

@@ -1,6 +1,6 @@
 // Which account a JWT is for: the flat claims of JWTs from secrets, and the object of projected ones (wire/cluster-auth 3).
 import { describe, expect, it } from 'vitest';
-import { readServiceAccount } from '../../../src/cli/role-check/service-account.ts';
+import { readServiceAccount } from '../../../src/commands/role-check/claims.ts';
 
 const flat = {
   'kubernetes.io/serviceaccount/namespace': 'orders',

@@ -2,9 +2,9 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { importPKCS8, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { checkedConfig, type KnownConfig } from '../../../src/cli/role-check/login-rules.ts';
-import { parseJwt } from '../../../src/cli/role-check/parse-jwt.ts';
-import { checkSignature } from '../../../src/cli/role-check/verify-signature.ts';
+import { checkedConfig, type KnownConfig } from '../../../src/commands/role-check/rules.ts';
+import { parseJwt } from '../../../src/commands/role-check/parse-jwt.ts';
+import { checkSignature } from '../../../src/commands/role-check/verify-signature.ts';
 import { openIssuer } from '../../support/cli/account-jwt.ts';
 import { sha1Signed } from '../../support/cli/sha1-signed.ts';
 import { localhost } from '../../support/http/certificates.ts';

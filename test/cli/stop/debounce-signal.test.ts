@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { debounceSignal } from '../../../src/cli/stop/debounce-signal.ts';
+import { debounceSignal } from '../../../src/run/stop-signals.ts';
 
 /** How often the handler was called for signals at these milliseconds. */
 function heard(...signals: readonly (readonly [string, number])[]): number {

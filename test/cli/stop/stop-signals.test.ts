@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listenForEnd } from '../../../src/cli/stop/stop-signals.ts';
+import { listenForEnd } from '../../../src/run/stop-signals.ts';
 
 it('The second signal of a run that only reads ends also what it still waits for', () => {
   let signal = () => {};

@@ -1,12 +1,12 @@
 // Which code a run ends with that is ended by a throw: every error that is no bug has one of its own.
 import { expect, it } from 'vitest';
-import { LedgerWaitEnded } from '../../../src/cli/ledger/ledger-waits.ts';
-import { SecretError } from '../../../src/cli/run/read-secret.ts';
-import { SeedFileError } from '../../../src/cli/run/seed-file.ts';
-import { TlsFileError } from '../../../src/cli/run/tls-files.ts';
-import { DeadlineError } from '../../../src/cli/stop/deadline.ts';
-import { codeOfError } from '../../../src/cli/terminal/error-codes.ts';
-import { ProxyError } from '../../../src/http/transport/open-dispatcher.ts';
+import { LedgerWaitEnded } from '../../../src/run/ledger-waits.ts';
+import { SecretError } from '../../../src/run/read-secret.ts';
+import { SeedFileError } from '../../../src/run/embedded-service.ts';
+import { TlsFileError } from '../../../src/commands/serve/serve-files.ts';
+import { DeadlineError } from '../../../src/run/deadline.ts';
+import { codeOfError } from '../../../src/commands/error-codes.ts';
+import { ProxyError } from '../../../src/api/transport/dispatcher.ts';
 import {
   DamagedLedger,
   LedgerAddressError,
@@ -14,10 +14,10 @@ import {
   LedgerError,
   LockLost,
   WaitEnded,
-} from '../../../src/model/stack/ledger.ts';
-import { WireError } from '../../../src/model/wire.ts';
-import { DataFileError } from '../../../src/server/data-file/database.ts';
-import { SeedError } from '../../../src/server/seed/seed-reader.ts';
+} from '../../../src/model/ledger.ts';
+import { WireError } from '../../../src/model/http.ts';
+import { DataFileError } from '../../../src/server/kernel/database.ts';
+import { SeedError } from '../../../src/server/kernel/shape-checks.ts';
 import { SeedConflictError } from '../../../src/server/seed/seeding.ts';
 
 const request = { method: 'GET', url: 'https://service.test', sent: false };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutCommands } from '../../../src/cli/terminal/workflow-commands.ts';
+import { withoutCommands } from '../../../src/run/host.ts';
 
 /** What the runner reads of these writes, one after the other. */
 function written(...texts: string[]): string {

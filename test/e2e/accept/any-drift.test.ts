@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Json, type JsonObject, sameJson } from '../../../src/model/json/json.ts';
+import { type Json, type JsonObject, sameJson } from '../../../src/model/json.ts';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
 import { otherCaCert } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 import { writeByHand } from '../../support/manifest/written-by-hand.ts';

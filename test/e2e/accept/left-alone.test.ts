@@ -197,9 +197,9 @@ it('names an address and a field that it does not know, and a resource that was 
 it('writes nothing over a file that changed meanwhile', async () => {
   const one = await begun(workspace('app', 'spec: { autoApply: false }\n'));
   await drift(one);
-  const { run } = await import('../../../src/cli/command-line.ts');
+  const { run } = await import('../../../src/command-line.ts');
   const { kinds } = await import('../../../src/kinds/index.ts');
-  const { thisMachine } = await import('../../../src/cli/this-machine.ts');
+  const { thisMachine } = await import('../../../src/run/host.ts');
   const edited = one.read().replace('}', ', queueAllRuns: false }');
   const silent = { write: () => {}, isTTY: true, columns: 80 };
   const code = await run(['accept', 'Workspace/acme/app'], {

@@ -1,9 +1,9 @@
 /** A plan file shows what its digest covers, also where values are redacted: no forged file passes for another plan. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { valueHash } from '../../../src/model/plan/redacted-values.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
-import { checksumOf } from '../../../src/report/json/plan-checksum.ts';
+import { valueHash } from '../../../src/redaction/stored-values.ts';
+import { readAddress } from '../../../src/model/address.ts';
+import { checksumOf } from '../../../src/report/json/plan.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';

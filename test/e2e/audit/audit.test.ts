@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import { eventsSchema } from '../../../src/report/audit/events-schema.ts';
+import { eventsSchema } from '../../../src/commands/audit/schema.ts';
 import type { Ran } from '../../support/captured-host.ts';
 import {
   servedEvent,

@@ -1,6 +1,6 @@
 // The clock of the service is not the one here: who touched what drifted goes by the service's, which it tells with each answer.
 import { expect, it } from 'vitest';
-import type { DriftJson } from '../../../src/report/drift/drift-schema.ts';
+import type { DriftJson } from '../../../src/commands/drift/schema.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 

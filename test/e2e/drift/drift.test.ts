@@ -1,6 +1,6 @@
 // Drift: live against the ledger, and apart from it the files against the ledger (rule 49).
 import { expect, it } from 'vitest';
-import type { DriftJson } from '../../../src/report/drift/drift-schema.ts';
+import type { DriftJson } from '../../../src/commands/drift/schema.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
 import { role, tagBindings, workspace } from '../../support/cli/documents.ts';

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemErrorMessage } from '../../../src/model/system-error-message.ts';
+import { systemErrorMessage } from '../../../src/model/error-message.ts';
 import { servedEvent, serveTrail } from '../../support/audit/trail-service.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';

@@ -1,6 +1,6 @@
 /** What a person or a CI gets who stops an apply, once or twice: a real process, and a service that takes its time. */
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { madeUp, type Rule } from '../../support/cli/faulty-proxy.ts';

@@ -1,8 +1,8 @@
 /** An apply that was begun and goes on: with what it had begun, and not past what nobody was shown (rules 24, 28, 33). */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
-import type { ApprovedPlan } from '../../../src/model/stack/ledger.ts';
+import { localLedger } from '../../../src/ledger/local-ledger.ts';
+import type { ApprovedPlan } from '../../../src/model/ledger.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, workspace } from '../../support/cli/documents.ts';
 import { startTrueup } from '../../support/cli/process.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { HistoryEntry } from '../../../src/model/stack/ledger.ts';
+import type { HistoryEntry } from '../../../src/model/ledger.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runOnThisMachine } from '../../support/cli/run-on-this-machine.ts';
-import type { LedgerLock } from '../../../src/model/stack/ledger.ts';
+import type { LedgerLock } from '../../../src/model/ledger.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, secrets } from '../../support/cli/bench.ts';
 import { held, open, storeOf } from '../../support/cli/locked-stack.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { loginSchema } from '../../../src/report/login/login-schema.ts';
+import { loginSchema } from '../../../src/commands/role-check/schema.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { accountClaims, type Issuer, openIssuer, secondsFromNow } from '../../support/cli/account-jwt.ts';
 import { type Bench, type Checkout, openBench, type StackOptions } from '../../support/cli/bench.ts';

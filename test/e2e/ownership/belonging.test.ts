@@ -1,8 +1,8 @@
 /** What is read by id proves that it belongs to the target, and more than there is cannot be all (rule 38). */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
-import { isJsonObject, type Json } from '../../../src/model/json/json.ts';
+import { localLedger } from '../../../src/ledger/local-ledger.ts';
+import { isJsonObject, type Json } from '../../../src/model/json.ts';
 import { openBench, toVersion1 } from '../../support/cli/bench.ts';
 import { consumers, role, workspace } from '../../support/cli/documents.ts';
 

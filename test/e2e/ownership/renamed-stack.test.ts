@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { type Ran, trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';

@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+import { readAddress } from '../../../src/model/address.ts';
 
 const loginJwt = 'planted.login.jwt-7c0d';
 const fileJwt = 'planted.reviewer.jwt.in-a-file-1f9b';

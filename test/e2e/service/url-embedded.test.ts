@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { publishUrl } from '../../../src/cli/run/embedded-service.ts';
+import { publishUrl } from '../../../src/run/embedded-service.ts';
 import { type ServedRequest, startServer } from '../../../src/server/start-server.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { embeddedStack } from '../../support/cli/embedded-stack.ts';

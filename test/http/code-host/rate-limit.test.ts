@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withRateLimit } from '../../../src/http/code-host/rate-limit.ts';
-import { askedWait } from '../../../src/http/transport/retry.ts';
+import { withRateLimit } from '../../../src/api/code-host.ts';
+import { askedWait } from '../../../src/api/transport/retry.ts';
 
 const now = 1_800_000_000_000;
 

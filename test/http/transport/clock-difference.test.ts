@@ -1,6 +1,6 @@
 // How far a clock is away is told by whole seconds, so only what they prove counts.
 import { expect, it } from 'vitest';
-import { ClockDifference } from '../../../src/http/transport/clock-difference.ts';
+import { ClockDifference } from '../../../src/api/transport/clock.ts';
 
 const noon = Date.parse('2026-11-20T12:00:00Z');
 

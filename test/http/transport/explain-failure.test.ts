@@ -3,8 +3,8 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { TargetOptions } from '../../../src/http/open-target.ts';
-import { WireError } from '../../../src/model/wire.ts';
+import type { TargetOptions } from '../../../src/api/open-target.ts';
+import { WireError } from '../../../src/model/http.ts';
 import { localhost } from '../../support/http/certificates.ts';
 import { listen } from '../../support/http/loopback.ts';
 import { open } from '../../support/http/open-for-test.ts';

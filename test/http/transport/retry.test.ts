@@ -1,13 +1,13 @@
 // The laws of sending again, over every input there can be.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Exchange } from '../../../src/http/transport/exchange.ts';
+import type { Exchange } from '../../../src/api/transport/exchange.ts';
 import {
   askedWait,
   decideRetry,
   defaultRetryPolicy,
   type RetryInput,
-} from '../../../src/http/transport/retry.ts';
+} from '../../../src/api/transport/retry.ts';
 
 const now = Date.parse('2030-01-01T00:00:00Z');
 

@@ -1,9 +1,9 @@
 // What is sent again and what never is, seen from the server. Every server is a real one on loopback; only the clock is
 // not.
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/http/transport/clock.ts';
+import { systemClock } from '../../../src/api/transport/clock.ts';
 import { inTurn, listen, type Reply } from '../../support/http/loopback.ts';
-import type { WireError } from '../../../src/model/wire.ts';
+import type { WireError } from '../../../src/model/http.ts';
 import { failureOf, open, rolesTarget, workspacesTarget } from '../../support/http/open-for-test.ts';
 
 const create = {

@@ -1,9 +1,9 @@
 // The pace at which one target is asked, against a clock that only moves when someone waits.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../../src/http/transport/clock.ts';
-import { RateController } from '../../../src/http/transport/rate.ts';
-import { Throttle } from '../../../src/http/transport/throttle.ts';
+import { type Clock, systemClock } from '../../../src/api/transport/clock.ts';
+import { RateController } from '../../../src/api/transport/rate.ts';
+import { Throttle } from '../../../src/api/transport/throttle.ts';
 import { FakeClock } from '../../support/http/fake-clock.ts';
 
 function openThrottle(rate: number, slots: number, clock: Clock = systemClock): Throttle {

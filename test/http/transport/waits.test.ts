@@ -1,6 +1,6 @@
 // What is waited for is said: soon, then ever more seldom, one line for a target.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Waits } from '../../../src/http/transport/waits.ts';
+import { Waits } from '../../../src/api/transport/clock.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

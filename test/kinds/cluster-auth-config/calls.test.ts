@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusterAuthConfig as kind } from '../../../src/kinds/cluster-auth-config/index.ts';
-import { liveConfig } from '../../../src/kinds/cluster-auth-config/live-config.ts';
-import type { JsonObject } from '../../../src/model/json/json.ts';
-import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import { liveConfig } from '../../../src/kinds/cluster-auth-config/fields.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { LedgerRecord } from '../../../src/model/ledger.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import { declare, meet } from '../../support/services/cluster-auth/declare.ts';
 import { type Mount, openEmbeddedMount } from '../../support/services/cluster-auth/open-mount.ts';
 import { caCert, otherPublicKey, publicKey } from '../../support/kinds/cluster-auth-config/pem-samples.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { risk } from '../../../src/kinds/cluster-auth-config/risk.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import { caCert, otherPublicKey, publicKey } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 
 const base: Spec = { clusterHost: 'https://k', clusterCaCert: caCert };

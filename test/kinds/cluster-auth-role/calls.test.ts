@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/index.ts';
 import { liveRole } from '../../../src/kinds/cluster-auth-role/live-role.ts';
-import type { JsonObject } from '../../../src/model/json/json.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import { bareRole } from '../../support/services/cluster-auth/bare-role.ts';
 import { declare, meet } from '../../support/services/cluster-auth/declare.ts';
 import { type Mount, openEmbeddedMount } from '../../support/services/cluster-auth/open-mount.ts';

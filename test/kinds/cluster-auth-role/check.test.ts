@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/index.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import { declare } from '../../support/services/cluster-auth/declare.ts';
 import { knownDialect } from '../../support/kinds/known-dialect.ts';
 

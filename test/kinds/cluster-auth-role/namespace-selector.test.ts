@@ -4,7 +4,7 @@ import {
   selectorLabels,
   selectorProblem,
   selectsEverything,
-} from '../../../src/kinds/cluster-auth-role/namespace-selector.ts';
+} from '../../../src/kinds/cluster-auth-role/login-conditions.ts';
 import { recordedSelectors } from '../../support/server/cluster-auth/replay/vectors.ts';
 
 describe('A namespace selector is refused', () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/index.ts';
-import type { Target } from '../../../src/model/stack/target.ts';
+import type { Target } from '../../../src/model/stack.ts';
 import { declare, wants } from '../../support/services/cluster-auth/declare.ts';
 import {
   type Canned,
@@ -8,7 +8,7 @@ import {
   openCannedMount,
   openEmbeddedMount,
 } from '../../support/services/cluster-auth/open-mount.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+import { readAddress } from '../../../src/model/address.ts';
 
 let mount: Mount | undefined;
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { similarity, risk } from '../../../src/kinds/cluster-auth-role/risk.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
-import { isNarrowing } from '../../../src/model/plan/risk.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import { isNarrowing } from '../../../src/model/guard.ts';
 
 const base: Spec = { boundServiceAccountNames: ['api'], boundServiceAccountNamespaces: ['payments'] };
 const effects = (before: Spec, after: Spec) =>

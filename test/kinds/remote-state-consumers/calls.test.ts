@@ -1,8 +1,8 @@
-import type { CallValue } from '../../../src/model/plan/call.ts';
+import type { CallValue } from '../../../src/model/call.ts';
 import { describe, expect, it } from 'vitest';
 import { remoteStateConsumers as kind } from '../../../src/kinds/remote-state-consumers/index.ts';
-import type { Json } from '../../../src/model/json/json.ts';
-import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { LedgerRecord } from '../../../src/model/ledger.ts';
 import {
   at,
   changeOf,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { remoteStateConsumers as kind } from '../../../src/kinds/remote-state-consumers/index.ts';
 import { risk } from '../../../src/kinds/remote-state-consumers/risk.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import { declare } from '../../support/services/workspaces/plan-organization.ts';
 import { knownDialect } from '../../support/kinds/known-dialect.ts';
 

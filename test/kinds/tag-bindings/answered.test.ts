@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { tagBindings as kind } from '../../../src/kinds/tag-bindings/index.ts';
-import type { Json } from '../../../src/model/json/json.ts';
-import type { Answer } from '../../../src/model/wire.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { Answer } from '../../../src/model/http.ts';
 import { changeOf, declare, planFor } from '../../support/services/workspaces/plan-organization.ts';
 
 function callOf(dialect: string) {

@@ -1,7 +1,7 @@
-import type { CallValue } from '../../../src/model/plan/call.ts';
+import type { CallValue } from '../../../src/model/call.ts';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/model/json/json.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import {
   at,
   changeOf,

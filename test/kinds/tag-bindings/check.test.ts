@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tagBindings as kind } from '../../../src/kinds/tag-bindings/index.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import { declare } from '../../support/services/workspaces/plan-organization.ts';
 import { knownDialect } from '../../support/kinds/known-dialect.ts';
 

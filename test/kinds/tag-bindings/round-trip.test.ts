@@ -2,8 +2,8 @@
 // touches nothing that is not the document's.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ownershipTagKey } from '../../../src/model/resource/claim.ts';
-import type { Json } from '../../../src/model/json/json.ts';
+import { ownershipTagKey } from '../../../src/model/resource.ts';
+import type { Json } from '../../../src/model/json.ts';
 import { at, declare, lineOf, planFor } from '../../support/services/workspaces/plan-organization.ts';
 
 type Tags = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/model/json/json.ts';
-import type { Metadata, Spec } from '../../../src/model/resource/resource.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { Metadata, Spec } from '../../../src/model/resource.ts';
 import {
   at,
   changeOf,

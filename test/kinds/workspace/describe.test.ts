@@ -1,7 +1,7 @@
 /** A live workspace as a manifest would say it. */
 import { describe, expect, it } from 'vitest';
-import { toManifest as say } from '../../../src/kinds/workspace/describe.ts';
-import type { LiveResource, Spec } from '../../../src/model/resource/resource.ts';
+import { toManifest as say } from '../../../src/kinds/workspace/to-manifest.ts';
+import type { LiveResource, Spec } from '../../../src/model/resource.ts';
 
 const live = (spec: Spec, facts: LiveResource['facts'] = {}): LiveResource => ({
   address: { kind: 'Workspace', target: 'acme', name: 'app' },

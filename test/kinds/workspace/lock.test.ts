@@ -1,10 +1,10 @@
 // Whose a lock is, and what becomes of it: rule 18. All that a user sees of it is seen through plans.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
-import type { Json, JsonObject } from '../../../src/model/json/json.ts';
-import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import type { Metadata, Spec } from '../../../src/model/resource/resource.ts';
-import type { Answer } from '../../../src/model/wire.ts';
+import type { Json, JsonObject } from '../../../src/model/json.ts';
+import type { LedgerRecord } from '../../../src/model/ledger.ts';
+import type { Metadata, Spec } from '../../../src/model/resource.ts';
+import type { Answer } from '../../../src/model/http.ts';
 import { openCannedOrganization } from '../../support/services/workspaces/open-organization.ts';
 import {
   changeOf,

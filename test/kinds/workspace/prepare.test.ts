@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
-import type { JsonObject } from '../../../src/model/json/json.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import {
   changeOf,
   declare,

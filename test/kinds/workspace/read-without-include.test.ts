@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
-import type { LiveResource } from '../../../src/model/resource/resource.ts';
+import type { LiveResource } from '../../../src/model/resource.ts';
 import {
   type Canned,
   type Organization,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/model/json/json.ts';
-import type { Plan } from '../../../src/model/plan/plan.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { Plan } from '../../../src/model/plan.ts';
 import {
   declare,
   lineOf,

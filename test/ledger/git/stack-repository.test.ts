@@ -1,6 +1,6 @@
 /** One repository has many URLs: the ledger keeps what they have in common, and no login. */
 import { expect, it } from 'vitest';
-import { normalizeRemote } from '../../../src/ledger/git/stack-repository.ts';
+import { normalizeRemote } from '../../../src/ledger/git/checkout.ts';
 
 it.each([
   'https://git.test/acme/infra',

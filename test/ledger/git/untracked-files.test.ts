@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { untrackedFiles } from '../../../src/ledger/git/untracked-files.ts';
+import { untrackedFiles } from '../../../src/ledger/git/checkout.ts';
 import { openScene } from '../../support/ledger/commit-scene.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';

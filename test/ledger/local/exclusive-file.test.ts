@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, wr
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { holderOf } from '../../support/ledger/other-holder.ts';
-import { withExclusiveFile } from '../../../src/ledger/local/exclusive-file.ts';
+import { withExclusiveFile } from '../../../src/ledger/exclusive-file.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 function guardFile(): string {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
-import { LedgerConflict, LedgerError } from '../../../src/model/stack/ledger.ts';
+import { localLedger } from '../../../src/ledger/local-ledger.ts';
+import { LedgerConflict, LedgerError } from '../../../src/model/ledger.ts';
 import { ledgerOf, record } from '../../support/toys/toy-plan.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+import { readAddress } from '../../../src/model/address.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 async function open() {

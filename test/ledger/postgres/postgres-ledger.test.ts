@@ -1,7 +1,7 @@
 // What only a database can do wrong: rights, versions, connections that break.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { postgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
-import type { StackStore } from '../../../src/model/stack/ledger.ts';
+import { postgresLedger } from '../../../src/ledger/postgres-ledger.ts';
+import type { StackStore } from '../../../src/model/ledger.ts';
 import { entry, ledger, lock } from '../../support/ledger/kept-things.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 

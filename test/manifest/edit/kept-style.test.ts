@@ -1,8 +1,8 @@
 // What is new in a manifest is written as the rest of it is; each case is a text before and after, line by line.
 import { expect, it } from 'vitest';
 import { editText } from '../../../src/manifest/edit/edit-document.ts';
-import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
-import type { JsonObject } from '../../../src/model/json/json.ts';
+import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
 
 /** The text afterwards, with these members of its spec. @param changes undefined removes one */
 function edited(text: string, changes: Readonly<Record<string, JsonObject[string] | undefined>>): string {

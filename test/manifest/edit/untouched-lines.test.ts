@@ -3,8 +3,8 @@ import { load } from 'js-yaml';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { editText } from '../../../src/manifest/edit/edit-document.ts';
-import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
-import { isJsonObject, type Json, type JsonObject, sameJson } from '../../../src/model/json/json.ts';
+import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
+import { isJsonObject, type Json, type JsonObject, sameJson } from '../../../src/model/json.ts';
 import { type HandLine, writeByHand } from '../../support/manifest/written-by-hand.ts';
 
 const words = fc.constantFrom(

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { findHidden } from '../../../src/manifest/explain/hidden-parts.ts';
-import { leadsToSecret, maskFrom, secretFields } from '../../../src/manifest/explain/mask-secrets.ts';
-import { secretNames } from '../../../src/manifest/secret-names.ts';
-import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
+import { findHidden } from '../../../src/manifest/yaml/hidden-parts.ts';
+import {
+  leadsToSecret,
+  maskFrom,
+  secretFields,
+  secretNames,
+} from '../../../src/manifest/yaml/secret-fields.ts';
+import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
 import { toyKinds } from '../../support/manifest/toy-kinds.ts';
 
 const fields = secretFields(toyKinds);

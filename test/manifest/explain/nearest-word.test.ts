@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance, nearestWord } from '../../../src/manifest/explain/nearest-word.ts';
+import { editDistance, nearestWord } from '../../../src/model/nearest-word.ts';
 
 const fields = ['executionMode', 'engineVersion', 'autoApply', 'autoApplyRunTrigger', 'tags', 'tagNames'];
 

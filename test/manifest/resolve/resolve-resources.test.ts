@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DesiredResource } from '../../../src/model/resource/resource.ts';
+import type { DesiredResource } from '../../../src/model/resource.ts';
 import { plainStack, readOne } from '../../support/manifest/manifest-folder.ts';
 
 const head = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app }\n';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
-import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
+import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
 import { told } from '../../support/manifest/manifest-folder.ts';
 
 const parse = (text: string) => parseDocuments(createSourceText('a.yaml', text));

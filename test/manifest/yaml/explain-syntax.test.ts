@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
-import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
+import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
 import { told } from '../../support/manifest/manifest-folder.ts';
 
 function diagnose(text: string): string[] {

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { dump, load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
-import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
 import {
+  createSourceText,
   isWritten,
   placeIn,
   typedText,
   type YamlDocument,
 } from '../../../src/manifest/yaml/yaml-document.ts';
-import type { Json, Path } from '../../../src/model/json/json.ts';
+import type { Json, Path } from '../../../src/model/json.ts';
 
 function parse(text: string, number = 0): YamlDocument {
   const { documents, diagnostics } = parseDocuments(createSourceText('a.yaml', text));

@@ -1,8 +1,7 @@
 import * as yaml from 'js-yaml';
 import { describe, expect, it, vi } from 'vitest';
 import { parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
-import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
-import { placeIn } from '../../../src/manifest/yaml/yaml-document.ts';
+import { createSourceText, placeIn } from '../../../src/manifest/yaml/yaml-document.ts';
 import { told } from '../../support/manifest/manifest-folder.ts';
 
 vi.mock('js-yaml', { spy: true });

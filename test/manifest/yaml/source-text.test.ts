@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
+import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
 
 const plain = (text: string) => createSourceText('a.yaml', text);
 

@@ -4,11 +4,11 @@ import { loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { kinds } from '../../../src/kinds/index.ts';
 import { parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
-import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
+import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
 import { type ManifestDraft, writeManifests } from '../../../src/manifest/yaml/write-manifests.ts';
-import type { Json } from '../../../src/model/json/json.ts';
-import type { Kind } from '../../../src/model/kind/kind.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { Kind } from '../../../src/model/kind.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 
 const workspace = kinds.get('Workspace') as Kind;
 const schema = '../schemas/workspace.schema.json';

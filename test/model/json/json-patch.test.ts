@@ -1,12 +1,19 @@
 import fc from 'fast-check';
 import jsonpatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
-import type { FieldTable } from '../../../src/model/kind/field.ts';
-import type { Json } from '../../../src/model/json/json.ts';
-import { jsonPointer, toJsonPatch } from '../../../src/model/json/json-patch.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
-import { canonicalSpec } from '../../../src/compare/canonical-spec.ts';
-import { duration, list, scalar, set, stringMap, text, asText } from '../../../src/compare/comparisons.ts';
+import { type FieldTable, jsonPointer, toJsonPatch } from '../../../src/model/field.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import {
+  asText,
+  canonicalSpec,
+  duration,
+  list,
+  scalar,
+  set,
+  stringMap,
+  text,
+} from '../../../src/compare/comparisons.ts';
 import { diff } from '../../../src/compare/diff.ts';
 
 const fields: FieldTable = {

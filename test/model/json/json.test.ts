@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalText, isJsonObject, type Json, ownMember, sameJson } from '../../../src/model/json/json.ts';
+import { canonicalText, isJsonObject, type Json, ownMember, sameJson } from '../../../src/model/json.ts';
 
 const json = fc.jsonValue() as fc.Arbitrary<Json>;
 

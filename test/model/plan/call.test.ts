@@ -5,8 +5,8 @@ import {
   isReference,
   referencesIn,
   SecretReference,
-} from '../../../src/model/plan/call.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+} from '../../../src/model/call.ts';
+import { readAddress } from '../../../src/model/address.ts';
 
 const id = new IdReference(readAddress('Workspace/acme/app'));
 const token = new SecretReference({ env: 'TOKEN' });

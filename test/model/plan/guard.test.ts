@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { blockingIds, type Guard, guardDefaults } from '../../../src/model/plan/guard.ts';
+import { blockingIds, type Guard, guardDefaults } from '../../../src/model/guard.ts';
 
 it('docs/guards.md tells every guard, in the order of reports, with its default', () => {
   const page = readFileSync(new URL('../../../docs/guards.md', import.meta.url), 'utf8');

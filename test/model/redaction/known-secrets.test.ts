@@ -1,7 +1,7 @@
 // A secret is found in every spelling that services, proxies and logs have for it, wherever in a text it stands.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KnownSecrets } from '../../../src/model/redaction/known-secrets.ts';
+import { KnownSecrets } from '../../../src/redaction/known-secrets.ts';
 
 const escaped = (text: string) => JSON.stringify(text).slice(1, -1);
 const everyByte = (text: string) =>

@@ -1,15 +1,15 @@
 // A secret in any member of what is stored is redacted; only names stay (docs/safety.md, "No secret is kept").
 import { describe, expect, it } from 'vitest';
 import type { TrailEvent } from '../../../src/model/audit-trail.ts';
-import type { AddressText } from '../../../src/model/resource/address.ts';
-import { KnownSecrets } from '../../../src/model/redaction/known-secrets.ts';
+import type { AddressText } from '../../../src/model/address.ts';
+import { KnownSecrets } from '../../../src/redaction/known-secrets.ts';
 import {
   findStored,
   redactEntry,
   redactEvent,
   redactLedger,
   redactLock,
-} from '../../../src/model/redaction/stored-values.ts';
+} from '../../../src/redaction/stored-values.ts';
 import type {
   HistoryChange,
   HistoryEntry,
@@ -17,8 +17,8 @@ import type {
   LedgerLock,
   LedgerRecord,
   RunIdentity,
-} from '../../../src/model/stack/ledger.ts';
-import type { IdentityText } from '../../../src/model/stack/target-identity.ts';
+} from '../../../src/model/ledger.ts';
+import type { IdentityText } from '../../../src/model/stack.ts';
 
 const planted = 'planted-s3cret';
 const at = `Workspace/acme/${planted}` as AddressText;

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  type AddressText,
-  formatAddress,
-  parseAddress,
-  readAddress,
-} from '../../../src/model/resource/address.ts';
+import { type AddressText, formatAddress, parseAddress, readAddress } from '../../../src/model/address.ts';
 
 const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,8}$/);
 

@@ -5,7 +5,7 @@ import {
   formatOwnershipTag,
   parseOwnershipTag,
   stackOfCreatorMark,
-} from '../../../src/model/resource/claim.ts';
+} from '../../../src/model/resource.ts';
 
 const stack = fc.stringMatching(/^[a-z0-9-]{1,63}$/);
 

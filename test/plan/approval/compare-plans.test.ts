@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../../src/model/plan/change.ts';
-import { comparePlans, isSamePlan } from '../../../src/plan/approval/compare-plans.ts';
-import { digestItemsOf, digestOf as digest, type PlanMeaning } from '../../../src/plan/approval/digest.ts';
-import { readDigestItems } from '../../../src/plan/approval/read-atoms.ts';
+import type { Change } from '../../../src/model/change.ts';
+import { comparePlans, isSamePlan } from '../../../src/plan/compare-plans.ts';
+import {
+  digestOf as digest,
+  digestItemsOf,
+  type PlanMeaning,
+  readDigestItems,
+} from '../../../src/plan/digest.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { change, plan } from '../../support/report/small-plan.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../../src/model/plan/change.ts';
-import type { FieldChange } from '../../../src/model/kind/field.ts';
-import type { PlanTarget } from '../../../src/model/plan/plan.ts';
-import { digestOf } from '../../../src/plan/approval/digest.ts';
+import type { Change } from '../../../src/model/change.ts';
+import type { FieldChange } from '../../../src/model/field.ts';
+import type { PlanTarget } from '../../../src/model/plan.ts';
+import { digestOf } from '../../../src/plan/digest.ts';
 import { wholeSpec, liveWhole, rewritten } from '../../support/toys/arbitrary-toys.ts';
 import { at, desired, live, planOf, record } from '../../support/toys/toy-plan.ts';
 

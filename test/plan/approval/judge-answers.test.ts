@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Call } from '../../../src/model/plan/call.ts';
-import type { Change } from '../../../src/model/plan/change.ts';
-import type { FieldChange } from '../../../src/model/kind/field.ts';
-import type { Json } from '../../../src/model/json/json.ts';
-import type { Kind } from '../../../src/model/kind/kind.ts';
-import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
-import type { Answer } from '../../../src/model/wire.ts';
-import { checkResponses, withValuesAt } from '../../../src/plan/approval/judge-answers.ts';
+import type { Call } from '../../../src/model/call.ts';
+import type { Change } from '../../../src/model/change.ts';
+import type { FieldChange } from '../../../src/model/field.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { Kind } from '../../../src/model/kind.ts';
+import type { LedgerRecord } from '../../../src/model/ledger.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import type { Answer } from '../../../src/model/http.ts';
+import { checkResponses, withValuesAt } from '../../../src/plan/verify-responses.ts';
 import { wholeKind } from '../../support/toys/toy-kind.ts';
 
 const call: Call = {

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../../src/model/resource/address.ts';
-import type { Json } from '../../../src/model/json/json.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import { formatAddress } from '../../../src/model/address.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import type { PlanResult } from '../../../src/plan/build-plan.ts';
-import { digestItemsOf } from '../../../src/plan/approval/digest.ts';
-import { type ApprovalVerdict, checkApprovedChanges } from '../../../src/plan/approval/judge-approval.ts';
-import { readDigestItems } from '../../../src/plan/approval/read-atoms.ts';
+import { digestItemsOf, readDigestItems } from '../../../src/plan/digest.ts';
+import { type ApprovalVerdict, checkApprovedChanges } from '../../../src/plan/approval-coverage.ts';
 import { approvalRows, ours } from '../../support/toys/approval-rows.ts';
 import { wholeSpec, liveWhole } from '../../support/toys/arbitrary-toys.ts';
 import { at, desired, type LiveAbout, live, planOf, type World } from '../../support/toys/toy-plan.ts';

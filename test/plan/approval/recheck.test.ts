@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../../src/model/resource/address.ts';
-import type { Kind } from '../../../src/model/kind/kind.ts';
-import type { LiveResource, Spec } from '../../../src/model/resource/resource.ts';
+import { formatAddress } from '../../../src/model/address.ts';
+import type { Kind } from '../../../src/model/kind.ts';
+import type { LiveResource, Spec } from '../../../src/model/resource.ts';
 import { settingsKind, partKind, wholeKind, registryOf } from '../../support/toys/toy-kind.ts';
 import {
   at,

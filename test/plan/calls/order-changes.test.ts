@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Call, IdReference } from '../../../src/model/plan/call.ts';
-import type { Change } from '../../../src/model/plan/change.ts';
-import { orderChanges } from '../../../src/plan/calls/order-changes.ts';
+import { type Call, IdReference } from '../../../src/model/call.ts';
+import type { Change } from '../../../src/model/change.ts';
+import { orderChanges } from '../../../src/plan/plan-calls.ts';
 import { at } from '../../support/toys/toy-plan.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+import { readAddress } from '../../../src/model/address.ts';
 
 function call(id: string, about: Partial<Call> = {}): Call {
   return {

@@ -1,11 +1,11 @@
 // Drift and pending from ledger, live and manifest, whatever the three are.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { canonicalSpec } from '../../../src/compare/canonical-spec.ts';
-import { sameJson } from '../../../src/model/json/json.ts';
-import type { Drift } from '../../../src/model/plan/drift.ts';
-import { formatAddress } from '../../../src/model/resource/address.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import { canonicalSpec } from '../../../src/compare/comparisons.ts';
+import { sameJson } from '../../../src/model/json.ts';
+import type { Drift } from '../../../src/model/drift.ts';
+import { formatAddress } from '../../../src/model/address.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import { buildPlan } from '../../../src/plan/build-plan.ts';
 import { findDrift } from '../../../src/plan/drift/find-drift.ts';
 import { liveWhole, wholeSpec } from '../../support/toys/arbitrary-toys.ts';

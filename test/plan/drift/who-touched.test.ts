@@ -1,11 +1,10 @@
 // Who touched a drifted resource: by id, since our last apply, without our own writes, and said where the trail ends.
 import { expect, it } from 'vitest';
 import type { TrailEvent } from '../../../src/model/audit-trail.ts';
-import type { DriftedResource } from '../../../src/model/plan/drift.ts';
-import { formatAddress } from '../../../src/model/resource/address.ts';
-import { type HistoryChange, type HistoryEntry, LedgerError } from '../../../src/model/stack/ledger.ts';
-import { runsOfStack } from '../../../src/plan/drift/runs-of-stack.ts';
-import { type TrailReading, lastModifiedBy } from '../../../src/plan/drift/who-touched.ts';
+import type { DriftedResource } from '../../../src/model/drift.ts';
+import { formatAddress } from '../../../src/model/address.ts';
+import { type HistoryChange, type HistoryEntry, LedgerError } from '../../../src/model/ledger.ts';
+import { lastModifiedBy, runsOfStack, type TrailReading } from '../../../src/plan/drift/last-modified.ts';
 import { at } from '../../support/toys/toy-plan.ts';
 
 const app = at('Whole', 'app');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CommitOrder } from '../../../src/model/stack/commit-order.ts';
+import type { CommitOrder } from '../../../src/model/checkout.ts';
 import { at, desired } from '../../support/toys/toy-plan.ts';
 import { guardsOf } from '../../support/toys/watched-toys.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../../src/model/resource/address.ts';
+import { formatAddress } from '../../../src/model/address.ts';
 import { at, desired, live, record, type World } from '../../support/toys/toy-plan.ts';
 import { type Crowd, crowd, fired, guardsOf } from '../../support/toys/watched-toys.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { blockingIds, type GuardId } from '../../../src/model/plan/guard.ts';
-import type { Kind } from '../../../src/model/kind/kind.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
-import type { Guards } from '../../../src/model/stack/target.ts';
+import { blockingIds, type GuardId } from '../../../src/model/guard.ts';
+import type { Kind } from '../../../src/model/kind.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import type { Guards } from '../../../src/model/stack.ts';
 import { registryOf } from '../../support/toys/toy-kind.ts';
 import { at, changeAt, desired, live, planOf, record, type World } from '../../support/toys/toy-plan.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatAddress, readAddress } from '../../../src/model/resource/address.ts';
-import type { Metadata } from '../../../src/model/resource/resource.ts';
+import { formatAddress, readAddress } from '../../../src/model/address.ts';
+import type { Metadata } from '../../../src/model/resource.ts';
 import {
   at,
   changeAt,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../../src/model/resource/address.ts';
-import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
+import { formatAddress } from '../../../src/model/address.ts';
+import type { LedgerRecord } from '../../../src/model/ledger.ts';
 import {
   at,
   changeAt,

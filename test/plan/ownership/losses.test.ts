@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plannedDeletions } from '../../../src/plan/ownership/planned-deletions.ts';
+import { plannedDeletions } from '../../../src/plan/draft-removal.ts';
 import {
   at,
   changeAt,

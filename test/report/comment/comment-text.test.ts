@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isMarked, markerOf, readState, type ShownPlan } from '../../../src/report/comment/comment-state.ts';
-import { markOutdated, renderComment } from '../../../src/report/comment/comment-text.ts';
-import { renderPlanMarkdown } from '../../../src/report/markdown/plan-markdown.ts';
+import {
+  isMarked,
+  markerOf,
+  markOutdated,
+  readState,
+  renderComment,
+  type ShownPlan,
+} from '../../../src/commands/comment/render.ts';
+import { renderPlanMarkdown } from '../../../src/report/markdown/plan.ts';
 import { attackingPlan, markdownAttack } from '../../support/report/markdown-attacks.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Drift } from '../../../src/model/plan/drift.ts';
-import type { LastModified } from '../../../src/model/plan/touch.ts';
-import { renderDriftMarkdown } from '../../../src/report/drift/drift-markdown.ts';
+import type { Drift } from '../../../src/model/drift.ts';
+import type { LastModified } from '../../../src/model/audit-trail.ts';
+import { renderDriftMarkdown } from '../../../src/commands/drift/render-markdown.ts';
 import { markdownAttack } from '../../support/report/markdown-attacks.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
 import { place, plan, problem } from '../../support/report/small-plan.ts';

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  formatInline,
-  formatSecret,
-  formatString,
-  formatValue,
-} from '../../../src/report/format/format-value.ts';
-import { columns, flow } from '../../../src/report/terminal/layout.ts';
+import { formatInline, formatSecret, formatString, formatValue } from '../../../src/report/view/value.ts';
+import { columns, flow } from '../../../src/report/text/layout.ts';
 
 describe('a value in words', () => {
   it('is bare where that is plain', () => {

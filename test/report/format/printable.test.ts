@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderDiagnosticsJson } from '../../../src/report/json/diagnostics-json.ts';
-import { renderDiagnostics } from '../../../src/report/terminal/diagnostics-text.ts';
-import { renderOutcomesJson } from '../../../src/report/json/outcomes-json.ts';
-import { renderEvent, renderOutcomes } from '../../../src/report/terminal/outcomes-text.ts';
-import { plain } from '../../../src/report/terminal/paint.ts';
-import { renderPlanJson } from '../../../src/report/json/plan-json.ts';
-import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
-import { printable } from '../../../src/report/format/printable.ts';
-import { renderUnconverged } from '../../../src/report/terminal/unconverged-text.ts';
+import { renderDiagnosticsJson } from '../../../src/report/json/render-json.ts';
+import { renderDiagnostics } from '../../../src/report/text/diagnostics.ts';
+import { renderOutcomesJson } from '../../../src/report/json/apply-events.ts';
+import { renderEvent, renderOutcomes } from '../../../src/report/text/outcomes.ts';
+import { plain } from '../../../src/report/text/layout.ts';
+import { renderPlanJson } from '../../../src/report/json/plan.ts';
+import { renderPlan } from '../../../src/report/text/plan.ts';
+import { printable } from '../../../src/report/view/printable.ts';
+import { renderUnconverged } from '../../../src/commands/apply/carry-out.ts';
 import { anyDiagnostic, anyOutcome, anyPlan } from '../../support/report/arbitrary-plan.ts';
 
 /** Control and format characters, other line separators, halves of characters: all but our own line ends. */

@@ -1,8 +1,7 @@
 /** Proposed commands are pasted into a shell: a real one is asked how it reads them. */
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { printable } from '../../../src/report/format/printable.ts';
-import { shellWord } from '../../../src/report/format/shell-word.ts';
+import { printable, shellWord } from '../../../src/report/view/printable.ts';
 
 const texts = [
   'plain',

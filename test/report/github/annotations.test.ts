@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { annotations } from '../../../src/report/github/annotations.ts';
+import { annotations } from '../../../src/run/answer.ts';
 import { anyDiagnostic } from '../../support/report/arbitrary-plan.ts';
 import { markdownAttack } from '../../support/report/markdown-attacks.ts';
 import { place, problem } from '../../support/report/small-plan.ts';

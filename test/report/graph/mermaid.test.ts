@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IdReference } from '../../../src/model/plan/call.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
-import { renderMermaid } from '../../../src/report/graph/mermaid.ts';
+import { IdReference } from '../../../src/model/call.ts';
+import { readAddress } from '../../../src/model/address.ts';
+import { renderMermaid } from '../../../src/report/markdown/mermaid.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { attackingPlan } from '../../support/report/markdown-attacks.ts';
 import { call, change, plan } from '../../support/report/small-plan.ts';

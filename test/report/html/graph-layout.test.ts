@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { layOut } from '../../../src/report/html/graph-layout.ts';
-import { nodeSize } from '../../../src/report/html/node-size.ts';
+import { layOut } from '../../../src/report/html/graph.ts';
+import { nodeSize } from '../../../src/report/html/report-view.ts';
 
 const { width, height } = nodeSize;
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { secretPlaceholder } from '../../../src/model/redaction/known-secrets.ts';
-import { renderDiagnosticsHtml } from '../../../src/report/html/diagnostics-html.ts';
-import { renderPlanHtml } from '../../../src/report/html/plan-html.ts';
+import { secretPlaceholder } from '../../../src/redaction/known-secrets.ts';
+import { renderDiagnosticsHtml } from '../../../src/report/html/diagnostics.ts';
+import { renderPlanHtml } from '../../../src/report/html/plan.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { htmlAttack } from '../../support/report/html-attacks.ts';
 import { planOf } from '../../support/report/markdown-attacks.ts';

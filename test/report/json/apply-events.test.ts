@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect, it } from 'vitest';
-import type { Change } from '../../../src/model/plan/change.ts';
-import { applyEventSchema } from '../../../src/report/json/apply-event-schema.ts';
+import type { Change } from '../../../src/model/change.ts';
+import { applyEventSchema } from '../../../src/report/json/result-schemas.ts';
 import {
   diagnosticEvent,
   type EventMembers,

@@ -1,16 +1,16 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/model/json/json.ts';
-import { plain } from '../../../src/report/terminal/paint.ts';
-import { renderPlanJson } from '../../../src/report/json/plan-json.ts';
+import type { Json } from '../../../src/model/json.ts';
+import { plain } from '../../../src/report/text/layout.ts';
+import { renderPlanJson } from '../../../src/report/json/plan.ts';
 import { planSchema, type PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
-import { renderUnconverged } from '../../../src/report/terminal/unconverged-text.ts';
+import { renderPlan } from '../../../src/report/text/plan.ts';
+import { renderUnconverged } from '../../../src/commands/apply/carry-out.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
-import { IdReference, SecretReference } from '../../../src/model/plan/call.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+import { IdReference, SecretReference } from '../../../src/model/call.ts';
+import { readAddress } from '../../../src/model/address.ts';
 
 const validate = new Ajv2020({ strict: true, allErrors: true }).compile<PlanJson>(planSchema);
 const parsed = (text: string) => JSON.parse(text) as PlanJson;

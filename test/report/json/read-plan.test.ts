@@ -1,16 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileSchema } from '../../../src/manifest/schema/compile-schema.ts';
-import type { Call } from '../../../src/model/plan/call.ts';
-import type { Plan } from '../../../src/model/plan/plan.ts';
-import { planJson, renderPlanJson } from '../../../src/report/json/plan-json.ts';
-import { checksumOf } from '../../../src/report/json/plan-checksum.ts';
+import { type Call, IdReference } from '../../../src/model/call.ts';
+import type { Plan } from '../../../src/model/plan.ts';
+import { checksumOf, planJson, renderPlanJson } from '../../../src/report/json/plan.ts';
 import { planSchema } from '../../../src/report/json/plan-schema.ts';
-import { type ReadPlan, readPlan } from '../../../src/report/json/read-plan.ts';
+import { type ReadPlan, readPlan } from '../../../src/run/plan-file.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
-import { IdReference } from '../../../src/model/plan/call.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+import { readAddress } from '../../../src/model/address.ts';
 
 function read(text: string): ReadPlan {
   const errors = compileSchema(planSchema, () => planSchema);

@@ -1,8 +1,8 @@
 // The check of a login on a terminal, in the cases that a run of the command seldom shows.
 import { describe, expect, it } from 'vitest';
 import type { LoginCheck, LoginReport, LoginTrial } from '../../../src/model/login-check.ts';
-import { renderLogin } from '../../../src/report/login/login-text.ts';
-import { plain } from '../../../src/report/terminal/paint.ts';
+import { renderLogin } from '../../../src/commands/role-check/results.ts';
+import { plain } from '../../../src/report/text/layout.ts';
 
 const passed: LoginCheck = { name: 'role', result: 'passed', message: 'the service has the role' };
 const failed: LoginCheck = { name: 'name', result: 'failed', message: 'the name is "x"', fix: 'add "x"' };

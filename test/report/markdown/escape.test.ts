@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printable } from '../../../src/report/format/printable.ts';
+import { printable } from '../../../src/report/view/printable.ts';
 import { code, codeBlock, htmlCode, sentence, tableRow } from '../../../src/report/markdown/escape.ts';
 import { markdownAttack } from '../../support/report/markdown-attacks.ts';
 import { activeIn, rendered, visibleText } from '../../support/report/rendered-markdown.ts';

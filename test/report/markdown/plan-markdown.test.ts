@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { guardIds, type GuardId } from '../../../src/model/plan/guard.ts';
-import { formatAddress } from '../../../src/model/resource/address.ts';
-import type { Plan } from '../../../src/model/plan/plan.ts';
-import { renderPlanMarkdown } from '../../../src/report/markdown/plan-markdown.ts';
+import { guardIds, type GuardId } from '../../../src/model/guard.ts';
+import { formatAddress } from '../../../src/model/address.ts';
+import type { Plan } from '../../../src/model/plan.ts';
+import { renderPlanMarkdown } from '../../../src/report/markdown/plan.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { attackingPlan } from '../../support/report/markdown-attacks.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';

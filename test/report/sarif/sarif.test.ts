@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ShownDiagnostic } from '../../../src/model/diagnostic.ts';
-import { renderSarif } from '../../../src/report/sarif/sarif.ts';
+import { renderSarif } from '../../../src/report/json/sarif.ts';
 import { anyDiagnostic } from '../../support/report/arbitrary-plan.ts';
 import { markdownAttack } from '../../support/report/markdown-attacks.ts';
 import { place, problem } from '../../support/report/small-plan.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { renderDiagnosticsJson } from '../../../src/report/json/diagnostics-json.ts';
-import { renderDiagnostics } from '../../../src/report/terminal/diagnostics-text.ts';
-import { plain } from '../../../src/report/terminal/paint.ts';
+import { renderDiagnosticsJson } from '../../../src/report/json/render-json.ts';
+import { renderDiagnostics } from '../../../src/report/text/diagnostics.ts';
+import { plain } from '../../../src/report/text/layout.ts';
 import { place, problem } from '../../support/report/small-plan.ts';
 
 const paint = plain;

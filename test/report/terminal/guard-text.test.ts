@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Concern, Guard } from '../../../src/model/plan/guard.ts';
-import { guardSummary } from '../../../src/report/terminal/guard-text.ts';
-import { plain } from '../../../src/report/terminal/paint.ts';
-import { planJson } from '../../../src/report/json/plan-json.ts';
-import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
+import type { Concern, Guard } from '../../../src/model/guard.ts';
+import { guardSummary } from '../../../src/report/text/guards.ts';
+import { plain } from '../../../src/report/text/layout.ts';
+import { planJson } from '../../../src/report/json/plan.ts';
+import { renderPlan } from '../../../src/report/text/plan.ts';
 import { change, plan, problem } from '../../support/report/small-plan.ts';
 
 function concern(name: string, ...messages: string[]): Concern {

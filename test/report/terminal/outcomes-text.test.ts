@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome, OutcomeKind } from '../../../src/model/plan/outcome.ts';
-import { renderOutcomesJson } from '../../../src/report/json/outcomes-json.ts';
-import { renderEvent, renderOutcomes } from '../../../src/report/terminal/outcomes-text.ts';
-import { plain } from '../../../src/report/terminal/paint.ts';
+import type { Outcome, OutcomeKind } from '../../../src/model/change.ts';
+import { renderOutcomesJson } from '../../../src/report/json/apply-events.ts';
+import { renderEvent, renderOutcomes } from '../../../src/report/text/outcomes.ts';
+import { plain } from '../../../src/report/text/layout.ts';
 import { change, place } from '../../support/report/small-plan.ts';
 
 const paint = plain;

@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../../src/model/plan/change.ts';
-import type { FieldChange } from '../../../src/model/kind/field.ts';
-import { colourful, plain } from '../../../src/report/terminal/paint.ts';
-import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
+import type { Change } from '../../../src/model/change.ts';
+import type { FieldChange } from '../../../src/model/field.ts';
+import { colourful, plain } from '../../../src/report/text/layout.ts';
+import { renderPlan } from '../../../src/report/text/plan.ts';
 import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
-import { IdReference, SecretReference } from '../../../src/model/plan/call.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+import { IdReference, SecretReference } from '../../../src/model/call.ts';
+import { readAddress } from '../../../src/model/address.ts';
 
 const paint = plain;
 

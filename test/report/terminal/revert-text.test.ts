@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import type { FieldChange } from '../../../src/model/kind/field.ts';
-import type { HistoryChange } from '../../../src/model/stack/ledger.ts';
-import { renderRevert } from '../../../src/report/terminal/revert-text.ts';
+import type { FieldChange } from '../../../src/model/field.ts';
+import type { HistoryChange } from '../../../src/model/ledger.ts';
+import { renderRevert } from '../../../src/commands/history/revert-text.ts';
 import { addressOf, entry } from '../../support/ledger/kept-things.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+import { readAddress } from '../../../src/model/address.ts';
 
 const change = (about: Partial<HistoryChange>): HistoryChange => ({
   address: readAddress('Kind/acme/app'),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { plain } from '../../../src/report/terminal/paint.ts';
-import { renderUnconverged } from '../../../src/report/terminal/unconverged-text.ts';
+import { plain } from '../../../src/report/text/layout.ts';
+import { renderUnconverged } from '../../../src/commands/apply/carry-out.ts';
 import { change, plan } from '../../support/report/small-plan.ts';
 
 const paint = plain;

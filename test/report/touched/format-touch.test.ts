@@ -1,7 +1,7 @@
 // Who touched it, in words: "touched", never "changed"; several are one of them.
 import { expect, it } from 'vitest';
-import type { Modification } from '../../../src/model/plan/touch.ts';
-import { formatAgo, lastModifiedLines } from '../../../src/report/touched/format-touch.ts';
+import type { Modification } from '../../../src/model/audit-trail.ts';
+import { formatAgo, lastModifiedLines } from '../../../src/report/view/last-modified.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const hour = 3_600_000;

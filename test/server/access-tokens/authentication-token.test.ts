@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { API_ENDPOINTS } from '../../../src/server/endpoints.ts';
+import { API_ENDPOINTS } from '../../../src/server/workspaces-endpoints.ts';
 import { SEED, seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
 
 const ORGANIZATION = '/organizations/acme/authentication-token';

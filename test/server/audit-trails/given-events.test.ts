@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { GivenEvent } from '../../../src/server/audit-trails/given-events.ts';
+import type { AddedEvent } from '../../../src/server/audit-trails/added-events.ts';
 import { readSeed } from '../../../src/server/seed/read-seed.ts';
 import { serveWithAdmin } from '../../support/server/admin-client.ts';
 import { trailOf } from '../../support/server/audit-trails/read-trail.ts';
@@ -10,7 +10,7 @@ import { seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
 const NOON = '2026-03-01T12:00:00.000Z';
 const now = () => new Date(NOON);
 
-const seeded = (...events: readonly GivenEvent[]) => seedWith({ 'audit-events': events });
+const seeded = (...events: readonly AddedEvent[]) => seedWith({ 'audit-events': events });
 
 describe('the events of a seed', () => {
   it('are told with their time, their actor, their request and what they carry', async () => {

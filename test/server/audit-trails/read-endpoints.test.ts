@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { API_ENDPOINTS } from '../../../src/server/endpoints.ts';
+import { API_ENDPOINTS } from '../../../src/server/workspaces-endpoints.ts';
 import { NEIGHBOURS, neighbourPath } from '../../support/server/rights/neighbours.ts';
 import { OPERATIONS, pathOf } from '../../support/server/rights/operations.ts';
 import { startWorld, type World } from '../../support/server/rights/world.ts';

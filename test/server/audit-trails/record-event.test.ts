@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../../src/server/data-file/database.ts';
+import { Database } from '../../../src/server/kernel/database.ts';
 import {
   identifiers,
   SEED,

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { checkKind } from '../../../src/server/audit-trails/event-kinds.ts';
-import { API_ENDPOINTS } from '../../../src/server/endpoints.ts';
+import { checkKind } from '../../../src/server/audit-trails/added-events.ts';
+import { API_ENDPOINTS } from '../../../src/server/workspaces-endpoints.ts';
 import { NEIGHBOURS, neighbourPath } from '../../support/server/rights/neighbours.ts';
 import { OPERATIONS, pathOf, RETENTION_POLICY } from '../../support/server/rights/operations.ts';
 import { startWorld, type World } from '../../support/server/rights/world.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cleanedUrl } from '../../../src/server/cluster-auth/clean-path.ts';
+import { cleanedUrl } from '../../../src/server/cluster-auth/read-request.ts';
 
 it.each([
   ['/v1/auth//cluster/config', '/v1/auth/cluster/config'],

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openPodFiles } from '../../../src/server/cluster-auth/pod-files.ts';
+import { openPodFiles } from '../../../src/server/kernel/services.ts';
 
 let folder: string;
 let time: number;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../../src/server/data-file/database.ts';
-import { MIGRATIONS } from '../../../src/server/migrations/all-migrations.ts';
+import { Database } from '../../../src/server/kernel/database.ts';
+import { MIGRATIONS } from '../../../src/server/kernel/migrations.ts';
 
 function open(file = ':memory:'): Database {
   const database = Database.open(file);

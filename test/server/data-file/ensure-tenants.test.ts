@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../../src/server/data-file/database.ts';
-import { ensureTenants } from '../../../src/server/data-file/ensure-tenants.ts';
+import { Database } from '../../../src/server/kernel/database.ts';
+import { ensureTenants } from '../../../src/server/seed/prepare-data-file.ts';
 import { serveForTest } from '../../support/server/serve-for-test.ts';
 
 const WANTED = { organizations: ['acme', 'beta'], mounts: ['kubernetes'] };

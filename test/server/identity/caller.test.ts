@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../../src/server/data-file/database.ts';
-import { authenticateBearer } from '../../../src/server/identity/caller.ts';
+import { Database } from '../../../src/server/kernel/database.ts';
+import { authenticateBearer } from '../../../src/server/kernel/caller.ts';
 import { applySeed } from '../../../src/server/seed/apply-seed.ts';
 import { SEED, seedWith } from '../../support/server/serve-for-test.ts';
 

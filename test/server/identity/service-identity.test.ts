@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
 
-import { chooseDialects } from '../../../src/server/dialects.ts';
-import { Database } from '../../../src/server/data-file/database.ts';
-import { authenticateServiceToken } from '../../../src/server/identity/service-identity.ts';
+import { chooseDialects } from '../../../src/server/kernel/dialects.ts';
+import { Database } from '../../../src/server/kernel/database.ts';
+import { authenticateServiceToken } from '../../../src/server/cluster-auth/service-identity.ts';
 import { applySeed } from '../../../src/server/seed/apply-seed.ts';
-import { PLAIN_GRANT, storeToken } from '../../../src/server/service-tokens/token-store.ts';
-import { createServices, type Services } from '../../../src/server/services.ts';
+import { PLAIN_GRANT, storeToken } from '../../../src/server/cluster-auth/token-record.ts';
+import { createServices, type Services } from '../../../src/server/kernel/services.ts';
 
 const NOON = new Date('2026-01-01T12:00:00Z');
 

@@ -4,7 +4,7 @@ import {
   accessRules,
   type PolicyCapability,
   type PolicyRule,
-} from '../../../src/server/identity/service-policies.ts';
+} from '../../../src/server/cluster-auth/policy-rules.ts';
 
 const allows = (rules: readonly PolicyRule[], capability: PolicyCapability, path: string) =>
   accessRules(rules).allows(capability, path);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { expect, it, onTestFinished } from 'vitest';
 
-import { loadSqlite } from '../../../src/server/data-file/load-sqlite.ts';
-import { MIGRATIONS } from '../../../src/server/migrations/all-migrations.ts';
+import { loadSqlite } from '../../../src/server/kernel/database.ts';
+import { MIGRATIONS } from '../../../src/server/kernel/migrations.ts';
 import { serveForTest } from '../../support/server/serve-for-test.ts';
 
 /** A data file as a release with fewer migrations has left it. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { readSeed } from '../../../src/server/seed/read-seed.ts';
-import { SeedError } from '../../../src/server/seed/seed-reader.ts';
+import { SeedError } from '../../../src/server/kernel/shape-checks.ts';
 import { serveForTest } from '../../support/server/serve-for-test.ts';
 
 /** The lines of a refused seed; none when it is fine. */

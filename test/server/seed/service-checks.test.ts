@@ -1,7 +1,7 @@
 // What a seed says of the secrets service and no request could make, told by its place before anything starts.
 import { expect, it } from 'vitest';
 import { readSeed } from '../../../src/server/seed/read-seed.ts';
-import { SeedError } from '../../../src/server/seed/seed-reader.ts';
+import { SeedError } from '../../../src/server/kernel/shape-checks.ts';
 import { serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 
 function problems(data: unknown): readonly string[] {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lifetimeOf } from '../../../src/server/service-tokens/lifetime.ts';
+import { lifetimeOf } from '../../../src/server/cluster-auth/token-lifetime.ts';
 
 const WISHES = { increment: 0, ttl: 0, period: 0, maxTtl: 0, explicitMaxTtl: 0 };
 const LIMITS = { defaultTtl: 100, maxTtl: 1000 };

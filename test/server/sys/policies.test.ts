@@ -1,6 +1,6 @@
 // Policies on the wire, and what they decide.
 import { describe, expect, it } from 'vitest';
-import { parsePolicy as parse } from '../../../src/server/sys/parse-policy.ts';
+import { parsePolicy as parse } from '../../../src/server/cluster-auth/policies.ts';
 import { type Logins, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 
 const parsePolicy = (text: string) => parse(text, { scans: true });

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 
 import { expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../../src/server/data-file/database.ts';
-import { chooseDialects } from '../../../src/server/dialects.ts';
-import { authenticateBearer } from '../../../src/server/identity/caller.ts';
+import { Database } from '../../../src/server/kernel/database.ts';
+import { chooseDialects } from '../../../src/server/kernel/dialects.ts';
+import { authenticateBearer } from '../../../src/server/kernel/caller.ts';
 import { applySeed } from '../../../src/server/seed/apply-seed.ts';
-import { createServices } from '../../../src/server/services.ts';
-import { safeDeleteWorkspace } from '../../../src/server/workspaces/delete.ts';
+import { createServices } from '../../../src/server/kernel/services.ts';
+import { safeDeleteWorkspace } from '../../../src/server/workspaces/workspaces.ts';
 import { bindings, identifiers, seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
 
 const BY_NAME = '/organizations/acme/workspaces/a';

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type RunningServer, startServer } from '../../../src/server/start-server.ts';
-import { WORKSPACE_ENDPOINTS } from '../../../src/server/workspaces/endpoints.ts';
+import { WORKSPACE_ENDPOINTS } from '../../../src/server/workspaces-endpoints.ts';
 import {
   type Operation,
   OPERATIONS,

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ReadRequest } from '../../../src/model/kind/kind.ts';
-import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import type { WorkspaceList } from '../../../src/services/workspaces/list-workspaces.ts';
-import { placeParts } from '../../../src/services/workspaces/match-parts.ts';
-import type { WorkspaceItem } from '../../../src/services/workspaces/workspace-item.ts';
-import { readAddress } from '../../../src/model/resource/address.ts';
+import type { ReadRequest } from '../../../src/model/kind.ts';
+import type { LedgerRecord } from '../../../src/model/ledger.ts';
+import { placeParts, type WorkspaceList } from '../../../src/api/workspaces/list-workspaces.ts';
+import type { WorkspaceItem } from '../../../src/api/workspaces/workspace.ts';
+import { readAddress } from '../../../src/model/address.ts';
 
 const address = { kind: 'TagBindings', target: 'acme', name: 'web' };
 const place = { file: 'a.yaml', line: 1, column: 1, length: 1, text: '' };

@@ -1,10 +1,10 @@
 /** The places an archive may be in, for tests of what holds in each: a file, and PostgreSQL where it is installed. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import type { Archive } from '../../../src/audit/archive/archive.ts';
-import { postgresArchive } from '../../../src/audit/archive/postgres-archive.ts';
-import { sqliteArchive } from '../../../src/audit/archive/sqlite-archive.ts';
-import { noSignals } from '../../../src/ledger/abortable-store.ts';
+import type { Archive } from '../../../src/audit-trail/archive.ts';
+import { postgresArchive } from '../../../src/audit-trail/postgres-archive.ts';
+import { sqliteArchive } from '../../../src/audit-trail/sqlite-archive.ts';
+import { noSignals } from '../../../src/ledger/ledger-store.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../ledger/postgres-server.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import type { Plan } from '../../../src/model/plan/plan.ts';
-import { renderPlanHtml } from '../../../src/report/html/plan-html.ts';
+import type { Plan } from '../../../src/model/plan.ts';
+import { renderPlanHtml } from '../../../src/report/html/plan.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { type OpenedPage, openPage } from './chromium.ts';
 

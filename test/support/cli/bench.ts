@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import type { PolicyCapability } from '../../../src/server/identity/service-policies.ts';
+import type { PolicyCapability } from '../../../src/server/cluster-auth/policy-rules.ts';
 import type { OrganizationSeed, Seed } from '../../../src/server/seed/seed.ts';
 import type { Ran } from '../captured-host.ts';
 import { smallSeed, startService } from '../rig/embedded-service.ts';

@@ -1,7 +1,7 @@
 /** A stack with one workspace to apply, and somebody else who holds its lock. */
 import { join } from 'node:path';
-import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
-import type { LedgerLock, RunIdentity, StackStore } from '../../../src/model/stack/ledger.ts';
+import { localLedger } from '../../../src/ledger/local-ledger.ts';
+import type { LedgerLock, RunIdentity, StackStore } from '../../../src/model/ledger.ts';
 import { type Bench, type Checkout, openBench } from './bench.ts';
 import { workspace } from './documents.ts';
 

@@ -1,9 +1,9 @@
 /** Plan files as `plan --out` writes them, of plans that a test makes up. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Plan } from '../../../src/model/plan/plan.ts';
-import { digestOf } from '../../../src/plan/approval/digest.ts';
-import { renderPlanJson } from '../../../src/report/json/plan-json.ts';
+import type { Plan } from '../../../src/model/plan.ts';
+import { digestOf } from '../../../src/plan/digest.ts';
+import { renderPlanJson } from '../../../src/report/json/plan.ts';
 import { change, plan } from '../report/small-plan.ts';
 
 /** A plan that creates the Toys of these names. @returns the name of the file */

@@ -2,7 +2,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { guardIds } from '../../../src/model/plan/guard.ts';
+import { guardIds } from '../../../src/model/guard.ts';
 import type { Ran } from '../captured-host.ts';
 import { document } from '../cli/documents.ts';
 import { documentsText, stackIn } from '../rig/stack-folder.ts';

@@ -1,14 +1,14 @@
 // A kind made outside the program: bells of a service that speaks the workspaces API and has bells besides. It rings
 // for one workspace, which it names, and so depends on another kind of the same plan.
-import { type Address, formatAddress } from '../../../src/model/resource/address.ts';
-import type { Call } from '../../../src/model/plan/call.ts';
-import { isJsonObject, type Json } from '../../../src/model/json/json.ts';
-import { defineKind } from '../../../src/model/kind/define-kind.ts';
-import type { Session } from '../../../src/model/kind/kind.ts';
-import type { Declared, Named } from '../../../src/model/kind/spec-types.ts';
-import type { LiveResource } from '../../../src/model/resource/resource.ts';
+import { type Address, formatAddress } from '../../../src/model/address.ts';
+import type { Call } from '../../../src/model/call.ts';
+import { isJsonObject, type Json } from '../../../src/model/json.ts';
+import { defineKind } from '../../../src/model/define-kind.ts';
+import type { Session } from '../../../src/model/kind.ts';
+import type { Declared, Named } from '../../../src/model/kind-specs.ts';
+import type { LiveResource } from '../../../src/model/resource.ts';
 import { duration, scalar, set } from '../../../src/compare/comparisons.ts';
-import { listWorkspaces } from '../../../src/services/workspaces/list-workspaces.ts';
+import { listWorkspaces } from '../../../src/api/workspaces/list-workspaces.ts';
 
 const name = 'Bell';
 

@@ -1,6 +1,6 @@
 /** A clock for tests: waiting takes no time and moves it forward, so nothing sleeps and every wait can be asked for. */
 import { setImmediate as rest } from 'node:timers/promises';
-import type { Clock } from '../../../src/http/transport/clock.ts';
+import type { Clock } from '../../../src/api/transport/clock.ts';
 
 export class FakeClock implements Clock {
   #now = Date.parse('2030-01-01T00:00:00Z');

@@ -1,9 +1,9 @@
 /** Opens a target as the command line would, with a clock that does not sleep; closed when the test has finished. */
 import { onTestFinished } from 'vitest';
-import { findDialect } from '../../../src/http/dialects.ts';
-import { openTarget, type TargetConnection, type TargetOptions } from '../../../src/http/open-target.ts';
-import type { Target } from '../../../src/model/stack/target.ts';
-import { WireError } from '../../../src/model/wire.ts';
+import { findDialect } from '../../../src/api/dialects.ts';
+import { openTarget, type TargetConnection, type TargetOptions } from '../../../src/api/open-target.ts';
+import type { Target } from '../../../src/model/stack.ts';
+import { WireError } from '../../../src/model/http.ts';
 import { FakeClock } from './fake-clock.ts';
 
 export const workspacesTarget: Target = {

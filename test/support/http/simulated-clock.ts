@@ -1,6 +1,6 @@
 /** A clock that jumps to the end of the next wait as soon as nothing else is left to do, so that hours of many waits take no time. */
 import { setImmediate as rest } from 'node:timers/promises';
-import type { Clock } from '../../../src/http/transport/clock.ts';
+import type { Clock } from '../../../src/api/transport/clock.ts';
 
 interface Wait {
   readonly end: number;

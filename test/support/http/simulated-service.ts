@@ -3,10 +3,10 @@
  * that it was asked is kept with the time of its arrival.
  */
 import { Dispatcher } from 'undici';
-import { findDialect } from '../../../src/http/dialects.ts';
-import { openConnection } from '../../../src/http/transport/connection.ts';
-import { Sender } from '../../../src/http/transport/sender.ts';
-import type { Target } from '../../../src/model/stack/target.ts';
+import { findDialect } from '../../../src/api/dialects.ts';
+import { openConnection } from '../../../src/api/transport/connection.ts';
+import { Sender } from '../../../src/api/transport/sender.ts';
+import type { Target } from '../../../src/model/stack.ts';
 import { rolesTarget, workspacesTarget } from './open-for-test.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 

@@ -1,5 +1,5 @@
 /** A clock whose waits have no end but to be given up. */
-import { type Clock, systemClock } from '../../../src/http/transport/clock.ts';
+import { type Clock, systemClock } from '../../../src/api/transport/clock.ts';
 
 /** A pause that lasts until somebody gives it up, and tells when it has begun. */
 export function stillClock(): { readonly clock: Clock; readonly begun: Promise<void> } {

@@ -1,6 +1,6 @@
 // A dialect by its name, for tests that hand one to a kind.
-import { findDialect } from '../../../src/http/dialects.ts';
-import type { Dialect, Service } from '../../../src/model/stack/target.ts';
+import { findDialect } from '../../../src/api/dialects.ts';
+import type { Dialect, Service } from '../../../src/model/stack.ts';
 
 export function knownDialect(service: Service, name = 'neutral'): Dialect {
   const dialect = findDialect(service, name);

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { orderCommits } from '../../../src/ledger/git/order-commits.ts';
-import { repositoryCommit } from '../../../src/ledger/git/repository-commit.ts';
+import { repositoryCommit } from '../../../src/ledger/git/checkout.ts';
 import { matchFiles } from '../../../src/manifest/files/match-files.ts';
-import type { CommitOrder } from '../../../src/model/stack/commit-order.ts';
+import type { CommitOrder } from '../../../src/model/checkout.ts';
 import { git, type GitRemote, makeRemote } from './git-remote.ts';
 
 export interface CommitScene {

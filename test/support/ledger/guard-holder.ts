@@ -1,5 +1,5 @@
 /** A process that is inside a critical section, says so, and stays there until it is told to go on. */
-import { withExclusiveFile } from '../../../src/ledger/local/exclusive-file.ts';
+import { withExclusiveFile } from '../../../src/ledger/exclusive-file.ts';
 
 const [guard = ''] = process.argv.slice(2);
 await withExclusiveFile(guard, async () => {

@@ -1,11 +1,6 @@
 /** Ledgers, locks and history entries to be kept. */
-import type { HistoryEntry, Ledger, LedgerLock, LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import {
-  type AddressText,
-  formatAddress,
-  parseAddress,
-  readAddress,
-} from '../../../src/model/resource/address.ts';
+import type { HistoryEntry, Ledger, LedgerLock, LedgerRecord } from '../../../src/model/ledger.ts';
+import { type AddressText, formatAddress, parseAddress, readAddress } from '../../../src/model/address.ts';
 
 /** The address of the records that these ledgers keep. */
 export function addressOf(name: string): AddressText {

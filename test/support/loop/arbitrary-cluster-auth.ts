@@ -1,6 +1,6 @@
 /** Specs of roles and configs as anyone might write them: every field, in the spellings that the service admits. */
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../src/model/json/json.ts';
+import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { caCert, otherCaCert, otherPublicKey, publicKey } from '../kinds/cluster-auth-config/pem-samples.ts';
 
 const flag = fc.constantFrom<Json>(true, false, null);

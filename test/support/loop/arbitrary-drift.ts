@@ -1,7 +1,7 @@
 /** What other people do behind trueup's back: plain API calls, some of which the service refuses. As data, to be read. */
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../src/model/json/json.ts';
-import { ownershipTagKey } from '../../../src/model/resource/claim.ts';
+import type { Json, JsonObject } from '../../../src/model/json.ts';
+import { ownershipTagKey } from '../../../src/model/resource.ts';
 import { publicKey } from '../kinds/cluster-auth-config/pem-samples.ts';
 import { roleNames, tags, workspaceNames } from './arbitrary-stack.ts';
 import { bystander, legacy, neighbours } from './neighbours.ts';

@@ -1,6 +1,6 @@
 /** Whole stacks: some workspaces with their parts, some roles, perhaps a config, and defaults under all of them. */
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../src/model/json/json.ts';
+import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { configSpec, roleSpec } from './arbitrary-cluster-auth.ts';
 import { workspaceSpec } from './arbitrary-workspace.ts';
 import { annex, bystander, legacy } from './neighbours.ts';

@@ -3,7 +3,7 @@
  * only combinations that the service's own rules admit. Ids of neighbours are those of `neighbours.ts`.
  */
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../src/model/json/json.ts';
+import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { neighbours } from './neighbours.ts';
 
 type Fields = Readonly<Record<string, Json>>;

@@ -1,7 +1,7 @@
 /** Carries deeds of other people out over the wire. What the service refuses did not happen, and that is all. */
-import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
 import { claimBinding, type Deed } from './arbitrary-drift.ts';
-import { ownershipTagKey } from '../../../src/model/resource/claim.ts';
+import { ownershipTagKey } from '../../../src/model/resource.ts';
 import { inTenant } from './neighbours.ts';
 import type { Tenant } from './tenants.ts';
 

@@ -1,7 +1,7 @@
 /** One case from its beginning to its end: a live state is made, a stack is planned and applied to it, and planned again. */
 import { isRead } from '../cli/faulty-proxy.ts';
 import { expect } from 'vitest';
-import type { Json } from '../../../src/model/json/json.ts';
+import type { Json } from '../../../src/model/json.ts';
 import type { Ran } from '../captured-host.ts';
 import type { Deed } from './arbitrary-drift.ts';
 import type { StackDraft } from './arbitrary-stack.ts';

@@ -3,9 +3,9 @@
  * forgot a field would find its own plans empty, and be found here.
  */
 import { expect } from 'vitest';
-import { ownershipTagKey } from '../../../src/model/resource/claim.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json/json.ts';
-import { matchesPattern } from '../../../src/model/kind/name-pattern.ts';
+import { ownershipTagKey } from '../../../src/model/resource.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
+import { matchesPattern } from '../../../src/model/name-pattern.ts';
 import type { Manifest, StackDraft } from './arbitrary-stack.ts';
 import { show, showRole } from './carry-out.ts';
 import { inTenant } from './neighbours.ts';

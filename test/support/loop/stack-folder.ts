@@ -2,7 +2,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
-import type { Json, JsonObject } from '../../../src/model/json/json.ts';
+import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { type Ran, trueup } from '../captured-host.ts';
 import { clusterAuthTarget, type StackFile, stackText, workspacesTarget } from '../rig/stack-folder.ts';
 import { makeFolder, removeFolder, writeFiles } from '../rig/temporary-folder.ts';

@@ -1,10 +1,10 @@
 /** Kinds made up for the tests of this floor: one of each sort that the contract knows, so that no real kind is needed. */
 import { Type } from 'typebox';
-import type { Json } from '../../../src/model/json/json.ts';
-import { jsonSchema } from '../../../src/model/kind/json-schema.ts';
-import type { ResourceProblem, Kind, Registry } from '../../../src/model/kind/kind.ts';
-import { nullable } from '../../../src/model/kind/nullable.ts';
-import type { Dialect } from '../../../src/model/stack/target.ts';
+import type { Json } from '../../../src/model/json.ts';
+import { jsonSchema } from '../../../src/model/define-kind.ts';
+import type { ResourceProblem, Kind, Registry } from '../../../src/model/kind.ts';
+import { nullable } from '../../../src/model/nullable.ts';
+import type { Dialect } from '../../../src/model/stack.ts';
 import {
   duration,
   list,

@@ -1,6 +1,6 @@
 /** YAML as people write it: one value in random styles, with a comment of its own beside each line that can have one. */
 import { dump } from 'js-yaml';
-import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
 
 /** A line of the text, and what it belongs to. */
 export interface HandLine {

@@ -1,22 +1,20 @@
 /** Random plans, diagnostics and outcomes whose every text may hold what a hostile live name could hold. */
 import fc from 'fast-check';
-import { type Address, type AddressText, formatAddress } from '../../../src/model/resource/address.ts';
+import { type Address, type AddressText, formatAddress } from '../../../src/model/address.ts';
 import {
   type Call,
   type CallObject,
   type CallValue,
   IdReference,
   SecretReference,
-} from '../../../src/model/plan/call.ts';
-import type { Change, Notice } from '../../../src/model/plan/change.ts';
+} from '../../../src/model/call.ts';
+import type { Change, Notice, Outcome } from '../../../src/model/change.ts';
 import type { ShownDiagnostic, Place } from '../../../src/model/diagnostic.ts';
-import type { FieldChange, Shape } from '../../../src/model/kind/field.ts';
-import { digestVersion } from '../../../src/plan/approval/digest.ts';
-import { type Guard, guardDefaults } from '../../../src/model/plan/guard.ts';
-import type { Json } from '../../../src/model/json/json.ts';
-import type { Outcome } from '../../../src/model/plan/outcome.ts';
-import { type Coverage, type Plan, planVersion } from '../../../src/model/plan/plan.ts';
-import type { Risk } from '../../../src/model/plan/risk.ts';
+import type { FieldChange, Shape } from '../../../src/model/field.ts';
+import { digestVersion } from '../../../src/plan/digest.ts';
+import { type Guard, guardDefaults, type Risk } from '../../../src/model/guard.ts';
+import type { Json } from '../../../src/model/json.ts';
+import { type Coverage, type Plan, planVersion } from '../../../src/model/plan.ts';
 
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),

@@ -1,7 +1,7 @@
 /** Texts that would do something in a comment on GitHub or GitLab, or break out of where they are put. */
 import fc from 'fast-check';
-import type { Plan } from '../../../src/model/plan/plan.ts';
-import { guardIds, type GuardId } from '../../../src/model/plan/guard.ts';
+import type { Plan } from '../../../src/model/plan.ts';
+import { guardIds, type GuardId } from '../../../src/model/guard.ts';
 import { call, change, place, plan, problem } from './small-plan.ts';
 
 const pieces = [

@@ -1,9 +1,9 @@
 /** Hand-made pieces of plans about a kind that does not exist: each test fills in only what it is about. */
-import { digestVersion } from '../../../src/plan/approval/digest.ts';
-import type { Call } from '../../../src/model/plan/call.ts';
-import type { Change } from '../../../src/model/plan/change.ts';
+import { digestVersion } from '../../../src/plan/digest.ts';
+import type { Call } from '../../../src/model/call.ts';
+import type { Change } from '../../../src/model/change.ts';
 import type { Diagnostic, Place } from '../../../src/model/diagnostic.ts';
-import { type Plan, planVersion } from '../../../src/model/plan/plan.ts';
+import { type Plan, planVersion } from '../../../src/model/plan.ts';
 
 export function place(about: Partial<Place> = {}): Place {
   return { file: 'toys.yaml', line: 4, column: 9, length: 4, text: '  name: ball', ...about };

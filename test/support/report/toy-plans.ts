@@ -1,8 +1,8 @@
 /** Whole plans about toys: one with something of everything that a report tells, and long ones. */
-import { IdReference, SecretReference } from '../../../src/model/plan/call.ts';
-import type { Action, Change } from '../../../src/model/plan/change.ts';
-import type { Plan } from '../../../src/model/plan/plan.ts';
-import { formatAddress } from '../../../src/model/resource/address.ts';
+import { IdReference, SecretReference } from '../../../src/model/call.ts';
+import type { Action, Change } from '../../../src/model/change.ts';
+import type { Plan } from '../../../src/model/plan.ts';
+import { formatAddress } from '../../../src/model/address.ts';
 import { call, change, place, plan } from './small-plan.ts';
 
 export const toy = (name: string) => ({ kind: 'Toy', target: 'acme', name });

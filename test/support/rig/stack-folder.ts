@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Ledger } from '../../../src/model/stack/ledger.ts';
+import type { Ledger } from '../../../src/model/ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { type Ran, trueup } from '../captured-host.ts';
 import { dialectUnderTest } from './dialect-under-test.ts';

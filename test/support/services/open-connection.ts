@@ -1,10 +1,10 @@
 /** Sessions and a writer for one target, as the command line would open them, over real HTTP and without retries. */
-import { findDialect } from '../../../src/http/dialects.ts';
-import { openTarget } from '../../../src/http/open-target.ts';
-import type { Session } from '../../../src/model/kind/kind.ts';
-import type { Target } from '../../../src/model/stack/target.ts';
-import type { Writer } from '../../../src/model/wire.ts';
-import { openSession } from '../../../src/services/open-session.ts';
+import { findDialect } from '../../../src/api/dialects.ts';
+import { openTarget } from '../../../src/api/open-target.ts';
+import type { Session } from '../../../src/model/kind.ts';
+import type { Target } from '../../../src/model/stack.ts';
+import type { Writer } from '../../../src/model/http.ts';
+import { openSession } from '../../../src/api/read-live.ts';
 
 export interface Connected {
   /** a fresh one each time: a new run, which remembers nothing */

@@ -1,8 +1,8 @@
 /** What must be true after every storm, whatever happened in it. Each finding is a sentence; none is a good end. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json/json.ts';
-import { kebabCase, snakeCase } from '../../../src/model/kind/field-names.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
+import { kebabCase, snakeCase } from '../../../src/model/field.ts';
 import type { SeenRequest } from '../cli/faulty-proxy.ts';
 import type { StackDraft } from '../loop/arbitrary-stack.ts';
 import { show, showRole } from '../loop/carry-out.ts';

@@ -3,8 +3,7 @@
  * declares, at moments that are not inside the one window that the service leaves open (rule 14); none of that may be
  * lost. A rough one does anything to anything, at any moment.
  */
-import type { Json, JsonObject } from '../../../src/model/json/json.ts';
-import { isJsonObject } from '../../../src/model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
 import type { SeenRequest } from '../cli/faulty-proxy.ts';
 import type { Deed } from '../loop/arbitrary-drift.ts';
 import type { StackDraft } from '../loop/arbitrary-stack.ts';

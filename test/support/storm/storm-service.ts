@@ -1,6 +1,6 @@
 /** The embedded service of one storm, with the organization and the mount of the random stacks and neighbours besides. */
 import { startServer } from '../../../src/server/start-server.ts';
-import { ownershipTagKey } from '../../../src/model/resource/claim.ts';
+import { ownershipTagKey } from '../../../src/model/resource.ts';
 import { organizationOf } from '../loop/neighbours.ts';
 import { mounts, type Tenant } from '../loop/tenants.ts';
 

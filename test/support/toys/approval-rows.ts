@@ -1,5 +1,5 @@
 /** What was approved once, what the world is like by now, and what comes of it: the cases of rule 28. */
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import { at, desired, type LiveAbout, live, record, type World } from './toy-plan.ts';
 
 const app = at('Whole', 'app');

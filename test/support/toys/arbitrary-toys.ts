@@ -1,8 +1,8 @@
 /** Random specs of a whole, and other ways to write the same one. */
 import fc from 'fast-check';
-import { formatDuration } from '../../../src/model/kind/duration.ts';
-import type { Json } from '../../../src/model/json/json.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import { formatDuration } from '../../../src/model/duration.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 
 /** Words with everything in them that a careless key or path would stumble over. */
 export const word = fc.oneof(

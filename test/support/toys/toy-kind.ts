@@ -2,12 +2,12 @@
  * Kinds that no service has, one for each way in which things are owned. The planner and the applier have to do with
  * these all that they do with real ones.
  */
-import { type Address, formatAddress } from '../../../src/model/resource/address.ts';
-import type { Call } from '../../../src/model/plan/call.ts';
-import type { Change } from '../../../src/model/plan/change.ts';
-import type { FieldTable } from '../../../src/model/kind/field.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json/json.ts';
-import type { CallContext, Kind, PlannedCalls, Registry } from '../../../src/model/kind/kind.ts';
+import { type Address, formatAddress } from '../../../src/model/address.ts';
+import type { Call } from '../../../src/model/call.ts';
+import type { Change } from '../../../src/model/change.ts';
+import type { FieldTable } from '../../../src/model/field.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
+import type { CallContext, Kind, PlannedCalls, Registry } from '../../../src/model/kind.ts';
 import {
   duration,
   list,

@@ -1,14 +1,18 @@
 /** Pieces of plans about toys: each test fills in only what it is about. */
-import { type Address, formatAddress, readAddress } from '../../../src/model/resource/address.ts';
-import type { Change } from '../../../src/model/plan/change.ts';
-import { parseOwnershipTag } from '../../../src/model/resource/claim.ts';
-import type { Json } from '../../../src/model/json/json.ts';
-import type { LiveSet } from '../../../src/model/kind/kind.ts';
-import type { Ledger, LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import type { DesiredResource, LiveResource, Spec } from '../../../src/model/resource/resource.ts';
-import type { Stack, Target } from '../../../src/model/stack/target.ts';
+import { type Address, formatAddress, readAddress } from '../../../src/model/address.ts';
+import type { Change } from '../../../src/model/change.ts';
+import {
+  type DesiredResource,
+  type LiveResource,
+  parseOwnershipTag,
+  type Spec,
+} from '../../../src/model/resource.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { LiveSet } from '../../../src/model/kind.ts';
+import type { Ledger, LedgerRecord } from '../../../src/model/ledger.ts';
+import type { Stack, Target } from '../../../src/model/stack.ts';
 import { buildPlan, type PlanInput, type PlanResult } from '../../../src/plan/build-plan.ts';
-import type { FormerStack, PlanContextInput } from '../../../src/plan/context/plan-context.ts';
+import type { FormerStack, PlanContextInput } from '../../../src/plan/plan-context.ts';
 import { declaredResource } from '../declared-resource.ts';
 import { toys } from './toy-kind.ts';
 

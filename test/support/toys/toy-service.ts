@@ -3,12 +3,12 @@
  * says. Not a service that anybody could use: it exists to see what the applier sends, and when.
  */
 import { type Applied, type ApplyInput, applyPlan } from '../../../src/apply/apply-plan.ts';
-import type { LockGuard } from '../../../src/apply/fence.ts';
-import { formatAddress } from '../../../src/model/resource/address.ts';
-import type { ApplyEvent, Outcome } from '../../../src/model/plan/outcome.ts';
-import type { Ledger } from '../../../src/model/stack/ledger.ts';
-import type { LiveResource } from '../../../src/model/resource/resource.ts';
-import { type Answer, WireError, type WireRequest } from '../../../src/model/wire.ts';
+import type { LockGuard } from '../../../src/apply/keep-ledger.ts';
+import { formatAddress } from '../../../src/model/address.ts';
+import type { ApplyEvent, Outcome } from '../../../src/model/change.ts';
+import type { Ledger } from '../../../src/model/ledger.ts';
+import type { LiveResource } from '../../../src/model/resource.ts';
+import { type Answer, WireError, type WireRequest } from '../../../src/model/http.ts';
 import { toys } from './toy-kind.ts';
 import { inputOf, ledgerOf, planOf, type World } from './toy-plan.ts';
 

@@ -1,11 +1,10 @@
 /** Toys whose changes are told as risks, what their plans trip, and crowds of them. */
-import { formatAddress } from '../../../src/model/resource/address.ts';
-import type { Guard } from '../../../src/model/plan/guard.ts';
-import type { Kind } from '../../../src/model/kind/kind.ts';
-import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import type { Spec } from '../../../src/model/resource/resource.ts';
-import type { Risk } from '../../../src/model/plan/risk.ts';
-import type { Guards } from '../../../src/model/stack/target.ts';
+import { formatAddress } from '../../../src/model/address.ts';
+import type { Guard, Risk } from '../../../src/model/guard.ts';
+import type { Kind } from '../../../src/model/kind.ts';
+import type { LedgerRecord } from '../../../src/model/ledger.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import type { Guards } from '../../../src/model/stack.ts';
 import { roleKind, settingsKind, partKind, wholeKind, registryOf } from './toy-kind.ts';
 import { at, desired, live, planOf, record, type World } from './toy-plan.ts';
 

@@ -6,7 +6,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { expect, onTestFinished } from 'vitest';
-import { guardIds } from '../../../src/model/plan/guard.ts';
+import { guardIds } from '../../../src/model/guard.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import type { Seed } from '../../../src/server/seed/seed.ts';
 import { openFaultyProxy } from '../cli/faulty-proxy.ts';

@@ -1,4 +1,7 @@
-/** Makes elements. Texts become text nodes and nothing else: no text is ever read as markup. */
+/**
+ * Makes elements: sections, lists that grow, buttons that copy. Texts become text nodes and nothing else: no text is ever read
+ * as markup.
+ */
 import { isClearUnquoted, splitQuoted } from '../../../model/quoted.ts';
 
 export type Child = Node | string | undefined | readonly Child[];
@@ -70,4 +73,92 @@ export function sentence(text: string): Child[] {
 /** `1,234`: the same in every locale, as the page is in one language. */
 export function grouped(count: number): string {
   return count.toLocaleString('en-US');
+}
+
+// The parts of the page: each has a heading, by which it is named and linked to.
+
+export function section(title: string, ...children: Child[]): HTMLElement {
+  const id = title.toLowerCase().replaceAll(/\W+/g, '-');
+  return element(
+    'section',
+    { id, 'aria-labelledby': `${id}-title` },
+    element('h2', { id: `${id}-title` }, title),
+    ...children,
+  );
+}
+
+/** The heading of a part, for links to it. */
+export function titleOf(part: HTMLElement): string {
+  return part.querySelector('h2')?.textContent ?? '';
+}
+
+// A list that shows its first items and, when asked, more of them: it may have thousands. The table has room for those.
+
+const first = 10;
+const step = 100;
+
+/** @param showAll leads to all of them elsewhere, when a step more is not enough */
+export function growingList<Item>(
+  items: readonly Item[],
+  show: (item: Item) => Child,
+  showAll?: () => void,
+): HTMLElement {
+  const list = element('ul', { class: 'items' });
+  const isElsewhere = () => showAll !== undefined && items.length - list.children.length > step;
+  const more = button('', () => (isElsewhere() ? showAll?.() : grow(step)), { class: 'small' });
+  const grow = (count: number) => {
+    const before = list.children.length;
+    list.append(...items.slice(before, before + count).map((item) => element('li', {}, show(item))));
+    const left = items.length - list.children.length;
+    more.textContent = isElsewhere()
+      ? `Show all ${grouped(items.length)} in the table`
+      : `Show ${grouped(Math.min(step, left))} more of ${grouped(left)}`;
+    more.hidden = left === 0;
+    if (before > 0 && left === 0) focusItem(list.children[before]);
+  };
+  grow(items.length <= first + 2 ? items.length : first);
+  return element('div', {}, list, more);
+}
+
+/** The button that had the focus is gone. */
+function focusItem(item: Element | undefined): void {
+  if (!(item instanceof HTMLElement)) return;
+  item.tabIndex = -1;
+  item.focus();
+}
+
+// A button that copies a text, where the browser lets pages do so.
+
+/** @param what names the text for those who do not see where the button stands */
+export function copyButton(text: string, what: string): HTMLElement | undefined {
+  // Browsers know no clipboard in a page that came without encryption.
+  const clipboard = navigator.clipboard as Clipboard | undefined;
+  if (clipboard === undefined) return undefined;
+  const say = (word: string) => made.replaceChildren(word);
+  const made = button(
+    'Copy',
+    () => {
+      clipboard.writeText(text).then(
+        () => say('Copied'),
+        () => say('Not allowed'),
+      );
+    },
+    { class: 'small', 'aria-label': `Copy the ${what}` },
+  );
+  return made;
+}
+
+// Before and after printing, however it is begun: by the user, or by a program that sets the medium.
+
+export function onPrint(before: () => void, after: () => void): void {
+  let isPrinting = false;
+  const turn = (now: boolean) => {
+    if (now === isPrinting) return;
+    isPrinting = now;
+    if (now) before();
+    else after();
+  };
+  addEventListener('beforeprint', () => turn(true));
+  addEventListener('afterprint', () => turn(false));
+  matchMedia('print').addEventListener('change', ({ matches }) => turn(matches));
 }

@@ -1,12 +1,31 @@
-/** The script of a report: reads the data that stands in the page, and draws it. It asks no network for anything. */
-import type { ReportView } from '../report-view.ts';
-import { changesSection } from './table/changes-section.ts';
-import { element } from './elements.ts';
-import { graphSection } from './graph/graph-section.ts';
-import { coverageSection, noticesSection } from './looked-at.ts';
-import { pageHead } from './page-head.ts';
-import { problemsSection } from './problems-section.ts';
-import { risksSection } from './risks-section.ts';
+/**
+ * The script of a report: reads the data in the page and draws it, from the head to risks, problems and coverage. It requests
+ * nothing from a network.
+ */
+import type {
+  GuardView,
+  PlanView,
+  ProblemView,
+  ReportView,
+  RiskItem,
+  RiskList,
+  Statement,
+} from '../report-view.ts';
+import { type Changes, changesSection } from './changes-section.ts';
+import {
+  button,
+  type Child,
+  code,
+  copyButton,
+  element,
+  grouped,
+  growingList,
+  section,
+  sentence,
+  titleOf,
+} from './elements.ts';
+import type { Filter } from './filters.ts';
+import { graphSection } from './graph-section.ts';
 
 function draw(view: ReportView): void {
   const { plan } = view;
@@ -29,3 +48,271 @@ function draw(view: ReportView): void {
 
 const data = document.getElementById('report')?.textContent ?? '';
 draw(JSON.parse(data) as ReportView);
+
+// The head of the page: what the report is about in a few lines, how to go on, and where the parts are.
+
+function pageHead(view: ReportView, sections: readonly HTMLElement[]): HTMLElement {
+  const { title, name, plan } = view;
+  const parts = sections.map((part) =>
+    element('li', {}, element('a', { href: `#${part.id}` }, titleOf(part))),
+  );
+  return element(
+    'header',
+    { class: 'head' },
+    element(
+      'div',
+      { class: 'head-inner' },
+      element(
+        'h1',
+        {},
+        `${title}${name === undefined ? '' : ' '}`,
+        name === undefined ? undefined : code(name),
+      ),
+      facts(view),
+      plan !== undefined && plan.changes.length > 0
+        ? tiles(plan)
+        : element('p', { class: 'summary' }, sentence(view.summary)),
+      view.statements.map(banner),
+      plan === undefined ? undefined : [...incomplete(plan), goingOn(plan)],
+      parts.length < 2
+        ? undefined
+        : element('nav', { 'aria-label': 'Parts of the report' }, element('ul', {}, parts)),
+    ),
+  );
+}
+
+/** When it was made, from which commit, for which pull request and targets. */
+function facts({ facts: all = [] }: ReportView): HTMLElement | undefined {
+  if (all.length === 0) return undefined;
+  const labels = [...new Set(all.map(({ label }) => label))];
+  return element(
+    'dl',
+    { class: 'about' },
+    labels.map((label) => [
+      element('dt', {}, label),
+      all
+        .filter((fact) => fact.label === label)
+        .map(({ text, href }) =>
+          element(
+            'dd',
+            {},
+            href === undefined ? element('bdi', {}, text) : element('a', { href, rel: 'noreferrer' }, text),
+          ),
+        ),
+    ]),
+  );
+}
+
+function tiles({ counts, unchanged }: PlanView): HTMLElement {
+  const planned = counts
+    .filter(({ count }) => count > 0)
+    .map(({ action, symbol, count }) => tile(grouped(count), `${symbol} ${action}`, action));
+  return element('ul', { class: 'tiles' }, planned, tile(grouped(unchanged), '= unchanged', 'none'));
+}
+
+function tile(count: string, label: string, action: string): HTMLElement {
+  return element(
+    'li',
+    { class: `tile ${action}` },
+    element('strong', {}, count),
+    ' ',
+    element('span', {}, label),
+  );
+}
+
+function banner({ tone, text }: Statement): HTMLElement {
+  return element('p', { class: `banner ${tone}` }, sentence(text));
+}
+
+/** Why the look was incomplete, and what services lack. */
+function incomplete({ reasons, limits }: PlanView): HTMLElement[] {
+  const list = (items: readonly Child[]) =>
+    element(
+      'ul',
+      {},
+      items.map((item) => element('li', {}, item)),
+    );
+  return [
+    ...(reasons.length === 0
+      ? []
+      : [
+          element(
+            'div',
+            { class: 'banner warning' },
+            element(
+              'p',
+              {},
+              element('strong', {}, 'The look was incomplete'),
+              ', so nothing undeclared is removed:',
+            ),
+            list(reasons.map(sentence)),
+          ),
+        ]),
+    ...(limits.length === 0
+      ? []
+      : [
+          element(
+            'div',
+            { class: 'banner plain' },
+            list(limits.map(({ name, text }) => [code(name), ' lacks: ', ...sentence(text)])),
+          ),
+        ]),
+  ];
+}
+
+function goingOn({ next, digest }: PlanView): HTMLElement {
+  return element(
+    'div',
+    { class: 'going-on' },
+    element('h2', {}, 'How to go on'),
+    element('p', {}, sentence(next)),
+    element('p', { class: 'digest' }, 'digest ', code(digest), ' ', copyButton(digest, 'digest')),
+  );
+}
+
+// What forbids applying, and warnings: each with its place, what to do, and the line of the file.
+
+function problemsSection(problems: readonly ProblemView[]): HTMLElement | undefined {
+  if (problems.length === 0) return undefined;
+  return section('Problems', element('div', { class: 'problems' }, growingList(problems, problemItem)));
+}
+
+function problemItem({ severity, code: id, message, spot, members, excerpt }: ProblemView) {
+  const tone = severity === 'error' ? 'danger' : 'warning';
+  return element(
+    'div',
+    { class: `problem ${tone}` },
+    element(
+      'p',
+      {},
+      element('strong', { class: 'badge' }, severity),
+      ' ',
+      code(id),
+      ' ',
+      spot === undefined ? undefined : code(spot, { class: 'muted' }),
+    ),
+    element('p', {}, sentence(message)),
+    members.map(([label, text]) =>
+      element('p', { class: 'member' }, element('span', { class: 'muted' }, `${label}: `), sentence(text)),
+    ),
+    excerpt === undefined ? undefined : element('pre', { tabindex: 0 }, excerpt.join('\n')),
+  );
+}
+
+// Guards and how to let them pass, what goes, and who gains or loses access.
+
+type Leads = Pick<Changes, 'show' | 'filter'>;
+
+/** @param changes the table, to which names lead */
+function risksSection(plan: PlanView, changes: Leads): HTMLElement | undefined {
+  const { guards, risks, acknowledge } = plan;
+  if (guards.length === 0 && risks.length === 0) return undefined;
+  return section(
+    'Risks',
+    guards.length === 0 ? undefined : element('ul', { class: 'guards' }, guards.map(guardItem)),
+    acknowledge === undefined ? undefined : acknowledgement(acknowledge),
+    element(
+      'div',
+      { class: 'risk-lists' },
+      risks.map((list) => riskList(list, changes)),
+    ),
+  );
+}
+
+function guardItem({ blocks, guards, names }: GuardView): HTMLElement {
+  return element(
+    'li',
+    { class: blocks ? 'guard danger' : 'guard warning' },
+    guards.map((guard) => [
+      element(
+        'p',
+        { class: guard.blocks ? 'danger' : 'warning' },
+        element('strong', { class: 'badge' }, guard.blocks ? 'blocks' : 'warns'),
+        ' ',
+        code(guard.id),
+      ),
+      element('p', {}, sentence(guard.message)),
+    ]),
+    names.length === 0
+      ? undefined
+      : element(
+          'details',
+          {},
+          element('summary', {}, 'which resources'),
+          element(
+            'ul',
+            { class: 'names' },
+            names.map((name) => element('li', {}, code(name))),
+          ),
+        ),
+  );
+}
+
+function acknowledgement(command: string): HTMLElement {
+  return element(
+    'div',
+    { class: 'command' },
+    element('p', {}, 'To let the guards that block pass, for this very plan:'),
+    element('div', { class: 'command-line' }, code(command), copyButton(command, 'command')),
+  );
+}
+
+function riskList({ title, tone, items, filter }: RiskList, changes: Leads): HTMLElement {
+  const showAll = filter && (() => changes.filter(asFilter(filter)));
+  return element(
+    'div',
+    { class: `risk-list ${tone}` },
+    element('h3', {}, `${title} `, element('span', { class: 'count' }, grouped(items.length))),
+    growingList(items, (item) => riskItem(item, changes), showAll),
+  );
+}
+
+function asFilter(filter: NonNullable<RiskList['filter']>): Partial<Filter> {
+  return 'action' in filter ? { actions: new Set([filter.action]) } : filter;
+}
+
+function riskItem({ name, text, change, losses = [] }: RiskItem, changes: Leads): Child {
+  const lead =
+    change === undefined
+      ? code(name)
+      : button(name, () => changes.show(change), { class: 'link code', title: 'Show it in the table' });
+  const lost =
+    losses.length === 0
+      ? undefined
+      : element(
+          'ul',
+          { class: 'losses', 'aria-label': 'What is lost' },
+          losses.map((loss) => element('li', {}, sentence(loss))),
+        );
+  return [lead, element('div', { class: 'text' }, sentence(text), lost)];
+}
+
+// What was left alone, and what the plan has looked at.
+
+function noticesSection({ mentions }: PlanView): HTMLElement | undefined {
+  if (mentions.length === 0) return undefined;
+  return section(
+    'Left alone',
+    growingList(mentions, ({ name, text }) => [
+      code(name),
+      element('span', { class: 'text' }, sentence(text)),
+    ]),
+  );
+}
+
+function coverageSection({ coverage }: PlanView): HTMLElement {
+  return section(
+    'Checked',
+    element(
+      'dl',
+      { class: 'coverage' },
+      coverage.map(({ label, details, incomplete }) => [
+        element('dt', {}, label),
+        ...details.map((text) => element('dd', {}, sentence(text))),
+        ...incomplete.map((text) =>
+          element('dd', {}, element('strong', { class: 'badge warning' }, 'incomplete'), ' ', sentence(text)),
+        ),
+      ]),
+    ),
+  );
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Spec } from '../../../../src/model/resource/resource.ts';
+import type { Spec } from '../../../../src/model/resource.ts';
 import {
   at,
   changeOf,

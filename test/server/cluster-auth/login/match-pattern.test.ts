@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { matchesPattern } from '../../../../src/server/cluster-auth/login/match-pattern.ts';
+import { matchesPattern } from '../../../../src/server/cluster-auth/check-account.ts';
 
 it.each([
   ['api', 'api', true],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { admitsAddress } from '../../../../src/server/cluster-auth/values/admits-address.ts';
+import { admitsAddress } from '../../../../src/server/cluster-auth/address-blocks.ts';
 
 it.each([
   ['127.0.0.1', '127.0.0.1', true],

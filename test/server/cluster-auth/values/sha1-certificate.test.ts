@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSha1Certificate } from '../../../../src/server/cluster-auth/values/sha1-certificate.ts';
+import { isSha1Certificate } from '../../../../src/server/cluster-auth/public-keys.ts';
 import { publicKeyOf } from '../../../support/server/cluster-auth/issuing-cluster.ts';
 import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
 import { sha1Certificate } from '../../../support/server/cluster-auth/sha1-signer.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../../../src/server/data-file/database.ts';
-import { chooseDialects } from '../../../../src/server/dialects.ts';
+import { Database } from '../../../../src/server/kernel/database.ts';
+import { chooseDialects } from '../../../../src/server/kernel/dialects.ts';
 import { applySeed } from '../../../../src/server/seed/apply-seed.ts';
-import { engineVersionProblem, releaseForRuns } from '../../../../src/server/workspaces/releases/releases.ts';
+import { engineVersionProblem, releaseForRuns } from '../../../../src/server/workspaces/engine-releases.ts';
 import { SEED, serveForTest } from '../../../support/server/serve-for-test.ts';
 
 function openWith(...releases: string[]): Database {

@@ -4,7 +4,7 @@ import {
   compareVersions,
   isExactVersion,
   parseConstraint,
-} from '../../../../src/server/workspaces/releases/version-constraint.ts';
+} from '../../../../src/server/workspaces/engine-releases.ts';
 
 const VERSIONS = ['0.15.4', '1.2.0', '1.9.0', '1.9.8', '1.10.0-beta1', '1.10.0', '1.10.5', '2.0.0'];
 

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Database } from '../../../../src/server/data-file/database.ts';
-import type { PolicyRule } from '../../../../src/server/identity/service-policies.ts';
+import { Database } from '../../../../src/server/kernel/database.ts';
+import type { PolicyRule } from '../../../../src/server/cluster-auth/policy-rules.ts';
 import { startServer } from '../../../../src/server/start-server.ts';
 
 export interface Reply {

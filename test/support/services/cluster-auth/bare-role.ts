@@ -1,5 +1,5 @@
 /** A role as a real service answers it that was created with nothing but names and namespaces. */
-import type { JsonObject } from '../../../../src/model/json/json.ts';
+import type { JsonObject } from '../../../../src/model/json.ts';
 
 export const bareRole: JsonObject = {
   bound_service_account_names: ['api'],

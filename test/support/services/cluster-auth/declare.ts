@@ -1,16 +1,11 @@
 // Resources, changes and call contexts for tests of kinds, in as few words as a manifest needs.
-import { findDialect } from '../../../../src/http/dialects.ts';
-import { formatAddress } from '../../../../src/model/resource/address.ts';
-import type { Change } from '../../../../src/model/plan/change.ts';
-import type { CallContext, Kind, Session, ReadRequest } from '../../../../src/model/kind/kind.ts';
-import type { LedgerRecord } from '../../../../src/model/stack/ledger.ts';
-import type {
-  DesiredResource,
-  LiveResource,
-  Metadata,
-  Spec,
-} from '../../../../src/model/resource/resource.ts';
-import { canonicalSpec } from '../../../../src/compare/canonical-spec.ts';
+import { findDialect } from '../../../../src/api/dialects.ts';
+import { formatAddress } from '../../../../src/model/address.ts';
+import type { Change } from '../../../../src/model/change.ts';
+import type { CallContext, Kind, Session, ReadRequest } from '../../../../src/model/kind.ts';
+import type { LedgerRecord } from '../../../../src/model/ledger.ts';
+import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../../src/model/resource.ts';
+import { canonicalSpec } from '../../../../src/compare/comparisons.ts';
 import { diff } from '../../../../src/compare/diff.ts';
 import { declaredResource } from '../../declared-resource.ts';
 

@@ -2,11 +2,11 @@
 // Invariant: what a test opens it closes; nothing outlives `close`.
 import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
-import type { Call } from '../../../../src/model/plan/call.ts';
-import type { Session } from '../../../../src/model/kind/kind.ts';
-import type { Target } from '../../../../src/model/stack/target.ts';
-import type { Answer } from '../../../../src/model/wire.ts';
-import { acceptListVerb } from '../../../../src/server/list-verb.ts';
+import type { Call } from '../../../../src/model/call.ts';
+import type { Session } from '../../../../src/model/kind.ts';
+import type { Target } from '../../../../src/model/stack.ts';
+import type { Answer } from '../../../../src/model/http.ts';
+import { acceptListVerb } from '../../../../src/server/kernel/list-verb.ts';
 import { startService } from '../../rig/embedded-service.ts';
 import { connect } from '../open-connection.ts';
 

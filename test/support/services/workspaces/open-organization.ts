@@ -1,10 +1,10 @@
 // An organization to test against: the embedded service, or one that answers what the test wants, both over real HTTP.
 // Invariant: what a test opens it closes; nothing outlives `close`.
 import { createServer } from 'node:http';
-import type { JsonObject } from '../../../../src/model/json/json.ts';
-import type { Session } from '../../../../src/model/kind/kind.ts';
-import type { Target } from '../../../../src/model/stack/target.ts';
-import type { Answer, WriteMethod } from '../../../../src/model/wire.ts';
+import type { JsonObject } from '../../../../src/model/json.ts';
+import type { Session } from '../../../../src/model/kind.ts';
+import type { Target } from '../../../../src/model/stack.ts';
+import type { Answer, WriteMethod } from '../../../../src/model/http.ts';
 import type { OrganizationSeed } from '../../../../src/server/seed/seed.ts';
 import { smallSeed, startService } from '../../rig/embedded-service.ts';
 import { startListening } from '../../rig/listen.ts';

@@ -1,24 +1,19 @@
 // Plans for one organization in few words: what is declared, what is live, what the ledger knows; the real planner does
 // the rest, so that a test sees the calls exactly as a user would.
-import { findDialect } from '../../../../src/http/dialects.ts';
+import { findDialect } from '../../../../src/api/dialects.ts';
 import { remoteStateConsumers } from '../../../../src/kinds/remote-state-consumers/index.ts';
 import { tagBindings } from '../../../../src/kinds/tag-bindings/index.ts';
 import { workspace } from '../../../../src/kinds/workspace/index.ts';
-import { liveWorkspace } from '../../../../src/kinds/workspace/read/live-workspace.ts';
-import { formatAddress, readAddress } from '../../../../src/model/resource/address.ts';
-import type { Call, CallValue } from '../../../../src/model/plan/call.ts';
-import type { Change } from '../../../../src/model/plan/change.ts';
-import type { Json, JsonObject } from '../../../../src/model/json/json.ts';
-import type { Kind, LiveSet, ReadRequest } from '../../../../src/model/kind/kind.ts';
-import type { LedgerRecord } from '../../../../src/model/stack/ledger.ts';
-import type { Plan } from '../../../../src/model/plan/plan.ts';
-import type {
-  DesiredResource,
-  LiveResource,
-  Metadata,
-  Spec,
-} from '../../../../src/model/resource/resource.ts';
-import type { Dialect } from '../../../../src/model/stack/target.ts';
+import { liveWorkspace } from '../../../../src/kinds/workspace/live-workspace.ts';
+import { formatAddress, readAddress } from '../../../../src/model/address.ts';
+import type { Call, CallValue } from '../../../../src/model/call.ts';
+import type { Change } from '../../../../src/model/change.ts';
+import type { Json, JsonObject } from '../../../../src/model/json.ts';
+import type { Kind, LiveSet, ReadRequest } from '../../../../src/model/kind.ts';
+import type { LedgerRecord } from '../../../../src/model/ledger.ts';
+import type { Plan } from '../../../../src/model/plan.ts';
+import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../../src/model/resource.ts';
+import type { Dialect } from '../../../../src/model/stack.ts';
 import { buildPlan } from '../../../../src/plan/build-plan.ts';
 import { declaredResource } from '../../declared-resource.ts';
 

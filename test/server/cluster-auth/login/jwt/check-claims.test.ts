@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { claimsProblem } from '../../../../../src/server/cluster-auth/login/jwt/check-claims.ts';
+import { claimsProblem } from '../../../../../src/server/cluster-auth/jwt.ts';
 
 const NOW = 1_000_000;
 const ANY = { issuer: '', audience: '' };

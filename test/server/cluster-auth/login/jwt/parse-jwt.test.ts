@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { parseJwt as parse } from '../../../../../src/server/cluster-auth/login/jwt/parse-jwt.ts';
+import { parseJwt as parse } from '../../../../../src/server/cluster-auth/jwt.ts';
 import { fixtures } from '../../../../support/server/cluster-auth/replay/vectors.ts';
 
 const parseJwt = (text: string) => parse(text, false);

@@ -1,0 +1,82 @@
+/**
+ * Converts manifest fields to members of a mount's answers and back, and checks the types of these members: a value of an
+ * unexpected type must not be sent back (rule 42). Source: wire/cluster-auth 2.3, 2.4, 2.7.
+ */
+import { canonicalDefault, canonicalValue } from '../../compare/comparisons.ts';
+import { parseDuration } from '../../model/duration.ts';
+import { type FieldTable, snakeCase } from '../../model/field.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { Session } from '../../model/kind.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { Spec } from '../../model/resource.ts';
+
+/** The fields of the table that exist in the service, without those that only trueup uses. */
+export function wireFieldNames(fields: FieldTable): string[] {
+  return Object.keys(fields).filter((name) => fields[name]?.local !== true);
+}
+
+/** The answered fields by their names in manifests, with unchanged values. */
+export function returnedFields(names: readonly string[], data: JsonObject): Record<string, Json> {
+  const answered: Record<string, Json> = {};
+  for (const name of names) {
+    const value = data[snakeCase(name)];
+    if (value !== undefined) answered[name] = value;
+  }
+  return answered;
+}
+
+/** The body of a write. */
+export function wireBody(values: Spec): JsonObject {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [snakeCase(name), value]));
+}
+
+// The types of the members in answers of a mount. Roles and configs are written back whole, so live values are sent again
+// unchanged: a value of an unexpected type must not be sent back (rule 42). Source: wire/cluster-auth 2.3, 2.4, 2.7.
+
+/** A list may be answered as one text, a duration as text. Null and absent members have no value. */
+export type MemberType = 'text' | 'list' | 'duration' | 'number' | 'switch';
+
+const hasType: Readonly<Record<MemberType, (value: Json) => boolean>> = {
+  text: isText,
+  list: (value) => isText(value) || (Array.isArray(value) && value.every(isText)),
+  duration: (value) =>
+    (typeof value === 'number' || typeof value === 'string') && parseDuration(value) !== undefined,
+  number: (value) => typeof value === 'number',
+  switch: (value) => typeof value === 'boolean',
+};
+
+const wrongType: Readonly<Record<MemberType, string>> = {
+  text: 'no text',
+  list: 'no list of texts',
+  duration: 'no duration',
+  number: 'no number',
+  switch: 'neither true nor false',
+};
+
+/** A clause about the first member with a wrong type, by the service's own name for it; its value is not shown. */
+export function wrongTypedMember(
+  { dialect }: Pick<Session, 'dialect'>,
+  data: JsonObject,
+  types: Readonly<Record<string, MemberType>>,
+): string | undefined {
+  for (const [name, type] of Object.entries(types)) {
+    const value = data[name] ?? null;
+    if (value !== null && !hasType[type](value))
+      return `its ${quoted(dialect.rename[name] ?? name)} is ${wrongType[type]}`;
+  }
+  return undefined;
+}
+
+function isText(value: Json): boolean {
+  return typeof value === 'string';
+}
+
+// The canonical value of one field of a complete spec; its default if the spec lacks it.
+
+/** @throws on a name that the table lacks: a bug */
+export function fieldValue<S extends Spec>(fields: FieldTable, spec: S, name: keyof S & string): Json {
+  const field = fields[name];
+  if (field === undefined) throw new Error(`no field ${name}`);
+  const value: Json | undefined = spec[name];
+  return value === undefined ? canonicalDefault(field) : canonicalValue(field, value);
+}

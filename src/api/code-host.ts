@@ -1,0 +1,300 @@
+/**
+ * The connection to a code host, where a pull request is discussed: one request after the other, repeated by the rules that
+ * hold for targets. The token goes to the given address and to no other: neither a redirect nor a link to the next page is
+ * followed. Source: wire/code-hosts 3, 4
+ */
+import type { Dispatcher } from 'undici';
+import { WireError } from '../model/http.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { quoted } from '../model/quoted.ts';
+import type { KnownSecrets } from '../redaction/known-secrets.ts';
+import { type Clock, systemClock, Waits } from './transport/clock.ts';
+import { type Environment, openDispatcher, pathsBelow } from './transport/dispatcher.ts';
+import { type Exchange, exchange, headerOf, type RawAnswer } from './transport/exchange.ts';
+import { explainFailure, type FailureContext } from './transport/explain-failure.ts';
+import { readAnswer } from './transport/read-response.ts';
+import {
+  decideRetry,
+  defaultRetryPolicy,
+  type RetryDecision,
+  type RetryPolicy,
+  withAttempt,
+} from './transport/retry.ts';
+
+export interface CodeHostRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** below the API's address, encoded, with query; or one of the other paths that the connection was opened for */
+  readonly path: string;
+  readonly body?: JsonObject;
+  /** whether it is sent again where it may have been carried out already */
+  readonly repeatable: boolean;
+}
+
+export interface CodeHostAnswer {
+  readonly method: string;
+  /** for messages */
+  readonly url: string;
+  readonly status: number;
+  /** null when it is empty or no JSON */
+  readonly body: Json;
+  /** the service's own words about a failure; empty on success */
+  readonly words: string;
+  /** of a list that goes on */
+  readonly nextPage?: number;
+}
+
+export interface CodeHost {
+  /** @throws WireError when there is no answer, or when the wait that the service asks for does not fit into the run */
+  send(request: CodeHostRequest): Promise<CodeHostAnswer>;
+  close(): Promise<void>;
+}
+
+// The connection to a code host: one request after the other, repeated by the rules that hold for targets. The token goes to the
+// address that was given and to no other: a redirect is not followed.
+
+interface CodeHostOptions {
+  /** the address of its API, without a trailing slash */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly token: string;
+  readonly userAgent: string;
+  /** with HTTP_PROXY, HTTPS_PROXY and NO_PROXY */
+  readonly env: Environment;
+  /** the end of the run */
+  readonly signal: AbortSignal;
+  /** the deadline of the run, in milliseconds since 1970 */
+  readonly until: number;
+  readonly onWait: (message: string) => void;
+  readonly secrets: KnownSecrets;
+  readonly clock?: Clock;
+  /** from 0 to 1, for jitter */
+  readonly random?: () => number;
+  readonly retryPolicy?: Partial<RetryPolicy>;
+}
+
+/** In seconds. */
+const limits = { connect: 10, headers: 60, body: 60, answer: 120 };
+
+/** The maximal size of an answer in bytes: a page of a hundred comments, each as long as one may be. */
+const maxAnswerSize = 128 * 1024 * 1024;
+
+/** Who goes on after so many refusals for the rate may be barred, says the documentation. */
+const maxThrottled = 5;
+
+const address = 'the address of the API ("--url")';
+
+/** Nothing is sent before the first request. @throws ProxyError */
+export function openCodeHost(options: CodeHostOptions): CodeHost {
+  const url = new URL(options.url);
+  const prefix = url.pathname.replace(/\/+$/, '');
+  const opened = openDispatcher({
+    url,
+    connections: 1,
+    connectTimeout: limits.connect * 1000,
+    env: options.env,
+  });
+  for (const secret of opened.secrets) options.secrets.keep(secret);
+  const { proxy } = opened;
+  const { clock = systemClock, random = Math.random } = options;
+  const line: Line = {
+    ...options,
+    clock,
+    random,
+    origin: url.origin,
+    prefix,
+    dispatcher: pathsBelow(opened.dispatcher, `${prefix}/`),
+    waits: new Waits(quoted(url.host), { report: options.onWait, clock }),
+    failureContext: { host: url.host, seconds: limits, address, ...(proxy === undefined ? {} : { proxy }) },
+    policy: { ...defaultRetryPolicy, throttled: maxThrottled, ...options.retryPolicy },
+  };
+  let hasAnswered = false;
+  return {
+    async send(request) {
+      const answer = await sendRepeatedly(line, request, hasAnswered);
+      hasAnswered = true;
+      return answer;
+    },
+    close: () => opened.dispatcher.destroy(),
+  };
+}
+
+interface Line extends CodeHostOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly origin: string;
+  readonly prefix: string;
+  readonly dispatcher: Dispatcher;
+  readonly waits: Waits;
+  readonly failureContext: FailureContext;
+  readonly policy: RetryPolicy;
+}
+
+async function sendRepeatedly(
+  line: Line,
+  request: CodeHostRequest,
+  answeredBefore: boolean,
+): Promise<CodeHostAnswer> {
+  const { clock, policy, random, until } = line;
+  let history = { faults: 0, throttled: 0, spent: 0 };
+  let sent = false;
+  let hasAnswered = answeredBefore;
+  for (;;) {
+    const began = clock.now();
+    const raw = await exchangeOnce(line, request);
+    const result = withRateLimit(raw, history.throttled);
+    history = withAttempt(history, result, clock.now() - began);
+    sent ||= raw.kind === 'broken' ? raw.sent : raw.status >= 500;
+    hasAnswered ||= raw.kind === 'answered';
+    const isPermanent =
+      line.signal.aborted ||
+      (raw.kind === 'broken' && explainFailure(raw.cause, line.failureContext).isPermanent);
+    const decision = decideRetry(
+      {
+        exchange: result,
+        repeatable: request.repeatable,
+        hasAnswered,
+        isPermanent,
+        history,
+      },
+      policy,
+      { now: clock.now(), until, random },
+    );
+    if (!decision.repeat) return conclude(line, { request, raw, sent, decision });
+    await pause(line, request, Math.max(decision.pause, decision.wait));
+    history = { ...history, spent: history.spent + decision.spends };
+  }
+}
+
+function exchangeOnce(line: Line, request: CodeHostRequest): Promise<Exchange> {
+  const { dispatcher, origin, headers, token, userAgent, signal, waits } = line;
+  const { method, body } = request;
+  const over = waits.begin(`the answer to ${method} ${urlOf(line, request)}`);
+  return exchange(
+    dispatcher,
+    {
+      origin,
+      method,
+      path: pathOf(line, request),
+      headers: {
+        ...headers,
+        'user-agent': userAgent,
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      headersTimeout: limits.headers * 1000,
+      bodyTimeout: limits.body * 1000,
+    },
+    { signal, bounds: { bytes: maxAnswerSize, milliseconds: limits.answer * 1000 } },
+  ).finally(over);
+}
+
+async function pause(line: Line, request: CodeHostRequest, milliseconds: number): Promise<void> {
+  const { clock, signal, waits } = line;
+  const what = `${request.method} ${urlOf(line, request)}`;
+  const over = waits.begin(`${what} is tried again`);
+  const seconds = Math.ceil(milliseconds / 1000);
+  waits.reportPause(`${what} is sent again in ${seconds} s`, milliseconds);
+  await clock
+    .wait(milliseconds, signal)
+    .catch((cause: unknown) => {
+      const why = cause instanceof Error ? cause.message : 'the run was stopped';
+      const about = { method: request.method, url: urlOf(line, request), sent: false, cause };
+      throw new WireError(`${what} was given up: ${why}`, about);
+    })
+    .finally(over);
+}
+
+interface Ended {
+  readonly request: CodeHostRequest;
+  readonly raw: Exchange;
+  /** whether the service may have carried it out although there is no answer */
+  readonly sent: boolean;
+  readonly decision: Extract<RetryDecision, { readonly repeat: false }>;
+}
+
+function conclude(line: Line, { request, raw, sent, decision }: Ended): CodeHostAnswer {
+  const { secrets, clock, until } = line;
+  const about = { method: request.method, url: urlOf(line, request) };
+  if (decision.past !== undefined) {
+    const left = Math.max(0, Math.ceil((until - clock.now()) / 1000));
+    throw new WireError(
+      `${about.method} ${about.url} was given up: ${quoted(line.failureContext.host)} asks to wait for ${Math.ceil(decision.past / 1000)} s, and this run has ${left} s left; try again later, or give it more time with --timeout`,
+      { ...about, sent },
+    );
+  }
+  if (raw.kind === 'broken') {
+    const { message } = explainFailure(raw.cause, line.failureContext);
+    const why = secrets.redact(`${about.method} ${about.url} failed: ${message}`);
+    throw new WireError(why, { ...about, sent, cause: raw.cause });
+  }
+  return answerOf(raw, line, about);
+}
+
+function answerOf(raw: RawAnswer, { secrets }: Line, about: { method: string; url: string }): CodeHostAnswer {
+  const { status, body, words } = readAnswer(raw, { ...about, dialect: { rename: {} }, secrets, address });
+  const nextPage = nextPageOf(raw);
+  return { ...about, status, body, words, ...(nextPage === undefined ? {} : { nextPage }) };
+}
+
+function pathOf({ prefix }: Line, { path }: CodeHostRequest): string {
+  return `${prefix}${path}`;
+}
+
+function urlOf(line: Line, request: CodeHostRequest): string {
+  return `${line.origin}${pathOf(line, request)}`;
+}
+
+// Refusals that only ask to wait. Code hosts answer 429, and also 403, which else means that the token may not do something; headers
+// and words tell them apart.
+// Source: wire/code-hosts 4
+
+/** The wait in seconds that is asked for where no header says how long; doubled each time. */
+const defaultWait = 60;
+
+/**
+ * The same exchange, as the rules of retries understand it: a refusal for the rate is 429, and says when to come back.
+ * @param earlier how often this request was refused for the rate before
+ */
+export function withRateLimit(exchange: Exchange, earlier: number): Exchange {
+  if (exchange.kind !== 'answered' || !isRateLimit(exchange)) return exchange;
+  const { 'x-ratelimit-reset': reset, ...headers } = exchange.headers;
+  const isSpent = headerOf(exchange, 'x-ratelimit-remaining') === '0';
+  const isTold = headers['retry-after'] !== undefined || (isSpent && reset !== undefined);
+  return {
+    ...exchange,
+    status: 429,
+    headers: {
+      ...headers,
+      // While requests are left, it is the end of another limit than the one that refuses.
+      ...(isSpent && reset !== undefined ? { 'x-ratelimit-reset': reset } : {}),
+      ...(isTold ? {} : { 'retry-after': String(defaultWait * 2 ** earlier) }),
+    },
+  };
+}
+
+function isRateLimit(answer: RawAnswer): boolean {
+  if (answer.status === 429) return true;
+  if (answer.status !== 403) return false;
+  const isSpent = headerOf(answer, 'x-ratelimit-remaining') === '0';
+  return isSpent || headerOf(answer, 'retry-after') !== undefined || /rate limit/i.test(answer.text);
+}
+
+// Which page of a list comes next. Only its number is taken from an answer: a link is never followed, so that no answer can send
+// the token to another address.
+// Source: wire/code-hosts 3
+
+/** @returns undefined when this was the last one, or when there is no such list */
+function nextPageOf(answer: RawAnswer): number | undefined {
+  return pageNumber(headerOf(answer, 'x-next-page')) ?? linkedPage(headerOf(answer, 'link') ?? '');
+}
+
+function linkedPage(link: string): number | undefined {
+  const address = /<([^>]*)>\s*;[^,<]*\brel="?next"?/i.exec(link)?.[1];
+  if (address === undefined || !URL.canParse(address, 'http://localhost')) return undefined;
+  return pageNumber(new URL(address, 'http://localhost').searchParams.get('page') ?? undefined);
+}
+
+function pageNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+}

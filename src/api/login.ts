@@ -1,0 +1,290 @@
+/**
+ * The login of a target: gets a token for a JWT, keeps it in memory, renews it in time, and revokes it at the end. Its channel
+ * can send to exactly these three paths (rule 31).
+ */
+import type { Dispatcher } from 'undici';
+import { messageOf } from '../model/error-message.ts';
+import { type Answer, describeAnswer, WireError } from '../model/http.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Connection } from './transport/connection.ts';
+import { loginsOnly } from './transport/dispatcher.ts';
+import type { Outgoing } from './transport/retry.ts';
+import { Sender, type TokenProvider } from './transport/sender.ts';
+import { explainRefusal } from './transport/service-conventions.ts';
+
+export interface Login {
+  /** without leading or trailing slash; may have slashes inside */
+  readonly mount: string;
+  readonly role: string;
+  /** called for each login, because the file with the JWT is replaced from time to time */
+  readonly jwt: () => Promise<string>;
+}
+
+export interface Authenticator {
+  readonly token: TokenProvider;
+  /**
+   * Revokes the tokens that logins have given; a login that is under way is waited for first, for a few seconds. Never throws: of a
+   * token that cannot be revoked it warns.
+   */
+  close(): Promise<void>;
+}
+
+/** Milliseconds after a successful use of a token in which a 403 is not taken as a sign that the token is invalid. */
+const trustFor = 60_000;
+
+const advice =
+  '; a policy of its role with "update" on "auth/token/revoke-self" would let this run revoke it';
+
+/** The current token and its use. */
+interface HeldToken extends DatedGrant {
+  /** how often it may still be sent; `Infinity` when there is no limit */
+  usesLeft: number;
+  provenAt: number;
+}
+
+interface DatedGrant extends Grant {
+  /** milliseconds since 1970 */
+  readonly since: number;
+}
+
+export function openAuthenticator(connection: Connection, login: Login): Authenticator {
+  return new KeptLogin(connection, login);
+}
+
+class KeptLogin implements Authenticator {
+  readonly #connection: Connection;
+  readonly #login: Login;
+  readonly #channel: LoginChannel;
+  #held: HeldToken | undefined;
+  /** tokens that another login has replaced. They are revoked at the end, for requests that are under way may bear them. */
+  readonly #replaced: HeldToken[] = [];
+  #refusal: WireError | undefined;
+  /** the last step: steps run one after the other, so that a hundred reads that begin together log in once */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(connection: Connection, login: Login) {
+    this.#connection = connection;
+    this.#login = login;
+    this.#channel = new LoginChannel(connection, login.mount);
+  }
+
+  readonly token: TokenProvider = (refused) => {
+    const next = this.#last.then(() => this.#supply(refused));
+    this.#last = next.catch(() => undefined);
+    return next;
+  };
+
+  async close(): Promise<void> {
+    await this.#last;
+    const held = this.#held;
+    this.#giveUpHeld();
+    const tokens = this.#replaced.splice(0);
+    this.#held = undefined;
+    // A token that was given out as often as it may be used is mostly gone by now, so that no refusal is worth a warning.
+    const usedUp = held?.usesLeft === 0 ? this.#channel.revoke(held.token).catch(() => undefined) : undefined;
+    await Promise.all([usedUp, ...tokens.map((replaced) => this.#revoke(replaced))]);
+  }
+
+  async #revoke({ token, lease, usesLeft }: HeldToken): Promise<void> {
+    const revoked = await this.#channel.revoke(token).catch((error: unknown) => messageOf(error));
+    const isAnswer = typeof revoked !== 'string';
+    const why = !isAnswer ? revoked : revoked.status < 300 ? undefined : describeAnswer(revoked);
+    // A refusal is a use, too, so that nothing is left of a token that had one. Some services say that it is no token any more.
+    const isGone =
+      isAnswer && revoked.status === 403 && (usesLeft <= 1 || revoked.words.includes('invalid token'));
+    if (why === undefined || isGone) return;
+    const { target, warn } = this.#connection;
+    const end = lease > 0 ? `until it expires, ${lease} s after its login or last renewal` : 'without an end';
+    warn(
+      `the token that target ${quoted(target.name)} got by its login is left behind, because it could not be revoked: ${why}; it stays valid ${end}${isAnswer && revoked.status === 403 ? advice : ''}`,
+    );
+  }
+
+  async #supply(refused: string | undefined): Promise<string> {
+    const held = await this.#current(refused);
+    if (refused === undefined) held.usesLeft -= 1;
+    return held.token;
+  }
+
+  async #current(refused: string | undefined): Promise<HeldToken> {
+    const held = this.#held;
+    if (held === undefined || held.usesLeft === 0) return this.#logIn();
+    if (held.token === refused) return (await this.#isAlive(held)) ? (this.#held ?? held) : this.#logIn(true);
+    if (!this.#endsSoon(held)) return held;
+    return (await this.#renew(held)) ?? this.#logIn();
+  }
+
+  /** Whether the token is valid, and a 403 is about permissions. It is checked by a renewal, which an invalid token cannot do. */
+  async #isAlive(held: HeldToken): Promise<boolean> {
+    const isTrusted = this.#connection.clock.now() - held.provenAt < trustFor;
+    if (isTrusted && !this.#endsSoon(held)) return true;
+    held.usesLeft -= 1;
+    const answer = await this.#channel.renew(held.token);
+    if (answer.status === 403) return false;
+    const grant = this.#grantOf(answer);
+    this.#held = { ...held, ...grant, token: held.token, provenAt: this.#connection.clock.now() };
+    return true;
+  }
+
+  #endsSoon({ lease, since }: HeldToken): boolean {
+    return lease > 0 && this.#connection.clock.now() >= since + (lease * 1000 * 2) / 3;
+  }
+
+  /** @returns undefined when a new login is needed: the token is not renewable, the renewal was refused, or its maximal life is nearly over */
+  async #renew(held: HeldToken): Promise<HeldToken | undefined> {
+    // The last use is better kept for the revocation.
+    if (!held.renewable || held.usesLeft <= 1) return undefined;
+    held.usesLeft -= 1;
+    const grant = this.#grantOf(await this.#channel.renew(held.token));
+    if (grant === undefined || (grant.lease > 0 && grant.lease < held.lease / 2)) return undefined;
+    this.#held = { ...held, since: grant.since, lease: grant.lease };
+    return this.#held;
+  }
+
+  async #logIn(proven = false): Promise<HeldToken> {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    const { mount, role } = this.#login;
+    const jwt = (await this.#login.jwt()).trim();
+    const answer = await this.#channel.logIn(role, jwt);
+    const grant = this.#grantOf(answer);
+    if (grant === undefined) {
+      const { method, url } = answer;
+      // The login is not repeated: it would be refused again, and some services lock an account after several refusals.
+      const why =
+        explainRefusal(this.#connection.target, answer) ??
+        `the login as role ${quoted(role)} at mount ${quoted(mount)} was refused: ${describeAnswer(answer)}; check role, mount and JWT of the target's "token"`;
+      this.#refusal = new WireError(why, { method, url, sent: false });
+      throw this.#refusal;
+    }
+    this.#giveUpHeld();
+    // Without the policy "default" a token can mostly not renew itself, so that a refused renewal would not show whether it is valid.
+    const isTrusted = proven || lacksDefaultPolicy(grant);
+    this.#held = {
+      ...grant,
+      provenAt: isTrusted ? this.#connection.clock.now() : Number.NEGATIVE_INFINITY,
+      usesLeft: grant.uses > 0 ? grant.uses : Number.POSITIVE_INFINITY,
+    };
+    return this.#held;
+  }
+
+  /** A token that was used as often as it may be is gone by itself. */
+  #giveUpHeld(): void {
+    const held = this.#held;
+    if (held !== undefined && held.usesLeft > 0) this.#replaced.push(held);
+  }
+
+  #grantOf(answer: Answer): DatedGrant | undefined {
+    const grant = grantIn(answer);
+    return grant && { ...grant, since: this.#connection.clock.now() };
+  }
+}
+
+/** Whether the login says which policies its token has, and none of them lets every token renew and revoke itself. */
+function lacksDefaultPolicy({ policies }: Grant): boolean {
+  return policies.length > 0 && !policies.some((policy) => policy === 'default' || policy === 'root');
+}
+
+// The requests of a login: to get a token for a JWT, to renew the token, and to revoke it. The channel can send to exactly these
+// three paths, and shares only the connection with the requests of a plan (rule 31).
+
+const renewPath = '/auth/token/renew-self';
+const revokePath = '/auth/token/revoke-self';
+
+/**
+ * Milliseconds that a revocation may take, and a login after the end of the run. Both are waited for so that no token is left, and
+ * the end of a run must not wait for long.
+ */
+const extraTime = 5_000;
+
+/** What a login, or a renewal, gives. */
+interface Grant {
+  readonly token: string;
+  /** seconds; 0 never ends */
+  readonly lease: number;
+  readonly renewable: boolean;
+  /** how often the token may be sent; 0 is no limit */
+  readonly uses: number;
+  readonly policies: readonly string[];
+}
+
+export class LoginChannel {
+  readonly #connection: Connection;
+  readonly #loginPath: string;
+  readonly #dispatcher: Dispatcher;
+
+  /** @param mount without leading or trailing slash; may have slashes inside */
+  constructor(connection: Connection, mount: string) {
+    this.#connection = connection;
+    this.#loginPath = `/auth/${mount.split('/').map(encodeURIComponent).join('/')}/login`;
+    const paths = [this.#loginPath, renewPath, revokePath].map((path) => `${connection.prefix}${path}`);
+    this.#dispatcher = loginsOnly(connection.dispatcher, paths);
+  }
+
+  /**
+   * Sends no token. Messages do not show the JWT, even where the service returns it. After the end of the run none is begun, and
+   * one that was sent has some more time: its token can only be revoked once it is known.
+   * @param about.repeatable whether the login is sent again after a failure
+   */
+  async logIn(role: string, jwt: string, { repeatable = true } = {}): Promise<Answer> {
+    const { signal: stop } = this.#connection;
+    const { signal, dispose } = this.#withExtraTime();
+    const request = { path: this.#loginPath, body: { role, jwt }, secrets: [jwt], signal, stop, repeatable };
+    return this.#post(request).finally(dispose);
+  }
+
+  renew(token: string): Promise<Answer> {
+    return this.#post({ path: renewPath, body: {}, repeatable: true }, token);
+  }
+
+  /** The end of the run does not abort it, so that no token is left. */
+  revoke(token: string): Promise<Answer> {
+    const signal = AbortSignal.any([AbortSignal.timeout(extraTime), this.#connection.leave]);
+    return this.#post({ path: revokePath, signal, repeatable: true }, token);
+  }
+
+  /** A signal that is aborted some time after the end of the run, or as soon as nobody waits any longer. */
+  #withExtraTime(): { readonly signal: AbortSignal; dispose(): void } {
+    const { signal: over, leave, clock } = this.#connection;
+    const [late, disposed] = [new AbortController(), new AbortController()];
+    const onOver = () => {
+      const abort = () => late.abort(over.reason);
+      void clock.wait(extraTime, disposed.signal).then(abort, () => {});
+    };
+    if (over.aborted) onOver();
+    else over.addEventListener('abort', onOver, { once: true });
+    const dispose = () => {
+      over.removeEventListener('abort', onOver);
+      disposed.abort();
+    };
+    return { signal: AbortSignal.any([late.signal, leave]), dispose };
+  }
+
+  #post(request: Omit<Outgoing, 'method'>, token?: string): Promise<Answer> {
+    const sender = new Sender({
+      connection: this.#connection,
+      dispatcher: this.#dispatcher,
+      ...(token === undefined ? {} : { token: async () => token }),
+    });
+    return sender.send({ method: 'POST', ...request });
+  }
+}
+
+/** The token in the answer to a login or a renewal; undefined when it holds none. Source: wire/cluster-auth 3. */
+export function grantIn({ status, body }: Pick<Answer, 'status' | 'body'>): Grant | undefined {
+  const auth = isJsonObject(body) ? body['auth'] : undefined;
+  const token = isJsonObject(auth) ? auth['client_token'] : undefined;
+  if (status !== 200 || !isJsonObject(auth) || typeof token !== 'string' || token === '') return undefined;
+  const { policies } = auth;
+  return {
+    token,
+    lease: asNumber(auth['lease_duration']),
+    renewable: auth['renewable'] === true,
+    uses: asNumber(auth['num_uses']),
+    policies: Array.isArray(policies) ? policies.map(String) : [],
+  };
+}
+
+function asNumber(value: Json | undefined): number {
+  return typeof value === 'number' ? value : 0;
+}

@@ -1,0 +1,187 @@
+/**
+ * Reads what a plan needs of every target, in parallel and in two steps, over one session for each target. A target that cannot
+ * be read is reported once and left out of the plan: a resource that was not read is not absent (rule 39).
+ */
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Reader, WireError } from '../model/http.ts';
+import type { Kind, LiveSet, ReadRequest, Registry, Session } from '../model/kind.ts';
+import type { Ledger, LedgerRecord } from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import type { Dialect, Target } from '../model/stack.ts';
+
+export function openSession(about: {
+  readonly target: Target;
+  readonly dialect: Dialect;
+  readonly stack: string;
+  readonly reader: Reader;
+}): Session {
+  const made = new Map<string, Promise<unknown>>();
+  return {
+    ...about,
+    once<T>(key: string, read: () => Promise<T>): Promise<T> {
+      const known = made.get(key);
+      // Safe because each key is used by one function only, which the kinds that share the read import.
+      if (known !== undefined) return known as Promise<T>;
+      const fresh = read();
+      made.set(key, fresh);
+      return fresh;
+    },
+  };
+}
+
+// Reads what a plan needs of every target, in parallel and in two steps: kinds with `losses` are read after the deletions are
+// known. Only GET and LIST requests are sent. A target that cannot be read is reported once, does not stop the others, and is
+// left out of the plan: a resource that was not read is not absent (rules 39).
+
+interface ReadInput {
+  readonly sessions: readonly Session[];
+  readonly kinds: Registry;
+  readonly desired: readonly DesiredResource[];
+  readonly ledger: Ledger;
+}
+
+/** What was read of one target, by kind; or why it could not be read, and then `sets` is empty. */
+export interface LiveReading {
+  readonly sets: ReadonlyMap<string, LiveSet>;
+  readonly unread?: Diagnostic;
+}
+
+/** By name of the target. */
+export type LiveReadings = ReadonlyMap<string, LiveReading>;
+
+/** The first step: all kinds without `losses`. The deletions are not known yet. */
+export function readFirst(input: ReadInput): Promise<LiveReadings> {
+  return readTargets(input, (session) =>
+    readKinds(session, kindsOf(session, input, { tellLosses: false }), (kind) =>
+      requestFor(kind, session, input),
+    ),
+  );
+}
+
+/**
+ * The second step. @returns the readings of both steps
+ * @param deletions by name of the target, the addresses that the plan will delete there
+ */
+export async function readRest(
+  input: ReadInput,
+  first: LiveReadings,
+  deletions: ReadonlyMap<string, ReadonlySet<AddressText>>,
+): Promise<LiveReadings> {
+  const sessions = input.sessions.filter(({ target }) => first.get(target.name)?.unread === undefined);
+  const rest = await readTargets({ ...input, sessions }, (session) => {
+    const planned = deletions.get(session.target.name) ?? new Set();
+    const isPlannedDeletion = (whole: Address) => planned.has(formatAddress(whole));
+    return readKinds(session, kindsOf(session, input, { tellLosses: true }), (kind) => ({
+      ...requestFor(kind, session, input),
+      ...(planned.size === 0 ? {} : { isPlannedDeletion }),
+    }));
+  });
+  return new Map(
+    [...first].map(([name, reading]) => [name, mergeSteps(reading, rest.get(name), input)] as const),
+  );
+}
+
+function kindsOf(
+  { target }: Session,
+  { kinds }: ReadInput,
+  { tellLosses }: { readonly tellLosses: boolean },
+): Kind[] {
+  return [...kinds.values()].filter(
+    (kind) => kind.service === target.service && (kind.losses !== undefined) === tellLosses,
+  );
+}
+
+/** Merges both steps for one target, in the order of the registry. */
+function mergeSteps(first: LiveReading, rest: LiveReading | undefined, { kinds }: ReadInput): LiveReading {
+  if (rest === undefined || rest.unread !== undefined) return rest ?? first;
+  const sets = [...kinds.keys()].flatMap((name) => {
+    const set = first.sets.get(name) ?? rest.sets.get(name);
+    return set === undefined ? [] : [[name, set] as const];
+  });
+  return { sets: new Map(sets) };
+}
+
+type Sets = ReadonlyMap<string, LiveSet>;
+
+/** In parallel; a target that cannot be read does not stop the others. */
+async function readTargets(
+  { sessions }: ReadInput,
+  read: (session: Session) => Promise<Sets>,
+): Promise<LiveReadings> {
+  const readings = await Promise.all(
+    sessions.map(async (session) => [session.target.name, await readTarget(session, read)] as const),
+  );
+  return new Map(readings);
+}
+
+async function readTarget(session: Session, read: (session: Session) => Promise<Sets>): Promise<LiveReading> {
+  try {
+    const sets = await read(session);
+    const refused = [...sets.values()].flatMap((set) => set.refused ?? [])[0];
+    if (refused === undefined) return { sets: withinTotals(sets) };
+    const message = `target ${quoted(session.target.name)}: ${refused.message}`;
+    return { sets: new Map(), unread: { severity: 'error', ...refused, message } };
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return { sets: new Map(), unread: unread(session.target, error.message) };
+  }
+}
+
+function unread({ name }: Target, why: string): Diagnostic {
+  return {
+    code: 'target-unread',
+    severity: 'error',
+    class: 'incomplete',
+    message: `target ${quoted(name)} could not be read: ${why}`,
+    fix: 'make it possible to read it, then plan again: until then nothing of it is planned, and nothing is written anywhere',
+  };
+}
+
+/** @throws WireError when the target could not be read */
+async function readKinds(
+  session: Session,
+  kinds: readonly Kind[],
+  requestOf: (kind: Kind) => ReadRequest,
+): Promise<Sets> {
+  const sets = await Promise.all(
+    kinds
+      .map((kind) => [kind, requestOf(kind)] as const)
+      .filter(([kind, request]) => mustBeRead(kind, request))
+      .map(async ([kind, request]) => [kind.name, await kind.read(session, request)] as const),
+  );
+  const { unread: why } = sets.map(([, set]) => set).find((set) => set.unread !== undefined) ?? {};
+  if (why !== undefined) throw new WireError(why, { method: 'GET', url: session.target.url, sent: false });
+  return new Map(sets);
+}
+
+/** If a service returns more resources than it counts, its answers were misunderstood, and the look is incomplete (rule 38). */
+function withinTotals(sets: Sets): Sets {
+  return new Map(
+    [...sets].map(([kind, set]) => {
+      const { resources, total } = set;
+      if (total === undefined || resources.length <= total) return [kind, set];
+      const why = `${resources.length} ${kind} ${resources.length === 1 ? 'was' : 'were'} read, and the service counts ${total}`;
+      return [kind, { ...set, incomplete: [...set.incomplete, why] }];
+    }),
+  );
+}
+
+function requestFor(kind: Kind, session: Session, { desired, ledger }: ReadInput): ReadRequest {
+  const isHere = (address: { kind: string; target: string }) =>
+    address.kind === kind.name && address.target === session.target.name;
+  const records = new Map<AddressText, LedgerRecord>();
+  for (const [text, record] of ledger.records) if (isHere(parseAddress(text))) records.set(text, record);
+  return {
+    declared: desired.filter(({ address }) => isHere(address)),
+    records,
+    record: (address) => ledger.records.get(formatAddress(address)),
+  };
+}
+
+/** Kinds that can hold undeclared resources of ours are always read. */
+function mustBeRead({ ownership }: Kind, { declared, records, isPlannedDeletion }: ReadRequest): boolean {
+  const mayHoldOurs = ownership.by === 'claim' || (ownership.by === 'ledger' && ownership.named);
+  return mayHoldOurs || declared.length > 0 || records.size > 0 || isPlannedDeletion !== undefined;
+}

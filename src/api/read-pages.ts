@@ -1,0 +1,130 @@
+/**
+ * Reads all pages of a list: the first page has the total, the others are read in parallel. A list is complete when each document
+ * has an id, the ids are unique, their number is the total, and the total did not change. A list that changed while it was read is
+ * read again once (rule 8).
+ */
+import { counted } from '../model/quoted.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
+import type { Answer, Reader } from '../model/http.ts';
+
+export interface Pages {
+  readonly items: readonly JsonObject[];
+  /** of all pages, in their order; contains duplicates when several pages include the same item */
+  readonly included: readonly JsonObject[];
+  /** the service's count; absent when it has none */
+  readonly total?: number;
+  readonly complete: boolean;
+  /** why it is not complete: an answer that was no page, or a message */
+  readonly problem?: Answer | string;
+  /** how many items are missing, when that is the only problem */
+  readonly missing?: number;
+}
+
+/** One parsed page. */
+interface ListPage {
+  readonly items: readonly JsonObject[];
+  /** how many documents have no id */
+  readonly withoutId: number;
+  readonly included: readonly JsonObject[];
+  readonly total?: number;
+  readonly pages: number;
+  /** there are more pages, but no total */
+  readonly endless: boolean;
+}
+
+/**
+ * Reads every page of a JSON:API list.
+ * @param path below the API root, with the query for all pages; its brackets are encoded here
+ * @param options.size items a page, 100 at most (wire/workspaces 1.2)
+ * @throws WireError when the service cannot be reached
+ */
+export async function readPages(reader: Reader, path: string, { size = 100 } = {}): Promise<Pages> {
+  const first = await readAll(reader, path, size);
+  if (first.complete || typeof first.problem !== 'string') return first;
+  return readAll(reader, path, size);
+}
+
+const nothing: Omit<Pages, 'problem'> = { items: [], included: [], complete: false };
+
+/** The maximal number of pages, a hundred times that of the largest known organization. */
+const maxPages = 10_000;
+
+/** Refuses a list with many more pages than its total needs, or with an impossible number of pages (rule 46). */
+function whyTooMany({ items, withoutId, total = 0, pages }: ListPage): string | undefined {
+  const needed = Math.ceil(total / Math.max(1, items.length + withoutId));
+  if (pages > needed + 10)
+    return `the list tells of ${pages} pages, and its total of ${total} fills ${needed}`;
+  return pages > maxPages ? `the list tells of ${pages} pages, which nobody has` : undefined;
+}
+
+async function readAll(reader: Reader, path: string, size: number): Promise<Pages> {
+  const firstAnswer = await reader.get(pagePath(path, size, 1));
+  const first = parsePage(firstAnswer);
+  if (first === undefined) return { ...nothing, problem: firstAnswer };
+  const tooMany = whyTooMany(first);
+  if (tooMany !== undefined) return { ...nothing, problem: tooMany };
+  const numbers = Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => index + 2);
+  const answers = await Promise.all(numbers.map((number) => reader.get(pagePath(path, size, number))));
+  const rest = answers.map(parsePage);
+  const pages = [first, ...rest.filter((page) => page !== undefined)];
+  const items = pages.flatMap((page) => page.items);
+  const defect = answers[rest.indexOf(undefined)] ?? inconsistency(first, pages);
+  const { total = items.length } = first;
+  const problem =
+    defect ??
+    (total === items.length ? undefined : `the list tells a total of ${total} and gave ${items.length}`);
+  return {
+    items,
+    included: pages.flatMap(({ included }) => included),
+    ...(first.total === undefined ? {} : { total: first.total }),
+    complete: problem === undefined,
+    ...(problem === undefined ? {} : { problem }),
+    ...(defect === undefined && total > items.length ? { missing: total - items.length } : {}),
+  };
+}
+
+/** `path` with the page added to its query. */
+function pagePath(path: string, size: number, number: number): string {
+  const separator = path.includes('?') ? '&' : '?';
+  return encodeBrackets(`${path}${separator}page[size]=${size}&page[number]=${number}`);
+}
+
+/** Brackets in a query, percent-encoded. */
+export function encodeBrackets(path: string): string {
+  return path.replaceAll('[', '%5B').replaceAll(']', '%5D');
+}
+
+/** @returns undefined when the answer is no page of a list */
+function parsePage({ status, body }: Answer): ListPage | undefined {
+  if (status !== 200 || !isJsonObject(body)) return undefined;
+  // Some services write an empty list as null (wire/workspaces 4).
+  const documents = body['data'] === null ? [] : body['data'];
+  if (!Array.isArray(documents)) return undefined;
+  const items = objectsOf(documents).filter(({ id }) => typeof id === 'string');
+  const withoutId = documents.length - items.length;
+  const included = objectsOf(body['included']);
+  const pagination = memberOf(body['meta'], 'pagination');
+  const total = memberOf(pagination, 'total-count');
+  if (typeof total !== 'number') {
+    const next = memberOf(body['links'], 'next') ?? memberOf(pagination, 'next-page') ?? null;
+    return { items, withoutId, included, pages: 1, endless: next !== null };
+  }
+  const totalPages = memberOf(pagination, 'total-pages');
+  const pages =
+    typeof totalPages === 'number' ? totalPages : Math.ceil(total / Math.max(1, documents.length));
+  return { items, withoutId, included, total, pages, endless: false };
+}
+
+function inconsistency(first: ListPage, pages: readonly ListPage[]): string | undefined {
+  if (first.endless) return 'the list has more pages and does not tell how many';
+  if (pages.some(({ total }) => total !== first.total)) return 'the list changed its total while it was read';
+  const withoutId = pages.reduce((sum, page) => sum + page.withoutId, 0);
+  if (withoutId > 0) return `the list gave ${counted(withoutId, 'document')} without an id`;
+  const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
+  const repeated = ids.length - new Set(ids).size;
+  return repeated > 0 ? `the list gave ${repeated} of its ids more than once` : undefined;
+}
+
+function objectsOf(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}

@@ -1,0 +1,143 @@
+/**
+ * Opens the connections to one target, through the proxy that the environment names, and restricts them to their purpose: any
+ * other request is refused at the lowest level, whatever code sends it (rule 31).
+ */
+import { type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { quoted } from '../../model/quoted.ts';
+
+/** Variables by name: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; names in lower case take precedence. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface DispatcherOptions {
+  readonly url: URL;
+  /** maximal number of connections */
+  readonly connections: number;
+  /** milliseconds to open a connection */
+  readonly connectTimeout: number;
+  /** PEM; trusted in place of the system's authorities */
+  readonly caCert?: string;
+  readonly env: Environment;
+}
+
+interface OpenDispatcher {
+  readonly dispatcher: Dispatcher;
+  /** the address of the proxy without credentials, for messages */
+  readonly proxy?: string;
+  /** the password of the proxy, as written and decoded */
+  readonly secrets: readonly string[];
+}
+
+/** The address of the proxy in the environment is invalid. The message names the variable and never its value. */
+export class ProxyError extends Error {
+  override readonly name = 'ProxyError';
+
+  constructor(variable: string) {
+    super(
+      `the environment variable ${quoted(variable)} holds no address of a proxy (it is not shown here, as it may hold a password); it looks like http://proxy.internal:3128`,
+    );
+  }
+}
+
+/** @throws ProxyError */
+export function openDispatcher({
+  url,
+  connections,
+  connectTimeout,
+  caCert,
+  env,
+}: DispatcherOptions): OpenDispatcher {
+  const proxy = findProxy(url, env);
+  const trust = caCert === undefined ? {} : { ca: caCert };
+  // Empty texts and not absent values, because for absent values undici reads the environment of the process.
+  const dispatcher = new EnvHttpProxyAgent({
+    httpProxy: proxy ?? '',
+    httpsProxy: proxy ?? '',
+    noProxy: variable(env, 'no_proxy') ?? '',
+    connections,
+    connectTimeout,
+    allowH2: false,
+    connect: trust,
+    requestTls: trust,
+  });
+  if (proxy === undefined) return { dispatcher, secrets: [] };
+  const { protocol, host, password } = new URL(proxy);
+  return { dispatcher, proxy: `${protocol}//${host}`, secrets: [password, decodeURIComponent(password)] };
+}
+
+/** No proxy is used for addresses of this machine, such as that of the embedded service: a proxy elsewhere cannot reach them. */
+function findProxy(url: URL, env: Environment): string | undefined {
+  if (/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) return undefined;
+  const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const value = variable(env, name);
+  if (value === undefined) return undefined;
+  const proxy = value.includes('://') ? value : `http://${value}`;
+  if (!isAddress(proxy)) throw new ProxyError(env[name] === value ? name : name.toUpperCase());
+  return proxy;
+}
+
+function variable(env: Environment, name: string): string | undefined {
+  return [env[name], env[name.toUpperCase()]].find((value) => value !== undefined && value !== '');
+}
+
+function isAddress(proxy: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(proxy);
+    return /^https?:$/.test(protocol) && decodeURIComponent(`${username}${password}`) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+// Dispatchers that refuse other requests than those for their purpose. That of a plan can only read, that of a login
+// can only log in, that of a question about rights can only ask it, that of an audit trail can only read the trail, and that of a code
+// host stays below its API: any other request is refused at the lowest level, whatever code sends it (rule 31).
+
+/** The dispatcher throws, before a connection is opened, for every request for which `admits` is false. */
+function restrict(
+  dispatcher: Dispatcher,
+  purpose: string,
+  admits: (request: { readonly method: string; readonly path: string }) => boolean,
+): Dispatcher {
+  return dispatcher.compose((dispatch) => (request, handler) => {
+    if (!admits(request)) throw new Error(`${purpose} may not send ${request.method} ${request.path}`);
+    return dispatch(request, handler);
+  });
+}
+
+export function readsOnly(dispatcher: Dispatcher): Dispatcher {
+  return restrict(dispatcher, 'a reader', ({ method }) => method === 'GET' || method === 'LIST');
+}
+
+export function writesOnly(dispatcher: Dispatcher): Dispatcher {
+  return restrict(dispatcher, 'a writer', ({ method }) =>
+    ['POST', 'PATCH', 'PUT', 'DELETE'].includes(method),
+  );
+}
+
+/** For a login: only POST to these paths. They are complete, with the path of the target's URL. */
+export function loginsOnly(dispatcher: Dispatcher, paths: readonly string[]): Dispatcher {
+  return restrict(dispatcher, 'a login', ({ method, path }) => method === 'POST' && paths.includes(path));
+}
+
+/** For a question about the rights of a token: only POST to this path, which changes nothing. It is complete, as above. */
+export function asksRightsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
+  return restrict(
+    dispatcher,
+    'a question about rights',
+    (request) => request.method === 'POST' && request.path === path,
+  );
+}
+
+/** For an audit trail: only GET of this path, with any query. It is complete, as above. */
+export function auditsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
+  return restrict(
+    dispatcher,
+    'a reader of audit trails',
+    (request) => request.method === 'GET' && request.path.split('?', 1)[0] === path,
+  );
+}
+
+/** For the API of a code host: paths below its address. It is complete, as above. */
+export function pathsBelow(dispatcher: Dispatcher, prefix: string): Dispatcher {
+  return restrict(dispatcher, 'a code host', ({ path }) => path.startsWith(prefix));
+}

@@ -1,0 +1,204 @@
+/**
+ * Parses a response and translates it to neutral names; a failure gets the service's error message as one line. A success
+ * without JSON did not come from the service and is an error.
+ */
+import { renameMembers } from '../../model/call.ts';
+import { type Answer, WireError } from '../../model/http.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { Dialect } from '../../model/stack.ts';
+import type { KnownSecrets } from '../../redaction/known-secrets.ts';
+import { maskAddresses } from '../../redaction/mask-text.ts';
+import { headerOf, type RawAnswer } from './exchange.ts';
+import { targetAddress } from './explain-failure.ts';
+
+interface AnsweredRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly dialect: Pick<Dialect, 'rename' | 'hosted'>;
+  /** removed from all messages */
+  readonly secrets: KnownSecrets;
+  /** what the user calls the address of the service */
+  readonly address?: string;
+  /** where the token comes from that was sent, as a clause; absent where none was sent, or a login gave it */
+  readonly tokenFrom?: string | undefined;
+}
+
+/** @throws WireError when the status means success and the body is no JSON */
+export function readAnswer(
+  raw: RawAnswer,
+  { method, url, dialect, secrets, address = targetAddress, tokenFrom }: AnsweredRequest,
+): Answer {
+  const { status, text } = raw;
+  const compression = compressionOf(raw);
+  if (compression !== undefined) {
+    const why = `${method} ${url} answered ${status} with a body in the encoding ${quoted(compression)}, which was not asked for and is not read; see to the proxy, or the service, that compresses it`;
+    throw new WireError(why, { method, url, sent: true });
+  }
+  const parsed = parse(text);
+  const failed = status >= 300;
+  if (parsed === undefined && !failed) {
+    const found = foreignMessage(secrets.redact(text));
+    throw new WireError(
+      `${method} ${url} answered ${status} with no JSON but ${found}; check that ${address} leads to the service itself`,
+      { method, url, sent: true },
+    );
+  }
+  const shown = failed && parsed !== undefined ? secrets.redactBody(parsed) : parsed;
+  const warnings = failed ? [] : warningsOf(parsed, secrets);
+  const requestId = secrets.redact(headerOf(raw, 'x-request-id') ?? requestIdOf(parsed) ?? '');
+  return {
+    method,
+    url,
+    status,
+    body: toNeutral(shown ?? null, dialect),
+    words: failed ? withToken(failureMessage(raw, shown, { secrets, address }), status, tokenFrom) : '',
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(requestId === '' ? {} : { requestId }),
+    ...(isFromHosted(raw, dialect) ? { hosted: true } : {}),
+  };
+}
+
+function isFromHosted(raw: RawAnswer, { hosted }: Pick<Dialect, 'hosted'>): boolean {
+  return hosted !== undefined && headerOf(raw, hosted.header) === hosted.value;
+}
+
+/** The encoding of a body that cannot be read, as its header names it. No request accepts any. */
+function compressionOf(raw: RawAnswer): string | undefined {
+  const encoding = headerOf(raw, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
+  return encoding === 'identity' || encoding === '' || raw.text === '' ? undefined : encoding.slice(0, 40);
+}
+
+/** A refused token is looked for where it comes from. */
+function withToken(words: string, status: number, tokenFrom: string | undefined): string {
+  if (status !== 401 || tokenFrom === undefined) return words;
+  return `${words}${words === '' ? '' : '; '}the token comes from ${tokenFrom}`;
+}
+
+/** Secrets are removed only from the warnings, which are shown. The rest of a successful body is not shown, and can be megabytes. */
+function warningsOf(body: Json | undefined, secrets: KnownSecrets): string[] {
+  const warnings = isJsonObject(body) ? body['warnings'] : undefined;
+  return warnings === undefined ? [] : serviceWarnings({ warnings: secrets.redactBody(warnings) });
+}
+
+function failureMessage(
+  raw: RawAnswer,
+  body: Json | undefined,
+  { secrets, address }: Required<Pick<AnsweredRequest, 'secrets' | 'address'>>,
+): string {
+  const location = headerOf(raw, 'location');
+  if (raw.status < 400 && location !== undefined) {
+    return `it redirects to ${quoted(secrets.redact(location))}; set ${address} to where the service answers`;
+  }
+  return body === undefined ? foreignMessage(secrets.redact(raw.text)) : errorMessage(body);
+}
+
+/** The maximal depth of a body, ten times that of real ones, because bodies are processed by recursion. */
+const maxDepth = 200;
+
+/** @returns null for an empty text; undefined when the text is no JSON, or is nested too deeply */
+function parse(text: string): Json | undefined {
+  if (text.trim() === '') return null;
+  try {
+    const body: Json = JSON.parse(text);
+    return isDeeperThan(maxDepth, body) ? undefined : body;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Goes level by level and not by recursion, because the body may be too deep for that. */
+function isDeeperThan(levels: number, body: Json): boolean {
+  let level: readonly Json[] = [body];
+  for (let left = levels; left > 0 && level.length > 0; left -= 1) level = level.flatMap(membersOf);
+  return level.length > 0;
+}
+
+function membersOf(body: Json): readonly Json[] {
+  if (Array.isArray(body)) return body as readonly Json[];
+  return isJsonObject(body) ? Object.values(body) : [];
+}
+
+/**
+ * Translates the member names of a body, at any depth, from the dialect to `neutral`; values and unknown names stay. There is no
+ * translation in the other direction: calls use the dialect's names already (`plan/calls/plan-calls.ts`), so that the plan shows
+ * what is sent.
+ */
+export function toNeutral(body: Json, { rename }: Pick<Dialect, 'rename'>): Json {
+  const pairs = Object.entries(rename);
+  if (pairs.length === 0) return body;
+  return renameMembers(body, Object.fromEntries(pairs.map(([neutral, wire]) => [wire, neutral])));
+}
+
+function requestIdOf(body: Json | undefined): string | undefined {
+  const id = isJsonObject(body) ? body['request_id'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+// Extracts the service's error message from an answer, as one line without control characters. Services, old endpoints and
+// proxies have different formats; all of them are understood, and none is required.
+
+const maxLength = 300;
+
+/** The message in a JSON body; empty when it has none, such as `{"errors":[]}`. */
+export function errorMessage(body: Json): string {
+  if (typeof body === 'string') return oneLine(body);
+  if (!isJsonObject(body)) return '';
+  const errors = body['errors'];
+  if (Array.isArray(errors)) return joined(errors.map(errorText));
+  if (typeof errors === 'string') return oneLine(errors);
+  // The format of gateways in front of a service.
+  return joined([body['error'], body['message']].map((value) => (typeof value === 'string' ? value : '')));
+}
+
+/** The message of a body that is no JSON: the title of a page, or the beginning of a text. What was to be JSON holds data and no message. */
+export function foreignMessage(body: string): string {
+  if (/^\s*[[{]/.test(body)) return 'what looks like JSON and is cut short or damaged';
+  const text = maskAddresses(body);
+  if (!/<html|<!doctype/i.test(text)) return oneLine(text);
+  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? '';
+  const visible = text.replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
+  return `a page ${quoted(oneLine(title.trim() === '' ? visible : title))}`;
+}
+
+/** The warnings that a secrets service adds to a success: "this role has no audience" (wire/cluster-auth 2.1). */
+export function serviceWarnings(body: Json): string[] {
+  const warnings = isJsonObject(body) ? body['warnings'] : undefined;
+  if (!Array.isArray(warnings)) return [];
+  return warnings.flatMap((warning) => (typeof warning === 'string' ? oneLine(warning) : []));
+}
+
+function errorText(error: Json): string {
+  if (typeof error === 'string') return withoutFrame(error);
+  return isJsonObject(error) ? jsonApiErrorText(error) : '';
+}
+
+/** `title: detail (pointer)` of a JSON:API error; its status when there is nothing else. */
+function jsonApiErrorText(error: Readonly<Record<string, Json>>): string {
+  const { title, detail, status, source } = error;
+  const parts = [title, detail].filter((part) => typeof part === 'string' && part !== '');
+  const text = [...new Set(parts)].join(': ');
+  if (text === '') return typeof status === 'string' || typeof status === 'number' ? `status ${status}` : '';
+  const pointer = isJsonObject(source) ? (source['pointer'] ?? source['parameter']) : undefined;
+  return typeof pointer === 'string' && pointer !== '' ? `${text} (${pointer})` : text;
+}
+
+/** Removes the frame from `2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n` of secrets services. */
+function withoutFrame(text: string): string {
+  const framed = /^\d+ errors? occurred:\s*\n([\s\S]*)$/.exec(text)?.[1];
+  return framed === undefined ? text : joined(framed.split(/^\s*\* /m));
+}
+
+function joined(parts: readonly string[]): string {
+  return oneLine(
+    parts
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+      .join('; '),
+  );
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
+}

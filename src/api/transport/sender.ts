@@ -1,0 +1,340 @@
+/**
+ * Sends requests over a connection: waits for the throttle, and parses the answer. A read is repeated where that is allowed. A write
+ * is sent once: its result says whether it may be sent again, and the applier reads the resource before it does (rule 34).
+ */
+import type { Dispatcher } from 'undici';
+import { type Again, type Answer, isSealed, untilAborted, WireError } from '../../model/http.ts';
+import { quoted } from '../../model/quoted.ts';
+import { type Exchange, exchange, headerOf } from './exchange.ts';
+import { explainFailure } from './explain-failure.ts';
+import type { Connection } from './connection.ts';
+import { readAnswer } from './read-response.ts';
+import { requestHeaders } from './service-conventions.ts';
+import { ratedAnswer } from './rate.ts';
+import {
+  type Attempt,
+  type AttemptResult,
+  decideRetry,
+  mayHaveActed,
+  noAttempts,
+  type Outgoing,
+  refusesToken,
+  type SentAttempt,
+  withAttempt,
+} from './retry.ts';
+
+/**
+ * Provides the token for one request; called for each attempt. With `refused`, a token that the service has just refused, nothing is sent
+ * with what it returns: another token if the provider has got one, so that the request is sent again, or else the same one.
+ */
+export type TokenProvider = (refused?: string) => Promise<string>;
+
+interface SenderOptions {
+  readonly connection: Connection;
+  /** the connection's dispatcher, restricted to this sender's purpose */
+  readonly dispatcher: Dispatcher;
+  /** absent for requests without a token */
+  readonly token?: TokenProvider;
+}
+
+export class Sender {
+  readonly #connection: Connection;
+  readonly #dispatcher: Dispatcher;
+  readonly #provider: TokenProvider | undefined;
+  #sent = 0;
+
+  constructor({ connection, dispatcher, token }: SenderOptions) {
+    this.#connection = connection;
+    this.#dispatcher = dispatcher;
+    this.#provider = token;
+  }
+
+  /** The number of requests sent so far, repeated ones included. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /**
+   * @returns the answer, with any status; the last one when there were several attempts
+   * @throws WireError when there is none; `sent` says whether the service may have acted all the same
+   */
+  async send(request: Outgoing): Promise<Answer> {
+    const sent: SentAttempt[] = [];
+    try {
+      return await this.#sendRepeatedly(this.#first(request), sent);
+    } catch (error) {
+      const last = sent.at(-1);
+      if (last === undefined || !this.#isLast(last)) throw error;
+      return this.#conclude(last.attempt, last.outcome);
+    }
+  }
+
+  /**
+   * Sends a request once.
+   * @returns the answer, with any status; with `again` where another attempt is allowed
+   * @throws WireError when there is none, the same; `sent` says whether the service may have acted all the same
+   */
+  async sendOnce(request: Outgoing): Promise<Answer> {
+    const first = this.#first(request);
+    const attempt = { ...first, token: await this.#token(first) };
+    const outcome = await this.#try(attempt);
+    const again = await this.#again(attempt, outcome);
+    try {
+      const answer = this.#conclude(attempt, outcome);
+      return again === undefined ? answer : { ...answer, again };
+    } catch (error) {
+      if (again === undefined || !(error instanceof WireError)) throw error;
+      const { message, method, url, sent, cause } = error;
+      throw new WireError(message, { method, url, sent, cause, again });
+    }
+  }
+
+  #first(request: Outgoing): Attempt {
+    for (const secret of request.secrets ?? []) this.#connection.secrets.keep(secret);
+    const { history = noAttempts } = request;
+    const number = history.faults + history.throttled + 1;
+    return { request, token: undefined, number, history, mayHaveActed: false };
+  }
+
+  /** Whether and when the caller may send a request again. A refused token is replaced first. */
+  async #again(attempt: Attempt, outcome: AttemptResult): Promise<Again | undefined> {
+    const { decision, result, history } = outcome;
+    const next = { ...attempt, mayHaveActed: mayHaveActed(result) };
+    if (refusesToken(result) && !history.hasNewToken) {
+      const token = await this.#token(next, attempt.token).catch(() => attempt.token);
+      if (token !== attempt.token)
+        return { history: { ...history, hasNewToken: true }, wait: async () => {} };
+    }
+    return decision.repeat ? { history, wait: () => this.#wait(next, decision.wait) } : undefined;
+  }
+
+  /** @param sent receives each attempt */
+  async #sendRepeatedly(first: Attempt, sent: SentAttempt[]): Promise<Answer> {
+    let attempt = { ...first, token: await this.#token(first) };
+    let hasNewToken = false;
+    for (;;) {
+      const outcome = await this.#try(attempt);
+      sent.push({ attempt, outcome });
+      const next = {
+        ...attempt,
+        number: attempt.number + 1,
+        history: outcome.history,
+        mayHaveActed: attempt.mayHaveActed || mayHaveActed(outcome.result),
+      };
+      if (refusesToken(outcome.result) && !hasNewToken) {
+        hasNewToken = true;
+        if ((await this.#token(next, attempt.token)) !== attempt.token) {
+          attempt = { ...next, token: await this.#token(next) };
+          continue;
+        }
+      }
+      if (!outcome.decision.repeat) return this.#conclude(attempt, outcome);
+      await this.#wait(next, outcome.decision.wait);
+      attempt = { ...next, token: await this.#token(next) };
+    }
+  }
+
+  /**
+   * Whether this was the last attempt because the run was stopped, so that its result is the result of the request. A 429 is not
+   * such a result: the request then counts as not sent.
+   */
+  #isLast({ attempt, outcome: { result } }: SentAttempt): boolean {
+    if (this.#signalOf(attempt).aborted || !attempt.request.stop?.aborted) return false;
+    return result.kind === 'broken' || result.status !== 429;
+  }
+
+  async #token(attempt: Attempt, refused?: string): Promise<string | undefined> {
+    const end = this.#endOfWaits(attempt);
+    if (end.aborted) throw this.#givenUp(attempt, end.reason);
+    try {
+      const provided = this.#provider?.(refused);
+      const token = provided && (await untilAborted(provided, end)).trim();
+      return token && this.#connection.secrets.keep(token);
+    } catch (cause) {
+      if (end.aborted) throw this.#givenUp(attempt, end.reason);
+      // The error of a login says nothing about this request, so the WireError is made anew with this request's `sent`.
+      if (!(cause instanceof WireError)) throw cause;
+      const { message, method, url } = cause;
+      throw new WireError(message, { method, url, sent: attempt.mayHaveActed, cause });
+    }
+  }
+
+  /** Makes one attempt when the throttle allows it. A pause begins before the slot is released, so that no other request starts. */
+  async #try(attempt: Attempt): Promise<AttemptResult> {
+    const { throttle, clock, waits } = this.#connection;
+    const { isUrgent, method } = attempt.request;
+    const isRead = method === 'GET' || method === 'LIST';
+    const turn = throttle.enter(this.#endOfWaits(attempt), { isUrgent, isRead });
+    const leave = await turn.catch((cause: unknown) => {
+      throw this.#givenUp(attempt, cause);
+    });
+    try {
+      await this.#mayBegin(attempt).catch((cause: unknown) => {
+        throw this.#givenUp(attempt, cause);
+      });
+      const began = clock.now();
+      this.#sent += 1;
+      const over = waits.begin(`the answer to ${attempt.request.method} ${this.#urlOf(attempt)}`);
+      const result = await exchange(this.#dispatcher, this.#onTheWire(attempt), {
+        signal: this.#signalOf(attempt),
+        stop: attempt.request.stop,
+        bounds: this.#connection.bounds,
+      }).finally(over);
+      const answered = clock.now();
+      const milliseconds = answered - began;
+      this.#recordAnswer(result, { sent: began, answered });
+      const decided = this.#decide(attempt, result, milliseconds);
+      this.#observe(result, milliseconds);
+      return { result, ...decided };
+    } finally {
+      leave();
+    }
+  }
+
+  /** The last check before sending. `permit` may take some time, so `stop` is checked after it. */
+  async #mayBegin({ request: { permit, stop } }: Attempt): Promise<void> {
+    if (permit !== undefined) await untilAborted(permit(), stop);
+    stop?.throwIfAborted();
+  }
+
+  /** Remembers what an answer says about the target itself. */
+  #recordAnswer(result: Exchange, times: { readonly sent: number; readonly answered: number }): void {
+    if (result.kind !== 'answered') return;
+    this.#connection.difference.learn(headerOf(result, 'date'), times);
+    this.#connection.hasAnswered = true;
+  }
+
+  /** Tells the throttle what the answer says about the rate. */
+  #observe(result: Exchange, milliseconds: number): void {
+    const { throttle, clock, until } = this.#connection;
+    const before = throttle.pausedFor;
+    throttle.observe(result.kind === 'answered' ? ratedAnswer(result, milliseconds, clock.now()) : undefined);
+    const pause = throttle.pausedFor;
+    if (pause > before && clock.now() + pause > until) throttle.shut(new Error(this.#tooLong(pause)));
+    else if (pause > before + 1000) this.#reportPause('it says that no request is left for now', pause);
+  }
+
+  #decide(attempt: Attempt, result: Exchange, milliseconds: number): Omit<AttemptResult, 'result'> {
+    const { clock, random, retryPolicy, throttle, hasAnswered, failureContext, until } = this.#connection;
+    const history = withAttempt(attempt.history, result, milliseconds);
+    if (this.#signalOf(attempt).aborted) return { decision: { repeat: false }, history };
+    const isPermanent =
+      result.kind === 'broken'
+        ? explainFailure(result.cause, failureContext).isPermanent
+        : isSealed({ status: result.status, words: result.text });
+    const input = {
+      exchange: result,
+      repeatable: attempt.request.repeatable,
+      hasAnswered,
+      isPermanent,
+      history,
+    };
+    const decision = decideRetry(input, retryPolicy, { now: clock.now(), until, random });
+    if (!decision.repeat) {
+      if (decision.past !== undefined)
+        throttle.shut(new Error(this.#tooLong(decision.past, decision.isOurs)));
+      return { decision, history };
+    }
+    if (decision.pause > 0) this.#pause(attempt, result, decision.pause);
+    return { decision, history: { ...history, spent: history.spent + decision.spends } };
+  }
+
+  /** Pauses all requests to the target, and reports the pause once. */
+  #pause(attempt: Attempt, result: Exchange, milliseconds: number): void {
+    const { throttle } = this.#connection;
+    const isNews = milliseconds > throttle.pausedFor + 1000;
+    throttle.pause(milliseconds);
+    if (!isNews || result.kind !== 'answered') return;
+    const why = `it answered ${result.status} to ${attempt.request.method} ${this.#urlOf(attempt)}`;
+    this.#reportPause(why, milliseconds);
+  }
+
+  #reportPause(why: string, milliseconds: number): void {
+    const seconds = Math.ceil(milliseconds / 1000);
+    this.#connection.waits.reportPause(`${why}, and the next request is sent in ${seconds} s`, milliseconds);
+  }
+
+  /** @param isOurs the pause is longer than what the target asks for, if it asks for any */
+  #tooLong(milliseconds: number, isOurs = false): string {
+    const { target, clock, until } = this.#connection;
+    const [asked, left] = [milliseconds, until - clock.now()].map((span) =>
+      Math.max(0, Math.ceil(span / 1000)),
+    );
+    return `target ${quoted(target.name)} ${isOurs ? `is asked again in ${asked} s` : `asks to wait for ${asked} s`}, and this run has ${left} s left; try again later, or give it more time with --timeout`;
+  }
+
+  async #wait(attempt: Attempt, milliseconds: number): Promise<void> {
+    if (milliseconds === 0) return;
+    const over = this.#connection.waits.begin(
+      `${attempt.request.method} ${this.#urlOf(attempt)} is tried again`,
+    );
+    await this.#connection.clock
+      .wait(milliseconds, this.#endOfWaits(attempt))
+      .catch((cause: unknown) => {
+        throw this.#givenUp(attempt, cause);
+      })
+      .finally(over);
+  }
+
+  #conclude(attempt: Attempt, { result, decision }: AttemptResult): Answer {
+    const about = { method: attempt.request.method, url: this.#urlOf(attempt) };
+    const { secrets } = this.#connection;
+    if (!decision.repeat && decision.past !== undefined)
+      throw this.#givenUp(
+        { ...attempt, mayHaveActed: attempt.mayHaveActed || mayHaveActed(result) },
+        new Error(this.#tooLong(decision.past, decision.isOurs)),
+      );
+    if (result.kind === 'answered') {
+      const { dialect, tokenFrom } = this.#connection;
+      const source = attempt.token === undefined ? undefined : tokenFrom;
+      return readAnswer(result, { ...about, dialect, secrets, tokenFrom: source });
+    }
+    const sent = attempt.mayHaveActed || result.sent;
+    const { cause } = result;
+    if (this.#signalOf(attempt).aborted) throw this.#givenUp({ ...attempt, mayHaveActed: sent }, cause);
+    const { message: reason } = explainFailure(cause, this.#connection.failureContext);
+    const tries = attempt.number > 1 ? ` (tried ${attempt.number} times)` : '';
+    const message = secrets.redact(`${about.method} ${about.url} failed: ${reason}${tries}`);
+    throw new WireError(message, { ...about, sent, cause });
+  }
+
+  #givenUp(attempt: Attempt, cause: unknown): WireError {
+    const about = {
+      method: attempt.request.method,
+      url: this.#urlOf(attempt),
+      sent: attempt.mayHaveActed,
+      cause,
+    };
+    const hasReason = cause instanceof Error && cause.name !== 'AbortError';
+    const why = hasReason ? cause.message : 'the run was stopped';
+    return new WireError(`${about.method} ${about.url} was given up: ${why}`, about);
+  }
+
+  #signalOf({ request }: Attempt): AbortSignal {
+    return request.signal ?? this.#connection.signal;
+  }
+
+  /** Ends all waits before an attempt, also when `stop` forbids the attempt. */
+  #endOfWaits(attempt: Attempt): AbortSignal {
+    const { stop } = attempt.request;
+    return stop === undefined ? this.#signalOf(attempt) : AbortSignal.any([this.#signalOf(attempt), stop]);
+  }
+
+  #urlOf({ request }: Attempt): string {
+    return `${this.#connection.origin}${this.#connection.prefix}${request.path}`;
+  }
+
+  #onTheWire({ request, token }: Attempt): Dispatcher.DispatchOptions {
+    const { origin, prefix, timeouts } = this.#connection;
+    const { method, path, body } = request;
+    return {
+      origin,
+      method,
+      path: `${prefix}${path}`,
+      headers: requestHeaders(this.#connection, { method, hasBody: body !== undefined, token }),
+      body: body === undefined ? null : JSON.stringify(body),
+      headersTimeout: timeouts.headers,
+      bodyTimeout: timeouts.body,
+    };
+  }
+}

@@ -1,0 +1,268 @@
+/**
+ * Lists the workspaces of an organization, once for all kinds, with their tag bindings if the service can include them (rules
+ * 8, 9), and finds in the list the workspaces that other resources belong to (rule 26). A document of unexpected form counts as
+ * unread (rule 39).
+ */
+import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
+import { type Answer, describeAnswer } from '../../model/http.ts';
+import { isJsonObject } from '../../model/json.ts';
+import type { ReadRequest, Session } from '../../model/kind.ts';
+import { counted, quoted } from '../../model/quoted.ts';
+import { ownershipTagKey } from '../../model/resource.ts';
+import { encodeBrackets, type Pages, readPages } from '../read-pages.ts';
+import { organizationAnswer, organizationPath } from './organization.ts';
+import { limits } from './service-limits.ts';
+import { bindingsById, includedTags, readBoundTags, type TagsAnswer } from './tag-bindings.ts';
+import { asWorkspaceItem, relatedId, type WorkspaceItem, workspaceOf } from './workspace.ts';
+
+export interface WorkspaceList {
+  /** why the list could not be read; the other members are meaningless then */
+  readonly unread?: string;
+  readonly items: readonly WorkspaceItem[];
+  readonly byId: ReadonlyMap<string, WorkspaceItem>;
+  readonly byName: ReadonlyMap<string, WorkspaceItem>;
+  /** by the service's own count */
+  readonly total?: number;
+  /** why the list is not complete */
+  readonly incomplete: readonly string[];
+  /** what the service lacks, for readers of the plan */
+  readonly limits: readonly string[];
+  /** whether the service keeps tag bindings: it shows some stack's claim, or has none at all; undefined where neither is seen */
+  readonly keepsTags?: boolean;
+  /** true when the tags of every workspace came with the list */
+  readonly hasTags: boolean;
+  /** ids of workspaces with a claim, according to the service's filter; empty when `hasTags` */
+  readonly claimed: ReadonlySet<string>;
+  /** The tags of one workspace. Sends a request, once per session, only if the list did not include them. */
+  tagsOf(item: WorkspaceItem): Promise<TagsAnswer>;
+}
+
+type TagSource = Pick<WorkspaceList, 'hasTags' | 'claimed' | 'tagsOf' | 'limits' | 'keepsTags'> & {
+  readonly incomplete?: string;
+};
+
+export function listWorkspaces(session: Session): Promise<WorkspaceList> {
+  return session.once('workspaces', async () => {
+    const pages = await readWithTags(session);
+    const items = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
+    const unread =
+      whyUnread(session, pages) ?? foreignRow(session, items) ?? (await missingOrganization(session, pages));
+    if (unread !== undefined) return { ...noList, unread };
+    const tagging = includedTagging(session, items, pages) ?? (await separateTagging(session, items));
+    const { incomplete, ...rest } = tagging;
+    return {
+      items,
+      byId: new Map(items.map((item) => [item.id, item])),
+      byName: new Map(items.map((item) => [item.name, item])),
+      ...(pages.total === undefined ? {} : { total: pages.total }),
+      ...rest,
+      incomplete: [
+        ...whyIncomplete(session, pages),
+        ...whyFewer(session, pages.items.length, items.length),
+        ...(incomplete === undefined ? [] : [incomplete]),
+      ],
+    };
+  });
+}
+
+/** The list if it could not be read. `tagsOf` must not be called then. */
+const noList: WorkspaceList = {
+  items: [],
+  byId: new Map(),
+  byName: new Map(),
+  incomplete: [],
+  limits: [],
+  hasTags: false,
+  claimed: new Set(),
+  tagsOf: async ({ name }) => ({ problem: `the workspace ${quoted(name)} was never listed` }),
+};
+
+/** `/organizations/acme/workspaces` */
+export function workspacesPath(session: Pick<Session, 'target'>): string {
+  return `${organizationPath(session)}/workspaces`;
+}
+
+async function readWithTags(session: Session): Promise<Pages> {
+  const path = `${workspacesPath(session)}?sort=name`;
+  const pages = await readPages(session.reader, `${path}&include=effective_tag_bindings`);
+  return isIncludeRefused(pages.problem) ? readPages(session.reader, path) : pages;
+}
+
+/** Clients of this API recognize the refusal by this text (wire/workspaces 1.3). */
+export function isIncludeRefused(answer: Answer | string | undefined): boolean {
+  return typeof answer === 'object' && answer.status === 400 && answer.words.includes('include parameter');
+}
+
+/** Without a successful answer for each page there is no list; contradictory pages only make it incomplete. */
+function whyUnread({ target }: Session, { problem }: Pages): string | undefined {
+  if (problem === undefined || typeof problem === 'string') return undefined;
+  return `the workspaces of organization ${quoted(target.organization ?? '')} cannot be listed: ${describeAnswer(problem)}`;
+}
+
+/** A list that mixes organizations proves nothing about the one that was asked for (rule 38). */
+function foreignRow({ target }: Session, items: readonly WorkspaceItem[]): string | undefined {
+  const wanted = target.organization?.toLowerCase();
+  for (const item of items) {
+    const found = relatedId(item, 'organization');
+    if (found !== null && found.toLowerCase() !== wanted)
+      return `the list of workspaces of organization ${quoted(target.organization ?? '')} holds ${quoted(item.name)} of organization ${quoted(found)}, so none of it is used`;
+  }
+  return undefined;
+}
+
+/** Some services list an organization that does not exist as an empty one. Asked once, and only for an empty list. */
+async function missingOrganization(session: Session, { items, problem }: Pages): Promise<string | undefined> {
+  if (items.length > 0 || problem !== undefined) return undefined;
+  const answer = await organizationAnswer(session);
+  if (answer?.status !== 404) return undefined;
+  return `there is no organization ${quoted(session.target.organization ?? '')}, or this token cannot see it: its list of workspaces is empty, and ${describeAnswer(answer)}`;
+}
+
+function whyIncomplete(session: Session, pages: Pages): string[] {
+  if (pages.problem === undefined) return [];
+  const organization = session.target.organization ?? '';
+  const why = whyUnread(session, pages) ?? String(pages.problem);
+  return [`not all workspaces of organization ${quoted(organization)} were read: ${why}`];
+}
+
+function whyFewer({ target }: Session, given: number, understood: number): string[] {
+  if (understood === given) return [];
+  const where = `the list of organization ${quoted(target.organization ?? '')}`;
+  const nameless = given - understood;
+  const subject = `${nameless} of ${counted(given, 'document')} in ${where} ${nameless === 1 ? 'has' : 'have'}`;
+  return [`not all workspaces were understood: ${subject} no name`];
+}
+
+/** undefined when any workspace lacks its tags: some services silently ignore the include. */
+function includedTagging(
+  session: Session,
+  items: readonly WorkspaceItem[],
+  pages: Pages,
+): TagSource | undefined {
+  const bindings = bindingsById(pages.included);
+  const tags = new Map<string, TagsAnswer>();
+  for (const item of items) {
+    const found = includedTags(item, bindings);
+    if (found === undefined) return undefined;
+    tags.set(item.id, found);
+  }
+  return {
+    hasTags: true,
+    claimed: new Set(),
+    limits: [],
+    ...([...tags.values()].some((answer) => answer.tags?.claim !== undefined) ? { keepsTags: true } : {}),
+    tagsOf: async (item) => tags.get(item.id) ?? readTagsOnce(session, item, true),
+  };
+}
+
+function readTagsOnce(session: Session, item: WorkspaceItem, mayInherit: boolean): Promise<TagsAnswer> {
+  return session.once(`tag-bindings ${item.id}`, () => readBoundTags(session, item, mayInherit));
+}
+
+/**
+ * Lists again, filtered by the claim's key; the tags of single workspaces are read when they are needed. Before that, a key
+ * that nobody has shows whether the filter works, and one workspace whether there are tag bindings at all.
+ */
+async function separateTagging(session: Session, items: readonly WorkspaceItem[]): Promise<TagSource> {
+  const isFiltered = await filtersByTag(session);
+  const pages = isFiltered
+    ? await readPages(session.reader, filteredPath(session, ownershipTagKey))
+    : undefined;
+  const claimed = new Set(pages?.items.map(({ id }) => String(id)));
+  const tagsOf = (item: WorkspaceItem) => readTagsOnce(session, item, !isFiltered || claimed.has(item.id));
+  if (claimed.size === 0 && (await lacksTagBindings(items, tagsOf))) return noTags;
+  const incomplete = pages && whyIncomplete(session, pages)[0];
+  return {
+    hasTags: false,
+    ...(claimed.size > 0 ? { keepsTags: true } : {}),
+    claimed,
+    limits: items.length === 0 ? [] : [limits.includedTags, ...(isFiltered ? [] : [limits.tagFilter])],
+    tagsOf: async (item) => withWayOut(await tagsOf(item)),
+    ...(incomplete === undefined ? {} : { incomplete }),
+  };
+}
+
+/** The service has tag bindings, by its filter or by another workspace. */
+function withWayOut(answer: TagsAnswer): TagsAnswer {
+  if (answer.tags !== undefined || answer.missing !== true) return answer;
+  const wayOut =
+    'the service does have tag bindings, so the workspace is gone since it was listed, or they are kept from this token: plan again, or let the token read them';
+  return { ...answer, problem: `${answer.problem}; ${wayOut}` };
+}
+
+const noTags: TagSource = {
+  hasTags: true,
+  keepsTags: false,
+  claimed: new Set(),
+  limits: [limits.tagBindings],
+  tagsOf: async () => ({ tags: { direct: {} } }),
+};
+
+/** Two workspaces that were just listed answer it: one may have been deleted meanwhile. */
+async function lacksTagBindings(
+  items: readonly WorkspaceItem[],
+  tagsOf: TagSource['tagsOf'],
+): Promise<boolean> {
+  for (const item of items.slice(0, 2)) {
+    const answer = await tagsOf(item);
+    if (answer.tags !== undefined || answer.missing !== true) return false;
+  }
+  return items.length > 0;
+}
+
+/** No workspace has this key: a list filtered by it is empty, unless the filter is ignored. */
+const unusedKey = 'trueup-no-such-key';
+
+async function filtersByTag(session: Session): Promise<boolean> {
+  const { status, body } = await session.reader.get(
+    encodeBrackets(`${filteredPath(session, unusedKey)}&page[size]=1`),
+  );
+  // A refused parameter is no filter, either.
+  if (status >= 400 && status < 500) return false;
+  const found = isJsonObject(body) ? body['data'] : undefined;
+  return !Array.isArray(found) || found.length === 0;
+}
+
+function filteredPath(session: Session, key: string): string {
+  return `${workspacesPath(session)}?sort=name&filter[tagged][0][key]=${key}`;
+}
+
+// Finds the workspaces of parts: by name; else by the record's id or by `renamedFrom`, so that a renamed workspace does not
+// seem to be gone (rules 8, 26). Each workspace is matched with one address only: a declared address takes precedence over a
+// record under its former name.
+
+export interface MatchedPart {
+  readonly address: Address;
+  readonly item: WorkspaceItem;
+}
+
+/** @param part kind and target for the addresses of undeclared parts */
+export function placeParts(
+  list: WorkspaceList,
+  { declared, records, record, undeclared }: ReadRequest,
+  part: Omit<Address, 'name'>,
+): readonly MatchedPart[] {
+  const byName = (name: string | undefined) => (name === undefined ? undefined : list.byName.get(name));
+  // The whole's record comes first: a part's record may be about a former workspace that was deleted and created again.
+  const byRecord = (address: Address) =>
+    [record(workspaceOf(address)), records.get(formatAddress(address))]
+      .map((known) => list.byId.get(known?.id ?? ''))
+      .find((item) => item !== undefined);
+  const placed = new Map<string, MatchedPart>();
+  const place = (address: Address, item: WorkspaceItem | undefined) => {
+    if (item !== undefined && !placed.has(item.id)) placed.set(item.id, { address, item });
+  };
+  for (const { address } of declared) place(address, byName(address.name));
+  for (const { address, metadata } of declared) {
+    if (byName(address.name) !== undefined) continue;
+    place(address, byRecord(address) ?? byName(metadata.renamedFrom));
+  }
+  const isDeclared = new Set(declared.map(({ address }) => formatAddress(address)));
+  for (const text of records.keys()) {
+    if (isDeclared.has(text)) continue;
+    const address = parseAddress(text);
+    place(address, byName(address.name) ?? byRecord(address));
+  }
+  for (const item of list.items) if (undeclared?.(item.name)) place({ ...part, name: item.name }, item);
+  return [...placed.values()];
+}

@@ -1,0 +1,83 @@
+/** Reads one workspace without any cache: just before it is written, or after a lost answer (rule 29). */
+import { isJsonObject } from '../../model/json.ts';
+import type { Session } from '../../model/kind.ts';
+import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
+import { type BoundTags, bindingsById, includedTags, readBoundTags } from './tag-bindings.ts';
+import { isIncludeRefused, workspacesPath } from './list-workspaces.ts';
+import { asWorkspaceItem, relatedId, type WorkspaceItem } from './workspace.ts';
+
+interface WorkspaceWithTags {
+  readonly item: WorkspaceItem;
+  readonly tags: BoundTags;
+}
+
+/**
+ * Reads by id if one is given, because names can change. undefined: it does not exist, or the token cannot see it.
+ * @throws WireError on any other answer: nothing may be written then
+ */
+export async function readWorkspace(
+  session: Session,
+  name: string,
+  id?: string,
+): Promise<WorkspaceItem | undefined> {
+  const item = documentOf(await session.reader.get(pathOf(session, name, id)))?.item;
+  return item !== undefined && (id === undefined || (await belongs(session, item))) ? item : undefined;
+}
+
+/**
+ * Whether a workspace that was read by id belongs to the target's organization: an id may lead to any organization (rule
+ * 38). Decided by the document itself, else by whether the organization has the same id under that name.
+ */
+export async function belongs(session: Session, item: WorkspaceItem): Promise<boolean> {
+  const organization = relatedId(item, 'organization');
+  if (organization !== null) return organization.toLowerCase() === session.target.organization?.toLowerCase();
+  const named = documentOf(await session.reader.get(pathOf(session, item.name, undefined)));
+  return named?.item.id === item.id;
+}
+
+/** Reads by id in any organization. @throws as `readWorkspace` does */
+export async function readWorkspaceAnywhere(
+  session: Session,
+  id: string,
+): Promise<WorkspaceItem | undefined> {
+  return documentOf(await session.reader.get(pathOf(session, '', id)))?.item;
+}
+
+/** Like `readWorkspace`, with the tags: one request if the service can include them. @throws as `readWorkspace` does */
+export async function readWorkspaceWithTags(
+  session: Session,
+  name: string,
+  id?: string,
+): Promise<WorkspaceWithTags | undefined> {
+  const path = pathOf(session, name, id);
+  const answer = await session.reader.get(`${path}?include=effective_tag_bindings`);
+  const document = documentOf(isIncludeRefused(answer) ? await session.reader.get(path) : answer);
+  if (document === undefined) return undefined;
+  const { item, included } = document;
+  if (id !== undefined && !(await belongs(session, item))) return undefined;
+  const read = includedTags(item, included) ?? (await readBoundTags(session, item, true));
+  if (read.tags !== undefined) return { item, tags: read.tags };
+  // Without claims nothing depends on the tags of a service that has none (rule 48).
+  if (read.missing === true && session.target.ownership === 'ledger') return { item, tags: { direct: {} } };
+  throw unread(answer, read.problem);
+}
+
+function pathOf(session: Session, name: string, id: string | undefined): string {
+  return id === undefined
+    ? `${workspacesPath(session)}/${encodeURIComponent(name)}`
+    : `/workspaces/${encodeURIComponent(id)}`;
+}
+
+/** The error for a single read that gave nothing usable. */
+export function unread({ method, url }: Pick<Answer, 'method' | 'url'>, why: string): WireError {
+  return new WireError(why, { method, url, sent: false });
+}
+
+function documentOf(answer: Answer) {
+  if (answer.status === 404) return undefined;
+  const body = isJsonObject(answer.body) ? answer.body : {};
+  const item = asWorkspaceItem(body['data']);
+  if (answer.status !== 200 || item === undefined) throw unread(answer, describeAnswer(answer));
+  const included = Array.isArray(body['included']) ? body['included'] : [];
+  return { item, included: bindingsById(included) };
+}

@@ -1,0 +1,164 @@
+/**
+ * The key-value tags of one workspace: its direct bindings, the ownership tag, which is kept apart so that no caller can lose
+ * it, and the service's limits. A write repeats the whole set, so a set with a binding of unexpected form is refused as a whole
+ * (rule 42).
+ */
+import { describeAnswer } from '../../model/http.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Session } from '../../model/kind.ts';
+import { quoted } from '../../model/quoted.ts';
+import { type OwnershipEvidence, ownershipTagKey, parseOwnershipTag } from '../../model/resource.ts';
+import type { WorkspaceItem } from './workspace.ts';
+
+export type Tags = Readonly<Record<string, string>>;
+
+export interface BoundTags {
+  /** bound to the workspace itself, without the claim */
+  readonly direct: Tags;
+  /** the text of the claim in the target; one that is `inherited` from the project proves nothing */
+  readonly claim?: { readonly text: string; readonly inherited: boolean };
+}
+
+/** The tags of one workspace, or why they could not be read. */
+export type TagsAnswer =
+  | { readonly tags: BoundTags }
+  /** `missing`: the service answers that there is nothing at this path */
+  | { readonly tags?: never; readonly problem: string; readonly missing?: true };
+
+/** What the tags of a workspace say about its owner; nothing where they were not read. */
+export function ownershipFromTag(tags: BoundTags | undefined): Pick<OwnershipEvidence, 'claim'> {
+  const claim = tags?.claim;
+  return claim === undefined ? {} : { claim: parseOwnershipTag(claim.text, claim.inherited) };
+}
+
+/** Converts a value of a spec or of facts to tags; a value of another form is no tags. */
+export function asTags(value: Json | undefined): Tags {
+  if (!isJsonObject(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, `${text ?? ''}`]));
+}
+
+interface Binding {
+  readonly key: string;
+  readonly value: string;
+  readonly inherited: boolean;
+}
+
+/**
+ * From the items of `tag-bindings` or `effective-tag-bindings`; a direct claim takes precedence over an inherited one.
+ * `problem` is a clause about the first binding of unexpected form.
+ */
+export function boundTags(items: readonly Json[]): TagsAnswer {
+  const bindings: Binding[] = [];
+  for (const item of items) {
+    const binding = asBinding(item);
+    if (typeof binding === 'string') return { problem: binding };
+    bindings.push(binding);
+  }
+  return { tags: withoutOwnershipTag(bindings) };
+}
+
+function withoutOwnershipTag(bindings: readonly Binding[]): BoundTags {
+  const own = bindings.filter(({ key, inherited }) => !inherited && key !== ownershipTagKey);
+  const claims = bindings.filter(({ key }) => key === ownershipTagKey);
+  const claim = claims.find(({ inherited }) => !inherited) ?? claims[0];
+  return {
+    direct: Object.fromEntries(own.map(({ key, value }) => [key, value])),
+    ...(claim === undefined ? {} : { claim: { text: claim.value, inherited: claim.inherited } }),
+  };
+}
+
+/** A clause if it is no binding. A missing value is an empty one: some clients send none for a key alone. */
+function asBinding(item: Json): Binding | string {
+  const attributes = isJsonObject(item) ? item['attributes'] : undefined;
+  if (!isJsonObject(item) || !isJsonObject(attributes)) return 'one has no attributes';
+  const { key, value = null } = attributes;
+  if (typeof key !== 'string') return 'the key of one is no text';
+  if (value !== null && typeof value !== 'string') return `the value of ${quoted(key)} is no text`;
+  return { key, value: value ?? '', inherited: isInherited(item) };
+}
+
+function ofWorkspace(name: string, answer: TagsAnswer): TagsAnswer {
+  return answer.tags === undefined
+    ? { problem: `the tag bindings of workspace ${quoted(name)} were not understood: ${answer.problem}` }
+    : answer;
+}
+
+/** The origin is in `links` or in `relationships`, depending on the client's version (wire/workspaces 1.5.5). */
+function isInherited(item: JsonObject): boolean {
+  return [item['links'], item['relationships']].some(
+    (part) => isJsonObject(part) && part['inherited-from'] !== undefined && part['inherited-from'] !== null,
+  );
+}
+
+/**
+ * The tags that were included with a document by `include=effective_tag_bindings`; undefined when the document or the
+ * included items lack any of them, because then the service does not have the feature (rule 9).
+ */
+export function includedTags(
+  item: WorkspaceItem,
+  included: ReadonlyMap<string, Json>,
+): TagsAnswer | undefined {
+  const relationship = item.relationships['effective-tag-bindings'];
+  const data = isJsonObject(relationship) ? relationship['data'] : undefined;
+  if (!Array.isArray(data)) return undefined;
+  const items = (data as readonly Json[]).map((entry) =>
+    isJsonObject(entry) && typeof entry['id'] === 'string' ? included.get(entry['id']) : undefined,
+  );
+  return items.every((found) => found !== undefined) ? ofWorkspace(item.name, boundTags(items)) : undefined;
+}
+
+/** Included tag bindings by id, for `includedTags`. */
+export function bindingsById(included: readonly Json[]): ReadonlyMap<string, Json> {
+  return new Map(
+    included.flatMap((item) => {
+      if (!isJsonObject(item) || item['type'] !== 'effective-tag-bindings') return [];
+      return typeof item['id'] === 'string' ? [[item['id'], item] as const] : [];
+    }),
+  );
+}
+
+/**
+ * Reads the tags of one workspace where lists do not include them.
+ * @param mayInherit without a direct claim, also read the effective bindings, to find an inherited one
+ */
+export async function readBoundTags(
+  session: Session,
+  item: Pick<WorkspaceItem, 'id' | 'name'>,
+  mayInherit: boolean,
+): Promise<TagsAnswer> {
+  const direct = await readBindings(session, item, 'tag-bindings');
+  if (direct.tags === undefined || !mayInherit || direct.tags.claim !== undefined) return direct;
+  const effective = await readBindings(session, item, 'effective-tag-bindings');
+  if (effective.tags === undefined) return effective;
+  const { claim } = effective.tags;
+  return claim === undefined ? direct : { tags: { ...direct.tags, claim: { ...claim, inherited: true } } };
+}
+
+async function readBindings(
+  { reader }: Session,
+  { id, name }: Pick<WorkspaceItem, 'id' | 'name'>,
+  list: 'tag-bindings' | 'effective-tag-bindings',
+): Promise<TagsAnswer> {
+  const answer = await reader.get(`/workspaces/${encodeURIComponent(id)}/${list}`);
+  const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
+  if (answer.status === 200 && Array.isArray(data)) return ofWorkspace(name, boundTags(data));
+  const problem = `the tag bindings of workspace ${quoted(name)} were not read: ${describeAnswer(answer)}`;
+  return { problem, ...(answer.status === 404 ? { missing: true } : {}) };
+}
+
+// The service's limits for tag bindings (wire/workspaces 1.5.17).
+
+/** Maximum number of direct tag bindings of one workspace, the claim included. */
+export const maxTags = 10;
+export const maxKeyLength = 128;
+export const maxValueLength = 256;
+
+export const tagCharacters = /^[A-Za-z0-9_.=+\-@:]*$/;
+export const tagCharactersText = 'letters, digits and _ . = + - @ :';
+
+/** Prefixes of keys that only the service may write; they are no part of any set here (rule 14). */
+export const reservedPrefixes: readonly string[] = ['hc:', 'hcp:'];
+
+export function isReserved(key: string): boolean {
+  return key === ownershipTagKey || reservedPrefixes.some((prefix) => key.startsWith(prefix));
+}

@@ -1,0 +1,84 @@
+/**
+ * One workspace as the API answers it, reduced to the members that are used, the rights of the token on it, and the rule for
+ * its name (wire/workspaces 5.4).
+ */
+import type { Address } from '../../model/address.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { NameRule } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/resource.ts';
+
+export interface WorkspaceItem {
+  readonly id: string;
+  readonly name: string;
+  readonly attributes: JsonObject;
+  readonly relationships: JsonObject;
+}
+
+/** Undefined for a value that is no workspace document. Source: wire/workspaces 5.3. */
+export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | undefined {
+  if (!isJsonObject(document)) return undefined;
+  const { id, attributes, relationships } = document;
+  if (typeof id !== 'string' || !isJsonObject(attributes)) return undefined;
+  const name = attributes['name'];
+  if (typeof name !== 'string') return undefined;
+  return { id, name, attributes, relationships: isJsonObject(relationships) ? relationships : {} };
+}
+
+/** The id in a relationship; null when it is not set. Some services leave it out then. */
+export function relatedId(item: WorkspaceItem, relationship: string): string | null {
+  const link = item.relationships[relationship];
+  const data = isJsonObject(link) ? link['data'] : undefined;
+  const id = isJsonObject(data) ? data['id'] : undefined;
+  return typeof id === 'string' ? id : null;
+}
+
+/** The agent pool: a relationship, or with some services an attribute (wire/workspaces 4). */
+export function poolOf(item: WorkspaceItem): string | null {
+  const { 'agent-pool-id': attribute } = item.attributes;
+  return (
+    relatedId(item, 'agent-pool') ?? (typeof attribute === 'string' && attribute !== '' ? attribute : null)
+  );
+}
+
+// What the token may do with a workspace: the `permissions` of a document are those of the token that reads it (rule 30).
+
+/** The rights that our calls need. Source: wire/workspaces 5.3. */
+export type Right =
+  | 'can-update'
+  | 'can-lock'
+  | 'can-unlock'
+  | 'can-manage-tags'
+  | 'can-destroy'
+  | 'can-force-delete';
+
+const writing: readonly Right[] = ['can-update', 'can-lock', 'can-unlock', 'can-manage-tags', 'can-destroy'];
+
+/** Empty where the document has no permissions. */
+export function rightsOf({ attributes }: WorkspaceItem): Pick<LiveResource, 'rights' | 'mayWrite'> {
+  const permissions = attributes['permissions'];
+  if (!isJsonObject(permissions)) return {};
+  const known = Object.entries(permissions).filter(
+    (entry): entry is [string, boolean] => typeof entry[1] === 'boolean',
+  );
+  const mayWrite = writing.some((right) => permissions[right] !== false);
+  return { rights: Object.fromEntries(known), ...(mayWrite ? {} : { mayWrite }) };
+}
+
+// The workspace that a part (its tag bindings, its consumers) belongs to: it has the same target and name.
+
+export function workspaceOf({ target, name }: Address): Address {
+  return { kind: 'Workspace', target, name };
+}
+
+// The rule for names of workspaces (wire/workspaces 5.4), for all kinds whose documents name one.
+
+const description = 'at most 90 letters, digits, "-" and "_"';
+
+/** Current versions of the service accept up to 260 characters; all versions accept 90. */
+export const workspaceNames: NameRule = { pattern: /^[A-Za-z0-9_-]{1,90}$/, description };
+
+/** For kinds that are named after their workspace. */
+export const namesOfWorkspaces: NameRule = {
+  ...workspaceNames,
+  description: `the name of a workspace: ${description}`,
+};

@@ -1,0 +1,179 @@
+/**
+ * Makes the ledger record of a declared resource, after a change or because it was found as declared. After a change that was
+ * carried out in part it holds the former values and those that its calls wrote, and nothing else (rules 6, 25).
+ */
+import { canonicalValue } from '../compare/comparisons.ts';
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Call, CallId } from '../model/call.ts';
+import type { Change } from '../model/change.ts';
+import type { FieldTable } from '../model/field.ts';
+import type { Answer } from '../model/http.ts';
+import type { Json } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import type { Ledger, LedgerRecord, Origin } from '../model/ledger.ts';
+import type { Spec } from '../model/resource.ts';
+import type { PlanResult, RecordDraft } from '../plan/build-plan.ts';
+import { withValuesAt } from '../plan/verify-responses.ts';
+import { LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
+
+interface RecordContext {
+  readonly planning: PlanResult;
+  readonly kinds: Registry;
+  /** ids that this apply learned */
+  readonly ids?: ReadonlyMap<AddressText, string>;
+  /** origins that this apply learned, such as of a create whose answer was lost */
+  readonly origins?: ReadonlyMap<AddressText, Origin>;
+}
+
+/** How much of a change was carried out. */
+interface CarriedOut {
+  readonly change: Change;
+  /** calls that were carried out, including the shared one; empty when the resource was as desired already */
+  readonly calls: ReadonlySet<CallId>;
+  /** their answers, except lost ones */
+  readonly answers: ReadonlyMap<CallId, Answer>;
+  /** the claim that it wrote was not kept */
+  readonly lostClaim?: true;
+  /** the whole change was carried out */
+  readonly isWhole: boolean;
+}
+
+/**
+ * The parts of the planner's draft of a record that are true, with the id and the kind's marks.
+ * @param carriedOut absent for a resource that a plan found as declared
+ * @throws for an address without a draft: a bug
+ */
+export function completeRecord(
+  { planning, kinds, ids, origins }: RecordContext,
+  text: AddressText,
+  carriedOut?: CarriedOut,
+): LedgerRecord {
+  const entry = planning.records.get(text);
+  if (entry === undefined) throw new Error(`no record is drafted for ${text}`);
+  const { draft, record, known } = entry;
+  const kind = kinds.get(draft.change.address.kind);
+  const id = ids?.get(text) ?? record.id;
+  const isPart = carriedOut !== undefined && !carriedOut.isWhole;
+  const { desired, fields, ...kept } = isPart
+    ? partOf(entry, carriedOut, kind?.fields ?? {})
+    : parentOf(entry);
+  const marks = kind?.ledgerMarks?.({
+    ...(carriedOut === undefined ? {} : { change: carriedOut.change }),
+    answers: carriedOut?.answers ?? new Map(),
+    desired,
+    ...(draft.live === undefined ? {} : { live: draft.live }),
+    ...(known === undefined ? {} : { record: known }),
+    lostClaim: carriedOut?.lostClaim,
+    idOf: (address) => ids?.get(formatAddress(address)) ?? planning.idOf(address),
+  });
+  const { content: _, inherited: __, ...drafted } = record;
+  return {
+    ...drafted,
+    ...(id === undefined ? {} : { id }),
+    origin: origins?.get(text) ?? record.origin,
+    fields: carriedOut === undefined ? fields : proven(planning, carriedOut, { fields, known }),
+    ...kept,
+    ...(marks === undefined || Object.keys(marks).length === 0 ? {} : { marks }),
+  };
+}
+
+/** The parts of a draft that are true. */
+interface WrittenRecord extends Pick<LedgerRecord, 'fields' | 'content' | 'inherited'> {
+  readonly desired: Spec;
+}
+
+function parentOf({ draft: { desired }, record: { fields, ...record } }: RecordDraft): WrittenRecord {
+  return { desired, fields, ...beside(record, true) };
+}
+
+/** What a record holds of the whole resource besides its fields. */
+function beside(
+  { content, inherited }: Partial<LedgerRecord> = {},
+  hasContent: boolean,
+): Omit<WrittenRecord, 'desired' | 'fields'> {
+  return {
+    ...(inherited === undefined ? {} : { inherited }),
+    ...(content === undefined || !hasContent ? {} : { content }),
+  };
+}
+
+function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: FieldTable): WrittenRecord {
+  const names = writtenBy(done);
+  const written = (spec: Spec) => Object.entries(spec).filter(([name]) => names.has(name));
+  const fields = written(record.fields).map(
+    ([name, value]) => [name, mergeSets(table, name, [known?.fields[name], value])] as const,
+  );
+  return {
+    desired: Object.fromEntries(written(draft.desired)),
+    fields: { ...known?.fields, ...Object.fromEntries(fields) },
+    ...beside(known, record.content !== undefined),
+  };
+}
+
+/** The written fields. Fields that no call names are written once all calls that name no fields were carried out. */
+export function writtenBy({
+  change: { calls, fields, sharedCall },
+  calls: done,
+}: Pick<CarriedOut, 'change' | 'calls'>): ReadonlySet<string> {
+  const isDone = ({ id }: Call) => done.has(id);
+  const named = calls.flatMap(({ writes = [], takesFrom = [] }) => [...writes, ...takesFrom]);
+  const unnamed = calls.filter(({ writes, takesFrom }) => writes === undefined && takesFrom === undefined);
+  const others = fields.map(({ path: [name = ''] }) => name).filter((name) => !named.includes(name));
+  const isAllDone = unnamed.every(isDone) && (sharedCall === undefined || done.has(sharedCall));
+  const hasOthers = isAllDone && (unnamed.length > 0 || sharedCall !== undefined);
+  return new Set([
+    ...calls.filter(isDone).flatMap(({ writes = [] }) => writes),
+    ...(hasOthers ? others : []),
+  ]);
+}
+
+/** While a set is changed by several calls, it may still hold elements that we added before. */
+function mergeSets(
+  table: FieldTable,
+  name: string,
+  [before, after]: readonly [Json | undefined, Json],
+): Json {
+  const field = table[name];
+  return field?.compare.shape === 'set' && Array.isArray(before) && Array.isArray(after)
+    ? canonicalValue(field, [...before, ...after])
+    : after;
+}
+
+/** Keeps the recorded value of fields whose reset was not seen, or that were answered differently (rule 40). */
+function proven(
+  planning: PlanResult,
+  { change, calls, answers }: CarriedOut,
+  { fields, known }: { readonly fields: Spec; readonly known: LedgerRecord | undefined },
+): LedgerRecord['fields'] {
+  // A call that was not carried out has no answer to check.
+  const carriedOut = { ...change, calls: change.calls.filter(({ id }) => calls.has(id)) };
+  return withValuesAt(fields, known?.fields ?? {}, planning.judgeAnswers(carriedOut, answers).unproven);
+}
+
+// Records resources that a plan found as declared.
+
+interface FoundAsDeclared {
+  readonly planning: PlanResult;
+  readonly kinds: Registry;
+  readonly keeper: LedgerKeeper;
+}
+
+/** Records every declared resource with nothing to do, and drops the records of resources that are gone (rule 25). */
+export function recordFound({ planning, kinds, keeper }: FoundAsDeclared): void {
+  // Drop first: the same plan may use an address for another resource.
+  for (const text of planning.forget) keeper.drop(text);
+  for (const [text, { settled }] of planning.records) {
+    if (settled) keeper.put(text, completeRecord({ planning, kinds }, text));
+  }
+}
+
+/** Records what a plan found, without an apply. @throws when the ledger cannot be written */
+export async function saveFound(
+  planning: PlanResult,
+  kinds: Registry,
+  { ledger, store }: { ledger: Ledger; store: LedgerWriter },
+): Promise<Ledger> {
+  const keeper = new LedgerKeeper(store, ledger);
+  recordFound({ planning, kinds, keeper });
+  return keeper.save();
+}

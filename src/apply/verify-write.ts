@@ -1,0 +1,265 @@
+/**
+ * Verifies writes by reading: whether a target keeps ownership tags and children where no answer has shown it (rule 48),
+ * whether a refused write was carried out all the same, and by the plan that is made after the apply (rule 40).
+ */
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { Call } from '../model/call.ts';
+import type { Change, Outcome } from '../model/change.ts';
+import { messageOf } from '../model/error-message.ts';
+import { untilAborted } from '../model/http.ts';
+import type { Kind, Registry, Session } from '../model/kind.ts';
+import type { LiveResource, Spec } from '../model/resource.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
+import { writtenBy } from './ledger-records.ts';
+import { isThisCreate } from './send-call.ts';
+
+/**
+ * Lets calls pass that write what is unproven: the first one proves that it is kept, while the others wait. A call that is refused
+ * proves nothing; then the next one has to. One for each target and kind.
+ */
+class WriteCheck {
+  #known: 'kept' | 'dropped' | undefined;
+  #running: Promise<void> | undefined;
+  #leave: () => void = () => {};
+
+  /** @returns `prove`: the caller has to prove it, and to call `end` */
+  async enter(): Promise<'prove' | 'kept' | 'dropped'> {
+    while (this.#running !== undefined) await this.#running;
+    if (this.#known !== undefined) return this.#known;
+    this.#running = new Promise((resolve) => {
+      this.#leave = resolve;
+    });
+    return 'prove';
+  }
+
+  /** @param known absent when nothing was proved */
+  end(known?: 'kept' | 'dropped'): void {
+    this.#known = known;
+    this.#running = undefined;
+    this.#leave();
+  }
+}
+
+/** What one target has to prove, by kind. */
+export class WriteVerifier {
+  readonly #proofs = new Map<string, WriteCheck>();
+
+  /** Enters all of them, in the order in which everybody does. @returns those that the caller has to prove, or what is known to be dropped */
+  async enter(kinds: readonly string[]): Promise<readonly string[] | { readonly dropped: string }> {
+    const toProve: string[] = [];
+    for (const kind of kinds) {
+      const found = await this.#of(kind).enter();
+      if (found === 'prove') toProve.push(kind);
+      if (found !== 'dropped') continue;
+      this.end(toProve);
+      return { dropped: kind };
+    }
+    return toProve;
+  }
+
+  /** @param known absent when nothing was proved */
+  end(kinds: readonly string[], known?: 'kept' | 'dropped'): void {
+    for (const kind of kinds) this.#of(kind).end(known);
+  }
+
+  #of(kind: string): WriteCheck {
+    const proof = this.#proofs.get(kind) ?? new WriteCheck();
+    this.#proofs.set(kind, proof);
+    return proof;
+  }
+}
+
+type KeptFound =
+  | { readonly is: 'kept' }
+  /** `lost`: it is not there; `unread`: nobody can tell */
+  | { readonly is: 'lost' | 'unread'; readonly why: string };
+
+interface VerifyContext {
+  readonly kind: Kind;
+  readonly session: Session;
+  readonly planning: PlanResult;
+  readonly kinds: Registry;
+  readonly stop?: AbortSignal;
+}
+
+/** Reads back what a carried out call has to prove. @returns the first that was not found, and whether it is the claim or a part */
+export async function verifyWrite(
+  context: VerifyContext,
+  change: Change,
+  { kinds, id }: { readonly kinds: readonly string[]; readonly id: string | undefined },
+): Promise<KeptFound & { readonly of?: 'claim' | 'part' }> {
+  for (const name of kinds) {
+    const isClaim = name === context.kind.name;
+    const found = await (isClaim
+      ? verifyOwnershipTag(context, change.address, id)
+      : readPartBack(context, change, { name, id }));
+    if (found.is !== 'kept') return { ...found, of: isClaim ? 'claim' : 'part' };
+  }
+  return { is: 'kept' };
+}
+
+async function verifyOwnershipTag(
+  { kind, session, stop }: VerifyContext,
+  address: Address,
+  id: string | undefined,
+): Promise<KeptFound> {
+  const fix =
+    'set "ownership: ledger" for the target, and apply again; tags that are declared there have to go, too';
+  try {
+    const live = await untilAborted(kind.readOne(session, address, id), stop);
+    if (live?.witness.claim !== undefined) return { is: 'kept' };
+    return { is: 'lost', why: `the service did not keep its claim: ${fix}` };
+  } catch (error) {
+    return { is: 'unread', why: `its claim cannot be read back (${messageOf(error)}): ${fix}` };
+  }
+}
+
+/** A part that the same call wrote has to be as it was sent; of one that is yet to be written, the answer alone is enough. */
+async function readPartBack(
+  { kinds, session, planning, stop }: VerifyContext,
+  { address, calls }: Change,
+  { name, id }: { readonly name: string; readonly id: string | undefined },
+): Promise<KeptFound> {
+  const part = { ...address, kind: name };
+  const fix = `take every ${name} of this target out of the manifests, short forms too, and apply again`;
+  const written = planning.plan.changes.find(
+    (change) =>
+      formatAddress(change.address) === formatAddress(part) &&
+      calls.some(({ id }) => id === change.sharedCall),
+  );
+  try {
+    const live = await untilAborted(
+      kinds.get(name)?.readOne(session, part, id) ?? Promise.resolve(undefined),
+      stop,
+    );
+    const fields = new Set(written?.fields.map(({ path: [field = ''] }) => field));
+    if (written === undefined || planning.isCarriedOut(written, fields, live)) return { is: 'kept' };
+    return { is: 'lost', why: `the service did not keep its ${name}: ${fix}` };
+  } catch (error) {
+    return { is: 'unread', why: `its ${name} cannot be read back (${messageOf(error)}): ${fix}` };
+  }
+}
+
+// Verifies a refused write by reading the resource: a proxy may answer with a refusal although the service carried out the
+// request. Each refusal costs at most one read, and after a number of confirmed refusals no more are verified.
+
+/** How many refusals of a target are verified that turn out to be true. */
+const maxConfirmedRefusals = 10;
+
+/** The remaining number of verifications for one target; shared by all of its changes. */
+export class ReadBudget {
+  #left = maxConfirmedRefusals;
+
+  /** Whether one more look may be made; it is counted then. */
+  take(): boolean {
+    if (this.#left === 0) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  /** Does not count a look that showed that the refusal was wrong. */
+  giveBack(): void {
+    this.#left += 1;
+  }
+}
+
+interface ReadContext {
+  readonly planning: PlanResult;
+  readonly kind: Kind;
+  readonly session: Session;
+  readonly looks: ReadBudget;
+  /** the resource's id, once it has one */
+  readonly id: string | undefined;
+  readonly declaredMark: Spec;
+}
+
+/** `open`: the resource could not be read, or only the rest of the change would show the truth. */
+type VerifiedState =
+  | { readonly is: 'true'; readonly live?: LiveResource }
+  /** the create made the resource, but it is not as desired */
+  | { readonly is: 'there' }
+  | { readonly is: 'untrue' }
+  | { readonly is: 'open' };
+
+/** Never rejects. */
+export async function readAfterRefusal(
+  call: Call,
+  change: Change,
+  look: ReadContext,
+): Promise<VerifiedState> {
+  const { kind, session, looks, id } = look;
+  if (!looks.take()) return { is: 'open' };
+  try {
+    const live = await kind.readOne(session, change.address, id);
+    const verified = verify(call, change, { look, live });
+    if (verified.is === 'true') looks.giveBack();
+    return verified;
+  } catch {
+    return { is: 'open' };
+  }
+}
+
+/** A resource counts as created by this call only if it has its birth mark (rules 20). */
+function verify(
+  call: Call,
+  change: Change,
+  { look, live }: { readonly look: ReadContext; readonly live: LiveResource | undefined },
+): VerifiedState {
+  const isCreate = call.createsId !== undefined;
+  if (isCreate && (live === undefined || !isThisCreate(live, look))) return { is: 'untrue' };
+  const written = new Set([...writtenBy({ change, calls: new Set([call.id]) }), ...(call.takesFrom ?? [])]);
+  if (look.planning.isCarriedOut(change, written, live)) return { is: 'true', ...(live && { live }) };
+  if (isCreate) return { is: 'there' };
+  return { is: writesAlone(call, change) ? 'untrue' : 'open' };
+}
+
+/** Whether no other call of the change writes the same fields, so that their values show whether this call was carried out. */
+function writesAlone(call: Call, { calls }: Change): boolean {
+  const namesOf = ({ writes, takesFrom }: Call) =>
+    writes === undefined && takesFrom === undefined ? [''] : [...(writes ?? []), ...(takesFrom ?? [])];
+  const own = new Set(namesOf(call));
+  return calls.every((other) => other === call || !namesOf(other).some((name) => own.has(name)));
+}
+
+// Uses the plan that is made after an apply to check changes whose answer was lost or was a failure: such an answer may be
+// wrong (rule 40). The outcome stays the same, but is marked as found true.
+
+/** The same outcomes, with `foundTrue` where it applies. @param changes of the plan that was applied */
+export function withFoundTrue(
+  outcomes: readonly Outcome[],
+  changes: readonly Change[],
+  again: PlanResult,
+): readonly Outcome[] {
+  const applied = new Map(changes.map((change) => [formatAddress(change.address), change]));
+  const open = new Set(again.plan.changes.map(({ address }) => formatAddress(address)));
+  return outcomes.map((outcome) => {
+    const text = formatAddress(outcome.address);
+    const { foundTrue, ...others } = outcome;
+    // A change that was found true before, but is planned again, is not done.
+    if (open.has(text)) return others;
+    const change = isInQuestion(outcome) ? applied.get(text) : undefined;
+    return change !== undefined && isTrue(change, outcome, again) ? { ...outcome, foundTrue: true } : outcome;
+  });
+}
+
+/** Creations of an apply that may have been carried out without a known result. */
+export function creationsInDoubt(outcomes: readonly Outcome[]): AddressText[] {
+  return outcomes
+    .filter((outcome) => outcome.action === 'create' && mayHaveHappened(outcome))
+    .map(({ address }) => formatAddress(address));
+}
+
+function mayHaveHappened({ kind, inDoubt }: Pick<Outcome, 'kind' | 'inDoubt'>): boolean {
+  return kind === 'unknown' || inDoubt === true;
+}
+
+function isInQuestion(outcome: Outcome): boolean {
+  return mayHaveHappened(outcome) || outcome.refused === true;
+}
+
+/** A refused creation counts as done only if all witnesses prove that the resource is ours. */
+function isTrue(change: Change, { refused }: Outcome, { remainingWork }: PlanResult): boolean {
+  const { action, fields, isOurs } = remainingWork(change);
+  const isWitnessed = isOurs || refused === undefined || change.action !== 'create';
+  return !action && fields.length === 0 && isWitnessed;
+}

@@ -1,0 +1,196 @@
+/**
+ * Reads a trail page by page, each event once. Events come and go while it is read: repeated ones are dropped by their ids, and
+ * when one may have been missed the trail is read again.
+ */
+import { type TrailChannel, TrailError, type TrailEvent, type TrailPage } from '../model/audit-trail.ts';
+import { type Answer, describeAnswer } from '../model/http.ts';
+import { isJsonObject, type JsonObject, ownMember } from '../model/json.ts';
+import { quoted } from '../model/quoted.ts';
+import { parseEvent } from './parse-event.ts';
+
+export interface TrailQuery {
+  /** milliseconds since 1970: only events after this time; from the oldest when absent */
+  readonly since?: number | undefined;
+  /** after so many pages the reading ends; without it, a bound that no trail reaches (rule 46) */
+  readonly maxPages?: number;
+  readonly pageSize?: number;
+}
+
+/** How a reading ended. */
+export interface TrailEnd {
+  /** whether every event was seen that was there when the reading began */
+  readonly sawAll: boolean;
+  readonly pages: number;
+}
+
+/** The default of the service (wire/audit-trails 1.1). */
+const defaultPageSize = 1000;
+
+const mostPages = 10_000;
+
+/** How often a list that moves is read from its beginning. */
+const mostPasses = 3;
+
+/** One reading of all pages. */
+interface Pass {
+  readonly ids: ReadonlySet<string>;
+  readonly first: TrailPage;
+  readonly last: TrailPage;
+}
+
+/**
+ * Yields the new events of each page, in the order of the service, and returns how the reading ended.
+ * @throws WireError, TrailError
+ */
+export async function* readTrail(
+  channel: TrailChannel,
+  query: TrailQuery = {},
+): AsyncGenerator<readonly TrailEvent[], TrailEnd> {
+  const reading = { channel, query, seen: new Set<string>(), pages: 0 };
+  for (let passes = 1; passes <= mostPasses; passes += 1) {
+    const pass = yield* readPass(reading);
+    if (pass === undefined) return { sawAll: false, pages: reading.pages };
+    if (!(await hasMoved(reading, pass))) return { sawAll: true, pages: reading.pages };
+  }
+  return { sawAll: false, pages: reading.pages };
+}
+
+interface Reading {
+  readonly channel: TrailChannel;
+  readonly query: TrailQuery;
+  /** the ids of all events so far */
+  readonly seen: Set<string>;
+  pages: number;
+}
+
+/** @returns undefined when there were more pages than it may read */
+async function* readPass(reading: Reading): AsyncGenerator<readonly TrailEvent[], Pass | undefined> {
+  const { maxPages = mostPages } = reading.query;
+  const ids = new Set<string>();
+  let first: TrailPage | undefined;
+  for (let number = 1; ; number += 1) {
+    if (reading.pages >= maxPages) return undefined;
+    const page = await readPage(reading, number);
+    first ??= page;
+    for (const { id } of page.events) ids.add(id);
+    // Also within a page: a service may tell an event twice.
+    const fresh = page.events.filter(({ id }) => !reading.seen.has(id) && reading.seen.add(id));
+    if (fresh.length > 0) yield fresh;
+    if (page.nextPage === undefined) return { ids, first, last: page };
+  }
+}
+
+function readPage(reading: Reading, page: number): Promise<TrailPage> {
+  const { since, pageSize = defaultPageSize } = reading.query;
+  reading.pages += 1;
+  return readTrailPage(reading.channel, { since, page, pageSize });
+}
+
+/**
+ * Whether an event may have slipped past: fewer were met than there were, or the oldest ones went from the front of the list, so
+ * that the others moved towards the pages that had been read. A list of one page cannot move.
+ */
+async function hasMoved(reading: Reading, { ids, first, last }: Pass): Promise<boolean> {
+  if (first === last) return false;
+  if (ids.size < Math.min(first.totalCount, last.totalCount)) return true;
+  if (isNewestFirst(first, last)) return false;
+  const again = await readPage(reading, 1);
+  return again.events[0]?.id !== first.events[0]?.id;
+}
+
+/** Then only new events move the list, away from the reader. */
+function isNewestFirst(first: TrailPage, last: TrailPage): boolean {
+  const [newest, oldest] = [first.events[0], last.events.at(-1)];
+  if (newest === undefined || oldest === undefined) return false;
+  return newest.at > oldest.at;
+}
+
+/** All events of a reading at once. @throws TrailError when these are not all, besides what reading throws */
+export async function readFullTrail(
+  channel: TrailChannel,
+  query: Omit<TrailQuery, 'maxPages'> = {},
+): Promise<TrailEvent[]> {
+  const events: TrailEvent[] = [];
+  const pages = readTrail(channel, query);
+  for (;;) {
+    const { done, value } = await pages.next();
+    if (!done) events.push(...value);
+    else if (value.sawAll) return events;
+    else
+      throw new TrailError('the audit trail kept changing while it was read, so it was not read whole', {
+        passing: true,
+      });
+  }
+}
+
+// Reads one page of a trail: asks for it, and checks that the answer is that page.
+
+interface PageQuery {
+  /** milliseconds since 1970: only events after this time; from the oldest when absent */
+  readonly since?: number | undefined;
+  /** from 1 on */
+  readonly page: number;
+  /** events a page */
+  readonly pageSize: number;
+}
+
+/**
+ * @throws WireError when the service cannot be reached, TrailError when it refuses or answers something else.
+ * Source: wire/audit-trails 1
+ */
+export async function readTrailPage(channel: TrailChannel, query: PageQuery): Promise<TrailPage> {
+  const answer = await channel.get(queryText(query));
+  if (answer.status !== 200) throw new TrailError(refusalText(answer), { passing: isTemporary(answer) });
+  const { body } = answer;
+  const events = isJsonObject(body) ? ownMember(body, 'data') : undefined;
+  const pagination = isJsonObject(body) ? ownMember(body, 'pagination') : undefined;
+  if (!Array.isArray(events) || !isJsonObject(pagination))
+    throw new TrailError(`no page of an audit trail: ${describeAnswer(answer)}`);
+  const counts = readCounts(pagination, query.page);
+  if (counts.nextPage !== undefined && events.length === 0)
+    throw new TrailError(`page ${query.page} of the audit trail is empty and tells of a next one`);
+  return {
+    ...counts,
+    events: events.map((event, index) => parseEvent(event, `event ${index + 1} on page ${query.page}`)),
+  };
+}
+
+function queryText({ since, page, pageSize }: PageQuery): string {
+  const after = since === undefined ? '' : `since=${encodeURIComponent(new Date(since).toISOString())}&`;
+  return `${after}page%5Bnumber%5D=${page}&page%5Bsize%5D=${pageSize}`;
+}
+
+function readCounts(pagination: JsonObject, page: number): Omit<TrailPage, 'events'> {
+  const count = (name: string): number => {
+    const value = ownMember(pagination, name);
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+    throw new TrailError(`${quoted(name)} in the pagination of the audit trail is no count`);
+  };
+  const current = count('current_page');
+  if (current !== page)
+    throw new TrailError(`page ${page} of the audit trail was asked for, and page ${current} came`);
+  const next = (ownMember(pagination, 'next_page') ?? null) === null ? undefined : count('next_page');
+  if (next !== undefined && next !== page + 1)
+    throw new TrailError(`page ${page} of the audit trail tells of page ${next} as the next one`);
+  const totalPages = count('total_pages');
+  if (next === undefined && totalPages > page)
+    throw new TrailError(`page ${page} of the audit trail tells of ${totalPages} pages and of no next one`);
+  const counts = { page, totalPages, totalCount: count('total_count') };
+  return next === undefined ? counts : { ...counts, nextPage: next };
+}
+
+/** The service was out of order, and not the question. */
+function isTemporary({ status }: Answer): boolean {
+  return status >= 500 || status === 429 || status === 408;
+}
+
+/** Which tokens get the trail is said by wire/audit-trails 1.3. */
+function refusalText(answer: Answer): string {
+  const why = describeAnswer(answer);
+  if (answer.status === 401 || answer.status === 403 || answer.status === 404)
+    return (
+      `the service gives no audit trail to this "auditToken": ${why}; it takes a token that was made for audit trails, ` +
+      `or the organization's own, and no service that is hosted by oneself has a trail`
+    );
+  return `the audit trail was not answered: ${why}`;
+}

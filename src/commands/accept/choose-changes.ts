@@ -1,0 +1,202 @@
+/** Chooses the live values to accept: the differences of a plan that the user asked for. */
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Change } from '../../model/change.ts';
+import { type FieldChange, type FieldTable, isPlannerField } from '../../model/field.ts';
+import type { Registry } from '../../model/kind.ts';
+import type { Ledger } from '../../model/ledger.ts';
+import type { Plan } from '../../model/plan.ts';
+import type { DesiredResource } from '../../model/resource.ts';
+import { sameJson } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
+import { isRecordedFlag } from '../../plan/recorded-flags.ts';
+import { valueAt } from '../../manifest/edit/edit-document.ts';
+import {
+  fieldAt,
+  nameOfAcceptedChange,
+  type Refusal,
+  refuse,
+  refuseSecret,
+  type AcceptedChange,
+} from '../../run/manifest-edits/accepted-change.ts';
+
+export interface AcceptRequest {
+  /** as the plan shows them */
+  readonly addresses: readonly string[];
+  /** paths of fields; when empty, all that differ */
+  readonly fields: readonly string[];
+  /** takes in whatever was changed in the targets since it was applied */
+  readonly all: boolean;
+  /** drops the manifest of what is gone */
+  readonly remove: boolean;
+}
+
+interface ChoiceContext {
+  readonly resources: readonly DesiredResource[];
+  readonly kinds: Registry;
+  readonly ledger: Ledger;
+}
+
+interface Choice {
+  readonly takings: readonly AcceptedChange[];
+  readonly refusals: readonly Refusal[];
+}
+
+export function chooseAcceptedChanges(plan: Plan, request: AcceptRequest, context: ChoiceContext): Choice {
+  const declared = new Map(
+    context.resources.map((resource) => [formatAddress(resource.address) as string, resource] as const),
+  );
+  const changes = new Map(
+    plan.changes.map((change) => [formatAddress(change.address) as string, change] as const),
+  );
+  const asked = request.all ? [...changes.keys()].filter((text) => declared.has(text)) : request.addresses;
+  const choices = [...new Set(asked)].map((text): Choice => {
+    const resource = declared.get(text);
+    if (resource === undefined) return { takings: [], refusals: [unknownAddress(text)] };
+    const change = changes.get(text);
+    if (change?.action === 'create') return takeRemoval(change, request, context);
+    return takeFields(change, { resource, request, context });
+  });
+  return {
+    takings: choices.flatMap(({ takings }) => takings),
+    refusals: choices.flatMap(({ refusals }) => refusals),
+  };
+}
+
+function unknownAddress(text: string): Refusal {
+  const [kind = '', target = '', ...name] = text.split('/');
+  const address: Address = { kind, target, name: name.join('/') };
+  return refuse({ address, path: [] }, 'unknown-address', {
+    message: `no manifest declares ${quoted(text)}`,
+    fix: 'write the address as the plan shows it; for what nobody declares there is "trueup export"',
+  });
+}
+
+function takeRemoval(
+  { address, place }: Change,
+  { all, remove }: AcceptRequest,
+  { ledger }: ChoiceContext,
+): Choice {
+  const whole: AcceptedChange = { address, path: [], value: undefined };
+  const wasThere = ledger.records.has(formatAddress(address));
+  if (all && !wasThere) return { takings: [], refusals: [] };
+  if (remove) return { takings: [whole], refusals: [] };
+  const why = refuse(whole, 'resource-gone', {
+    message: `${nameOfAcceptedChange(whole)} is ${wasThere ? 'gone from its target' : 'not in its target'}: its manifest is kept`,
+    place,
+    fix: `pass "--remove" to drop its manifest, too; or let apply create it${wasThere ? ' again' : ''}`,
+  });
+  return { takings: [], refusals: [why] };
+}
+
+interface FieldsOfOne {
+  readonly resource: DesiredResource;
+  readonly request: AcceptRequest;
+  readonly context: ChoiceContext;
+}
+
+function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
+  const { resource, request } = about;
+  const { address } = resource;
+  const fields = (change?.fields ?? []).filter(
+    ({ path }) => !isPlannerField(path) && !isRecordedFlag({ path }),
+  );
+  const asked = request.fields.map((name) => ({ name, found: fieldsNamed(name, fields) }));
+  const taken = asked.length === 0 ? fields : new Set(asked.flatMap(({ found }) => found));
+  const missing = asked.flatMap(({ name, found }) => (found.length === 0 ? [name] : []));
+  const isWritten = ({ path: [name = ''] }: FieldChange) => Object.hasOwn(resource.spec, name);
+  const others = fields.filter(isWritten);
+  const followsDrift = others.length > 0 && others.every((field) => isDrift(field, driftContext(about)));
+  const found = [...taken].flatMap((field) => takeField(field, { ...about, followsDrift }) ?? []);
+  return {
+    takings: found.flatMap((one) => ('why' in one ? [] : [one])),
+    refusals: [
+      ...found.flatMap((one) => ('why' in one ? [one] : [])),
+      ...missing.map((field) => noDifference(address, field, fields)),
+    ],
+  };
+}
+
+/** The field itself; else all below it, segment by segment: keys of maps may have dots in them. */
+function fieldsNamed(name: string, fields: readonly FieldChange[]): readonly FieldChange[] {
+  const exact = fields.filter(({ path }) => path.join('.') === name);
+  if (exact.length > 0) return exact;
+  return fields.filter(({ path }) => path.some((_, end) => path.slice(0, end).join('.') === name));
+}
+
+function noDifference(address: Address, field: string, fields: readonly FieldChange[]): Refusal {
+  const others = fields.map(({ path }) => path.join('.')).join(', ');
+  const taking = { address, path: [field] };
+  return refuse(taking, 'no-difference', {
+    message: `${nameOfAcceptedChange(taking)} does not differ`,
+    fix:
+      others === ''
+        ? 'leave it out: all of the resource is as declared'
+        : `write one of those that do: ${others}`,
+  });
+}
+
+interface DerivedFields extends FieldsOfOne {
+  /** whether fields that no manifest mentions follow from drift alone, and from no edit of the manifest */
+  readonly followsDrift: boolean;
+}
+
+interface DriftContext {
+  readonly recorded: DesiredResource['spec'] | undefined;
+  readonly table: FieldTable;
+}
+
+function driftContext({ resource: { address }, context: { kinds, ledger } }: FieldsOfOne): DriftContext {
+  return {
+    recorded: ledger.records.get(formatAddress(address))?.fields,
+    table: kinds.get(address.kind)?.fields ?? {},
+  };
+}
+
+/** Undefined: it follows from another field, or nobody asked for it. */
+function takeField(field: FieldChange, about: DerivedFields): AcceptedChange | Refusal | undefined {
+  const { resource, request, followsDrift } = about;
+  const { address } = resource;
+  const { path, before } = field;
+  const taking: AcceptedChange = { address, path, value: before };
+  if (path.length === 1 && path[0] === 'name') return renamed(taking, resource);
+  const isWritten = Object.hasOwn(resource.spec, path[0] ?? '');
+  if (!isWritten && field.origin === undefined) return undefined;
+  const { table, recorded } = driftContext(about);
+  const isDerived = !isWritten && valueAt(recorded, path) === undefined;
+  if (request.all && !(isDerived ? followsDrift : isDrift(field, { table, recorded }))) return undefined;
+  const place = resource.placeOf(path);
+  const isSecret = field.shape === 'secret' || fieldAt(table, path)?.writeOnly === true;
+  if (isSecret) return refuseSecret(taking, place);
+  if (field.unknown !== undefined)
+    return refuse(taking, 'value-unknown', {
+      message: `the live value of ${nameOfAcceptedChange(taking)} is not known: ${field.unknown}`,
+      place,
+      fix: 'write it by hand, or let apply set what is declared',
+    });
+  return taking;
+}
+
+/**
+ * Whether somebody changed it in the target: the manifest still says what was applied last, or live is neither as applied nor as
+ * declared. What is no key that users choose and was never applied is an edit of the manifest.
+ */
+function isDrift(
+  { path, before, after, shape, unknown }: FieldChange,
+  { recorded, table }: DriftContext,
+): boolean {
+  if (recorded === undefined) return false;
+  const applied = valueAt(recorded, path);
+  if (sameJson(applied, after)) return true;
+  if (shape === 'secret' || unknown !== undefined) return false;
+  const wasApplied = applied !== undefined || fieldAt(table, path) === undefined;
+  return wasApplied && !sameJson(applied, before);
+}
+
+function renamed(taking: AcceptedChange, { place }: DesiredResource): Refusal {
+  const name = JSON.stringify(taking.value);
+  return refuse(taking, 'resource-renamed', {
+    message: `${quoted(formatAddress(taking.address))} is called ${name} in its target`,
+    place,
+    fix: `write ${name} here and wherever it is named, or let apply change it back`,
+  });
+}

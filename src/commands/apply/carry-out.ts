@@ -1,0 +1,337 @@
+/** Carries out the plan of an apply: history, progress and outcomes, and a new plan that proves that nothing is left to do. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TargetConnection } from '../../api/open-target.ts';
+import { type Applied, applyPlan, type ApplyTarget } from '../../apply/apply-plan.ts';
+import type { LedgerHead } from '../../apply/keep-ledger.ts';
+import { saveFound } from '../../apply/ledger-records.ts';
+import { creationsInDoubt, withFoundTrue } from '../../apply/verify-write.ts';
+import { type AddressText, formatAddress } from '../../model/address.ts';
+import type { ApplyEvent, Change, Outcome } from '../../model/change.ts';
+import type { FieldChange } from '../../model/field.ts';
+import type { HistoryEntry, Ledger, RunIdentity } from '../../model/ledger.ts';
+import type { Plan } from '../../model/plan.ts';
+import { counted } from '../../model/quoted.ts';
+import type { PlanResult } from '../../plan/build-plan.ts';
+import { progressEvent, renderOutcomesJson } from '../../report/json/apply-events.ts';
+import { formatPlace } from '../../report/text/change.ts';
+import { fieldLines } from '../../report/text/field.ts';
+import {
+  columns,
+  inColumn,
+  indent,
+  labelled,
+  nameColumn,
+  type Paint,
+  plain,
+} from '../../report/text/layout.ts';
+import {
+  countOutcomes,
+  doneText,
+  isAllDone,
+  renderEvent,
+  renderOutcomes,
+  stepAfterApply,
+} from '../../report/text/outcomes.ts';
+import { fieldViews, formatPath } from '../../report/view/field.ts';
+import { incompleteReasons } from '../../report/view/plan-summary.ts';
+import { printable } from '../../report/view/printable.ts';
+import { formatInline, unknown } from '../../report/view/value.ts';
+import { clocksOf, keepHistory } from '../../run/apply-history.ts';
+import { type ExitCode, exitCodeOfApply, exitCodes } from '../../run/exit-codes.ts';
+import { endAfter } from '../../run/lock.ts';
+import { makePlan } from '../../run/make-plan.ts';
+import type { PreparedRun } from '../../run/prepare-run.ts';
+import { readSecret, secretContext } from '../../run/read-secret.ts';
+import { raceStop, reportStop, type StopSignals } from '../../run/stop-signals.ts';
+import {
+  type CommandContext,
+  printJson,
+  printWarnings,
+  type Terminal,
+  textOutput,
+} from '../../run/terminal.ts';
+import { endApprovals } from './store-approval.ts';
+
+export type PreparedApply = PreparedRun<TargetConnection>;
+
+/** A run that has consent to write. */
+interface WritingRun extends PreparedApply {
+  readonly head: LedgerHead;
+  /** approvals that end when it ends well */
+  readonly digests: readonly string[];
+}
+
+/** One run of apply: its identity, and the signals that stop it. */
+export interface ApplyContext extends CommandContext, StopSignals {
+  readonly run: RunIdentity;
+}
+
+/** Applies a plan that may be applied, plans again, and reports what came of it. */
+export async function carryOut(
+  planning: PlanResult,
+  prepared: WritingRun,
+  context: ApplyContext,
+): Promise<ExitCode> {
+  const { stop, run, terminal } = context;
+  const { store, ledger, from, held, digests } = prepared;
+  const [now, fence] = [context.host.now, held?.fence];
+  const about = { from, run, store, ledger, held, clocks: clocksOf(prepared) };
+  const history = await keepHistory(planning.plan, about, terminal);
+  const ended: Outcome[] = [];
+  let [completed, unrecorded, isProved] = [false, true, false];
+  let written: Ledger | undefined;
+  let endedApprovals: HistoryEntry['endedApprovals'];
+  const work = async () => {
+    try {
+      const applied = await applyWithProgress(planning, prepared, { ...context, ended });
+      unrecorded = false;
+      written = applied.ledger;
+      const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
+      if (proved === 'stopped') {
+        const { outcomes } = applied;
+        const code = exitCodeOfApply(outcomes, undefined) || exitCodes.partial;
+        const told = { done: doneText(outcomes), code, isNews: isAllDone(outcomes) };
+        return finish({ outcomes, context, code: reportStop(stop, terminal, told) });
+      }
+      const { outcomes, proof } = proved;
+      ended.splice(0, ended.length, ...outcomes);
+      const code = exitCodeOfApply(outcomes, proof);
+      isProved = code === exitCodes.done && (proof ?? planning.plan).selection === undefined;
+      if (code === exitCodes.done)
+        endedApprovals = await endApprovals(store, proved.ledger, { digests, isProved, now, fence });
+      completed = true;
+      return finish({ ...proved, context, code });
+    } catch (error) {
+      // The outcomes are reported in any case: when the ledger could not be written, they are recorded nowhere else.
+      if (ended.length > 0) finish({ outcomes: ended, context, code: exitCodes.error });
+      throw error;
+    }
+  };
+  const ending = () => ({ completed, unrecorded, proved: isProved, endedApprovals, ledger: written });
+  return endAfter(work, () => history.end(ended, ending()));
+}
+
+/** @param context.ended each outcome is added to it as soon as it is known */
+async function applyWithProgress(
+  planning: PlanResult,
+  prepared: WritingRun,
+  { host, terminal, stop, cut, ended }: ApplyContext & { readonly ended: Outcome[] },
+): Promise<Applied> {
+  const progress = openProgress(terminal);
+  try {
+    return await applyPlan({
+      planning,
+      kinds: host.kinds,
+      targets: applyTargets(prepared),
+      ledger: prepared.ledger,
+      head: prepared.head,
+      store: prepared.store,
+      ...(prepared.held === undefined ? {} : { fence: prepared.held.fence }),
+      stop,
+      readSecret: (source) => readSecret(source, secretContext(prepared.request.stack, host)),
+      now: host.now,
+      pause: (milliseconds) => pause(milliseconds, undefined, { signal: cut }).catch(() => {}),
+      tell: (event) => {
+        if (event.type === 'end') ended.push(event.outcome);
+        if (planning.plan.changes.length > 0) progress.show(event);
+      },
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+function applyTargets({ connected }: PreparedApply): ReadonlyMap<string, ApplyTarget> {
+  return new Map(
+    connected.targets.map((target) => [
+      target.target.name,
+      { session: target.openSession(), writer: target.connection.openWriter() },
+    ]),
+  );
+}
+
+interface Proved {
+  /** corrected by what the new plan shows */
+  readonly outcomes: readonly Outcome[];
+  /** the plan that was made afterwards; absent when there was nothing to prove */
+  readonly proof?: Plan;
+  /** as written last */
+  readonly ledger: Ledger;
+}
+
+/** Plans again with the new ledger. */
+async function prove(
+  plan: Plan,
+  { outcomes, ledger }: Applied,
+  { prepared, stop }: { readonly prepared: PreparedApply; readonly stop: AbortSignal },
+): Promise<Proved | 'stopped'> {
+  if (plan.changes.length === 0)
+    return plan.coverage.complete ? { outcomes, ledger } : { outcomes, proof: plan, ledger };
+  const { former, begunCreations = [], ...request } = prepared.request;
+  const written = {
+    ledger,
+    // Creations of this apply whose outcome is unknown are treated like those of an apply that was cut short: not as foreign.
+    begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
+    // The records of the former ledger have been imported by now.
+    ...(former && { former: { ...former, records: new Set<AddressText>() } }),
+    // The questions of commits and of times were settled before the apply.
+    commitOrder: undefined,
+    isApproved: true,
+  };
+  const again = await raceStop(makePlan({ ...request, ...written }), stop);
+  if (again === 'stopped') return again;
+  const saved = await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
+  return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan, ledger: saved };
+}
+
+interface ApplyResult {
+  readonly outcomes: readonly Outcome[];
+  readonly context: CommandContext;
+  readonly code: ExitCode;
+  readonly proof?: Plan;
+}
+
+function finish({ outcomes, context: { terminal }, code, proof }: ApplyResult): ExitCode {
+  printOutcomes(terminal, outcomes, proof);
+  return code;
+}
+
+// Shows the progress of an apply: one line that is updated on a terminal, one line for each change elsewhere. It never reads the
+// keyboard, because then a Ctrl-C would not reach the apply as a signal.
+
+interface Progress {
+  show(event: ApplyEvent): void;
+  end(): void;
+}
+
+/** With JSON output the progress goes to stderr as text, because stdout must hold only the result, or its events. */
+function openProgress(terminal: Terminal): Progress {
+  const { host } = terminal;
+  if (terminal.format === 'text' && host.stdout.isTTY && host.env['TERM'] !== 'dumb')
+    return liveLine(terminal);
+  const isText = terminal.format === 'text';
+  const output = isText ? host.stdout : host.stderr;
+  const paint = isText ? terminal.paint : terminal.errorPaint;
+  return {
+    show: (event) => {
+      terminal.events?.write(progressEvent(event));
+      const line = renderEvent(event, { paint });
+      if (line !== undefined) output.write(`${line}\n`);
+    },
+    end: () => {},
+  };
+}
+
+/** Moves the cursor to the start of its line and clears the line. */
+const clearLine = '\r\u001b[K';
+
+function liveLine({ host, width = 80 }: Terminal): Progress {
+  return {
+    show: (event) => {
+      const text = renderEvent(event, { paint: plain });
+      if (text !== undefined) host.stdout.write(`${clearLine}${fitting(text, width)}`);
+    },
+    end: () => host.stdout.write(clearLine),
+  };
+}
+
+/** Shortens a text to one line of the terminal: of a wrapped line only the last row could be cleared. */
+function fitting(text: string, width: number): string {
+  if (columns(text) < width) return text;
+  let fits = '';
+  for (const character of text) {
+    if (columns(fits + character) > width - 2) break;
+    fits += character;
+  }
+  return `${fits}…`;
+}
+
+// The end of an apply: what came of each change, and whether the plan that was made afterwards is empty.
+
+/** @param proof the plan that was made afterwards; absent when there was nothing to prove */
+function printOutcomes(terminal: Terminal, outcomes: readonly Outcome[], proof: Plan | undefined): void {
+  printJson(terminal, (reported) => renderOutcomesJson(outcomes, reported));
+  terminal.pending.outcomes = countOutcomes(outcomes);
+  const output = textOutput(terminal);
+  for (const block of endingBlocks(outcomes, terminal, proof)) output?.write(`\n${block}\n`);
+  printWarnings(terminal, proof?.problems ?? []);
+}
+
+/** The blocks of text at the end. When each outcome has been printed already, only those that need attention are repeated. */
+function endingBlocks(outcomes: readonly Outcome[], terminal: Terminal, proof: Plan | undefined): string[] {
+  const { paint, width, host } = terminal;
+  if (outcomes.length === 0) return [];
+  const blocks = [renderOutcomes(outcomes, { paint, openOnly: !host.stdout.isTTY })];
+  if (proof === undefined) return [...blocks, stepAfterApply(outcomes, undefined)];
+  const residue = renderUnconverged(withoutReported(proof, outcomes), {
+    paint,
+    ...(width === undefined ? {} : { width }),
+  });
+  if (residue !== '') return [...blocks, residue, stepAfterApply(outcomes, 'not-empty')];
+  const nothingLeft = proof.changes.length === 0 && proof.problems.length === 0;
+  if (!nothingLeft) return [...blocks, stepAfterApply(outcomes, 'not-empty')];
+  return [...blocks, 'Planned again: nothing is left to do', stepAfterApply(outcomes, 'empty')];
+}
+
+// The changes in the plan that is made after an apply: each field with the sent value and the one that the service returned.
+// In that plan `before` is the returned value and `after` the sent one.
+
+interface UnconvergedOptions {
+  readonly paint: Paint;
+  readonly width?: number;
+}
+
+/** Empty when the plan is empty and its look was complete: everything converged. */
+export function renderUnconverged(plan: Plan, { paint, width = 100 }: UnconvergedOptions): string {
+  const blocks = plan.changes.map((change) => changeLines(change, paint, width));
+  const count = plan.changes.length;
+  const summary = count === 0 ? [] : [paint.error(`${counted(count, 'resource')} did not converge`)];
+  const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
+  const unproven = plan.coverage.complete
+    ? []
+    : [
+        paint.warning('It could not be proved that nothing is left: the look was incomplete'),
+        ...indent(reasons, 2),
+      ];
+  return [...blocks, unproven, summary]
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+function changeLines(change: Change, paint: Paint, width: number): string[] {
+  const { address, action, reason, place, fields } = change;
+  const where = place === undefined ? '' : `  ${paint.dim(formatPlace(place))}`;
+  const column = nameColumn(fields.map(({ path }) => formatPath(path)));
+  const body = [
+    paint.dim(`still to ${action}: ${printable(reason)}`),
+    ...fields.flatMap((field) => unconvergedLines(field, { paint, width: width - 4, column })),
+  ];
+  return [`${paint.bold(printable(formatAddress(address)))}${where}`, ...indent(body, 4)];
+}
+
+interface FieldLayout {
+  readonly paint: Paint;
+  readonly width: number;
+  /** the column where values begin */
+  readonly column: number;
+}
+
+/** Short values on one line; long ones as a difference. */
+function unconvergedLines(field: FieldChange, layout: FieldLayout): string[] {
+  const { paint, width, column } = layout;
+  const name = inColumn(formatPath(field.path), column);
+  const sent = formatInline(field.after, field.shape);
+  const returned = field.unknown === undefined ? formatInline(field.before, field.shape) : unknown;
+  const line = `${name}sent ${sent}, returned ${returned}`;
+  if (columns(line) <= width) return [line];
+  const views = fieldViews(field);
+  return [...fieldLines(views, { paint, width, whole: false }), paint.dim('  (- returned, + sent)')];
+}
+
+/** Drops changes whose outcome already said that they were not carried out: only carried-out changes can fail to converge. */
+function withoutReported(proof: Plan, outcomes: readonly Outcome[]): Plan {
+  const open = outcomes.filter(({ kind }) => kind !== 'applied' && kind !== 'unchanged');
+  const reported = new Set(open.map(({ address }) => formatAddress(address)));
+  return { ...proof, changes: proof.changes.filter(({ address }) => !reported.has(formatAddress(address))) };
+}

@@ -1,0 +1,65 @@
+/**
+ * Filters events by who did what to what, and keeps the newest of many. A trail can be asked only for a time, and may be longer
+ * than memory.
+ */
+import type { TrailEvent } from '../../model/audit-trail.ts';
+
+/** Each is compared as a whole; absent: any. */
+export interface EventFilter {
+  /** id or name of the actor, or the id of who acted in their name */
+  readonly actor?: string | undefined;
+  /** id or type of the resource */
+  readonly resource?: string | undefined;
+  /** the action, or type and action: `update`, `workspace update` */
+  readonly action?: string | undefined;
+  /** milliseconds since 1970; events of this very time are left out */
+  readonly since?: number | undefined;
+  /** the same, and they are not */
+  readonly until?: number | undefined;
+}
+
+export function matches(event: TrailEvent, filter: EventFilter): boolean {
+  const { actor, resource, at } = event;
+  const isOneOf = (wanted: string | undefined, ...found: readonly (string | undefined)[]) =>
+    wanted === undefined || found.includes(wanted);
+  return (
+    isOneOf(filter.actor, actor.id, actor.name, actor.impersonatorId) &&
+    isOneOf(filter.resource, resource.id, resource.type) &&
+    isOneOf(filter.action, resource.action, `${resource.type} ${resource.action}`) &&
+    at > (filter.since ?? Number.NEGATIVE_INFINITY) &&
+    at <= (filter.until ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+/** The one order of lists: by time, and within a millisecond by id. */
+export function oldestFirst(one: TrailEvent, other: TrailEvent): number {
+  return one.at - other.at || (one.id < other.id ? -1 : 1);
+}
+
+// Keeps the newest of many events: a trail may be longer than memory, and its order is the service's.
+
+export class NewestEvents {
+  readonly #filter: EventFilter;
+  readonly #most: number;
+  #events: TrailEvent[] = [];
+
+  /** @param most how many are kept */
+  constructor(filter: EventFilter, most: number) {
+    this.#filter = filter;
+    this.#most = most;
+  }
+
+  add(events: readonly TrailEvent[]): void {
+    for (const event of events) if (matches(event, this.#filter)) this.#events.push(event);
+    if (this.#events.length > 4 * this.#most + 1000) this.#events = [...this.newestFirst()];
+  }
+
+  /** how many were added, up to where older ones are dropped */
+  get size(): number {
+    return this.#events.length;
+  }
+
+  newestFirst(): readonly TrailEvent[] {
+    return this.#events.toSorted((one, other) => oldestFirst(other, one)).slice(0, this.#most);
+  }
+}

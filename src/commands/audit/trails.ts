@@ -1,0 +1,164 @@
+/**
+ * How each command about audit trails begins: finds the stack, the targets and their trails, asks which organization a target
+ * is, and ends with a signal. Mistakes in manifests do not matter.
+ */
+import { refuseForeign } from '../../audit-trail/parse-event.ts';
+import type { TrailEvent } from '../../model/audit-trail.ts';
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
+import { WireError } from '../../model/http.ts';
+import { memberOf } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
+import { formatIdentity, identityOf, type Stack, type Target } from '../../model/stack.ts';
+import { auditedTargets, type ConnectionLimits, connectToRead } from '../../run/connect.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
+import type { CliHost } from '../../run/host.ts';
+import { loadManifests } from '../../run/load-manifests.ts';
+import { SecretError } from '../../run/read-secret.ts';
+import { listenForEnd, type StopSignals } from '../../run/stop-signals.ts';
+import { type CommandContext, printDiagnostics, printError } from '../../run/terminal.ts';
+
+export interface AuditContext extends CommandContext {
+  readonly stack: Stack;
+  /** milliseconds since 1970: when the run began to read standard input; absent when it did not */
+  readonly began?: number | undefined;
+  readonly stops: Omit<StopSignals, 'cut'>;
+  /** whose trails it is about */
+  readonly targets: readonly Target[];
+}
+
+interface TrailsWanted {
+  /** one of the stack's targets; all when absent */
+  readonly target?: string | undefined;
+  /** seconds; overrides that of the stack */
+  readonly timeout?: number | undefined;
+  /** whether the services are asked, which takes a token */
+  readonly live: boolean;
+}
+
+export async function withTrails(
+  path: string | undefined,
+  { target, timeout, live }: TrailsWanted,
+  context: CommandContext,
+  work: (context: AuditContext) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { host, terminal } = context;
+  const stops = listenForEnd(host);
+  try {
+    const { stack, diagnostics, began } = await loadManifests(path, host, { timeout, over: stops.over });
+    if (stack === undefined) {
+      printDiagnostics(terminal, diagnostics);
+      return exitCodeOf(diagnostics) || exitCodes.error;
+    }
+    const targets = chooseTrails(stack, target, { live });
+    if ('code' in targets) {
+      printError(terminal, targets.code, targets.message);
+      return exitCodes.error;
+    }
+    return await work({ host, terminal, stack, began, stops, targets });
+  } finally {
+    stops.dispose();
+  }
+}
+
+// Chooses the targets whose trails a command is about, and names their trails in an archive.
+
+interface Mistake {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+}
+
+/**
+ * @param wanted the target that was named on the command line; all when absent
+ * @param options.live whether the services are asked, which takes a token
+ */
+function chooseTrails(
+  stack: Stack,
+  wanted: string | undefined,
+  { live }: { readonly live: boolean },
+): readonly Target[] | Mistake {
+  const known = stack.targets.filter(({ service }) => service === 'workspaces');
+  const named = wanted === undefined ? known : known.filter(({ name }) => name === wanted);
+  if (wanted !== undefined && named.length === 0)
+    return {
+      code: 'unknown-target',
+      message: `stack ${quoted(stack.name)} has no target ${quoted(wanted)} of service "workspaces", which alone has an audit trail`,
+    };
+  const audited = auditedTargets({ targets: named });
+  if (!live || audited.length > 0) return live ? audited : named;
+  const which = wanted === undefined ? 'no target' : `target ${quoted(wanted)}`;
+  return {
+    code: 'no-audit-token',
+    message:
+      `${which}${wanted === undefined ? ` of stack ${quoted(stack.name)} has an` : ' has no'} "auditToken": add "auditToken: { env: NAME }" in ${stack.file}, ` +
+      `best with a token that was made for audit trails`,
+  };
+}
+
+/** The name of a target's trail in an archive: a target may be called otherwise in another stack (rule 37). */
+export function trailOf(target: Target): string {
+  return formatIdentity(identityOf(target));
+}
+
+// Asks which organization a target is: its opaque id, which all events of its trail have. With the target's own token, for the one that
+// gets the trail can ask for nothing else.
+
+/** How long it is waited for, in milliseconds: what is asked is only whether the trail is the right one. */
+const patience = 10_000;
+
+interface OrganizationContext {
+  readonly stack: Stack;
+  readonly host: CliHost;
+}
+
+/**
+ * Undefined where it cannot be told: without a token of the target, or from a service that does not give the id. The embedded service
+ * gives a target that has no `auditToken` the trail of its own organization. Source: wire/workspaces 1.1
+ */
+async function organizationOf(
+  target: Target,
+  { stack, host }: OrganizationContext,
+  limits: ConnectionLimits,
+): Promise<string | undefined> {
+  if (target.auditToken === undefined) return undefined;
+  const until = Math.min(limits.deadline.until, host.now() + patience);
+  const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(patience)]);
+  try {
+    const alone = { ...stack, targets: [target] };
+    const { targets, close } = await connectToRead(alone, host, { ...limits, deadline: { until }, signal });
+    try {
+      const reader = targets[0]?.connection.reader;
+      const answer = await reader?.get(`/organizations/${encodeURIComponent(target.organization ?? '')}`);
+      const data = answer?.status === 200 ? memberOf(answer.body, 'data') : undefined;
+      const id = memberOf(memberOf(data, 'attributes'), 'external-id');
+      return typeof id === 'string' && id !== '' ? id : undefined;
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    if (error instanceof WireError || error instanceof SecretError) return undefined;
+    throw error;
+  }
+}
+
+/** Each organization is asked for at most once, and only when there are events. */
+export class Organizations {
+  readonly #context: OrganizationContext;
+  readonly #found = new Map<string, Promise<string | undefined>>();
+
+  constructor(context: OrganizationContext) {
+    this.#context = context;
+  }
+
+  of(target: Target, limits: ConnectionLimits): Promise<string | undefined> {
+    const known = this.#found.get(target.name) ?? organizationOf(target, this.#context, limits);
+    this.#found.set(target.name, known);
+    return known;
+  }
+
+  /** @throws TrailError when the events are of another organization than the target */
+  async check(target: Target, events: readonly TrailEvent[], limits: ConnectionLimits): Promise<void> {
+    const [first] = events;
+    const organization = first && ((await this.of(target, limits)) ?? first.organizationId);
+    if (organization !== undefined) for (const event of events) refuseForeign(event, organization);
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * `trueup comment --plan plan.json`: shows a plan file in its pull request, in the one comment that its stack has there. Where
+ * the token may not write, as in a fork, the comment is printed and the run succeeds.
+ */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type CodeHost, openCodeHost } from '../../api/code-host.ts';
+import { standardInput } from '../../manifest/files/find-stack.ts';
+import type { Plan } from '../../model/plan.ts';
+import { quoted } from '../../model/quoted.ts';
+import { renderPlanMarkdown } from '../../report/markdown/plan.ts';
+import { blockedLine, summaryLine } from '../../report/view/plan-summary.ts';
+import { type CommandEnd, type CommonOptions, timeoutOption } from '../../run/command-options.ts';
+import { openDeadline } from '../../run/deadline.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import type { CliHost } from '../../run/host.ts';
+import { isRefusal, openPlanFile, type PlanFile } from '../../run/plan-file.ts';
+import { planWithoutSecrets } from '../../run/print-plan.ts';
+import {
+  codeHosts,
+  findReview,
+  jobCommit,
+  type PlaceFlags,
+  readEvent,
+  type ReviewPlace,
+} from '../../run/pull-request.ts';
+import { listenForEnd, raceStop } from '../../run/stop-signals.ts';
+import { type CommandContext, printError, type Terminal } from '../../run/terminal.ts';
+import { renderComment } from './render.ts';
+import {
+  githubHeaders,
+  githubReview,
+  gitlabHeaders,
+  gitlabReview,
+  NoRights,
+  Review,
+  ReviewError,
+} from './review.ts';
+import { AuthorUnknown, type Draft, markStale, type Posted, postPlan } from './sticky-comment.ts';
+
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
+    .option('--plan <file>', 'the plan, as "plan --out" keeps it')
+    .addOption(new Option('--service <name>', 'default: that of the CI job').choices(codeHosts))
+    .option('--url <url>', 'the address of its API (default: GITHUB_API_URL or CI_API_V4_URL)')
+    .option('--repository <owner/name>', 'on GitHub (default: GITHUB_REPOSITORY)')
+    .option('--project <id>', 'on GitLab, an id or a path (default: that of the merge request)')
+    .addOption(
+      new Option(
+        '--number <number>',
+        'of the pull request or merge request (default: that of the CI job)',
+      ).argParser(parseNumber),
+    )
+    .option(
+      '--commit <sha>',
+      'the commit that was planned, for a plan file that does not tell it; with --outdated, the one that is planned now',
+    )
+    .option(
+      '--token-env <variable>',
+      'the environment variable that holds the token (default: GITHUB_TOKEN or GITLAB_TOKEN)',
+    )
+    .option(
+      '--author <name>',
+      'the account that writes our comments (default: that of the token; for an app, see docs/reports.md)',
+    )
+    .option(
+      '--outdated',
+      'mark the comment that is there as out of date, and post nothing; needs --stack or --plan',
+    )
+    .option('--stack <name>', 'with --outdated: the stack whose comment it is')
+    .option('--always', 'create a comment also for a plan without changes')
+    .option('--must-post', 'fail where the token may not write, such as in a fork, and not only print')
+    .option('--dry-run', 'print the comment, and send nothing')
+    .addOption(
+      timeoutOption('how long the run may take, waits for the limit of the rate included (default: 10m)'),
+    )
+    .action(async (options: CommonOptions & CommentOptions) => {
+      end(await comment(options, { host, terminal: terminalOf(options) }));
+    });
+}
+
+function parseNumber(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('a number such as 12');
+  return Number(text);
+}
+
+interface CommentOptions extends PlaceFlags {
+  /** a plan file */
+  readonly plan?: string;
+  readonly author?: string;
+  readonly outdated?: boolean;
+  readonly stack?: string;
+  readonly always?: boolean;
+  readonly mustPost?: boolean;
+  readonly dryRun?: boolean;
+  /** seconds */
+  readonly timeout?: number;
+}
+
+/** In seconds; the rate of a service may have to be waited for. */
+const defaultTimeout = 600;
+
+async function comment(options: CommentOptions, { host, terminal }: CommandContext): Promise<ExitCode> {
+  keepTokens(options, host);
+  const misuse = whyMisused(options);
+  if (misuse !== undefined) return failed(terminal, 'usage', misuse);
+  const opened = options.plan === undefined ? undefined : await openPlanFile(options.plan, host.cwd);
+  if (opened !== undefined && isRefusal(opened)) return failed(terminal, opened.code, opened.message);
+  const event = await readEvent(host);
+  const origin = opened && originOf(opened, options);
+  if (typeof origin === 'string') return failed(terminal, 'usage', origin);
+  const draft = opened && draftOf(opened.plan, host, origin ?? {});
+  if (options.dryRun === true && draft !== undefined) {
+    host.stdout.write(`${renderComment({ ...draft, earlier: [] })}\n`);
+    return exitCodes.done;
+  }
+  const place = findReview(options, host.env, event);
+  if (typeof place === 'string') return failed(terminal, 'review-unknown', place);
+  const token = host.env[place.tokenEnv]?.trim() ?? '';
+  if (token === '') return withoutToken(place, { draft, options, terminal });
+  const task: Task = {
+    place,
+    token,
+    options,
+    draft,
+    stack: draft?.stack ?? options.stack ?? '',
+    commit: options.commit ?? jobCommit(host.env, event, options.service),
+    isEmpty: isEmpty(opened?.plan),
+  };
+  return carryOut(task, terminal);
+}
+
+/** Whatever of them is used: none of them is printed or posted, also where a plan repeats one. */
+function keepTokens({ tokenEnv }: CommentOptions, { env, secrets }: CliHost): void {
+  for (const name of [tokenEnv ?? '', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'CI_JOB_TOKEN']) {
+    const value = env[name]?.trim();
+    if (value) secrets.keep(value);
+  }
+}
+
+interface Task {
+  readonly place: ReviewPlace;
+  readonly token: string;
+  readonly options: CommentOptions;
+  readonly draft: Draft | undefined;
+  readonly stack: string;
+  /** that was planned, or is planned now */
+  readonly commit: string | undefined;
+  readonly isEmpty: boolean;
+}
+
+function whyMisused({ plan, outdated = false, stack, dryRun }: CommentOptions): string | undefined {
+  if (outdated && dryRun) return '--outdated and --dry-run do not go together: it writes no plan';
+  if (outdated)
+    return plan === undefined && stack === undefined ? '--outdated needs --stack, or --plan' : undefined;
+  if (plan === undefined) return '--plan is missing: name the file that "trueup plan --out" wrote';
+  return stack === undefined ? undefined : '--stack goes with --outdated: a plan says which stack it is of';
+}
+
+async function carryOut(task: Task, terminal: Terminal): Promise<ExitCode> {
+  const { host } = terminal;
+  const stops = listenForEnd(host);
+  const deadline = openDeadline(task.options.timeout ?? defaultTimeout, { now: host.now });
+  stops.endWith(deadline);
+  const codeHost = openPlace(task, { host, signal: stops.over, until: deadline.until });
+  try {
+    const posted = await raceStop(post(task, codeHost), stops.stop);
+    if (posted === 'stopped') return exitCodes.interrupted;
+    host.stdout.write(`${commentTimes(posted, task)}\n`);
+    return exitCodes.done;
+  } catch (error) {
+    if (error instanceof NoRights) return printInstead(error.message, task, terminal);
+    if (error instanceof ReviewError) return failed(terminal, 'comment-refused', error.message);
+    if (error instanceof AuthorUnknown) return failed(terminal, 'comment-author', error.message);
+    throw error;
+  } finally {
+    deadline.clear();
+    stops.dispose();
+    await codeHost.close();
+  }
+}
+
+function post(
+  { options, commit, draft, stack, isEmpty: empty, place }: Task,
+  codeHost: CodeHost,
+): Promise<Posted> {
+  const { repository, number, service, usualAuthor } = place;
+  const api = service === 'github' ? githubReview(repository, number) : gitlabReview(repository, number);
+  const review = new Review(codeHost, api);
+  const accounts = { author: options.author, usual: usualAuthor };
+  if (draft === undefined || options.outdated === true) return markStale(review, { stack, accounts, commit });
+  return postPlan(review, draft, { accounts, creates: !empty || options.always === true });
+}
+
+function openPlace(
+  { place, token }: Task,
+  { host, signal, until }: { readonly host: CliHost; readonly signal: AbortSignal; readonly until: number },
+): CodeHost {
+  const { url, service } = place;
+  return openCodeHost({
+    url,
+    headers: service === 'github' ? githubHeaders : gitlabHeaders,
+    token,
+    userAgent: `trueup/${host.version}`,
+    env: host.env,
+    signal,
+    until,
+    onWait: (message) => host.stderr.write(`${message}\n`),
+    secrets: host.secrets,
+    ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
+  });
+}
+
+type Origin = Pick<Draft['shown'], 'commit' | 'dirty' | 'made'>;
+
+/** What a plan file says of its commit; not what is checked out now, or what this job is about. @returns a message when `--commit` says otherwise */
+function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions): Origin | string {
+  if (made?.commit === undefined) return { ...(made && { made: made.at }), ...(commit && { commit }) };
+  const known = [made.pullRequestCommit, made.commit].filter((one) => one !== undefined);
+  if (commit !== undefined && !known.includes(commit))
+    return `the plan ${quoted(file)} was made for commit ${quoted(known[0] ?? '')}, and --commit names ${quoted(commit)}`;
+  return {
+    made: made.at,
+    commit: commit ?? made.pullRequestCommit ?? made.commit,
+    ...(made.dirty ? { dirty: true } : {}),
+  };
+}
+
+function draftOf(plan: Plan, host: CliHost, origin: Origin): Draft {
+  const clean = planWithoutSecrets(plan, host);
+  const stack = plan.selection === undefined ? undefined : standardInput;
+  const blocked = blockedLine(plan);
+  return {
+    stack: plan.stack,
+    plan: renderPlanMarkdown(clean, stack === undefined ? {} : { stack }),
+    shown: {
+      ...origin,
+      post: host.newId(),
+      at: new Date(host.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+      digest: plan.digest,
+      summary: [summaryLine(plan), ...(blocked === undefined ? [] : [blocked])].join('; '),
+    },
+  };
+}
+
+/** A plan that says "No changes" without any problem is news only where a comment says something else. */
+function isEmpty(plan: Plan | undefined): boolean {
+  return (
+    plan !== undefined && plan.changes.length === 0 && plan.problems.length === 0 && plan.coverage.complete
+  );
+}
+
+function commentTimes(posted: Posted, { stack, place }: Task): string {
+  const where = `in ${place.repository} ${place.service === 'github' ? '#' : '!'}${place.number}`;
+  switch (posted.is) {
+    case 'none':
+      return `no comment for stack ${quoted(stack)} ${where}, and nothing to say in one`;
+    case 'left':
+      return `the comment for stack ${quoted(stack)} ${where} is left as it is: ${posted.why}`;
+    case 'marked':
+      return `marked the comment for stack ${quoted(stack)} ${where} as out of date${spot(posted.comment)}`;
+    default:
+      return `${posted.is} the comment for stack ${quoted(stack)} ${where}${spot(posted.comment)}`;
+  }
+}
+
+function spot({ url, id }: { readonly url?: string; readonly id: number }): string {
+  return `: ${url ?? id}`;
+}
+
+/** In a pipeline of a fork, GitLab gives no variable that is protected: nobody has to correct anything. */
+function withoutToken(
+  { tokenEnv, tokenMayLack }: ReviewPlace,
+  about: Pick<Task, 'draft' | 'options'> & { readonly terminal: Terminal },
+): ExitCode {
+  const why = `the environment variable ${quoted(tokenEnv)} is not set`;
+  if (tokenMayLack) return printInstead(why, about, about.terminal);
+  return failed(
+    about.terminal,
+    'secret-unreadable',
+    `${why}: it has to hold a token that may write comments`,
+  );
+}
+
+function printInstead(
+  why: string,
+  { draft, options }: Pick<Task, 'draft' | 'options'>,
+  terminal: Terminal,
+): ExitCode {
+  const { host } = terminal;
+  if (options.mustPost === true) return failed(terminal, 'comment-refused', why);
+  host.stderr.write(
+    `the comment was not posted, because the token has no rights for it here, as in a fork: ${why}${draft === undefined ? '' : '; it is on standard output instead'}\n`,
+  );
+  if (draft !== undefined) host.stdout.write(`${renderComment({ ...draft, earlier: [] })}\n`);
+  return exitCodes.done;
+}
+
+function failed(terminal: Terminal, code: Parameters<typeof printError>[1], message: string): ExitCode {
+  printError(terminal, code, message);
+  return exitCodes.error;
+}

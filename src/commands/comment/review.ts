@@ -1,0 +1,214 @@
+/**
+ * One pull request of GitHub or merge request of GitLab: lists, writes and removes its comments, and finds out who writes them.
+ * What differs between the services is in a table for each. Source: wire/code-hosts 1, 2
+ */
+import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../../api/code-host.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+
+/** What is different from service to service. All paths are below the API's address, unless the table says otherwise. */
+interface ReviewApi {
+  /** as a person would say it */
+  readonly named: string;
+  /** a page of comments, oldest first, a hundred each */
+  listPath(page: number): string;
+  readonly createPath: string;
+  commentPath(id: number): string;
+  readonly updateMethod: 'PATCH' | 'PUT';
+  /** the review itself, with the commit that it is about */
+  readonly reviewPath: string;
+  headOf(review: JsonObject): Json | undefined;
+  /** the name of who wrote a comment; undefined for what nobody wrote, such as notes of the system */
+  authorOf(comment: JsonObject): Json | undefined;
+  /** whether an app wrote a comment, whose token belongs to no user */
+  isApp(comment: JsonObject): boolean;
+  /** the user whom the token belongs to; tokens of apps may get no answer */
+  readonly selfPath: string;
+  selfOf(user: JsonObject): Json | undefined;
+  /** whether this answer to a write, or to the list, only says that the token has no rights here */
+  lacksRights(status: number): boolean;
+}
+
+export interface PostedComment {
+  readonly id: number;
+  readonly body: string;
+  readonly author: string;
+  readonly isApp: boolean;
+  /** where people see it */
+  readonly url?: string;
+}
+
+/** The token may not see or write the comments: that is how it is in a fork. */
+export class NoRights extends Error {
+  override readonly name = 'NoRights';
+}
+
+/** The service refuses for another reason than rights. */
+export class ReviewError extends Error {
+  override readonly name = 'ReviewError';
+  /** the service failed, and may have carried the request out all the same */
+  readonly isFault: boolean;
+
+  constructor(message: string, isFault = false) {
+    super(message);
+    this.isFault = isFault;
+  }
+}
+
+/** The maximal number of pages of a list: more comments than any pull request may have. */
+const maxPages = 500;
+
+export class Review {
+  readonly #host: CodeHost;
+  readonly #api: ReviewApi;
+
+  constructor(host: CodeHost, api: ReviewApi) {
+    this.#host = host;
+    this.#api = api;
+  }
+
+  /** All comments, oldest first. @throws NoRights, ReviewError */
+  async list(): Promise<readonly PostedComment[]> {
+    const found = new Map<number, PostedComment>();
+    for (let page: number | undefined = 1, read = 0; page !== undefined; read += 1) {
+      const answer = await this.#send({ method: 'GET', path: this.#api.listPath(page), repeatable: true });
+      if (!Array.isArray(answer.body)) throw this.#unexpected(answer);
+      for (const one of answer.body.flatMap((item: Json) => this.#commentIn(item) ?? []))
+        found.set(one.id, one);
+      const { nextPage } = answer;
+      if (nextPage !== undefined && (nextPage <= page || read >= maxPages))
+        throw new ReviewError(`${answer.method} ${answer.url} tells of a list without an end`);
+      page = nextPage;
+    }
+    return [...found.values()].sort((one, other) => one.id - other.id);
+  }
+
+  /** Not sent again when its answer was lost: whether it was carried out, the list tells. */
+  async create(body: string): Promise<PostedComment> {
+    const request = {
+      method: 'POST',
+      path: this.#api.createPath,
+      body: { body },
+      repeatable: false,
+    } as const;
+    const answer = await this.#send(request);
+    const created = this.#commentIn(answer.body);
+    if (created === undefined) throw this.#unexpected(answer);
+    return created;
+  }
+
+  /** @returns undefined when the comment is there no more */
+  async update(id: number, body: string): Promise<PostedComment | undefined> {
+    const path = this.#api.commentPath(id);
+    const request = { method: this.#api.updateMethod, path, body: { body }, repeatable: true };
+    const answer = await this.#send(request, isGone);
+    if (isGone(answer.status)) return undefined;
+    const updated = this.#commentIn(answer.body);
+    if (updated === undefined) throw this.#unexpected(answer);
+    return updated;
+  }
+
+  /** One that cannot be removed stays: it is a comment too many, and no reason to fail. */
+  async remove(id: number): Promise<void> {
+    await this.#host.send({ method: 'DELETE', path: this.#api.commentPath(id), repeatable: true });
+  }
+
+  /** The commit that the review is about now; undefined where the token may not see it. */
+  async head(): Promise<string | undefined> {
+    const request = { method: 'GET', path: this.#api.reviewPath, repeatable: true } as const;
+    const { body } = await this.#host.send(request);
+    const head = isJsonObject(body) ? this.#api.headOf(body) : undefined;
+    return typeof head === 'string' && head !== '' ? head : undefined;
+  }
+
+  /** Whom the token belongs to; undefined where nobody tells it. */
+  async self(): Promise<string | undefined> {
+    const request = { method: 'GET', path: this.#api.selfPath, repeatable: true } as const;
+    const { status, body } = await this.#host.send(request);
+    const name = status === 200 && isJsonObject(body) ? this.#api.selfOf(body) : undefined;
+    return typeof name === 'string' && name !== '' ? name : undefined;
+  }
+
+  async #send(
+    request: CodeHostRequest,
+    also: (status: number) => boolean = () => false,
+  ): Promise<CodeHostAnswer> {
+    const answer = await this.#host.send(request);
+    if (answer.status < 300 || also(answer.status)) return answer;
+    const said = `${answer.method} ${answer.url} answered ${answer.status}${answer.words === '' ? '' : `: ${answer.words}`}`;
+    throw this.#api.lacksRights(answer.status)
+      ? new NoRights(said)
+      : new ReviewError(said, answer.status >= 500);
+  }
+
+  #commentIn(value: Json): PostedComment | undefined {
+    if (!isJsonObject(value)) return undefined;
+    const { id, body, html_url: url } = value;
+    const author = this.#api.authorOf(value);
+    if (typeof id !== 'number' || typeof body !== 'string' || typeof author !== 'string') return undefined;
+    const isApp = this.#api.isApp(value);
+    return { id, body, author, isApp, ...(typeof url === 'string' ? { url } : {}) };
+  }
+
+  #unexpected({ method, url }: CodeHostAnswer): ReviewError {
+    return new ReviewError(
+      `${method} ${url} gave another answer than ${this.#api.named} gives; check that "--url" leads to its API`,
+    );
+  }
+}
+
+function isGone(status: number): boolean {
+  return status === 404 || status === 410;
+}
+
+// A pull request of GitHub. Its comments are those of the issue with the same number.
+// Source: wire/code-hosts 1, 2
+
+export const githubHeaders = {
+  accept: 'application/vnd.github+json',
+  'x-github-api-version': '2022-11-28',
+};
+
+/** @param repository `owner/name` */
+export function githubReview(repository: string, number: number): ReviewApi {
+  const root = `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
+  const comments = `${root}/issues/${number}/comments`;
+  return {
+    named: 'GitHub',
+    listPath: (page) => `${comments}?per_page=100&page=${page}`,
+    createPath: comments,
+    commentPath: (id) => `${root}/issues/comments/${id}`,
+    updateMethod: 'PATCH',
+    reviewPath: `${root}/pulls/${number}`,
+    headOf: ({ head }) => memberOf(head, 'sha'),
+    authorOf: ({ user }) => memberOf(user, 'login'),
+    isApp: ({ user }) => memberOf(user, 'type') === 'Bot',
+    // The token of an app, and of a job, is no user's: "Resource not accessible by integration" is the answer.
+    selfPath: '/user',
+    selfOf: ({ login }) => login,
+    lacksRights: (status) => status === 403 || status === 404,
+  };
+}
+
+// A merge request of GitLab, and its notes.
+// Source: wire/code-hosts 1, 2
+
+export const gitlabHeaders = { accept: 'application/json' };
+
+/** @param project its id, or its path with slashes */
+export function gitlabReview(project: string, number: number): ReviewApi {
+  const root = `/projects/${encodeURIComponent(project)}/merge_requests/${number}`;
+  return {
+    named: 'GitLab',
+    listPath: (page) => `${root}/notes?sort=asc&order_by=created_at&per_page=100&page=${page}`,
+    createPath: `${root}/notes`,
+    commentPath: (id) => `${root}/notes/${id}`,
+    updateMethod: 'PUT',
+    reviewPath: root,
+    headOf: ({ sha }) => sha,
+    authorOf: ({ author, system }) => (system === true ? undefined : memberOf(author, 'username')),
+    isApp: () => false,
+    selfPath: '/user',
+    selfOf: ({ username }) => username,
+    lacksRights: (status) => status === 401 || status === 403 || status === 404,
+  };
+}

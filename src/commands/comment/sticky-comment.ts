@@ -1,0 +1,260 @@
+/**
+ * Keeps one comment for each stack. It is known by its hidden first line and by the account that wrote it: the comments of other
+ * accounts are never changed. Of two jobs that both find none, both create one; each lists again afterwards, so that the later one of them sees both. The
+ * oldest stays, with the newer plan, and the others are removed.
+ */
+import { WireError } from '../../model/http.ts';
+import { quoted } from '../../model/quoted.ts';
+import {
+  type CommentState,
+  earlierPlans,
+  isMarked,
+  markOutdated,
+  readState,
+  renderComment,
+  type ShownPlan,
+} from './render.ts';
+import { NoRights, type PostedComment, type Review, ReviewError } from './review.ts';
+
+export interface Draft {
+  readonly stack: string;
+  readonly shown: ShownPlan;
+  /** Markdown */
+  readonly plan: string;
+}
+
+/** Which accounts may be ours. */
+interface Accounts {
+  /** named by the user */
+  readonly author?: string | undefined;
+  /** who writes with the token of such a job, where the service does not tell whom the token belongs to */
+  readonly usual?: string | undefined;
+}
+
+interface StickyOptions {
+  readonly accounts: Accounts;
+  /** whether a comment is created where there is none yet */
+  readonly creates: boolean;
+}
+
+export type Posted =
+  | { readonly is: 'created' | 'updated' | 'marked'; readonly comment: PostedComment }
+  | { readonly is: 'left'; readonly why: string }
+  | { readonly is: 'none' };
+
+/** It cannot be told which comments are ours. */
+export class AuthorUnknown extends Error {
+  override readonly name = 'AuthorUnknown';
+
+  constructor() {
+    super(
+      'there are comments for this stack, and the service does not tell which account this token belongs to, so nothing was changed; name the author of the comment with --author, such as --author "github-actions[bot]"',
+    );
+  }
+}
+
+/** How often all is looked at again, because something was created or removed meanwhile. */
+const maxRounds = 6;
+
+/** So often a comment may be listed and be gone when it is updated: a list may be a moment old. Then the token may only read. */
+const maxGone = 3;
+
+/** Shows a plan. @throws NoRights, ReviewError, AuthorUnknown, WireError */
+export async function postPlan(review: Review, draft: Draft, options: StickyOptions): Promise<Posted> {
+  const { stack } = draft;
+  let self = options.accounts.author;
+  let created: PostedComment | undefined;
+  const gone: number[] = [];
+  for (let round = 0; round < maxRounds; round += 1) {
+    const found = await findOurs(review, stack, { ...options.accounts, author: self });
+    self = found.self;
+    const [kept, ...younger] = withCreated(found.ours, created);
+    if (kept === undefined && !options.creates) return { is: 'none' };
+    const head = await review.head();
+    if (kept === undefined) {
+      created = await createOnce(review, renderDraft(draft, head), round === 0);
+      created = created && (await withAuthor(review, created, { draft, head, accounts: options.accounts }));
+      self ??= created?.author;
+      continue;
+    }
+    const ended = await settle(review, { draft, head, kept, younger });
+    if (ended === 'gone') {
+      created = undefined;
+      noteGone(gone, kept);
+      continue;
+    }
+    for (const { id } of younger) await review.remove(id);
+    return created?.id === kept.id && ended.is === 'updated' ? { ...ended, is: 'created' } : ended;
+  }
+  throw new ReviewError('the comments changed each time that they were looked at; run it again');
+}
+
+/** Marks the comment of a stack as out of date; there may be none. @param about.commit that is planned now */
+export async function markStale(
+  review: Review,
+  { stack, accounts, commit }: { stack: string; accounts: Accounts; commit: string | undefined },
+): Promise<Posted> {
+  const { ours } = await findOurs(review, stack, accounts);
+  const [kept] = ours;
+  if (kept === undefined) return { is: 'none' };
+  const state = readState(kept.body);
+  const head = await review.head();
+  if (head !== undefined && state?.shown.commit === head && commit !== undefined && commit !== head)
+    return { is: 'left', why: `it shows the plan of commit ${head}, which is the newest one` };
+  const what = commit === undefined ? 'a newer commit' : `commit ${quoted(commit)}`;
+  const text = markOutdated(stack, kept.body, state, `${what} is planned now`);
+  const comment = await review.update(kept.id, text);
+  if (comment !== undefined) return { is: 'marked', comment };
+  const again = await findOurs(review, stack, accounts);
+  if (again.ours.some(({ id }) => id === kept.id)) throw readOnly(kept);
+  return { is: 'none' };
+}
+
+/** @throws NoRights when it was so too often */
+function noteGone(gone: number[], kept: PostedComment): void {
+  gone.push(kept.id);
+  if (gone.filter((id) => id === kept.id).length >= maxGone) throw readOnly(kept);
+}
+
+/** A write is answered with 404, too, where the token may only read. */
+function readOnly({ id, url }: PostedComment): NoRights {
+  return new NoRights(`the comment ${url ?? id} is there, and not found when it is to be updated`);
+}
+
+/** A list may be a moment old: without what was just created, that would be created again. */
+function withCreated(
+  ours: readonly PostedComment[],
+  created: PostedComment | undefined,
+): readonly PostedComment[] {
+  if (created === undefined || ours.some(({ id }) => id === created.id)) return ours;
+  return [...ours, created].sort((one, other) => one.id - other.id);
+}
+
+/**
+ * The comments of our account. Who we are is asked only where it matters: most pull requests have no such comment yet.
+ * @throws AuthorUnknown when it cannot be told which account is ours
+ */
+async function findOurs(review: Review, stack: string, accounts: Accounts) {
+  const marked = (await review.list()).filter(({ body }) => isMarked(body, stack));
+  const self =
+    accounts.author ??
+    (marked.length === 0 ? undefined : ((await review.self()) ?? ourApp(marked, accounts)));
+  return { ours: marked.filter(({ author }) => isSameAccount(author, self)), self };
+}
+
+/**
+ * Only the token of an app gets no answer whom it belongs to. Ours is the usual app of such jobs, or one that its own comment names: that
+ * counts only where the service says that this very app wrote the comment.
+ */
+function ourApp(marked: readonly PostedComment[], { usual }: Accounts): string | undefined {
+  const apps = marked.filter(
+    ({ author, isApp, body }) =>
+      isSameAccount(author, usual) || (isApp && isSameAccount(author, readState(body)?.author)),
+  );
+  const [one, ...more] = new Set(apps.map(({ author }) => author.toLowerCase()));
+  if (more.length > 0 || (one === undefined && usual === undefined)) throw new AuthorUnknown();
+  return one;
+}
+
+/** Both services tell users apart without regard to case. */
+function isSameAccount(author: string, other: string | undefined): boolean {
+  return author.toLowerCase() === other?.toLowerCase();
+}
+
+interface Created {
+  readonly draft: Draft;
+  readonly head: string | undefined;
+  readonly accounts: Accounts;
+}
+
+/** Names the app that wrote the comment in it, where the next job could not tell otherwise which app that was. */
+async function withAuthor(
+  review: Review,
+  created: PostedComment,
+  { draft, head, accounts: { author, usual } }: Created,
+): Promise<PostedComment> {
+  if (!created.isApp || author !== undefined || isSameAccount(created.author, usual)) return created;
+  return (await review.update(created.id, renderDraft(draft, head, { author: created.author }))) ?? created;
+}
+
+/**
+ * @param looksAgain whether a create without an answer is no error yet: the next look at the list tells whether it was carried out
+ * @returns undefined then
+ */
+async function createOnce(
+  review: Review,
+  text: string,
+  looksAgain: boolean,
+): Promise<PostedComment | undefined> {
+  try {
+    return await review.create(text);
+  } catch (error) {
+    const isLost =
+      (error instanceof WireError && error.sent) || (error instanceof ReviewError && error.isFault);
+    if (isLost && looksAgain) return undefined;
+    throw error;
+  }
+}
+
+interface Meeting {
+  readonly draft: Draft;
+  readonly head: string | undefined;
+  readonly kept: PostedComment;
+  readonly younger: readonly PostedComment[];
+}
+
+/** Brings the newest plan into the comment that stays. */
+async function settle(
+  review: Review,
+  { draft, head, kept, younger }: Meeting,
+): Promise<Exclude<Posted, { is: 'none' }> | 'gone'> {
+  const { shown } = draft;
+  const state = readState(kept.body);
+  if (state?.shown.post === shown.post) return { is: 'updated', comment: kept };
+  const others = [kept, ...younger].flatMap((comment) => {
+    const other = readState(comment.body)?.shown;
+    const why = other === undefined || other.post === shown.post ? undefined : whyNewer(other, shown, head);
+    return why === undefined ? [] : [{ comment, why, made: Date.parse(other?.made ?? '') || 0 }];
+  });
+  const [newer] = others.toSorted((a, b) => b.made - a.made);
+  if (newer !== undefined) {
+    const isThere =
+      newer.comment === kept || (await review.update(kept.id, newer.comment.body)) !== undefined;
+    // Else the others would be removed, and the newer plan with them.
+    return isThere ? { is: 'left', why: newer.why } : 'gone';
+  }
+  const comment = await review.update(
+    kept.id,
+    renderDraft(draft, head, { earlier: earlierPlans(state, shown), author: kept.author }),
+  );
+  return comment === undefined ? 'gone' : { is: 'updated', comment };
+}
+
+function renderDraft(
+  { stack, shown, plan }: Draft,
+  head: string | undefined,
+  { earlier = [], author }: Partial<Pick<CommentState, 'earlier' | 'author'>> = {},
+): string {
+  return renderComment({ stack, shown, plan, earlier, author, outdated: whyOutdated(shown, head) });
+}
+
+function whyOutdated({ commit }: ShownPlan, head: string | undefined): string | undefined {
+  if (commit === undefined || head === undefined || commit === head) return undefined;
+  return `this plan was made for commit ${quoted(commit)}, and the newest one is ${quoted(head)}`;
+}
+
+/**
+ * Why a plan that is shown is newer than ours. Other jobs may share our account, so what a comment says of its plan is only believed
+ * where it is of the newest commit, as the service names it: it keeps out a plan of another commit, or one that was made before it. A
+ * time in the future proves nothing. Otherwise the plan that comes last is shown.
+ */
+function whyNewer(other: ShownPlan, ours: ShownPlan, head: string | undefined): string | undefined {
+  if (head === undefined || other.commit !== head || ours.commit === undefined) return undefined;
+  if (ours.commit !== head)
+    return `it shows the plan of commit ${other.commit}, which is the newest one, and this plan was made for ${ours.commit}`;
+  if (other.made === undefined || ours.made === undefined) return undefined;
+  const [theirs, own, now] = [other.made, ours.made, ours.at].map(Date.parse);
+  const isLater =
+    theirs !== undefined && own !== undefined && now !== undefined && own < theirs && theirs < now + 1000;
+  return isLater ? `it shows a plan of the same commit that was made later (${other.made})` : undefined;
+}

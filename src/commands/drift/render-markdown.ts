@@ -1,0 +1,223 @@
+/**
+ * Drift in Markdown, for the issue or the chat that a nightly job writes to: what somebody changed in the targets, and who touched it,
+ * then what is pending in the files. Escaped and bounded like the Markdown of a plan.
+ */
+import { counted } from '../../model/quoted.ts';
+import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { Drift, DriftedResource, MovedField, PendingResource, Unmanaged } from '../../model/drift.ts';
+import type { LastModified } from '../../model/audit-trail.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import { formatPath } from '../../report/view/field.ts';
+import { block, fieldDiff } from '../../report/markdown/changes.ts';
+import {
+  coverageSection,
+  diagnosticsSection,
+  limitsSection,
+  noticesSection,
+  reasonsSection,
+} from '../../report/markdown/sections.ts';
+import {
+  bytesOf,
+  code,
+  fitted,
+  htmlCode,
+  maxMarkdownBytes,
+  type Section,
+  sentence,
+  tableRow,
+} from '../../report/markdown/escape.ts';
+import { formatPlace } from '../../report/text/change.ts';
+import { lastModifiedLines } from '../../report/view/last-modified.ts';
+import { driftReasons, driftSummary } from './render.ts';
+
+interface DriftMarkdownOptions {
+  /** problems of the command that are no part of the drift */
+  readonly told?: readonly ShownDiagnostic[];
+  /** milliseconds since 1970 */
+  readonly now: number;
+}
+
+/** The bytes that the parts may take at most; details get what the others leave. */
+const shares = {
+  reasons: 2_000,
+  limits: 1_500,
+  problems: 6_000,
+  table: 10_000,
+  mentions: 3_000,
+  coverage: 4_000,
+};
+
+/** Between two parts stands a blank line. */
+const gapBytes = 2;
+
+/** @param drift without secrets */
+export function renderDriftMarkdown(drift: Drift, { told = [], now }: DriftMarkdownOptions): string {
+  const reasons = drift.complete ? [] : driftReasons(drift);
+  const before = [
+    ...headParts(drift),
+    fitted(reasonsSection(reasons, 'so more may have drifted than was found'), shares.reasons),
+    fitted(limitsSection(drift), shares.limits),
+    fitted(diagnosticsSection([...drift.problems, ...told], '### Problems'), shares.problems),
+    fitted(driftedSection(drift.drifted, now), shares.table),
+    fitted(unmanagedSection(drift.unmanaged, now), shares.table),
+    fitted(pendingSection(drift.pending), shares.table),
+  ].filter(Boolean);
+  const after = [
+    fitted(
+      noticesSection('Not in the ledger', drift.unrecorded, 'that are not in the ledger'),
+      shares.mentions,
+    ),
+    fitted(noticesSection('Could not be told', drift.untold, 'that could not be told'), shares.mentions),
+    fitted(coverageSection(drift), shares.coverage),
+    `### How to go on\n\n${nextSteps(drift)}`,
+  ].filter(Boolean);
+  const used = [...before, ...after].reduce((sum, part) => sum + bytesOf(part) + gapBytes, 0);
+  const details = fitted(detailsSection(drift, now), maxMarkdownBytes - used - gapBytes);
+  return [...before, ...(details === '' ? [] : [details]), ...after].join('\n\n');
+}
+
+function headParts(drift: Drift): string[] {
+  const { stack, selection, unmanaged } = drift;
+  const unseen = unmanaged?.unseen ?? 0;
+  const lines = [
+    `**${sentence(driftSummary(drift))}**`,
+    ...(selection === undefined
+      ? []
+      : [`a selection of ${counted(selection.length, 'resource')}: the rest of the stack was not looked at`]),
+    ...(unseen === 0
+      ? []
+      : [
+          `of ${counted(unseen, 'resource')} the ledger has not seen fields that no manifest mentions: the next apply does`,
+        ]),
+  ];
+  return [`## Drift of ${code(stack)}`, lines.join('\\\n')];
+}
+
+function driftedSection(drifted: readonly DriftedResource[], now: number): Section {
+  return {
+    heading: '### Changed in the targets',
+    before: tableHead('drift', 'resource', 'what', 'touched by'),
+    blocks: drifted.map(({ is, address, fields, touched }) =>
+      tableRow([is, code(formatAddress(address)), fieldNames(fields), lastModifiedText(touched, now)]),
+    ),
+    between: '\n',
+    left: (count) => `**and ${count} more that drifted**, which \`trueup drift\` tells as text`,
+  };
+}
+
+function unmanagedSection(unmanaged: Unmanaged | undefined, now: number): Section {
+  return {
+    heading: '### Changed, and no manifest mentions it',
+    before: tableHead('resource', 'what', 'touched by'),
+    blocks: (unmanaged?.resources ?? []).map(({ address, fields, touched }) =>
+      tableRow([code(formatAddress(address)), fieldNames(fields), lastModifiedText(touched, now)]),
+    ),
+    between: '\n',
+    left: (count) => `**and ${count} more**, which \`trueup drift --unmanaged\` tells as text`,
+  };
+}
+
+function pendingSection(pending: readonly PendingResource[]): Section {
+  return {
+    heading: '### Pending in the files',
+    before: tableHead('pending', 'resource', 'what', 'where'),
+    blocks: pending.map(({ is, address, fields, place }) =>
+      tableRow([
+        is,
+        code(formatAddress(address)),
+        fieldNames(fields),
+        place === undefined ? '' : code(formatPlace(place)),
+      ]),
+    ),
+    between: '\n',
+    left: (count) => `**and ${count} more that are pending**, which \`trueup plan\` tells`,
+  };
+}
+
+function tableHead(...titles: readonly string[]): string {
+  return [tableRow(titles), tableRow(titles.map(() => '---'))].join('\n');
+}
+
+const maxFieldNames = 4;
+
+function fieldNames(fields: readonly MovedField[]): string {
+  const names = [...new Set(fields.map(({ path }) => formatPath(path)))];
+  const more = names.length - maxFieldNames;
+  const shown = names.slice(0, maxFieldNames).map((name) => code(name, 60));
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
+function lastModifiedText(touched: LastModified | undefined, now: number): string {
+  if (touched === undefined) return '';
+  return lastModifiedLines(touched, now)
+    .map((line) => sentence(line, 200))
+    .join('<br>');
+}
+
+function detailsSection({ drifted, unmanaged, pending }: Drift, now: number): Section {
+  const blocks = [
+    ...drifted.map((one) => driftedDetails(one, now)),
+    ...(unmanaged?.resources ?? []).map(({ address, fields }) =>
+      folded(`unmanaged ${nameOf(address)}`, diffOf(fields, '')),
+    ),
+    ...pending
+      .filter(({ fields }) => fields.length > 0)
+      .map(({ is, address, fields }) =>
+        folded(`pending ${is} ${nameOf(address)}`, diffOf(fields, 'live changed, too')),
+      ),
+  ];
+  return {
+    heading: '### Details',
+    blocks,
+    between: '\n\n',
+    left: (count) =>
+      `**and ${count} more**, for which there is no room here: \`trueup drift\` tells all as text`,
+  };
+}
+
+function driftedDetails(
+  { is, address, id, newId, fields, notes, touched }: DriftedResource,
+  now: number,
+): string {
+  const identity = {
+    changed: [],
+    gone: [`applied by this stack${idText(id)}, and there no more`],
+    recreated: [`another one has its name now: ${idText(id).trim()} was applied,${idText(newId)} is live`],
+  }[is];
+  const said = [
+    ...notes.map((note) => `- note: ${sentence(note)}`),
+    ...(touched === undefined ? [] : lastModifiedLines(touched, now).map((line) => `- ${sentence(line)}`)),
+  ];
+  return folded(`${is} ${nameOf(address)}`, [
+    ...identity,
+    ...diffOf(fields, 'the files changed it, too'),
+    ...(said.length === 0 ? [] : [said.slice(0, 20).join('\n')]),
+  ]);
+}
+
+function idText(id: string | undefined): string {
+  return id === undefined ? '' : ` ${code(id)}`;
+}
+
+/** HTML: what is folded has no Markdown in its summary. */
+function nameOf(address: Address): string {
+  return htmlCode(formatAddress(address));
+}
+
+/** @param mark what is said of a field that moved on both sides */
+function diffOf(fields: readonly MovedField[], mark: string): string[] {
+  const marked = fields.map(({ both, ...field }) => (both ? { ...field, origin: mark } : field));
+  return block(fieldDiff({ action: 'update', fields: marked }), 'diff');
+}
+
+function folded(summary: string, body: readonly string[]): string {
+  return [`<details><summary>${summary}</summary>`, ...body, '</details>'].join('\n\n');
+}
+
+function nextSteps({ drifted, pending, problems, complete }: Drift): string {
+  if (hasErrors(problems) || !complete)
+    return 'Look again when everything can be looked at: more may have drifted than was found.';
+  if (drifted.length > 0)
+    return '`trueup plan` shows how to take it back, `trueup accept` writes what is live into the manifests.';
+  return pending.length > 0 ? '`trueup plan` shows what is pending.' : 'There is nothing to do.';
+}

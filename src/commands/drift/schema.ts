@@ -1,0 +1,119 @@
+/** The schema of `drift --format json`; `schemas/drift.schema.json` is generated from it. Members may be added. */
+import { type Static, Type } from 'typebox';
+import {
+  addressParts,
+  closed,
+  count,
+  coverageSchema,
+  diagnosticSchema,
+  fieldSchema,
+  placeSchema,
+  targetsSchema,
+  lastModifiedSchema,
+} from '../../report/json/plan-schema.ts';
+
+const texts = (description: string) => Type.Array(Type.String(), { description });
+
+const { origin: _, unknown: __, ...fieldParts } = fieldSchema.properties;
+
+const movedField = Type.Object(
+  {
+    ...fieldParts,
+    both: Type.Optional(
+      Type.Literal(true, { description: 'the other side moved away from the ledger, too' }),
+    ),
+  },
+  closed,
+);
+
+const drifted = Type.Object(
+  {
+    ...addressParts,
+    is: Type.Enum(['changed', 'gone', 'recreated'], {
+      type: 'string',
+      description: 'recreated: another resource has its name now',
+    }),
+    id: Type.Optional(Type.String({ description: 'as it was applied' })),
+    newId: Type.Optional(Type.String({ description: 'of the one that has its name now' })),
+    fields: Type.Array(movedField, { description: 'before: as last applied; after: live' }),
+    notes: texts('what no field shows'),
+    declaredAs: Type.Optional(
+      Type.String({ description: 'its address in the manifests, if it is another one' }),
+    ),
+    touched: Type.Optional(lastModifiedSchema),
+  },
+  closed,
+);
+
+const pending = Type.Object(
+  {
+    ...addressParts,
+    is: Type.Enum(['new', 'changed', 'dropped', 'removed'], {
+      type: 'string',
+      description:
+        'new: never applied; dropped: no longer declared; removed: a document asks for its removal',
+    }),
+    fields: Type.Array(movedField, { description: 'before: as last applied; after: as declared' }),
+    place: Type.Optional(placeSchema),
+  },
+  closed,
+);
+
+const unmanaged = Type.Object(
+  {
+    resources: Type.Array(
+      Type.Object(
+        {
+          ...addressParts,
+          id: Type.Optional(Type.String()),
+          fields: Type.Array(movedField, { description: 'before: as the last apply saw it; after: live' }),
+          touched: Type.Optional(lastModifiedSchema),
+        },
+        closed,
+      ),
+    ),
+    unseen: Type.Integer({
+      minimum: 0,
+      description: 'resources of which the ledger has not seen such fields: the next apply sees them',
+    }),
+  },
+  {
+    ...closed,
+    description:
+      'with --unmanaged: fields that no manifest mentions; where there are any, the exit code is 3',
+  },
+);
+
+const mention = Type.Object(
+  { ...addressParts, message: Type.String(), fix: Type.Optional(Type.String()) },
+  closed,
+);
+
+export const driftSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    stack: Type.String(),
+    complete: Type.Boolean({
+      description: 'when false, more may have drifted than was found, and the exit code is 1',
+    }),
+    targets: targetsSchema,
+    selection: Type.Optional(texts('the declared resources, where they are a part of the stack')),
+    summary: Type.Object(
+      { drifted: count, pending: count, unchanged: count, unrecorded: count, untold: count },
+      closed,
+    ),
+    drifted: Type.Array(drifted, { description: 'live is not as it was last applied: the exit code is 3' }),
+    unmanaged: Type.Optional(unmanaged),
+    pending: Type.Array(pending, { description: 'the manifests are not as they were last applied' }),
+    unrecorded: Type.Array(mention, { description: 'live, and not in the ledger' }),
+    untold: Type.Array(mention, { description: 'in the ledger, and could not be read' }),
+    problems: Type.Array(diagnosticSchema, { description: 'why a target could not be looked at' }),
+    coverage: coverageSchema,
+    diagnostics: Type.Optional(
+      Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
+    ),
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/drift.schema.json', title: 'trueup drift' },
+);
+
+export type DriftJson = Static<typeof driftSchema>;

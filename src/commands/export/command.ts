@@ -1,0 +1,311 @@
+/** `trueup export [path]`: writes manifests, ready to be adopted, for live resources without an owner. Changes no service. */
+import { statSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { Manifests } from '../../manifest/read-manifests.ts';
+import { type AddressText, formatAddress } from '../../model/address.ts';
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { Registry } from '../../model/kind.ts';
+import type { Ledger } from '../../model/ledger.ts';
+import { counted, quoted } from '../../model/quoted.ts';
+import type { Stack, Target } from '../../model/stack.ts';
+import { printable } from '../../report/view/printable.ts';
+import { type CommandEnd, type CommonOptions, timeoutOption } from '../../run/command-options.ts';
+import { type Connected, connectToRead } from '../../run/connect.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
+import type { CliHost } from '../../run/host.ts';
+import { type LoadedManifests, loadManifests } from '../../run/load-manifests.ts';
+import { openLedger } from '../../run/open-ledger.ts';
+import {
+  beginRun,
+  listenForEnd,
+  raceStop,
+  type RunStart,
+  type RunTime,
+  type StopSignals,
+} from '../../run/stop-signals.ts';
+import { type CommandContext, printDiagnostics, printError } from '../../run/terminal.ts';
+import { type Checked, checkManifests, type DraftedManifest, draftManifests } from './draft.ts';
+import { groupFiles, type Grouping, writeExport } from './files.ts';
+import { type ExportedTarget, openReadProgress, readExport, type ReadProgress } from './read.ts';
+
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  const several = (value: string, before: readonly string[]) => [...before, value];
+  command
+    .argument(
+      '[path]',
+      'a directory with a trueup.yaml, or a stack file (default: trueup.yaml here or in a parent)',
+    )
+    .option('--out <directory>', 'where the files go; - prints them', '-')
+    .addOption(
+      new Option('--group <how>', 'how manifests share files')
+        .choices(['per-resource', 'per-kind', 'one-file'])
+        .default('per-resource'),
+    )
+    .option('--target <name>', 'this target only; may be repeated', several, [])
+    .option(
+      '--kind <kind>',
+      'this kind only, a Workspace with its tags and consumers; may be repeated',
+      several,
+      [],
+    )
+    .option(
+      '--name <pattern>',
+      'names that match, "*" standing for any characters; may be repeated',
+      several,
+      [],
+    )
+    .option(
+      '--tag <key=value>',
+      'workspaces with this tag, or with the key or flat tag; may be repeated',
+      several,
+      [],
+    )
+    .option('--project <id>', 'workspaces of this project')
+    .addOption(timeoutOption())
+    .option('--all', 'also what this stack or another one manages already')
+    .option('--force', 'write over files that exist')
+    .action(async (path: string | undefined, options: CommonOptions & ExportOptions) => {
+      end(await exportLive(path, options, { host, terminal: terminalOf(options) }));
+    });
+}
+
+interface ExportOptions {
+  /** a directory, or `-` for standard output */
+  readonly out: string;
+  readonly group: Grouping;
+  readonly target: readonly string[];
+  readonly kind: readonly string[];
+  readonly name: readonly string[];
+  readonly tag: readonly string[];
+  readonly project?: string;
+  readonly all?: boolean;
+  readonly force?: boolean;
+  /** seconds that the run may take */
+  readonly timeout?: number;
+}
+
+interface ExportJob extends RunStart {
+  readonly stack: Stack;
+  /** absolute path of the stack file */
+  readonly file: string;
+  readonly declared: ReadonlySet<AddressText>;
+  readonly targets: readonly Target[];
+  /** names of kinds */
+  readonly wanted: ReadonlySet<string>;
+}
+
+/** A flag names something that does not exist. */
+interface Mistake {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+}
+
+async function exportLive(
+  path: string | undefined,
+  options: ExportOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { host, terminal } = context;
+  const refusal = refuseDirectory(options.out, host.cwd);
+  if (refusal !== undefined) {
+    printError(terminal, 'output-refused', refusal);
+    return exitCodes.error;
+  }
+  const manifests = await loadManifests(path, host, options);
+  const { stack, diagnostics } = manifests;
+  if (path === '-' || stack === undefined || hasErrors(diagnostics.filter(preventsExport))) {
+    printDiagnostics(terminal, diagnostics.filter(preventsExport));
+    if (path === '-')
+      printError(terminal, 'stack-file-needed', 'an export needs a stack with a file, not standard input');
+    return exitCodeOf(diagnostics) || exitCodes.error;
+  }
+  const job = makeJob(stack, manifests, options, context);
+  if ('code' in job) {
+    printError(terminal, job.code, job.message);
+    return exitCodes.error;
+  }
+  const stops = listenForEnd(host);
+  try {
+    const targets = await raceStop(readTargets(job, options, { ...context, stops }), stops.stop);
+    return targets === 'stopped' ? exitCodes.interrupted : await draft(targets, job, { options, context });
+  } finally {
+    stops.dispose();
+  }
+}
+
+/** Why nothing can be written to this directory; undefined when it is one, or does not exist yet. */
+function refuseDirectory(out: string, cwd: string): string | undefined {
+  const found = out === '-' ? undefined : statSync(resolve(cwd, out), { throwIfNoEntry: false });
+  return found === undefined || found.isDirectory()
+    ? undefined
+    : `nothing was written: ${quoted(out)} is no directory; give "--out" another name`;
+}
+
+async function draft(
+  targets: readonly ExportedTarget[],
+  job: ExportJob,
+  { options, context }: ExportWriting,
+): Promise<ExitCode> {
+  const { stack } = job;
+  const { host } = context;
+  const { kinds, secrets } = host;
+  const drafted = targets.flatMap((target) => draftManifests(target, { stack, kinds, secrets }));
+  const isSecret = ({ address }: DraftedManifest) => secrets.isIn(address.name);
+  const unnamed = drafted.filter(isSecret);
+  const found = await checkManifests(
+    drafted.filter((one) => !isSecret(one)),
+    { ...job, kinds: host.kinds, targets },
+  );
+  const checked = { ...found, refused: [...found.refused, ...unnamed.map(secretName)] };
+  const wrote = await writeExport(checked.manifests, stack, { options, context });
+  if (wrote !== exitCodes.done) return wrote;
+  await report({ job, targets, checked, options }, context);
+  const isWhole = targets.every(({ sets }) => [...sets.values()].every((set) => set.incomplete.length === 0));
+  return isWhole && checked.refused.length === 0 ? exitCodes.done : exitCodes.error;
+}
+
+/** No file is written for it: its name would stand in it. */
+function secretName({ address }: DraftedManifest): string {
+  return `${formatAddress(address)}: its name contains a secret of this run`;
+}
+
+/** Missing manifests do not matter: exports are for stacks that have none yet. */
+function preventsExport({ code }: Manifests['diagnostics'][number]): boolean {
+  return code !== 'no-file' && code !== 'no-manifests';
+}
+
+/** The job that the flags describe, or the mistake in them. */
+function makeJob(
+  stack: Stack,
+  manifests: LoadedManifests,
+  options: ExportOptions,
+  { host }: CommandContext,
+): ExportJob | Mistake {
+  const unknown = options.target.find((name) => !stack.targets.some((target) => target.name === name));
+  if (unknown !== undefined) {
+    const known = stack.targets.map(({ name }) => name).join(', ');
+    return { code: 'unknown-target', message: `the stack has no target ${quoted(unknown)}: it has ${known}` };
+  }
+  const wanted = kindsOf(options.kind, host.kinds);
+  if ('code' in wanted) return wanted;
+  return {
+    stack,
+    began: manifests.began,
+    file: join(stack.directory, basename(stack.file)),
+    declared: new Set(manifests.resources.map(({ address }) => formatAddress(address))),
+    targets: stack.targets.filter(({ name }) => options.target.length === 0 || options.target.includes(name)),
+    wanted,
+  };
+}
+
+function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string> | Mistake {
+  const known = [...kinds.keys()];
+  if (names.length === 0) return new Set(known);
+  const found = names.map((name) => known.find((kind) => kind.toLowerCase() === name.toLowerCase()));
+  const missing = names[found.indexOf(undefined)];
+  if (missing !== undefined)
+    return {
+      code: 'unknown-kind',
+      message: `there is no kind ${quoted(missing)}: there are ${known.join(', ')}`,
+    };
+  return new Set(found.filter((kind) => kind !== undefined));
+}
+
+async function readTargets(
+  { stack, targets, wanted, declared, began }: ExportJob,
+  options: ExportOptions,
+  { host, terminal, stops }: CommandContext & { readonly stops: Omit<StopSignals, 'cut'> },
+): Promise<ExportedTarget[]> {
+  const { name: names, tag: tags, project, all = false } = options;
+  const time = beginRun({ stack, began }, stops, host);
+  const { deadline } = time;
+  let connected: Connected | undefined;
+  let progress: ReadProgress | undefined;
+  try {
+    const ledger = await readLedger(stack, host, time);
+    connected = await connectToRead({ ...stack, targets }, host, { ...time, signal: time.over });
+    progress = openReadProgress(terminal);
+    const request = {
+      kinds: host.kinds,
+      wanted,
+      filters: { names, tags, all, ...(project === undefined ? {} : { project }) },
+      owners: { stack, declared, ledger },
+      progress,
+    };
+    return await Promise.all(connected.targets.map((target) => readExport(target, request)));
+  } finally {
+    progress?.end();
+    await connected?.close();
+    deadline.clear();
+  }
+}
+
+async function readLedger(stack: Stack, host: CliHost, time: RunTime): Promise<Ledger> {
+  const store = await openLedger(stack, host, time);
+  try {
+    return await store.read();
+  } finally {
+    await store.close();
+  }
+}
+
+interface ExportWriting {
+  readonly options: ExportOptions;
+  readonly context: CommandContext;
+}
+
+interface ExportResult {
+  readonly job: ExportJob;
+  readonly targets: readonly ExportedTarget[];
+  readonly checked: Checked;
+  readonly options: ExportOptions;
+}
+
+/** Reports on stderr, because the manifests may be on stdout. */
+async function report(result: ExportResult, { host, terminal }: CommandContext): Promise<void> {
+  const { checked, targets, options } = result;
+  const print = (line: string) => host.stderr.write(`${printable(line)}\n`);
+  const warn = (line: string) =>
+    host.stderr.write(`${terminal.errorPaint.warning('warning')}: ${printable(line)}\n`);
+  for (const { sets } of targets)
+    for (const why of new Set([...sets.values()].flatMap(({ incomplete }) => incomplete)))
+      warn(`not everything was read: ${why}`);
+  for (const why of checked.refused) warn(`left out: ${why}`);
+  for (const why of checked.differing) warn(why);
+  print(exportedLine(checked.manifests, options));
+  for (const line of leftOutLines(targets)) print(line);
+  const unread = options.out === '-' ? [] : await unreadFiles(result, host);
+  if (unread.length > 0)
+    warn(
+      `the stack does not read these files: add ${unread.map(quoted).join(', ')} to "spec.manifests" of ${result.job.stack.file}`,
+    );
+}
+
+function exportedLine(manifests: readonly DraftedManifest[], { out, group }: ExportOptions): string {
+  if (manifests.length === 0) return 'nothing to export';
+  const kinds = [...Map.groupBy(manifests, ({ kind }) => kind.name)].map(
+    ([kind, members]) => `${members.length} ${kind}`,
+  );
+  const where =
+    out === '-' ? '' : ` into ${counted(groupFiles(manifests, group).length, 'file')} under ${quoted(out)}`;
+  return `exported ${kinds.join(', ')}${where}`;
+}
+
+function leftOutLines(targets: readonly ExportedTarget[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { leftOut } of targets)
+    for (const [why, count] of leftOut) counts.set(why, (counts.get(why) ?? 0) + count);
+  const parts = [...counts].map(([why, count]) => `${count} ${why}`);
+  return parts.length === 0 ? [] : [`left out: ${parts.join(', ')} (--all takes them in)`];
+}
+
+/** Patterns that the stack needs to read the new files, relative to its directory; empty when it reads all of them already. */
+async function unreadFiles({ job, checked, options }: ExportResult, host: CliHost): Promise<string[]> {
+  const { resources } = await loadManifests(job.file, host);
+  const read = new Set(resources.map(({ address }) => formatAddress(address)));
+  const isRead = ({ address }: DraftedManifest) => read.has(formatAddress(address));
+  if (checked.manifests.every(isRead)) return [];
+  return [join(relative(job.stack.directory, resolve(host.cwd, options.out)), '**', '*.yaml')];
+}

@@ -1,0 +1,245 @@
+/**
+ * Reads the resources of an export with GET and LIST: first the parents, in bulk, then the parts of the selected ones, with
+ * progress on stderr. Selected is what matches the filters and has no owner yet.
+ */
+import { type AddressText, formatAddress } from '../../model/address.ts';
+import type { Reader } from '../../model/http.ts';
+import { isJsonObject, ownMember } from '../../model/json.ts';
+import type { Kind, LiveSet, ReadRequest, Registry, Session } from '../../model/kind.ts';
+import type { Ledger } from '../../model/ledger.ts';
+import { matchesPattern, ownsName } from '../../model/name-pattern.ts';
+import { counted, quoted } from '../../model/quoted.ts';
+import type { LiveResource } from '../../model/resource.ts';
+import type { Stack, Target } from '../../model/stack.ts';
+import { printable } from '../../report/view/printable.ts';
+import type { ConnectedTarget } from '../../run/connect.ts';
+import type { Terminal } from '../../run/terminal.ts';
+
+export interface ExportedTarget {
+  readonly connected: ConnectedTarget;
+  /** everything that was read, by kind */
+  readonly sets: ReadonlyMap<string, LiveSet>;
+  /** addresses of the resources to write, wholes and parts */
+  readonly chosen: ReadonlySet<AddressText>;
+  /** how many were left out, by the reason */
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+interface ExportRequest {
+  readonly kinds: Registry;
+  /** names of kinds to write */
+  readonly wanted: ReadonlySet<string>;
+  readonly filters: Filters;
+  readonly owners: Owners;
+  readonly progress: ReadProgress;
+}
+
+/** @throws WireError when the target cannot be reached */
+export async function readExport(
+  connected: ConnectedTarget,
+  request: ExportRequest,
+): Promise<ExportedTarget> {
+  const opened = connected.openSession();
+  const reading: ExportReading = {
+    session: { ...opened, reader: request.progress.counted(opened.target.name, opened.reader) },
+    request,
+    sets: new Map(),
+    wholes: new Map(),
+    leftOut: new Map(),
+  };
+  const kinds = [...request.kinds.values()].filter(({ service }) => service === connected.target.service);
+  for (const kind of kinds) if (isNeeded(kind, kinds, request.wanted)) await readParents(reading, kind);
+  const chosen = new Set<AddressText>();
+  for (const [text, { address }] of reading.wholes) if (request.wanted.has(address.kind)) chosen.add(text);
+  for (const kind of kinds) {
+    if (!isWantedPart(kind, kinds, request.wanted)) continue;
+    for (const text of await readParts(reading, kind)) chosen.add(text);
+  }
+  return { connected, sets: reading.sets, chosen, leftOut: reading.leftOut };
+}
+
+interface ExportReading {
+  readonly session: Session;
+  readonly request: ExportRequest;
+  readonly sets: Map<string, LiveSet>;
+  readonly wholes: Map<AddressText, LiveResource>;
+  readonly leftOut: Map<string, number>;
+}
+
+/** Parts are chosen by their wholes, so wholes are read even when only parts are to be written. */
+function isNeeded(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
+  if (kind.ownership.by === 'part') return false;
+  return (
+    wanted.has(kind.name) || kinds.some((part) => wanted.has(part.name) && parentKind(part) === kind.name)
+  );
+}
+
+function isWantedPart(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
+  if (kind.ownership.by !== 'part') return false;
+  if (wanted.has(kind.name)) return true;
+  const whole = kinds.find(({ name }) => name === parentKind(kind));
+  const isShort = Object.values(whole?.shortForms ?? {}).some((form) => form.kind === kind.name);
+  return isShort && wanted.has(whole?.name ?? '');
+}
+
+function parentKind({ name, ownership }: Kind): string | undefined {
+  return ownership.by === 'part' ? ownership.of({ kind: name, target: '', name: '' }).kind : undefined;
+}
+
+async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
+  const { session, request } = reading;
+  const { filters, owners, progress } = request;
+  const isInScope = (name: string) =>
+    matchesName(filters, name) && isExcluded(kind, session.target, name) === undefined;
+  progress.begin(session.target.name, `reading ${kind.name}`);
+  const set = withUnread(await kind.read(session, readRequestFor(isInScope)));
+  reading.sets.set(kind.name, set);
+  for (const live of set.resources) {
+    if (!isInScope(live.address.name) || !matchesContent(filters, live)) continue;
+    const owner = filters.all ? undefined : ownerOf(kind, live, owners);
+    if (owner === undefined) reading.wholes.set(formatAddress(live.address), live);
+    else if (request.wanted.has(kind.name)) reading.leftOut.set(owner, (reading.leftOut.get(owner) ?? 0) + 1);
+  }
+}
+
+/** Reads the parts of the chosen wholes. Parts that are declared already are left out. */
+async function readParts(
+  { session, request, sets, wholes }: ExportReading,
+  kind: Kind,
+): Promise<AddressText[]> {
+  const { name: target } = session.target;
+  const { ownership } = kind;
+  const isChosen = (name: string) =>
+    ownership.by === 'part' && wholes.has(formatAddress(ownership.of({ kind: kind.name, target, name })));
+  if (wholes.size === 0) return [];
+  request.progress.begin(target, `reading ${kind.name} of ${counted(wholes.size, 'resource')}`);
+  const set = withUnread(await kind.read(session, readRequestFor(isChosen)));
+  sets.set(kind.name, set);
+  const { declared } = request.owners;
+  return set.resources
+    .map(({ address }) => formatAddress(address))
+    .filter((text) => request.filters.all || !declared.has(text));
+}
+
+/** A set that could not be read at all is incomplete, too. */
+function withUnread(set: LiveSet): LiveSet {
+  return set.unread === undefined ? set : { ...set, incomplete: [set.unread] };
+}
+
+function readRequestFor(undeclared: (name: string) => boolean): ReadRequest {
+  return { declared: [], records: new Map(), record: () => undefined, undeclared };
+}
+
+// Selects the live resources of an export: those that match the filters and that nobody owns yet. A part is exported together
+// with its whole.
+
+interface Filters {
+  /** patterns with `*`; an empty list matches every name */
+  readonly names: readonly string[];
+  /** `key=value`, or a key or flat tag alone; a resource must have all of them */
+  readonly tags: readonly string[];
+  readonly project?: string;
+  /** includes resources that are declared or owned already */
+  readonly all: boolean;
+}
+
+interface Owners {
+  readonly stack: Stack;
+  readonly declared: ReadonlySet<AddressText>;
+  readonly ledger: Ledger;
+}
+
+function matchesName({ names }: Filters, name: string): boolean {
+  return names.length === 0 || names.some((pattern) => matchesPattern(name, pattern));
+}
+
+/** Filters that need the live resource itself. A resource without tags or project does not match a filter for them. */
+function matchesContent({ tags, project }: Filters, { spec, facts }: LiveResource): boolean {
+  if (project !== undefined && spec['projectId'] !== project) return false;
+  const direct = isJsonObject(facts['direct']) ? facts['direct'] : {};
+  const flat = Array.isArray(spec['tagNames']) ? spec['tagNames'].map(String) : [];
+  return tags.every((tag) => {
+    const [key = '', ...value] = tag.split('=');
+    if (value.length === 0 && flat.includes(tag)) return true;
+    const found = ownMember(direct, key);
+    return value.length === 0 ? found !== undefined : found === value.join('=');
+  });
+}
+
+/** Why a resource that matches the filters is left out, as a text that is the same for all with this reason; undefined when it is not. */
+function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string | undefined {
+  const text = formatAddress(live.address);
+  const { claim } = live.witness;
+  if (owners.declared.has(text)) return 'declared in this stack';
+  if (claim !== undefined) {
+    const { name, renamedFrom } = owners.stack;
+    const isOtherId = claim.id !== undefined && claim.id !== owners.ledger.stackId;
+    const another = isOtherId ? `another stack ${quoted(claim.stack)}` : 'this stack';
+    const by = [name, renamedFrom].includes(claim.stack) ? another : `stack ${quoted(claim.stack)}`;
+    return `claimed by ${by}${claim.inherited ? ' through a project' : ''}`;
+  }
+  return kind.ownership.by === 'ledger' && owners.ledger.records.has(text)
+    ? 'applied by this stack before'
+    : undefined;
+}
+
+/** Why a role cannot be exported: its target does not own the name, so it cannot be declared (rule 24). */
+function isExcluded({ ownership, names }: Kind, target: Target, name: string): string | undefined {
+  if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, name, names)) return undefined;
+  return `outside the names that target ${quoted(target.name)} owns`;
+}
+
+// Shows the progress of reading several targets on stderr: one line that is updated on a terminal, a new line now and then elsewhere.
+
+export interface ReadProgress {
+  /** Begins a step of one target: `("acme", "reading Workspace")`. */
+  begin(target: string, what: string): void;
+  /** The same reader, which counts its answers for the current step of the target. */
+  counted(target: string, reader: Reader): Reader;
+  end(): void;
+}
+
+/** Without a terminal, a line is printed after this many answers. */
+const answersPerLine = 500;
+/** Moves the cursor to the start of its line and clears the line. */
+const clearLine = '\r\u001b[K';
+
+interface Step {
+  readonly what: string;
+  answers: number;
+}
+
+export function openReadProgress({ host }: Terminal): ReadProgress {
+  const { stderr } = host;
+  const isLive = stderr.isTTY && host.env['TERM'] !== 'dumb';
+  const steps = new Map<string, Step>();
+  const lineOf = (target: string) => {
+    const { what, answers } = steps.get(target) ?? { what: '', answers: 0 };
+    return printable(`${target}: ${what}${answers === 0 ? '' : `, ${counted(answers, 'request')}`}`);
+  };
+  const print = (target: string) => {
+    if (!isLive) return stderr.write(`${lineOf(target)}\n`);
+    const all = [...steps.keys()].map(lineOf).join('; ');
+    return stderr.write(`${clearLine}${all.slice(0, (stderr.columns ?? 80) - 1)}`);
+  };
+  const count = <T>(target: string, answer: T): T => {
+    const step = steps.get(target);
+    if (step === undefined) return answer;
+    step.answers += 1;
+    if (isLive || step.answers % answersPerLine === 0) print(target);
+    return answer;
+  };
+  return {
+    begin: (target, what) => {
+      steps.set(target, { what, answers: 0 });
+      print(target);
+    },
+    counted: (target, { get, list }) => ({
+      get: async (path) => count(target, await get(path)),
+      list: async (path) => count(target, await list(path)),
+    }),
+    end: () => {
+      if (isLive) stderr.write(clearLine);
+    },
+  };
+}

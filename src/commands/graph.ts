@@ -1,0 +1,40 @@
+/** `trueup graph [path]`: draws which change of a plan depends on which, as Mermaid. For a stack it makes the plan, like `plan`. */
+import type { Command } from 'commander';
+import {
+  type CommandEnd,
+  type CommonOptions,
+  completeOption,
+  pathHelp,
+  timeoutOption,
+} from '../run/command-options.ts';
+import type { ExitCode } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { meansPlanFile } from '../run/plan-file.ts';
+import type { CommandContext } from '../run/terminal.ts';
+import { plan, type PlanOptions } from './plan.ts';
+import { show } from './show.ts';
+
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
+    .argument('[path]', `${pathHelp}; or a plan file`)
+    .addOption(completeOption())
+    .addOption(timeoutOption())
+    .action(
+      async (
+        path: string | undefined,
+        options: CommonOptions & Pick<PlanOptions, 'complete' | 'timeout'>,
+      ) => {
+        end(await graph(path, options, { host, terminal: terminalOf({ ...options, format: 'mermaid' }) }));
+      },
+    );
+}
+
+/** @param context its terminal has the format `mermaid` */
+async function graph(
+  path: string | undefined,
+  options: Pick<PlanOptions, 'complete' | 'timeout'>,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const isFile = path !== undefined && (await meansPlanFile(path, context.host.cwd));
+  return isFile ? show(path, {}, context) : plan(path, options, context);
+}

@@ -1,0 +1,279 @@
+/**
+ * `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to revert it, for a terminal
+ * and as JSON.
+ */
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseAddress } from '../../model/address.ts';
+import type { Change } from '../../model/change.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
+import { type HistoryChange, type HistoryEntry, LedgerError } from '../../model/ledger.ts';
+import { counted, quoted } from '../../model/quoted.ts';
+import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import { changeLines, groupEqual } from '../../report/text/change.ts';
+import { columns, pad, type Paint } from '../../report/text/layout.ts';
+import { countOutcomes, outcomeSummary } from '../../report/text/outcomes.ts';
+import { printable } from '../../report/view/printable.ts';
+import {
+  command,
+  type CommandEnd,
+  type CommonOptions,
+  formatOption,
+  stackHelp,
+  timeoutOption,
+} from '../../run/command-options.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import type { CliHost } from '../../run/host.ts';
+import { withStackLedger } from '../../run/open-ledger.ts';
+import { listenForEnd } from '../../run/stop-signals.ts';
+import { type CommandContext, printError, printJson, type Terminal } from '../../run/terminal.ts';
+import { renderRevert } from './revert-text.ts';
+
+interface TimeoutOption {
+  /** seconds */
+  readonly timeout?: number;
+}
+
+export function defineCommand(history: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  history
+    .argument('[path]', stackHelp)
+    .addOption(formatOption())
+    .option('--limit <number>', 'how many', parseCount, 20)
+    .addOption(timeoutOption())
+    .action(async (path: string | undefined, options: CommonOptions & TimeoutOption & { limit: number }) => {
+      end(
+        await listHistory(path, options, { host, terminal: terminalOf(options), timeout: options.timeout }),
+      );
+    });
+  command(history, 'show', 'Tells one apply: who, when, from which commit, each change before and after')
+    .argument('<id>', 'as "trueup history" lists it')
+    .argument('[path]', stackHelp)
+    .addOption(formatOption())
+    .option('--revert', 'print what to write into the manifests to take it back')
+    .option('--write', 'with --revert: write it into the manifests, in place')
+    .option('--dry-run', 'with --write: show the patch, and write nothing')
+    .option('-y, --yes', 'with --write: do not ask; needed where nobody can answer')
+    .addOption(timeoutOption())
+    .action(async (id: string, path: string | undefined, _: unknown, show: Command) => {
+      // Options that "history" has, too, are stored there, wherever they are on the command line.
+      const options: CommonOptions & TimeoutOption & ShowOptions = show.optsWithGlobals();
+      const context = { host, terminal: terminalOf(options), timeout: options.timeout };
+      end(await showHistory(id, path, { ...options, context }));
+    });
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('a number from 1 on');
+  return count;
+}
+
+interface HistoryContext extends CommandContext {
+  /** seconds that the run may take */
+  readonly timeout?: number | undefined;
+}
+
+async function listHistory(
+  path: string | undefined,
+  { limit }: { readonly limit: number },
+  context: HistoryContext,
+): Promise<ExitCode> {
+  const { host, terminal } = context;
+  return withStackLedger(path, { ...context, stops: listenForEnd(host) }, async ({ stack, store }) => {
+    const found = await store.readEntries(limit);
+    const entries = found.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
+    const damaged = found.flatMap((entry) => (entry instanceof LedgerError ? [entry] : []));
+    if (terminal.format === 'json') {
+      const about = { stack: stack.name, entries, damaged: damaged.map(({ message }) => message) };
+      printJson(terminal, (reported) => renderHistoryJson(about, reported));
+    } else {
+      // When all entries are damaged, "nothing was applied" would be wrong.
+      if (entries.length > 0 || damaged.length === 0)
+        host.stdout.write(`${renderHistory(entries, { paint: terminal.paint })}\n`);
+      for (const { message } of damaged) printError(terminal, 'history-damaged', message);
+    }
+    return damaged.length === 0 ? exitCodes.done : exitCodes.error;
+  });
+}
+
+interface ShowOptions {
+  /** prints, instead of the apply, the changes of manifests that revert it */
+  readonly revert?: boolean;
+  /** with `revert`: writes them, into the manifests in place */
+  readonly write?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+async function showHistory(
+  id: string,
+  path: string | undefined,
+  { revert, context, ...options }: ShowOptions & { readonly context: HistoryContext },
+): Promise<ExitCode> {
+  const { host, terminal } = context;
+  const writes = options.write === true;
+  if (writes && !revert) {
+    printError(terminal, 'usage', '--write writes what --revert takes back: pass both');
+    return exitCodes.error;
+  }
+  const stops = listenForEnd(host);
+  return withStackLedger(path, { ...context, stops }, async ({ stack, store }) => {
+    const outlives = (name: string) => {
+      const ownership = host.kinds.get(name)?.ownership;
+      return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';
+    };
+    const entry = await store.showEntry(id);
+    if (entry === undefined) {
+      printError(
+        terminal,
+        'unknown-apply',
+        `the history of stack ${quoted(stack.name)} has no apply ${quoted(id)}: see "trueup history"`,
+      );
+      return exitCodes.error;
+    }
+    if (writes) {
+      const { writeRevert } = await import('./write-revert.ts');
+      return writeRevert(entry, { ...options, path, stack, stop: stops.stop, host, terminal });
+    }
+    if (terminal.format === 'json' && !revert)
+      printJson(terminal, (reported) => renderEntryJson(entry, reported));
+    else host.stdout.write(`${revert ? renderRevert(entry, { outlives }) : show(entry, terminal)}\n`);
+    return exitCodes.done;
+  });
+}
+
+function show(entry: HistoryEntry, { paint, width }: Terminal): string {
+  return renderEntry(entry, { paint, ...(width === undefined ? {} : { width }) });
+}
+
+// The history of a stack for a terminal: a line for each apply, or all changes of one apply.
+
+interface HistoryTextOptions {
+  readonly paint: Paint;
+  /** columns of the terminal; default 100 */
+  readonly width?: number;
+}
+
+const columnTitles = ['id', 'began', 'who', 'outcome', 'commit'];
+
+/** In the given order, newest first. */
+function renderHistory(entries: readonly HistoryEntry[], { paint }: HistoryTextOptions): string {
+  if (entries.length === 0) return 'Nothing was applied yet';
+  const rows = entries.map((entry) => [
+    printable(entry.id),
+    printable(entry.began),
+    printable(entry.run.who),
+    entrySummary(entry),
+    commitText(entry, 12),
+  ]);
+  const widths = columnTitles.map((head, at) =>
+    Math.max(columns(head), ...rows.map((row) => columns(row[at] ?? ''))),
+  );
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, at) => pad(cell, widths[at] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [paint.bold(line(columnTitles)), ...rows.map(line)].join('\n');
+}
+
+/** `9 applied, 1 failed`, or that a killed apply did not end. */
+function entrySummary({ ended, changes }: HistoryEntry): string {
+  if (ended === undefined) return `did not end (${counted(changes.length, 'change')} begun)`;
+  if (changes.length === 0) return 'nothing to do, recorded as found';
+  const known = changes.flatMap(({ outcome }) => (outcome === undefined ? [] : [{ kind: outcome }]));
+  const open = changes.length - known.length;
+  const counts = known.length === 0 ? [] : [outcomeSummary(known)];
+  return [...counts, ...(open === 0 ? [] : [`${open} not reached`])].join(', ');
+}
+
+/** One apply: who, where, when, from which commit; then each change with its values before and after. */
+function renderEntry(entry: HistoryEntry, { paint, width = 100 }: HistoryTextOptions): string {
+  const { run, began, ended } = entry;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['stack', entry.stack],
+    ['who', `${run.who} on ${run.where}`],
+    ['run', run.id],
+    ['page', run.url],
+    ['began', began],
+    ['ended', ended ?? 'it did not: it was killed, or is still running'],
+    ['ledger', entry.unrecorded && 'may lack what was done: it could not be written, or the lock was lost'],
+    ['commit', commitText(entry) || undefined],
+    ['digest', entry.digest],
+  ];
+  const head = facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${paint.dim(pad(name, 8))}${printable(value)}`],
+  );
+  const layout = { paint, width, calls: false };
+  const changes = groupEqual(entry.changes.map(asChange)).map((block) =>
+    changeLines(block, layout).join('\n'),
+  );
+  return [head.join('\n'), ...changes, paint.bold(entrySummary(entry))].join('\n\n');
+}
+
+function commitText({ commit, dirty }: HistoryEntry, length = 40): string {
+  if (commit === undefined) return '';
+  return `${printable(commit.slice(0, length))}${dirty === true ? ' with uncommitted changes' : ''}`;
+}
+
+/** The history's change as a plan's change, with the outcome as a note. */
+function asChange({
+  address,
+  action,
+  reason,
+  fields,
+  outcome,
+  detail,
+  done = [],
+  foundTrue,
+}: HistoryChange): Change {
+  const text = outcome === undefined ? 'not known: the apply did not come to its end' : outcome;
+  return {
+    address: parseAddress(address),
+    action,
+    reason,
+    fields,
+    notes: [
+      `outcome: ${text}${detail === undefined ? '' : `: ${detail}`}`,
+      ...(outcome === 'applied' || foundTrue ? [] : done.map((call) => `done before it stopped: ${call}`)),
+      ...(foundTrue ? ['looked at afterwards, all of it was found true'] : []),
+    ],
+    calls: [],
+    preconditions: {},
+  };
+}
+
+// The history of a stack as JSON, with a summary of each apply. Valid against `schema.ts`.
+
+/** The entries that were read from a history. */
+interface HistoryReading {
+  readonly stack: string;
+  /** newest first */
+  readonly entries: readonly HistoryEntry[];
+  /** a sentence for each entry that cannot be read */
+  readonly damaged: readonly string[];
+}
+
+/** `{ version: 1, stack, entries: [{ id, began, …, summary }], damaged, diagnostics? }`, without the changes. */
+function renderHistoryJson(
+  { stack, entries, damaged }: HistoryReading,
+  diagnostics: readonly ShownDiagnostic[] = [],
+): string {
+  return renderJson({
+    version: 1,
+    stack,
+    entries: entries.map(({ version, changes, ...entry }) => ({ ...entry, summary: summaryOf(changes) })),
+    damaged,
+    ...diagnosticsMember(diagnostics),
+  });
+}
+
+/** The entry with its changes, their fields before and after, and a summary. */
+function renderEntryJson(entry: HistoryEntry, diagnostics: readonly ShownDiagnostic[] = []): string {
+  const { changes, ...head } = entry;
+  return renderJson({ ...head, summary: summaryOf(changes), changes, ...diagnosticsMember(diagnostics) });
+}
+
+function summaryOf(changes: HistoryEntry['changes']): object {
+  const known = changes.flatMap(({ outcome }) => (outcome === undefined ? [] : [{ kind: outcome }]));
+  return { changes: changes.length, ...countOutcomes(known) };
+}

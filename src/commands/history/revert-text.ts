@@ -1,0 +1,223 @@
+/**
+ * The manifests that would revert an apply: for each resource a fragment with the values before, or why there is none. The
+ * text is YAML; steps that only a person can do are comments.
+ */
+import { dump } from 'js-yaml';
+import { type Address, parseAddress } from '../../model/address.ts';
+import { type FieldChange, isPlannerField } from '../../model/field.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import { secretPlaceholder } from '../../redaction/known-secrets.ts';
+import type { HistoryChange, HistoryEntry } from '../../model/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
+import { formatSecret } from '../../report/view/value.ts';
+import { printable, printableJson } from '../../report/view/printable.ts';
+
+interface RevertOptions {
+  /** Whether resources of this kind stay when their document is removed. */
+  outlives(kind: string): boolean;
+}
+
+/** In reverse order: the last change first. */
+export function renderRevert(entry: HistoryEntry, { outlives }: RevertOptions): string {
+  const head = comment(
+    `takes back the apply ${entry.id} of stack ${quoted(entry.stack)}; nothing is done by this: change the manifests, then plan`,
+  );
+  const changes = entry.changes.filter(didSomething).toReversed();
+  if (changes.length === 0) return `${head}\n${comment('it changed nothing')}`;
+  return [head, ...changes.map((change) => revertChange(change, outlives))].join('\n---\n');
+}
+
+function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {
+  return (
+    outcome === undefined || outcome === 'applied' || outcome === 'unknown' || inDoubt || done.length > 0
+  );
+}
+
+function revertChange(change: HistoryChange, outlives: RevertOptions['outlives']): string {
+  const address = parseAddress(change.address);
+  const { remarks, documents } = fragmentOf(change, address, outlives(address.kind));
+  const lines = [`${change.address}: ${pastActions[change.action]}${uncertainty(change)}`, ...remarks];
+  return [lines.map(comment).join('\n'), documents.map(yaml).join('\n---\n')].filter(Boolean).join('\n');
+}
+
+const pastActions: Readonly<Record<HistoryChange['action'], string>> = {
+  create: 'was created',
+  update: 'was updated',
+  delete: 'was deleted',
+  release: 'was released',
+  adopt: 'was adopted',
+  none: 'was left as it is',
+};
+
+/** A hint that the change may not have been carried out, or only in part. */
+function uncertainty({ outcome, done = [], foundTrue }: HistoryChange): string {
+  if (outcome === 'applied' || foundTrue) return '';
+  return outcome === undefined || outcome === 'unknown' || done.length === 0
+    ? ', perhaps: look at it before you take it back'
+    : ', in part: look at it before you take it back';
+}
+
+interface Fragment {
+  readonly remarks: readonly string[];
+  /** empty when there is nothing to write */
+  readonly documents: readonly JsonObject[];
+}
+
+const removalHint = 'remove its document: the next apply takes away what was created';
+const releaseHint =
+  'no document takes it away: without one it is released and stays as it is, so change what it says, or take it away by hand';
+
+function fragmentOf(change: HistoryChange, address: Address, staysBehind: boolean): Fragment {
+  const { was = {}, fields } = change;
+  switch (change.action) {
+    case 'create':
+      return { remarks: [staysBehind ? releaseHint : removalHint], documents: [] };
+    case 'delete':
+      return restoreDeleted(change, address);
+    case 'release':
+      return {
+        remarks: ['declare it again, and adopt it', ...secretRemarks(was)],
+        documents: declareAgain(was, { adopt: true }),
+      };
+    case 'adopt': {
+      const restored = withMergeRemark(restoreFields(fields, address));
+      const giveUp = 'to give it up again, set these back, apply, then remove its document: it is released';
+      return { ...restored, remarks: [giveUp, ...restored.remarks] };
+    }
+    default:
+      return withMergeRemark(restoreFields(fields, address));
+  }
+}
+
+/** A withdrawn part has values before; of a deleted whole only our own settings are known. */
+function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): Fragment {
+  const restored = restoreFields(fields, address);
+  if (restored.documents.length > 0) return restored;
+  const documents = declareAgain(was);
+  const known =
+    documents.length === 0
+      ? 'its settings are not known either'
+      : 'this declares it anew, as it was applied last';
+  return {
+    remarks: [
+      'what it held besides its settings is gone and cannot be taken back',
+      known,
+      ...secretRemarks(was),
+    ],
+    documents,
+  };
+}
+
+/** @param metadata additional metadata for the resource itself, the first one; not for its parts */
+function declareAgain(was: HistoryChange['was'] & object, metadata: JsonObject = {}): JsonObject[] {
+  return Object.entries(was).map(([address, spec], index) => {
+    const { kind, name, target } = parseAddress(address);
+    const known = Object.fromEntries(Object.entries(spec).filter(([, value]) => !hasSecret(value)));
+    return manifest(kind, { name, target, ...(index === 0 ? metadata : {}) }, known);
+  });
+}
+
+/** A remark for each field whose value was stored without the secret in it. */
+function secretRemarks(was: HistoryChange['was'] & object): string[] {
+  return Object.entries(was).flatMap(([address, spec]) =>
+    Object.entries(spec).flatMap(([name, value]) =>
+      hasSecret(value) ? [lostSecret(`${name} of ${address}`)] : [],
+    ),
+  );
+}
+
+function hasSecret(value: Json): boolean {
+  return JSON.stringify(value).includes(secretPlaceholder);
+}
+
+function lostSecret(what: string): string {
+  return `${what} cannot be taken back: its value held a secret, which is not kept`;
+}
+
+function manifest(kind: string, metadata: JsonObject, spec: JsonObject): JsonObject {
+  return { apiVersion: 'trueup.dev/v1', kind, metadata, spec };
+}
+
+/** Adds a remark to merge the fragment: as a document of its own it would reset all other fields. */
+function withMergeRemark({ remarks, documents }: Fragment): Fragment {
+  if (documents.length === 0) return { remarks, documents };
+  const how = 'merge this into the document that declares it: all that it says besides stays as it is';
+  return { remarks: [...remarks, how], documents };
+}
+
+/** A fragment with the values before, to be merged into the document. */
+function restoreFields(fields: readonly FieldChange[], { kind, name, target }: Address): Fragment {
+  const remarks: string[] = [];
+  const spec: Record<string, Json> = {};
+  let renamed: JsonObject | undefined;
+  const flags = fields.filter((field) => isFlag(field) && field.before !== undefined);
+  for (const field of fields) {
+    if (isRename(field)) renamed = { name: field.before ?? null, target, renamedFrom: name };
+    else if (isPlannerField(field.path) || flags.includes(field)) continue;
+    else if (field.before === undefined || field.shape === 'secret' || hasSecret(field.before))
+      remarks.push(cannotRestore(field));
+    else setAt(spec, field.path, field.before);
+  }
+  if (Object.keys(spec).length + flags.length === 0 && renamed === undefined)
+    return { remarks, documents: [] };
+  return {
+    remarks,
+    documents: [manifest(kind, { ...(renamed ?? { name, target }), ...flagsBefore(flags) }, spec)],
+  };
+}
+
+function flagsBefore(flags: readonly FieldChange[]): JsonObject {
+  return Object.fromEntries(flags.map(({ path: [name = ''], before = null }) => [name, before]));
+}
+
+function isRename({ path, before }: FieldChange): boolean {
+  return path.length === 1 && path[0] === 'name' && before !== undefined;
+}
+
+/** What a manifest says in its metadata, and only the ledger keeps. */
+function isFlag({ path }: FieldChange): boolean {
+  return path.length === 1 && (path[0] === 'protect' || path[0] === 'onRemove');
+}
+
+function cannotRestore({ path, shape, before, unknown }: FieldChange): string {
+  const name = path.join('.');
+  if (shape === 'secret')
+    return `${name} cannot be taken back: it is a secret, and its former value is not kept${formerSource(before)}`;
+  if (unknown !== undefined)
+    return `${name} cannot be taken back: its value before was not known (${unknown})`;
+  if (before !== undefined) return lostSecret(name);
+  return `remove ${name}: it did not exist before`;
+}
+
+/** The former source is only mentioned, because it may hold another value now. */
+function formerSource(before: Json | undefined): string {
+  return before === undefined ? '' : `; it was ${formatSecret(before)}`;
+}
+
+/** Sets a member at a path and creates the objects above it. */
+function setAt(into: Record<string, Json>, [name = '', ...rest]: readonly string[], value: Json): void {
+  if (rest.length === 0) {
+    setMember(into, name, value);
+    return;
+  }
+  const known = Object.hasOwn(into, name) ? into[name] : undefined;
+  const below = (known ?? {}) as Record<string, Json>;
+  setAt(below, rest, value);
+  setMember(into, name, below);
+}
+
+/** Also for the key `__proto__`, which users may choose. */
+function setMember(into: Record<string, Json>, name: string, value: Json): void {
+  Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function comment(text: string): string {
+  return `# ${printable(text)}`;
+}
+
+/** YAML; if it contains unprintable characters, JSON with escapes, which is valid YAML, too. */
+function yaml(document: object): string {
+  const text = dump(document, { lineWidth: -1, noRefs: true }).trimEnd();
+  const plain = text.split('\n').every((line) => printable(line) === line);
+  return plain ? text : printableJson(JSON.stringify(document, null, 2));
+}

@@ -1,0 +1,80 @@
+/** The schema of `history --format json`; `schemas/history.schema.json` is generated from it. Members may be added. */
+import { Type } from 'typebox';
+import { closed, count, diagnosticSchema } from '../../report/json/plan-schema.ts';
+
+const moment = (description: string) => Type.String({ format: 'date-time', description });
+
+const run = Type.Object(
+  {
+    id: Type.String({ description: 'the same for every try of one CI job' }),
+    attempt: Type.Optional(Type.Integer({ description: 'counts the tries of a CI job' })),
+    sole: Type.Optional(Type.Boolean()),
+    who: Type.String({ description: 'a person, or the actor that a CI names' }),
+    where: Type.String({ description: 'the host' }),
+    pid: Type.Optional(Type.Integer()),
+    pidNamespace: Type.Optional(Type.String()),
+    url: Type.Optional(Type.String({ description: 'page of the run in its CI' })),
+  },
+  { description: 'who applied, and where' },
+);
+
+const summary = Type.Object(
+  {
+    changes: count,
+    applied: count,
+    unchanged: count,
+    stale: count,
+    skipped: count,
+    unknown: count,
+    failed: count,
+  },
+  closed,
+);
+
+const entry = Type.Object({
+  id: Type.String({ description: 'what "trueup history show" is told' }),
+  stack: Type.String(),
+  run,
+  began: moment('when its first request was about to be sent'),
+  ended: Type.Optional(moment('missing when it was killed, or still runs')),
+  commit: Type.Optional(Type.String({ description: 'of the manifests' })),
+  dirty: Type.Optional(Type.Boolean({ description: 'whether there were changes that were not committed' })),
+  digest: Type.String(),
+  targets: Type.Optional(Type.Record(Type.String(), Type.String())),
+  clocks: Type.Optional(
+    Type.Record(Type.String(), Type.Integer(), {
+      description:
+        "milliseconds by which the clock of each target was ahead of the run's, below 0 behind; without targets that did not tell",
+    }),
+  ),
+  settled: Type.Optional(moment('when a later apply settled what this one left open')),
+  proved: Type.Optional(
+    Type.Literal(true, { description: 'the plan that was made afterwards, of the whole stack, was empty' }),
+  ),
+  endedApprovals: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'the approvals that it ended, by digest, with the time',
+    }),
+  ),
+  unrecorded: Type.Optional(
+    Type.Literal(true, {
+      description: 'the ledger may lack what was done: it could not be written, or the lock was lost',
+    }),
+  ),
+  summary,
+});
+
+export const historySchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    stack: Type.String(),
+    entries: Type.Array(entry, { description: 'newest first' }),
+    damaged: Type.Array(Type.String(), {
+      description: 'a sentence for each entry that cannot be read; when there is one, the exit code is 1',
+    }),
+    diagnostics: Type.Optional(
+      Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
+    ),
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/history.schema.json', title: 'trueup history' },
+);

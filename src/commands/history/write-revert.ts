@@ -1,0 +1,138 @@
+/** `trueup history show ID --revert --write`: the values before an apply, written into the manifests that declare them now. */
+import { hasErrors } from '../../model/diagnostic.ts';
+import { type FieldChange, isPlannerField } from '../../model/field.ts';
+import type { Registry } from '../../model/kind.ts';
+import { contentAfter } from '../../compare/comparisons.ts';
+import { secretPlaceholder } from '../../redaction/known-secrets.ts';
+import { formatAddress, parseAddress } from '../../model/address.ts';
+import type { DesiredResource } from '../../model/resource.ts';
+import type { HistoryChange, HistoryEntry } from '../../model/ledger.ts';
+import type { Stack } from '../../model/stack.ts';
+import { quoted } from '../../model/quoted.ts';
+import { type CommandContext, printDiagnostics, printError } from '../../run/terminal.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
+import { isRecordedFlag } from '../../plan/recorded-flags.ts';
+import { loadManifests } from '../../run/load-manifests.ts';
+import { learnSources } from '../../run/needed-secrets.ts';
+import { reviewChanges, type ReviewOptions } from '../../run/manifest-edits/review-changes.ts';
+import { resolveAcceptedChanges, type Trial } from '../../run/manifest-edits/resolve-changes.ts';
+import {
+  nameOfAcceptedChange,
+  type Refusal,
+  refuse,
+  type AcceptedChange,
+} from '../../run/manifest-edits/accepted-change.ts';
+
+interface RevertRequest extends ReviewOptions, CommandContext {
+  readonly path: string | undefined;
+  readonly stack: Stack;
+  readonly stop: AbortSignal;
+}
+
+export async function writeRevert(entry: HistoryEntry, request: RevertRequest): Promise<ExitCode> {
+  const { path, host, stack, terminal } = request;
+  if (path === '-') {
+    printError(terminal, 'stack-file-needed', 'manifests on standard input are not written: give a stack');
+    return exitCodes.error;
+  }
+  const manifests = await loadManifests(path, host);
+  if (hasErrors(manifests.diagnostics)) {
+    printDiagnostics(terminal, manifests.diagnostics);
+    return exitCodeOf(manifests.diagnostics);
+  }
+  await learnSources(stack, manifests.resources, host);
+  const found = entry.changes
+    .toReversed()
+    .filter(didSomething)
+    .flatMap((change) => revert(change, manifests.resources));
+  const first: Trial = {
+    manifests,
+    takings: found.flatMap((one) => ('why' in one ? [] : [one])),
+    refusals: found.flatMap((one) => ('why' in one ? [one] : [])),
+    problems: [],
+    contentOf: declaredContent(manifests.resources, host.kinds),
+  };
+  const settled = await resolveAcceptedChanges(first, {
+    cwd: host.cwd,
+    kinds: host.kinds,
+    secrets: host.secrets,
+    attempt: async (drafts) => {
+      const drafted = await loadManifests(path, host, { drafts });
+      const contentOf = declaredContent(drafted.resources, host.kinds);
+      return { manifests: drafted, takings: [], refusals: [], problems: [], contentOf };
+    },
+  });
+  return reviewChanges(settled, { ...request, nothing: 'no-values-before' });
+}
+
+/** Nothing is read of the targets: what is not declared counts as its default. */
+function declaredContent(resources: readonly DesiredResource[], kinds: Registry): Trial['contentOf'] {
+  return (address) => {
+    const resource = resources.find((one) => formatAddress(one.address) === formatAddress(address));
+    const kind = kinds.get(address.kind);
+    return resource && kind && contentAfter(kind.fields, resource.spec, []);
+  };
+}
+
+function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {
+  const isOpen = outcome === undefined || outcome === 'applied' || outcome === 'unknown';
+  return isOpen || inDoubt === true || done.length > 0;
+}
+
+const byHand: Partial<Readonly<Record<HistoryChange['action'], readonly [string, string]>>> = {
+  create: ['was created', 'remove its document, and the next apply takes away what was created'],
+  delete: ['was deleted', 'declare it again as "--revert" without "--write" prints it'],
+  release: ['was released', 'declare it again as "--revert" without "--write" prints it'],
+};
+
+function revert(
+  { address: text, action, fields }: HistoryChange,
+  resources: readonly DesiredResource[],
+): (AcceptedChange | Refusal)[] {
+  const address = parseAddress(text);
+  const resource = resources.find((one) => formatAddress(one.address) === text);
+  const [what, fix] = byHand[action] ?? [];
+  if (what !== undefined && fix !== undefined)
+    return [refuse({ address, path: [] }, 'revert-by-hand', { message: `${quoted(text)} ${what}`, fix })];
+  return fields.flatMap((field) => revertField(field, { address, resource }) ?? []);
+}
+
+/** Undefined: it is the planner's own, or followed from another field. */
+function revertField(
+  { path, before, shape, unknown, origin }: FieldChange,
+  { address, resource }: { address: AcceptedChange['address']; resource: DesiredResource | undefined },
+): AcceptedChange | Refusal | undefined {
+  const [name = ''] = path;
+  const taking: AcceptedChange = { address, path, value: before };
+  if (isPlannerField(path)) return undefined;
+  if (
+    !isRecordedFlag({ path }) &&
+    resource !== undefined &&
+    !Object.hasOwn(resource.spec, name) &&
+    name !== 'name' &&
+    origin === undefined
+  )
+    return undefined;
+  const named = nameOfAcceptedChange(taking);
+  if (isRecordedFlag({ path }))
+    return refuse(taking, 'revert-by-hand', {
+      message: `${named} was ${before === undefined ? 'not set' : JSON.stringify(before)}`,
+      fix: `write that into ${quoted(`metadata.${name}`)}`,
+    });
+  if (name === 'name')
+    return refuse(taking, 'resource-renamed', {
+      message: `${quoted(formatAddress(address))} was called ${JSON.stringify(before)}`,
+      fix: 'write the former name into "metadata.name", and the present one into "metadata.renamedFrom"',
+    });
+  if (shape === 'secret' || JSON.stringify([...path, before ?? null]).includes(secretPlaceholder))
+    return refuse(taking, 'value-secret', {
+      message: `${named} was a secret, or held one: it is not kept`,
+      fix: 'name its source in the manifest',
+    });
+  if (unknown !== undefined)
+    return refuse(taking, 'value-unknown', {
+      message: `the value of ${named} before was not known: ${unknown}`,
+      fix: 'write it by hand',
+    });
+  return taking;
+}

@@ -1,0 +1,199 @@
+/**
+ * A JWT: its form, the service account that it names, its claims and its signature. What two readers could read differently is
+ * refused, as by the service (wire/cluster-auth 3).
+ */
+import { createPublicKey, type JsonWebKey, X509Certificate } from 'node:crypto';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+
+/** Claims as the JWT has them, of any type. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+export interface ParsedJwt {
+  readonly algorithm: string;
+  readonly claims: Claims;
+  readonly signature: Buffer;
+  /** what the signature has to be of */
+  readonly signed: Buffer;
+  /** the header demands an extension that the service does not know, so no key verifies the JWT */
+  readonly demandsExtension: boolean;
+  /** only a service with keys takes the form */
+  readonly needsKeys: boolean;
+}
+
+/** Why a text is no JWT, as a clause. */
+interface NoJwt {
+  readonly problem: string;
+}
+
+/** In characters. */
+const longest = 256 * 1024;
+
+const noForm = 'the text is no JWT: three parts of base64url, the first two of them JSON';
+
+export function parseJwt(text: string): ParsedJwt | NoJwt {
+  if (text.length > longest) {
+    const problem = `the text is longer than any JWT that is accepted: ${text.length} characters of ${longest}`;
+    return { problem };
+  }
+  const read = readParts(looseParts(text.replaceAll(/[\t\n\f\r ]/g, '')));
+  return 'problem' in read ? read : { ...read, needsKeys: 'problem' in readParts(compactParts(text)) };
+}
+
+/** The three parts in base64url, and what a JWS in JSON says outside of them. */
+interface Parts {
+  readonly head: string;
+  readonly body: string;
+  readonly signature: string;
+  readonly unprotected: JsonObject;
+}
+
+function compactParts(text: string): Parts | undefined {
+  const [head, body, signature, ...more] = text.split('.');
+  if (head === undefined || body === undefined || signature === undefined || more.length > 0)
+    return undefined;
+  return { head, body, signature, unprotected: {} };
+}
+
+function looseParts(text: string): Parts | undefined {
+  if (!text.startsWith('{')) return withoutPadding(compactParts(text));
+  const value = parse(text);
+  if (!isJsonObject(value) || repeatsMember(text)) return undefined;
+  const { signatures, payload: body } = value;
+  const several = Array.isArray(signatures) ? signatures : [value];
+  const [one] = several;
+  if (several.length !== 1 || !isJsonObject(one)) return undefined;
+  const { protected: head, signature, header: unprotected = {} } = one;
+  if (typeof head !== 'string' || typeof body !== 'string' || typeof signature !== 'string') return undefined;
+  return isJsonObject(unprotected) ? withoutPadding({ head, body, signature, unprotected }) : undefined;
+}
+
+function withoutPadding(parts: Parts | undefined): Parts | undefined {
+  if (parts === undefined) return undefined;
+  const [head = '', body = '', signature = ''] = [parts.head, parts.body, parts.signature].map((part) => {
+    const end = [...part].findLastIndex((sign) => sign !== '=');
+    return part.slice(0, end + 1);
+  });
+  return { ...parts, head, body, signature };
+}
+
+function readParts(parts: Parts | undefined): Omit<ParsedJwt, 'needsKeys'> | NoJwt {
+  const [head, body, signature] =
+    parts === undefined ? [] : [parts.head, parts.body, parts.signature].map(bytesOf);
+  if (parts === undefined || head === undefined || body === undefined || signature === undefined)
+    return { problem: noForm };
+  const header = head.length === 0 ? { members: {} } : readPart(head, 'header');
+  if ('problem' in header) return header;
+  const claims = readPart(body, 'claims');
+  if ('problem' in claims) return claims;
+  const { unprotected } = parts;
+  const merged = { ...unprotected, ...header.members };
+  const { alg } = merged;
+  if (typeof alg !== 'string') return { problem: noForm };
+  if (!isReadableHeader(merged)) return { problem: 'the header of the JWT holds a key that cannot be read' };
+  if ((unprotected['nonce'] ?? '') !== '') return { problem: 'a header that is not signed has a nonce' };
+  const payload = header.members['b64'] === false ? body : Buffer.from(body.toString('base64url'));
+  return {
+    algorithm: alg,
+    claims: claims.members,
+    signature,
+    signed: Buffer.concat([Buffer.from(`${head.toString('base64url')}.`), payload]),
+    demandsExtension: demandsExtension(header.members['crit']) || (unprotected['crit'] ?? null) !== null,
+  };
+}
+
+/** The service knows one extension: whether the payload is encoded. */
+function demandsExtension(critical: Json | undefined = null): boolean {
+  if (critical === null) return false;
+  return !Array.isArray(critical) || critical.some((name) => name !== 'b64');
+}
+
+function bytesOf(part: string): Buffer | undefined {
+  return /^[\w-]*$/.test(part) && part.length % 4 !== 1 ? Buffer.from(part, 'base64url') : undefined;
+}
+
+/** Claims that are null are none. */
+function readPart(bytes: Buffer, name: 'header' | 'claims'): { readonly members: JsonObject } | NoJwt {
+  const json = decode(bytes);
+  const value = json === undefined ? undefined : parse(json);
+  if (value === null && name === 'claims') return { members: {} };
+  if (json === undefined || !isJsonObject(value) || !isOfFiniteNumbers(value)) return { problem: noForm };
+  return repeatsMember(json) ? { problem: `the JWT has a member twice in its ${name}` } : { members: value };
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(json: string): Json | undefined {
+  try {
+    return JSON.parse(json) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number that is too large becomes infinite where it is read, and is then none of JSON. */
+function isOfFiniteNumbers(value: Json): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(isOfFiniteNumbers);
+}
+
+/** A member, a text that is none, or the beginning or end of an object. */
+const tokens = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|([{}])/g;
+
+/** Whether any object of it has two members of one name. @param json valid */
+function repeatsMember(json: string): boolean {
+  const objects: Set<string>[] = [];
+  for (const [, text = '', colon, bracket] of json.matchAll(tokens)) {
+    if (bracket === '{') objects.push(new Set());
+    else if (bracket === '}') objects.pop();
+    if (colon === undefined) continue;
+    const [name, names] = [JSON.parse(text) as string, objects.at(-1)];
+    if (names?.has(name)) return true;
+    names?.add(name);
+  }
+  return false;
+}
+
+// What the header of a JWT may say of keys. The service uses none of them, but refuses a header that it cannot read
+// (wire/cluster-auth 3).
+
+const curves = ['P-256', 'P-384', 'P-521', 'Ed25519'];
+
+/** Null counts as nothing said. */
+function isReadableHeader(header: JsonObject): boolean {
+  const { kid, nonce, jwk, x5c } = header;
+  return (
+    [kid, nonce].every((text = null) => text === null || typeof text === 'string') &&
+    isKey(jwk) &&
+    isChain(x5c)
+  );
+}
+
+/** A public key; neither a private one nor one that is shared. */
+function isKey(jwk: Json = null): boolean {
+  if (jwk === null) return true;
+  if (!isJsonObject(jwk) || jwk['d'] !== undefined) return false;
+  const isKnown = jwk['kty'] === 'RSA' || curves.includes(String(jwk['crv']));
+  return isKnown && works(() => createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }));
+}
+
+function isChain(chain: Json = null): boolean {
+  if (chain === null) return true;
+  const isCertificate = (link: Json) =>
+    typeof link === 'string' && works(() => new X509Certificate(Buffer.from(link, 'base64')));
+  return Array.isArray(chain) && chain.every(isCertificate);
+}
+
+function works(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * What a login is checked against: the fields of a role and of the config of its mount, in canonical form, as the manifests
+ * declare them or as the service has them now.
+ */
+import { fieldValue } from '../../api/cluster-auth/wire-fields.ts';
+import {
+  fields as configFields,
+  type LiveConfig,
+  usesAnnotations,
+} from '../../kinds/cluster-auth-config/fields.ts';
+import { clusterAuthConfig } from '../../kinds/cluster-auth-config/index.ts';
+import { CONFIG_NAME, readOne as readConfig } from '../../kinds/cluster-auth-config/read.ts';
+import type { ConfigFields } from '../../kinds/cluster-auth-config/schema.ts';
+import { refusedPolicy } from '../../kinds/cluster-auth-role/check-tokens.ts';
+import { texts } from '../../kinds/cluster-auth-role/describe-access.ts';
+import { NAMES, NAMESPACES, fields as roleFields, SELECTOR } from '../../kinds/cluster-auth-role/fields.ts';
+import { clusterAuthRole } from '../../kinds/cluster-auth-role/index.ts';
+import { readOne as readRole } from '../../kinds/cluster-auth-role/read.ts';
+import type { RoleFields } from '../../kinds/cluster-auth-role/schema.ts';
+import type { Json } from '../../model/json.ts';
+import type { Session } from '../../model/kind.ts';
+import type { Spec } from '../../model/resource.ts';
+import type { Dialect } from '../../model/stack.ts';
+import type { ChosenRole } from './choose-target.ts';
+
+export interface CheckedRole {
+  readonly names: readonly string[];
+  readonly namespaces: readonly string[];
+  /** empty for none */
+  readonly selector: string;
+  /** empty for any */
+  readonly audience: string;
+  readonly aliasSource: string;
+  readonly boundBlocks: readonly string[];
+  /** the first policy that no login gives, if any, and why as a clause */
+  readonly refusedPolicy: ReturnType<typeof refusedPolicy>;
+}
+
+interface CheckedConfig {
+  readonly host: string;
+  readonly hasCaCert: boolean;
+  /** PEM texts */
+  readonly pemKeys: readonly string[];
+  /** empty when the issuer is not compared */
+  readonly issuer: string;
+  /** whether the service may use the CA certificate and JWT of its own pod */
+  readonly usesPodFiles: boolean;
+  /** undefined where the service does not tell it */
+  readonly hasReviewerJwt: boolean | undefined;
+  /** whether annotations of the account become metadata of its identity; manifests do not say it */
+  readonly usesAnnotations: boolean;
+}
+
+export interface LoginRules {
+  readonly role: CheckedRole;
+  readonly config: KnownConfig;
+}
+
+export type KnownConfig =
+  | { readonly is: 'known'; readonly config: CheckedConfig }
+  /** the mount has none */
+  | { readonly is: 'none' }
+  /** the manifests do not declare it */
+  | { readonly is: 'undeclared' };
+
+/** Fields that the spec lacks have their defaults. */
+export function checkedRole(spec: RoleFields, dialect: Pick<Dialect, 'reservedPolicies'>): CheckedRole {
+  const value = (name: keyof RoleFields) => fieldValue<Spec>(roleFields, spec, name);
+  return {
+    names: texts(value(NAMES)),
+    namespaces: texts(value(NAMESPACES)),
+    selector: text(value(SELECTOR)),
+    audience: text(value('audience')),
+    aliasSource: text(value('aliasNameSource')),
+    boundBlocks: texts(value('tokenBoundCidrs')),
+    refusedPolicy: refusedPolicy(texts(value('tokenPolicies')), dialect),
+  };
+}
+
+/** What a live config tells besides its spec. */
+interface ConfigFacts {
+  /** null when the service does not say whether it has one */
+  readonly hasReviewerJwt: boolean | null;
+  readonly usesAnnotations: boolean;
+}
+
+/**
+ * @param defaultIssuer the dialect's, if it has one
+ * @param facts of a live config
+ */
+export function checkedConfig(
+  spec: ConfigFields,
+  { defaultIssuer = '' }: Pick<Dialect, 'defaultIssuer'>,
+  facts: ConfigFacts = { hasReviewerJwt: isSet(spec.tokenReviewerJwt), usesAnnotations: false },
+): CheckedConfig {
+  const value = (name: keyof ConfigFields) => fieldValue<Spec>(configFields, spec, name);
+  return {
+    host: text(value('clusterHost')),
+    hasCaCert: text(value('clusterCaCert')) !== '',
+    pemKeys: texts(value('pemKeys')),
+    issuer: value('disableIssValidation') === true ? '' : text(value('issuer')) || defaultIssuer,
+    usesPodFiles: value('disableLocalCaJwt') !== true,
+    hasReviewerJwt: facts.hasReviewerJwt ?? undefined,
+    usesAnnotations: facts.usesAnnotations,
+  };
+}
+
+function text(value: Json): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function isSet(value: Json | undefined): boolean {
+  return value !== undefined && value !== null;
+}
+
+// The role and the config that a login is checked against: those of the manifests, or those that the service has now.
+
+/** Without a role when there is none. */
+export type FoundRules = Pick<LoginRules, 'config'> & Partial<Pick<LoginRules, 'role'>>;
+
+export function declaredRules({ role, config }: ChosenRole, dialect: Dialect): FoundRules {
+  return {
+    ...(role === undefined ? {} : { role: checkedRole(role.spec, dialect) }),
+    config:
+      config === undefined
+        ? { is: 'undeclared' }
+        : { is: 'known', config: checkedConfig(config.spec, dialect) },
+  };
+}
+
+/** Sends only GET. @throws WireError when the service cannot be reached, or its answer is not understood */
+export async function liveRules(session: Session, name: string): Promise<FoundRules> {
+  const target = session.target.name;
+  const role = await readRole(session, { kind: clusterAuthRole.name, target, name });
+  const config = await readConfig(session, { kind: clusterAuthConfig.name, target, name: CONFIG_NAME });
+  return {
+    ...(role === undefined ? {} : { role: checkedRole(role.spec, session.dialect) }),
+    config:
+      config === undefined
+        ? { is: 'none' }
+        : { is: 'known', config: checkedConfig(config.spec, session.dialect, factsOf(config)) },
+  };
+}
+
+function factsOf({ facts }: LiveConfig) {
+  return { hasReviewerJwt: facts.reviewerJwtSet ?? null, usesAnnotations: usesAnnotations(facts) };
+}

@@ -1,0 +1,79 @@
+/**
+ * `trueup schema [kind]`: prints one of the published JSON Schemas, by name: of each kind, the stack, any manifest, and what
+ * commands print as JSON.
+ */
+import type { Command } from 'commander';
+import { anyManifestSchema, manifestSchema } from '../manifest/schema/manifest-schema.ts';
+import { stackDocumentSchema } from '../manifest/schema/stack-schema.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import { nearestWord } from '../model/nearest-word.ts';
+import { quoted } from '../model/quoted.ts';
+import { planSchema } from '../report/json/plan-schema.ts';
+import {
+  applyEventSchema,
+  differenceSchema,
+  outcomesSchema,
+  problemsSchema,
+} from '../report/json/result-schemas.ts';
+import type { CommandEnd, CommonOptions } from '../run/command-options.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { printError, type Terminal } from '../run/terminal.ts';
+import { acceptSchema } from './accept/schema.ts';
+import { eventsSchema } from './audit/schema.ts';
+import { driftSchema } from './drift/schema.ts';
+import { historySchema } from './history/schema.ts';
+import { loginSchema } from './role-check/schema.ts';
+
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
+    .argument('[kind]', 'for example Workspace')
+    .action(async (kind: string | undefined, options: CommonOptions) => {
+      end(schema(kind, host, terminalOf(options)));
+    });
+}
+
+function schema(name: string | undefined, host: CliHost, terminal: Terminal): ExitCode {
+  const schemas = allSchemas(host.kinds);
+  if (name === undefined) {
+    host.stdout.write(`${[...schemas.keys()].join('\n')}\n`);
+    return exitCodes.done;
+  }
+  const found = [...schemas].find(([known]) => known.toLowerCase() === name.toLowerCase());
+  if (found === undefined) {
+    const near = nearestWord(name, [...schemas.keys()]);
+    const hint =
+      near === undefined ? `one of ${[...schemas.keys()].join(', ')}` : `did you mean ${quoted(near)}?`;
+    printError(terminal, 'unknown-schema', `there is no schema ${quoted(name)}: ${hint}`);
+    return exitCodes.error;
+  }
+  host.stdout.write(`${JSON.stringify(found[1], null, 2)}\n`);
+  return exitCodes.done;
+}
+
+// All JSON Schemas that trueup publishes, by name: of each kind, the stack, any manifest, and what commands print as JSON.
+
+export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
+  const named = [...kinds.values()].map((kind) => [kind.name, manifestSchema(kind)] as const);
+  return new Map<string, JsonObject>([
+    ...named,
+    ['Stack', stackDocumentSchema(kinds)],
+    ['Manifest', anyManifestSchema(kinds)],
+    ['Plan', asJson(planSchema)],
+    ['Problems', asJson(problemsSchema)],
+    ['Difference', asJson(differenceSchema)],
+    ['Outcomes', asJson(outcomesSchema)],
+    ['ApplyEvent', asJson(applyEventSchema)],
+    ['Drift', asJson(driftSchema)],
+    ['History', asJson(historySchema)],
+    ['Login', asJson(loginSchema)],
+    ['Audit', asJson(eventsSchema)],
+    ['Accept', asJson(acceptSchema)],
+  ]);
+}
+
+/** A schema as plain JSON, as it is when it has been written to a file. */
+function asJson(schema: object): JsonObject {
+  return JSON.parse(JSON.stringify(schema));
+}

@@ -1,0 +1,95 @@
+/**
+ * The files of `serve`: certificate and key for TLS, and the token of the admin API. Messages name the files and repeat nothing
+ * of their content.
+ */
+import { rm, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { megabyte, readRegularText } from '../../files/read-file.ts';
+import { replaceFile } from '../../files/write-file.ts';
+import { messageOf, systemErrorMessage } from '../../model/error-message.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { CliHost } from '../../run/host.ts';
+
+/** The two files cannot be read, or are not a certificate and its key. */
+export class TlsFileError extends Error {
+  override readonly name = 'TlsFileError';
+}
+
+/** Both in PEM; the certificate may be followed by those of its issuers. */
+interface TlsIdentity {
+  readonly cert: string;
+  readonly key: string;
+}
+
+interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** @throws TlsFileError */
+export async function readTlsFiles(files: TlsFiles, directory: string): Promise<TlsIdentity> {
+  const identity = {
+    cert: await read('certificate', files.cert, directory),
+    key: await read('key', files.key, directory),
+  };
+  try {
+    createSecureContext(identity);
+  } catch (cause) {
+    throw new TlsFileError(
+      `${quoted(files.cert)} and ${quoted(files.key)} are not a certificate and its key, both in PEM, the key without a passphrase`,
+      { cause },
+    );
+  }
+  return identity;
+}
+
+async function read(what: string, file: string, directory: string): Promise<string> {
+  try {
+    return await readRegularText(resolve(directory, file), megabyte);
+  } catch (cause) {
+    const why = systemErrorMessage(cause) ?? messageOf(cause);
+    throw new TlsFileError(`the ${what} ${quoted(file)} cannot be read: ${why}`, { cause });
+  }
+}
+
+// The token of the admin API, in a file that only its owner can read.
+// Invariants: each `serve` makes a new token, and removes the file when it ends; a file with any other content is not
+// overwritten, and a file that another `serve` has written since is not removed.
+
+/** The default for `--admin-token-file`. */
+export function adminTokenFile(data: string): string {
+  return `${data}.admin-token`;
+}
+
+export function newAdminToken(host: Pick<CliHost, 'newId'>): string {
+  return `admin.${host.newId()}`;
+}
+
+/** No file for the token was named, or the file has other content. */
+export class AdminTokenError extends Error {
+  override readonly name = 'AdminTokenError';
+}
+
+/**
+ * Writes the token, and returns a function that removes the file.
+ * @throws AdminTokenError when the file has other content than such a token
+ */
+export async function writeAdminToken(file: string, token: string): Promise<() => Promise<void>> {
+  if ((await isThere(file)) && !/^admin\.[0-9a-f-]{36}\n$/.test(await readText(file))) {
+    throw new AdminTokenError(`${quoted(file)} does not contain an admin token, so it is not overwritten`);
+  }
+  await replaceFile(file, `${token}\n`);
+  return async () => {
+    if ((await readText(file)) === `${token}\n`) await rm(file, { force: true });
+  };
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return (await stat(file).catch(() => undefined)) !== undefined;
+}
+
+/** Empty when the file cannot be read. */
+function readText(file: string): Promise<string> {
+  return readRegularText(file, megabyte).catch(() => '');
+}

@@ -1,0 +1,35 @@
+/** `trueup show plan.json`: prints a plan file like `plan` does, or as JSON. Reads only that file. */
+import type { Command } from 'commander';
+import { standardInput } from '../manifest/files/find-stack.ts';
+import { type CommandEnd, type CommonOptions, formatOption } from '../run/command-options.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { isRefusal, openPlanFile } from '../run/plan-file.ts';
+import { printPlan } from '../run/print-plan.ts';
+import { type CommandContext, printError } from '../run/terminal.ts';
+
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
+    .argument('<plan>', 'a plan file')
+    .addOption(formatOption('markdown', 'html'))
+    .option('--calls', 'show the exact requests in the plan')
+    .action(async (file: string, options: CommonOptions & { calls?: boolean }) => {
+      end(await show(file, options, { host, terminal: terminalOf(options) }));
+    });
+}
+
+export async function show(
+  file: string,
+  { calls = false }: { readonly calls?: boolean },
+  { host, terminal }: CommandContext,
+): Promise<ExitCode> {
+  const opened = await openPlanFile(file, host.cwd);
+  if (isRefusal(opened)) {
+    printError(terminal, opened.code, opened.message);
+    return exitCodes.error;
+  }
+  const { plan } = opened;
+  // The manifests of a selection came from standard input; for other plans the argument is unknown.
+  printPlan(terminal, plan, { calls, stack: plan.selection === undefined ? undefined : standardInput });
+  return exitCodes.done;
+}

@@ -1,0 +1,83 @@
+/**
+ * `trueup unlock --id ID [path]`: removes the lock of a run that has ended. The id makes sure that no other lock is removed. If
+ * that run has not ended after all, it can write neither ledger nor targets afterwards.
+ */
+import type { Command } from 'commander';
+import type { LedgerLock, StackStore } from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Stack } from '../model/stack.ts';
+import { type CommandEnd, type CommonOptions, stackHelp, timeoutOption } from '../run/command-options.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { lockLines, raiseSerial } from '../run/lock.ts';
+import { openLedger, withStackLedger } from '../run/open-ledger.ts';
+import { listenForSignals, type RunTime } from '../run/stop-signals.ts';
+import { type CommandContext, printError } from '../run/terminal.ts';
+
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
+    .argument('[path]', stackHelp)
+    .requiredOption('--id <id>', 'which lock: its id stands in the message of the apply that was refused')
+    .addOption(timeoutOption())
+    .action(async (path: string | undefined, options: CommonOptions & UnlockOptions) => {
+      end(await unlock(path, options, { host, terminal: terminalOf(options) }));
+    });
+}
+
+interface UnlockOptions {
+  readonly id: string;
+  /** seconds that the run may take */
+  readonly timeout?: number;
+}
+
+async function unlock(
+  path: string | undefined,
+  { id, timeout }: UnlockOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { host, terminal } = context;
+  const reportRemoved = (name: string, lock: LedgerLock) => {
+    host.stdout.write(`Unlocked stack ${quoted(name)}; removed the lock of\n${lockLines(lock).join('\n')}\n`);
+    return exitCodes.done;
+  };
+  const stops = listenForSignals(host);
+  return withStackLedger(path, { ...context, timeout, stops }, async ({ stack, store, time }) => {
+    const removed = await removeLock(id, store, host);
+    if (removed !== undefined) return reportRemoved(stack.name, removed);
+    // An apply of a renamed stack also holds the lock of the former name.
+    const former = stack.renamedFrom;
+    const removedFormer =
+      former === undefined ? undefined : await unlockFormer(id, { ...stack, name: former }, { host, time });
+    if (former !== undefined && removedFormer !== undefined) return reportRemoved(former, removedFormer);
+    const held = await store.readLock();
+    const why =
+      held === undefined ? 'nobody holds it' : `it is held under another one:\n${lockLines(held).join('\n')}`;
+    printError(terminal, 'wrong-lock-id', `stack ${quoted(stack.name)} is not locked with this id: ${why}`);
+    return exitCodes.error;
+  });
+}
+
+/** Raises the serial before it unlocks, because another run may begin as soon as the lock is free. */
+async function removeLock(
+  id: string,
+  store: StackStore,
+  { stderr }: Pick<CliHost, 'stderr'>,
+): Promise<LedgerLock | undefined> {
+  if ((await store.readLock())?.id !== id) return undefined;
+  const unraised = await raiseSerial(store);
+  if (unraised !== undefined) stderr.write(`${unraised}\n`);
+  return store.unlock(id);
+}
+
+async function unlockFormer(
+  id: string,
+  stack: Stack,
+  { host, time }: { readonly host: CliHost; readonly time: RunTime },
+): Promise<LedgerLock | undefined> {
+  const store = await openLedger(stack, host, time);
+  try {
+    return await removeLock(id, store, host);
+  } finally {
+    await store.close();
+  }
+}

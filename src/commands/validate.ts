@@ -1,0 +1,59 @@
+/** `trueup validate [path]`: reports all problems of all files, or of a selection, without any service. */
+import type { Command } from 'commander';
+import type { Manifests } from '../manifest/read-manifests.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import { counted } from '../model/quoted.ts';
+import {
+  type CommandEnd,
+  type CommonOptions,
+  completeOption,
+  formatOption,
+  pathHelp,
+  timeoutOption,
+} from '../run/command-options.ts';
+import { type ExitCode, exitCodeOf } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { loadManifests } from '../run/load-manifests.ts';
+import { learnSources, secretNames } from '../run/needed-secrets.ts';
+import { printDiagnostics, type Terminal, textOutput } from '../run/terminal.ts';
+
+export function defineCommand(command: Command, _: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
+    .argument('[path]', pathHelp)
+    .addOption(formatOption('markdown', 'github', 'sarif'))
+    .addOption(completeOption())
+    .addOption(timeoutOption())
+    .action(async (path: string | undefined, options: CommonOptions & ValidateOptions) => {
+      end(await validate(path, options, terminalOf(options)));
+    });
+}
+
+interface ValidateOptions {
+  /** the manifests on standard input are the whole stack */
+  readonly complete?: boolean;
+  /** seconds that standard input may take */
+  readonly timeout?: number;
+}
+
+async function validate(
+  path: string | undefined,
+  { complete, timeout }: ValidateOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const manifests = await loadManifests(path, terminal.host, { complete, timeout });
+  const { resources, files, documents, stack, isSelection } = manifests;
+  const diagnostics = sortDiagnostics([...manifests.diagnostics, ...(await namesIn(manifests, terminal))]);
+  if (stack !== undefined) terminal.pending.stackFile = stack.file;
+  const counts = `${counted(files, 'file')}, ${counted(documents, 'document')}, ${counted(resources.length, 'resource')}`;
+  const what = `${isSelection ? 'a selection of stack' : 'stack'} ${stack?.name ?? ''}, ${counts}`;
+  printDiagnostics(terminal, diagnostics, `valid: ${what}`);
+  if (!hasErrors(diagnostics)) textOutput(terminal)?.write(`${terminal.paint.added('valid')}: ${what}\n`);
+  return exitCodeOf(diagnostics);
+}
+
+/** Of the secrets only those that stand in environment variables here are known: no file is read for this. */
+async function namesIn({ stack, resources }: Manifests, { host }: Terminal): Promise<Diagnostic[]> {
+  if (stack === undefined) return [];
+  await learnSources(stack, resources, host, { files: 'none' });
+  return secretNames(resources, host);
+}

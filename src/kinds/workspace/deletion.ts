@@ -1,0 +1,142 @@
+/**
+ * Why the service will refuse to delete a workspace in its current state (wire/workspaces 2.6), what a plain delete would lose
+ * (rule 48), and what a forced deletion overrides, which the plan shows so that it is approved.
+ */
+import { encodeBrackets } from '../../api/read-pages.ts';
+import { rightsOf, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
+import { notReturned } from '../../compare/diff.ts';
+import type { Action } from '../../model/change.ts';
+import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import type { Overridden, Session } from '../../model/kind.ts';
+import { counted } from '../../model/quoted.ts';
+import { holdsLock, reasonSuffix } from './lock.ts';
+import type { LiveWorkspace, WorkspaceRecord } from './workspace-types.ts';
+
+/** Clauses about the workspace: "it manages 3 resources". */
+export function blockers(live: LiveWorkspace, action: Action, record?: WorkspaceRecord): readonly string[] {
+  if (action !== 'delete') return [];
+  return [...managedResources(live), ...unsafe(live), ...foreignLock(live, record)];
+}
+
+function managedResources({ facts }: LiveWorkspace): string[] {
+  const count = facts.resourceCount;
+  if (typeof count !== 'number' || count === 0) return [];
+  const why =
+    facts.hasSafeDelete === false ? 'a plain delete would lose their state' : 'a safe delete refuses that';
+  return [`it manages ${counted(count, 'resource')}, and ${why}`];
+}
+
+export function deletesUnguarded({ facts }: LiveWorkspace): boolean {
+  return facts.hasSafeDelete === false;
+}
+
+const plainNotAllowed = 'the service has no safe delete, and its target does not say "deletes: plain"';
+
+/** Without a safe delete only what the target allows, and only what certainly manages nothing (rule 48). */
+function unsafe({ facts }: LiveWorkspace): string[] {
+  if (facts.hasSafeDelete !== false) return [];
+  if (facts.plainDeletes !== true) return [plainNotAllowed];
+  if (typeof facts.resourceCount !== 'number')
+    return [
+      'the service does not tell how many resources it manages, and has no safe delete that would look',
+    ];
+  return typeof facts.stateAtRisk === 'string'
+    ? [`${facts.stateAtRisk}, and a plain delete would lose it`]
+    : [];
+}
+
+function foreignLock(live: LiveWorkspace, record: WorkspaceRecord | undefined): string[] {
+  return isForeign(live, record) ? [`it is locked${reasonSuffix(live)}`] : [];
+}
+
+function isForeign(live: LiveWorkspace, record: WorkspaceRecord | undefined): boolean {
+  return live.facts.locked === true && !holdsLock(live, record);
+}
+
+export function overridden(live: LiveWorkspace, record?: WorkspaceRecord): readonly Overridden[] {
+  return [...overriddenState(live), ...overriddenLock(live, record), ...overriddenTarget(live)];
+}
+
+const overrides = (name: string) => ({ path: ['overrides', name], shape: 'scalar' }) as const;
+
+/** A tombstone with force stands above what its target does not allow, once somebody agreed to it (rule 48). */
+function overriddenTarget({ facts }: LiveWorkspace): Overridden[] {
+  if (facts.hasSafeDelete !== false || facts.plainDeletes === true) return [];
+  return [{ field: { ...overrides('deletes'), after: 'plain' }, message: plainNotAllowed }];
+}
+
+/** An unknown number of resources counts as overridden, too. */
+function overriddenState({ facts }: LiveWorkspace): Overridden[] {
+  const count = facts.resourceCount;
+  const field = overrides('resources');
+  if (typeof count !== 'number') {
+    const message = 'nobody can tell how many resources it manages, and it loses their state';
+    return [{ field: { ...field, unknown: notReturned }, message }];
+  }
+  if (count === 0) return typeof facts.stateAtRisk === 'string' ? [lostState(facts.stateAtRisk)] : [];
+  return [
+    {
+      field: { ...field, before: count },
+      message: `it manages ${counted(count, 'resource')}, and loses their state`,
+    },
+  ];
+}
+
+/** Where nobody but the states themselves tells (rule 48). */
+function lostState(why: string): Overridden {
+  return {
+    field: { ...overrides('state'), unknown: notReturned },
+    message: `${why}, and it loses its state`,
+  };
+}
+
+function overriddenLock(live: LiveWorkspace, record: WorkspaceRecord | undefined): Overridden[] {
+  if (!isForeign(live, record)) return [];
+  const { lockedBy, lockedReason } = live.facts;
+  const holder = isJsonObject(lockedBy) ? `${lockedBy.type} ${lockedBy.id}` : 'nobody tells who';
+  const field = { ...overrides('lock'), before: [holder, lockedReason ?? ''], shape: 'list' } as const;
+  return [{ field, message: `it is locked${reasonSuffix(live)}, and not by this stack` }];
+}
+
+// Finds out what a plain delete of a workspace would lose. A service without a safe delete may also not count resources, and its
+// count is of the current state alone: so the states themselves are asked for (rule 48, wire/workspaces 4).
+
+/** A clause about the workspace; null when it has no state, or only ones that are said to hold nothing. */
+export async function stateAtRisk(session: Session, item: WorkspaceItem): Promise<string | null> {
+  if (rightsOf(item).rights?.['can-read-state-versions'] === false)
+    return 'this token may not see whether it has a state';
+  const workspace = `filter[workspace][name]=${encodeURIComponent(item.name)}`;
+  const organization = `filter[organization][name]=${encodeURIComponent(session.target.organization ?? '')}`;
+  const paths = [
+    `/workspaces/${encodeURIComponent(item.id)}/current-state-version`,
+    encodeBrackets(`/state-versions?${organization}&${workspace}&page[size]=1`),
+  ];
+  try {
+    const [current, newest] = await Promise.all(paths.map((path) => session.reader.get(path)));
+    return whyKept('current', current) ?? whyKept('newest', newest);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return `its states could not be looked at (${error.message})`;
+  }
+}
+
+/** 404 and an empty list: there is no state. */
+function whyKept(which: 'current' | 'newest', answer: Answer | undefined): string | null {
+  if (answer?.status === 404) return null;
+  const data = isJsonObject(answer?.body) ? answer.body['data'] : undefined;
+  if (answer?.status !== 200 || data === undefined)
+    return `its ${which} state could not be looked at${answer === undefined ? '' : ` (${describeAnswer(answer)})`}`;
+  const states = Array.isArray(data) ? (data as readonly Json[]) : data === null ? [] : [data];
+  return states.every(isEmpty)
+    ? null
+    : `its ${which} state holds resources, or the service does not tell what it holds`;
+}
+
+/** A missing list of resources says nothing, and neither does one that is not made yet. */
+function isEmpty(state: Json): boolean {
+  const attributes = isJsonObject(state) ? state['attributes'] : undefined;
+  if (!isJsonObject(attributes)) return false;
+  const { resources, 'resources-processed': isProcessed } = attributes;
+  return isProcessed === true && Array.isArray(resources) && resources.length === 0;
+}

@@ -1,0 +1,185 @@
+/**
+ * Services that lack something (rule 48): that do not answer some fields, never report whether an execution mode is a
+ * workspace's own, or keep no ownership tags. The ledger remembers what a write has shown.
+ */
+import { type Inherited, reportsInheritance } from '../../api/workspaces/organization.ts';
+import { asWorkspaceItem, poolOf, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
+import { type AddressText, formatAddress } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import { isJsonObject, type Json, memberOf } from '../../model/json.ts';
+import type { LiveSet, MarkContext, ReadRequest } from '../../model/kind.ts';
+import { shownOwnershipTag, type Spec } from '../../model/resource.ts';
+import { fields } from './fields.ts';
+import type { WorkspaceSpec } from './schema.ts';
+import {
+  asReturned,
+  type LiveWorkspace,
+  type PreparedLive,
+  type WorkspaceComparison,
+  type WorkspaceFacts,
+  type WorkspaceRecord,
+} from './workspace-types.ts';
+
+/**
+ * Whether a mode that is said to be inherited is the workspace's own; undefined where nothing contradicts the service. A default
+ * without a pool says nothing about pools.
+ */
+export function whoseMode(item: WorkspaceItem, inherited: Inherited): WorkspaceFacts['ownMode'] {
+  const mode = item.attributes['execution-mode'];
+  if (typeof mode !== 'string' || !reportsInheritance(item)) return undefined;
+  if (inherited === 'unknown') return 'unknown';
+  const isOtherPool = mode === 'agent' && inherited.pool !== null && poolOf(item) !== inherited.pool;
+  return mode !== inherited.mode || isOtherPool ? 'proved' : undefined;
+}
+
+/** Whether a workspace has the mode, or the pool, that was sent, and is said to inherit it. */
+export function hidesOwnMode(
+  item: WorkspaceItem,
+  sent: { readonly mode?: Json | undefined; readonly pool?: Json | undefined },
+): boolean {
+  if (!reportsInheritance(item)) return false;
+  const isMode = typeof sent.mode === 'string' && item.attributes['execution-mode'] === sent.mode;
+  return isMode || (typeof sent.pool === 'string' && poolOf(item) === sent.pool);
+}
+
+const ownModeMark = 'ownModeUntold';
+
+/** The ledger's mark that the service hides it; without an answer that shows it, the earlier mark, until the service tells. */
+export function ownModeMarks({
+  change,
+  answers,
+  desired,
+  live,
+  record,
+}: MarkContext<WorkspaceSpec, LiveWorkspace>): Readonly<Record<string, Json>> {
+  const items = ['create', 'update'].flatMap((suffix) => {
+    const id = change && `${formatAddress(change.address)}#${suffix}`;
+    const item = asWorkspaceItem(memberOf(id && answers.get(id)?.body, 'data'));
+    return item === undefined ? [] : [{ item, call: change?.calls.find((call) => call.id === id) }];
+  });
+  const isHidden =
+    items.length === 0
+      ? hasMark(record) && live?.spec.settingOverwrites?.executionMode !== true
+      : items.some(
+          ({ item, call }) =>
+            hidesOwnMode(item, { mode: desired.executionMode }) || (call && keepsOldMode(item, call)),
+        );
+  return isHidden ? { [ownModeMark]: true } : {};
+}
+
+/** Whether the answer to a reset of the mode still has the old one, which is not the default: nothing was reset. */
+export function keepsOldMode(item: WorkspaceItem, { removes }: Pick<Call, 'removes'>): boolean {
+  const old = removes?.['executionMode'];
+  return old !== undefined && item.attributes['execution-mode'] === old;
+}
+
+export function hasMark(record: WorkspaceRecord | undefined): boolean {
+  return record?.marks?.[ownModeMark] === true;
+}
+
+export function prepareOwnMode({ desired, live, record }: WorkspaceComparison): PreparedLive {
+  const mode = live?.facts.effectiveMode;
+  if (live === undefined || typeof mode !== 'string') return asReturned;
+  const { settingOverwrites } = desired;
+  // Whether the pool is its own, too, is not known: the manifest's word stands.
+  const overwrites = settingOverwrites === undefined ? {} : { settingOverwrites: ownMode(settingOverwrites) };
+  if (live.facts.ownMode === 'proved') return { live: overwrites, notes: [] };
+  if (!hasMark(record) || live.spec.executionMode !== null || record?.fields.executionMode !== mode)
+    return asReturned;
+  return {
+    live: {
+      executionMode: mode,
+      agentPoolId: mode === 'agent' ? (live.facts.agentPool ?? null) : null,
+      ...overwrites,
+    },
+    // The beginning of the report says it for the whole service.
+    notes: [],
+  };
+}
+
+function ownMode(declared: Json): Json {
+  return isJsonObject(declared) && declared['executionMode'] !== undefined
+    ? { ...declared, executionMode: true }
+    : declared;
+}
+
+// Services that keep no claims (rule 48): they have no tag bindings, or drop them without a word. The latter is seen after a write
+// of ours, and the ledger keeps it until the claim is seen.
+
+const lostClaimMark = 'claimLost';
+
+/** The ledger's mark of a workspace whose claim was gone when it was read back. */
+export function lostOwnershipTagMarks({
+  lostClaim,
+  live,
+  record,
+}: MarkContext<WorkspaceSpec, LiveWorkspace>): Readonly<Record<string, Json>> {
+  const isShown = live !== undefined && shownOwnershipTag(live.witness) !== undefined;
+  return lostClaim || (record?.marks?.[lostClaimMark] === true && !isShown) ? { [lostClaimMark]: true } : {};
+}
+
+const fix =
+  'set "ownership: ledger" for the target: then the ledger alone says what is this stack\'s, and no other stack\'s claim is seen';
+
+export const noOwnershipTags = {
+  code: 'no-claims',
+  class: 'invalid',
+  message: 'the service has no tag bindings, so it cannot be seen there whose a workspace is',
+  fix,
+} as const;
+
+/** Why nothing can be planned where no claim of any stack is seen, and one that we wrote was not kept. */
+export function lostOwnershipTags(
+  resources: readonly LiveWorkspace[],
+  records: ReadonlyMap<AddressText, WorkspaceRecord>,
+): LiveSet['refused'] {
+  const live = new Set(resources.map(({ id }) => id));
+  const lost = [...records.values()].find(({ id, marks }) => marks?.[lostClaimMark] === true && live.has(id));
+  const message =
+    'the service does not keep claims: one that this stack wrote was gone when it was read back';
+  return lost && { ...noOwnershipTags, message };
+}
+
+// Declared fields that the service does not answer (rules 12, 48).
+
+type Request = Pick<ReadRequest<WorkspaceSpec>, 'declared'>;
+
+/** Those of resources that exist, whose drift cannot be seen. */
+export function invisibleFields({ declared }: Request, resources: readonly LiveWorkspace[]): string[] {
+  const live = new Map(
+    resources.map((resource) => [formatAddress(resource.address), resource.spec] as const),
+  );
+  const unseen = declared.flatMap(({ address, spec }) => {
+    const seen = live.get(formatAddress(address));
+    if (seen === undefined) return [];
+    const found: Spec = seen;
+    const top = Object.keys(spec).filter((name) => isLiveField(name) && found[name] === undefined);
+    return [...top, ...unseenMembers(spec.vcsRepo, seen.vcsRepo)];
+  });
+  return [...new Set(unseen)];
+}
+
+/** Declared fields that no workspace of the organization is answered with. */
+export function lackingFields({ declared }: Request, resources: readonly LiveWorkspace[]): string[] {
+  if (resources.length === 0) return [];
+  const answered = new Set(resources.flatMap(({ spec }) => Object.keys(spec)));
+  const wanted = new Set(declared.flatMap(({ spec }) => Object.keys(spec)));
+  const isLacking = (name: string) => !answered.has(name) && hasOwnAnswer.has(name);
+  return [...wanted].filter((name) => isLiveField(name) && isLacking(name)).toSorted();
+}
+
+/** Not those with requests of their own, which are read only where they matter, and not what a creation alone takes. */
+const hasOwnAnswer = new Set(
+  Object.entries(fields).flatMap(([name, { createOnly }]) =>
+    createOnly || name === 'dataRetentionPolicy' ? [] : name,
+  ),
+);
+
+function isLiveField(name: string): boolean {
+  return fields[name] !== undefined && fields[name].local !== true;
+}
+
+function unseenMembers(declared: Json | undefined, seen: Json | undefined): string[] {
+  if (!isJsonObject(declared) || !isJsonObject(seen)) return [];
+  return Object.keys(declared).flatMap((name) => (seen[name] === undefined ? [`vcsRepo.${name}`] : []));
+}

@@ -1,0 +1,319 @@
+/**
+ * Converts a workspace document, of a read or of the answer to a write, to a live workspace in the shape of a manifest. A field
+ * that the service does not answer is left out, never guessed (rule 12); an inherited setting is `null`, whatever its effective
+ * value.
+ */
+import type { Inherited } from '../../api/workspaces/organization.ts';
+import { type BoundTags, ownershipFromTag } from '../../api/workspaces/tag-bindings.ts';
+import {
+  asWorkspaceItem,
+  poolOf,
+  relatedId,
+  rightsOf,
+  type WorkspaceItem,
+} from '../../api/workspaces/workspace.ts';
+import type { Address } from '../../model/address.ts';
+import { type Call, type CallValue, isCallObject } from '../../model/call.ts';
+import { kebabCase } from '../../model/field.ts';
+import type { Answer } from '../../model/http.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, textsOf } from '../../model/json.ts';
+import type { ReturnedFields } from '../../model/kind.ts';
+import { quoted } from '../../model/quoted.ts';
+import { type OwnershipEvidence, stackOfCreatorMark } from '../../model/resource.ts';
+import type { Dialect, Target } from '../../model/stack.ts';
+import {
+  fields,
+  fieldsOutside,
+  plainAttributes,
+  sourceAttributes,
+  spelledAs,
+  triggerLists,
+} from './fields.ts';
+import { hidesOwnMode, keepsOldMode, whoseMode } from './limited-services.ts';
+import { lockOf } from './lock.ts';
+import { showsDerived } from './triggers.ts';
+import type {
+  LiveSpec,
+  LiveWorkspace,
+  RepositoryFields,
+  RetentionPolicy,
+  WorkspaceFacts,
+} from './workspace-types.ts';
+
+interface ReadWorkspace {
+  readonly item: WorkspaceItem;
+  readonly dialect: Dialect;
+  /** undefined: not read, or not readable */
+  readonly tags?: BoundTags | undefined;
+  /** null: none; undefined: not read */
+  readonly retention?: RetentionPolicy | null | undefined;
+  /** what the target says of deletes */
+  readonly deletes?: Target['deletes'];
+  /** undefined: not looked at */
+  readonly stateAtRisk?: string | null | undefined;
+  /** another workspace has a flat tag in upper case */
+  readonly keepsTagCase?: boolean;
+  readonly fileTriggersDerived?: WorkspaceFacts['fileTriggersDerived'] | undefined;
+  /** what it would inherit, and so whether its mode is its own; absent where the service's own word counts */
+  readonly inherited?: Inherited | undefined;
+}
+
+export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorkspace {
+  const { item, tags, retention, deletes, stateAtRisk, inherited, keepsTagCase, fileTriggersDerived } = read;
+  const ownMode = inherited === undefined ? undefined : whoseMode(item, inherited);
+  const spec = withoutFields(
+    liveSpec(item, { tellsOwnMode: ownMode !== 'proved' }),
+    fieldsOutside(read.dialect),
+  );
+  const facts = liveFacts(item);
+  return {
+    address,
+    id: item.id,
+    spec: { ...spec, ...(retention === undefined ? {} : { dataRetentionPolicy: retention }) },
+    witness: ownershipOf(item, tags),
+    inherited: inheritedValues(spec, facts),
+    facts: {
+      ...facts,
+      ...(ownMode === undefined ? {} : { ownMode }),
+      ...(keepsTagCase || hasUpperCaseTag(item) ? { keepsTagCase: true } : {}),
+      ...(fileTriggersDerived === undefined ? {} : { fileTriggersDerived }),
+      ...(inherited === undefined || inherited === 'unknown' ? {} : { inheritedMode: inherited.mode }),
+      ...(tags === undefined ? {} : tagFacts(tags)),
+      ...(lacksSafeDelete(item) ? { hasSafeDelete: false, plainDeletes: deletes === 'plain' } : {}),
+      ...(stateAtRisk === undefined ? {} : { stateAtRisk }),
+    },
+    ...rightsOf(item),
+  };
+}
+
+function withoutFields(spec: LiveSpec, names: readonly string[]): LiveSpec {
+  return Object.fromEntries(Object.entries(spec).filter(([name]) => !names.includes(name)));
+}
+
+/** Services keep flat tags in lower case, unless one is answered otherwise. */
+export function hasUpperCaseTag({ attributes }: WorkspaceItem): boolean {
+  return textsOf(attributes['tag-names']).some((name) => name !== name.toLowerCase());
+}
+
+/** Clients tell it by this right, which a service with a safe delete names to everyone (wire/workspaces 4). */
+export function lacksSafeDelete({ attributes: { permissions } }: WorkspaceItem): boolean {
+  return isJsonObject(permissions) && permissions['can-force-delete'] === undefined;
+}
+
+function ownershipOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): OwnershipEvidence {
+  const source = attributes['source-name'];
+  const bornOf = typeof source === 'string' ? stackOfCreatorMark(source) : undefined;
+  return {
+    ...ownershipFromTag(tags),
+    ...(bornOf === undefined ? {} : { bornOf }),
+  };
+}
+
+function liveFacts(item: WorkspaceItem): WorkspaceFacts {
+  const { attributes } = item;
+  const mode = attributes['execution-mode'];
+  const inherits = attributes['inherits-project-auto-destroy'];
+  const status = attributes['auto-destroy-status'];
+  const pool = poolOf(item);
+  return {
+    ...lockOf(item),
+    resourceCount: attributes['resource-count'] ?? null,
+    globalRemoteState: attributes['global-remote-state'] === true,
+    assessmentsEnabled: attributes['assessments-enabled'] ?? null,
+    inheritsAutoDestroy: typeof inherits === 'boolean' ? inherits : null,
+    ...(typeof status === 'string' ? { autoDestroyStatus: status } : {}),
+    ...(typeof mode === 'string' ? { modeAfter: mode, effectiveMode: mode } : {}),
+    ...(pool === null ? {} : { agentPool: pool }),
+  };
+}
+
+/** The effective values of what it inherits from its project, or through it from the organization. */
+function inheritedValues(
+  { executionMode, autoDestroyActivityDuration: duration }: LiveSpec,
+  { effectiveMode, inheritsAutoDestroy }: WorkspaceFacts,
+): Readonly<Record<string, Json>> {
+  return {
+    ...(executionMode === null && effectiveMode !== undefined ? { executionMode: effectiveMode } : {}),
+    ...(inheritsAutoDestroy === true && typeof duration === 'string'
+      ? { autoDestroyActivityDuration: duration }
+      : {}),
+  };
+}
+
+function tagFacts({ direct, claim }: BoundTags): WorkspaceFacts {
+  const claims = claim !== undefined && !claim.inherited ? 1 : 0;
+  return { direct, tagCount: Object.keys(direct).length + claims };
+}
+
+/** Fields that are attributes, each with its wire name. */
+const answeredAttributes = [...plainAttributes, ...triggerLists, ...sourceAttributes].map(
+  (field) => [field, kebabCase(field)] as const,
+);
+
+/** What each attribute is in JSON, by its wire name. */
+const forms: ReadonlyMap<string, 'text' | 'list' | 'boolean' | 'object'> = new Map([
+  ...answeredAttributes.map(([name, wireName]) => {
+    const { compare, default: byDefault } = fields[name] ?? {};
+    const form = compare?.shape === 'list' ? 'list' : typeof byDefault === 'boolean' ? 'boolean' : 'text';
+    return [wireName, form] as const;
+  }),
+  ['execution-mode', 'text'],
+  ['tag-names', 'list'],
+  ['vcs-repo', 'object'],
+]);
+
+/** Why a document cannot be understood, as a clause: an attribute of it has another form. */
+export function misshapen({ attributes }: WorkspaceItem): string | undefined {
+  for (const [name, wanted] of forms) {
+    const value = attributes[name] ?? null;
+    const found = value === null ? wanted : formOf(value);
+    if (found !== wanted) return `its ${quoted(name)} is answered as ${found}, and should be ${wanted}`;
+  }
+  return undefined;
+}
+
+function formOf(value: Json): string {
+  if (Array.isArray(value)) return 'list';
+  return typeof value === 'string' ? 'text' : typeof value;
+}
+
+/** The spec from the document alone, without fields that have endpoints of their own. */
+function liveSpec(
+  item: WorkspaceItem,
+  told: { readonly tellsOwnMode: boolean } = { tellsOwnMode: true },
+): LiveSpec {
+  const { attributes, name } = item;
+  const { locked } = attributes;
+  const plain = answeredAttributes.flatMap(([field, wireName]) => {
+    const value = attributes[wireName];
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  const project = relatedId(item, 'project');
+  const tagNames = attributes['tag-names'];
+  return {
+    name,
+    ...Object.fromEntries(plain),
+    ...liveExecution(item, told),
+    ...liveRepository(attributes['vcs-repo']),
+    ...(project === null ? {} : { projectId: project }),
+    sshKeyId: relatedId(item, 'ssh-key'),
+    ...(tagNames === undefined ? {} : { tagNames }),
+    lock: locked === true ? { reason: attributes['locked-reason'] ?? '' } : null,
+  };
+}
+
+/** `setting-overwrites` true means "own value" (wire/workspaces 1.5.1); in services without it nothing is inherited. */
+function liveExecution(item: WorkspaceItem, { tellsOwnMode }: { readonly tellsOwnMode: boolean }): LiveSpec {
+  const mode = item.attributes['execution-mode'];
+  const overwrites = tellsOwnMode ? item.attributes['setting-overwrites'] : undefined;
+  const owns = (setting: string) => !isJsonObject(overwrites) || overwrites[setting] !== false;
+  const executionMode = owns('execution-mode') ? mode : null;
+  const ownPool = executionMode === 'agent' && owns('agent-pool');
+  return {
+    ...(executionMode === undefined ? {} : { executionMode }),
+    agentPoolId: ownPool ? poolOf(item) : null,
+    ...(isJsonObject(overwrites)
+      ? { settingOverwrites: { executionMode: owns('execution-mode'), agentPool: owns('agent-pool') } }
+      : {}),
+  };
+}
+
+function liveRepository(repository: Json | undefined): LiveSpec {
+  if (repository === undefined) return {};
+  return { vcsRepo: isJsonObject(repository) ? repositoryFields(repository) : null };
+}
+
+/** A repository has one connection: with an OAuth token there is no app installation, even if the service does not answer that. */
+function repositoryFields(repository: JsonObject): RepositoryFields {
+  const orNull = (name: string) => repository[name] ?? null;
+  const isKnown = 'vcs-app-installation-id' in repository || orNull('oauth-token-id') !== null;
+  return {
+    identifier: orNull('identifier'),
+    branch: orNull('branch'),
+    ingressSubmodules: repository['ingress-submodules'] === true,
+    oauthTokenId: orNull('oauth-token-id'),
+    ...(isKnown ? { vcsAppInstallationId: orNull('vcs-app-installation-id') } : {}),
+    tagsRegex: orNull('tags-regex'),
+  };
+}
+
+// Reads the workspace from the answer to a write. For each call only the fields count that it may have written, because an
+// earlier answer does not show what a later call does. Locks and retention policies are verified elsewhere (rules 12, 18, 40).
+
+export function fieldsFromResponse(call: Call, { body }: Answer): ReturnedFields | undefined {
+  const item = asWorkspaceItem(memberOf(body, 'data'));
+  if (item === undefined) return undefined;
+  const isOwnMode = hidesOwnMode(item, sentIn(call)) || keepsOldMode(item, call);
+  const told = liveSpec(item, { tellsOwnMode: !isOwnMode });
+  const { tagNames } = told;
+  const spec = tagNames === undefined ? told : { ...told, tagNames: spelledAs(sentTags(call), tagNames) };
+  const isDerived = showsDerived(item, call);
+  const about = writtenBy(call).filter(
+    (name) => isOwnValue(name, spec, item) && !(isDerived && name === 'fileTriggersEnabled'),
+  );
+  return about.length === 0 ? undefined : { about, spec };
+}
+
+/** The execution mode and the agent pool in the body of a call. */
+function sentIn({ body }: Call): Parameters<typeof hidesOwnMode>[1] {
+  const { data } = body ?? {};
+  const { attributes } = isCallObject(data) ? data : {};
+  if (!isCallObject(attributes)) return {};
+  const text = (name: string) => (typeof attributes[name] === 'string' ? attributes[name] : undefined);
+  return { mode: text('execution-mode'), pool: text('agent-pool-id') };
+}
+
+/** The flat tags in the body of a create. */
+function sentTags({ body }: Call): string[] {
+  const { data } = body ?? {};
+  const { relationships } = isCallObject(data) ? data : {};
+  const { tags } = isCallObject(relationships) ? relationships : {};
+  const { data: list } = isCallObject(tags) ? tags : {};
+  const names = Array.isArray(list) ? (list as readonly CallValue[]) : [];
+  return names.flatMap((tag) => {
+    const { attributes } = isCallObject(tag) ? tag : {};
+    const { name } = isCallObject(attributes) ? attributes : {};
+    return typeof name === 'string' ? name : [];
+  });
+}
+
+/** Fields with endpoints of their own, or that are no attributes. */
+const notVerifiable = new Set(['sshKeyId', 'tagNames', 'lock', 'dataRetentionPolicy', 'operations']);
+const documentFields = Object.keys(fields).filter((name) => !notVerifiable.has(name));
+
+function writtenBy({ id, body, writes = [] }: Call): readonly string[] {
+  switch (id.slice(id.lastIndexOf('#') + 1)) {
+    case 'create':
+      return createdFields(body);
+    case 'update':
+      return documentFields;
+    case 'vcs-repo':
+    case 'ssh-key':
+      return writes;
+    case 'clear-patterns':
+    case 'clear-triggers':
+      return ['triggerPatterns', 'triggerPrefixes', 'vcsRepo', 'fileTriggersEnabled'];
+    default:
+      return [];
+  }
+}
+
+/** Of a create, only fields that were sent, or that have no default, can be verified. */
+function createdFields(body: Call['body']): readonly string[] {
+  const { data } = body ?? {};
+  const { attributes, relationships } = isCallObject(data) ? data : {};
+  const sent = isCallObject(attributes) ? attributes : {};
+  const written = documentFields.filter(
+    (name) => fields[name]?.default === undefined || sent[kebabCase(name)] !== undefined,
+  );
+  const { tags } = isCallObject(relationships) ? relationships : {};
+  return tags !== undefined ? [...written, 'tagNames'] : written;
+}
+
+/** Whether the answered value is the workspace's own: a time may be computed from a duration, a duration inherited from the project. */
+function isOwnValue(name: string, spec: LiveSpec, { attributes }: WorkspaceItem): boolean {
+  const hasDuration = (spec.autoDestroyActivityDuration ?? null) !== null;
+  if (name === 'autoDestroyAt') return !hasDuration;
+  if (name !== 'autoDestroyActivityDuration') return true;
+  return !(hasDuration && attributes['inherits-project-auto-destroy'] === true);
+}

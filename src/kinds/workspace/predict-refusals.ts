@@ -1,0 +1,131 @@
+/**
+ * Predicts which declared values the service refuses for sure, from what it answers about itself and its organization. Requests
+ * are sent only if a manifest sets such a field. What cannot be read is not refused.
+ */
+import {
+  agentPools,
+  enforcesAssessments,
+  isHosted,
+  organizationMode,
+  readProject,
+} from '../../api/workspaces/organization.ts';
+import { refusesAssessments } from '../../api/workspaces/workspace-call.ts';
+import { type AddressText, formatAddress } from '../../model/address.ts';
+import { isJsonObject, sameJson } from '../../model/json.ts';
+import type { ReadRequest, RefusedValue, Session } from '../../model/kind.ts';
+import { quoted } from '../../model/quoted.ts';
+import { needsRemote } from './check-execution.ts';
+import { notOnHosted } from './check.ts';
+import { liveFinder, willInherit } from './predict.ts';
+import type { WorkspaceSpec } from './schema.ts';
+import { isFilled, refusedFileTriggers } from './triggers.ts';
+import type { KnownWorkspace, LiveWorkspace } from './workspace-types.ts';
+
+export async function predictRefusals(
+  session: Session,
+  { declared, record }: ReadRequest<WorkspaceSpec>,
+  live: readonly LiveWorkspace[],
+): Promise<ReadonlyMap<AddressText, readonly RefusedValue[]>> {
+  const find = liveFinder(record, live);
+  const derived = live.find(({ facts }) => facts.fileTriggersDerived !== undefined)?.facts
+    .fileTriggersDerived;
+  const wanted = declared.filter(({ metadata }) => metadata.remove === undefined);
+  const refused = await Promise.all(
+    wanted.map(async (one) => {
+      const { spec } = one;
+      const known = { live: find(one), record: record(one.address) };
+      const values = [
+        ...(await missingRetention(session, spec)),
+        ...(await foreignPool(session, spec, known.live)),
+        ...(await refusedAssessments(session, spec, { known, all: live })),
+        ...(derived === undefined
+          ? idlePatterns(session, spec, known.live)
+          : refusedFileTriggers(spec, known, derived)),
+      ];
+      return [formatAddress(one.address), values] as const;
+    }),
+  );
+  return new Map(refused.filter(([, values]) => values.length > 0));
+}
+
+async function missingRetention(session: Session, spec: WorkspaceSpec): Promise<RefusedValue[]> {
+  const isSet = isJsonObject(spec.dataRetentionPolicy);
+  return isSet && (await isHosted(session)) === true
+    ? [{ fields: ['dataRetentionPolicy'], ...notOnHosted }]
+    : [];
+}
+
+/** A pool that stays as it is needs no look at the list. */
+async function foreignPool(
+  session: Session,
+  { agentPoolId: pool }: WorkspaceSpec,
+  live: LiveWorkspace | undefined,
+): Promise<RefusedValue[]> {
+  if (typeof pool !== 'string' || live?.spec.agentPoolId === pool) return [];
+  const pools = await agentPools(session);
+  if (pools === undefined || pools.has(pool)) return [];
+  const { organization = '' } = session.target;
+  return [
+    {
+      fields: ['agentPoolId'],
+      code: 'foreign-agent-pool',
+      message: `the organization ${quoted(organization)} has no agent pool ${quoted(pool)}, as far as this token sees`,
+      fix: 'write the id of an agent pool of this organization, or let the token read its agent pools',
+    },
+  ];
+}
+
+/** Some services refuse a request with patterns that turns file triggers off; one after the other, they take both. */
+function idlePatterns(
+  { dialect }: Session,
+  { triggerPatterns: patterns, fileTriggersEnabled }: WorkspaceSpec,
+  live: LiveWorkspace | undefined,
+): RefusedValue[] {
+  if (!dialect.capabilities.has('patterns-need-file-triggers')) return [];
+  if (patterns === undefined || !isFilled(patterns) || fileTriggersEnabled !== false) return [];
+  const { triggerPatterns, fileTriggersEnabled: before } = live?.spec ?? {};
+  if (sameJson(triggerPatterns, patterns) || before === false) return [];
+  return [
+    {
+      fields: ['triggerPatterns'],
+      code: 'two-triggers',
+      message:
+        '"triggerPatterns" must not be set together with "fileTriggersEnabled: false", by which each push starts a run',
+      fix: 'remove one of the two: patterns have no effect while file triggers are off',
+    },
+  ];
+}
+
+// Predicts that the service refuses health assessments because the workspace does not run remotely: by the mode that it has, or that
+// it comes to inherit. A mode in the manifest itself is checked offline.
+
+/** @param all of the organization: they show whether the service has assessments at all */
+async function refusedAssessments(
+  session: Session,
+  spec: WorkspaceSpec,
+  { known, all }: { readonly known: KnownWorkspace; readonly all: readonly LiveWorkspace[] },
+): Promise<RefusedValue[]> {
+  if (spec.assessmentsEnabled !== true || typeof spec.executionMode === 'string') return [];
+  const isKnown =
+    all.some((one) => one.spec.assessmentsEnabled !== undefined) || (await isHosted(session)) === true;
+  const mode = isKnown ? await modeAfter(session, spec, known) : undefined;
+  if (mode === undefined || !refusesAssessments(mode, session.dialect)) return [];
+  // The organization's own setting needs no mode.
+  if (await enforcesAssessments(session)) return [];
+  return [{ fields: ['assessmentsEnabled', 'executionMode', 'projectId'], ...needsRemote(mode) }];
+}
+
+/** Undefined where it could not be read. */
+async function modeAfter(
+  session: Session,
+  spec: WorkspaceSpec,
+  { live, record }: KnownWorkspace,
+): Promise<string | undefined> {
+  const inherits = live === undefined || willInherit({ spec, recorded: record, live });
+  const stays = live !== undefined && (spec.projectId ?? live.spec.projectId) === live.spec.projectId;
+  const inherited = live?.spec.settingOverwrites?.executionMode === false;
+  if (!inherits || (stays && inherited)) return live?.facts.effectiveMode;
+  const project = await readProject(session, spec.projectId ?? live?.spec.projectId);
+  if (project === 'none' || 'unread' in project) return undefined;
+  return project.mode ?? organizationMode(session);
+}

@@ -1,0 +1,260 @@
+/**
+ * Predicts what a workspace will have after the plan besides its own settings: what it inherits from its project, and health
+ * assessments that its organization enforces. Requests are sent only if a manifest may change the outcome (rules 13, 39).
+ */
+import {
+  enforcesAssessments,
+  organizationMode,
+  projectMode,
+  readProject,
+} from '../../api/workspaces/organization.ts';
+import { keptAssessments } from '../../api/workspaces/workspace-call.ts';
+import type { WorkspaceItem } from '../../api/workspaces/workspace.ts';
+import { type AddressText, formatAddress } from '../../model/address.ts';
+import type { Json } from '../../model/json.ts';
+import type { Inheritable } from '../../model/kind-specs.ts';
+import type { ReadRequest, Session } from '../../model/kind.ts';
+import { quoted, quotedUnlessPlain } from '../../model/quoted.ts';
+import type { Dialect } from '../../model/stack.ts';
+import type { WorkspaceSpec } from './schema.ts';
+import {
+  asReturned,
+  type DeclaredWorkspace,
+  type KnownWorkspace,
+  type LiveWorkspace,
+  type PreparedLive,
+  type WorkspaceComparison,
+  type WorkspaceFacts,
+  type WorkspaceFields,
+  type WorkspaceRecord,
+} from './workspace-types.ts';
+
+const name = 'assessmentsEnabled';
+
+const assessmentsEnforcedNote = `the organization enforces health assessments: ${name} stays true`;
+
+export function prepareAssessments({ desired, live, record, dialect }: WorkspaceComparison): PreparedLive {
+  if (live !== undefined && losesAssessments(desired, live, { record, dialect })) {
+    return { live: {}, notes: [needsRemote(String(modeAfter(desired, live)))] };
+  }
+  const isEnforced = live?.facts.assessmentsEnforced === true && live.spec[name] === true;
+  if (!isEnforced || !wantsOff(desired, record)) return asReturned;
+  return {
+    live: { [name]: false },
+    notes: [assessmentsEnforcedNote],
+  };
+}
+
+/** The execution mode that it will have, its own or an inherited one. */
+function modeAfter({ executionMode: mode }: WorkspaceFields, { facts }: LiveWorkspace): Json | undefined {
+  return typeof mode === 'string' ? mode : facts.modeAfter;
+}
+
+/** Whether the execution mode has no assessments, and no manifest declares them (wire/workspaces 5.4). */
+function losesAssessments(
+  desired: WorkspaceFields,
+  live: LiveWorkspace,
+  { record, dialect }: { readonly record: WorkspaceRecord | undefined; readonly dialect: Dialect },
+): boolean {
+  const ends = keptAssessments(true, { mode: modeAfter(desired, live), dialect }) === undefined;
+  const isUndeclared = desired[name] === undefined && record?.fields[name] === undefined;
+  return ends && isUndeclared && live.spec[name] === true;
+}
+
+function needsRemote(mode: string): string {
+  return `health assessments need the execution mode remote: with ${quotedUnlessPlain(mode)}, an update does not keep ${name}`;
+}
+
+/** Whether a manifest turns them off, explicitly or by no longer declaring them. */
+function wantsOff(spec: WorkspaceFields, record: WorkspaceRecord | undefined): boolean {
+  const declared: Json | undefined = spec[name];
+  return declared === undefined ? record?.fields[name] !== undefined : declared !== true;
+}
+
+// Reads what health assessments depend on outside of the workspace: whether its organization enforces them, and the execution
+// mode that it will inherit. Requests are sent only if a manifest may change the outcome (rule 13, wire/workspaces 5.4).
+
+export interface WorkspaceReading {
+  readonly item: WorkspaceItem;
+  readonly live: LiveWorkspace;
+  /** what could not be read of it */
+  readonly incomplete: readonly string[];
+}
+
+type Request = ReadRequest<WorkspaceSpec>;
+
+/** The readings, those of workspaces with assessments with the facts that decide what becomes of these. */
+export async function predictAssessments(
+  session: Session,
+  request: Request,
+  readings: readonly WorkspaceReading[],
+): Promise<readonly WorkspaceReading[]> {
+  return Promise.all(
+    readings.map(async (reading) => {
+      const { live } = reading;
+      if (live.spec.assessmentsEnabled !== true) return reading;
+      const declared = request.declared.filter((one) => isAbout(one, live, request));
+      const known = await Promise.all(declared.map((one) => predictedFacts(session, request, one, live)));
+      const facts: WorkspaceFacts = Object.assign({}, live.facts, ...known);
+      return { ...reading, live: { ...live, facts } };
+    }),
+  );
+}
+
+/** Whether a manifest is about this workspace, by its name, its former name or the id in the ledger. */
+function isAbout(
+  { address, metadata }: DeclaredWorkspace,
+  { address: found, id }: LiveWorkspace,
+  { record }: Request,
+) {
+  return [address.name, metadata.renamedFrom].includes(found.name) || record(address)?.id === id;
+}
+
+async function predictedFacts(
+  session: Session,
+  { record }: Request,
+  { address, spec }: DeclaredWorkspace,
+  live: LiveWorkspace,
+): Promise<WorkspaceFacts> {
+  const recorded = record(address);
+  const enforced = wantsOff(spec, recorded) && (await enforcesAssessments(session));
+  return {
+    ...(enforced ? { assessmentsEnforced: true } : {}),
+    ...(await modeToInherit(session, { spec, recorded, live })),
+  };
+}
+
+interface Sides {
+  readonly spec: WorkspaceSpec;
+  readonly recorded: WorkspaceRecord | undefined;
+  readonly live: LiveWorkspace;
+}
+
+/** The mode that it will inherit, if not the present one. Empty also where nobody asks: the manifest declares the assessments. */
+async function modeToInherit(session: Session, sides: Sides): Promise<WorkspaceFacts> {
+  const { spec, live } = sides;
+  const project = spec.projectId ?? live.spec.projectId;
+  const isAsked = spec.assessmentsEnabled === undefined && willInherit(sides) && project !== undefined;
+  const isSame = live.spec.settingOverwrites?.executionMode === false && project === live.spec.projectId;
+  return isAsked && !isSame ? { modeAfter: (await projectMode(session, project)) ?? null } : {};
+}
+
+/** What the manifest says; else the default that a field gets which it says no more; else what is live. */
+export function willInherit({ spec, recorded, live }: Sides): boolean {
+  if (spec.executionMode !== undefined) return spec.executionMode === null;
+  const own = spec.settingOverwrites?.executionMode;
+  if (own !== undefined) return !own;
+  const isReset = typeof recorded?.fields.executionMode === 'string';
+  return isReset || live.spec.settingOverwrites?.executionMode === false;
+}
+
+// Predicts which settings a new workspace will not have: its organization may enforce health assessments. So the plan can say it before the creation (rules 39, 40); other deviations show in the answer to the
+// creation. Requests are sent only if a manifest declares something else.
+
+/** For each declared workspace that is not in `live`: sentences about settings that it will not have. */
+export async function predictCreations(
+  session: Session,
+  { declared, record }: ReadRequest<WorkspaceSpec>,
+  live: readonly LiveWorkspace[],
+): Promise<ReadonlyMap<AddressText, readonly string[]>> {
+  const names = new Set(live.map(({ address }) => address.name));
+  const ids = new Set(live.map(({ id }) => id));
+  const isLive = ({ address, metadata: { renamedFrom = address.name } }: DeclaredWorkspace) =>
+    names.has(address.name) || names.has(renamedFrom) || ids.has(record(address)?.id ?? '');
+  const toCreate = declared.filter((one) => one.metadata.remove === undefined && !isLive(one));
+  const predicted = await Promise.all(
+    toCreate.map(async (one) => {
+      const note = await predictAssessmentsNote(session, one);
+      return [formatAddress(one.address), note === undefined ? [] : [note]] as const;
+    }),
+  );
+  return new Map(predicted.filter(([, notes]) => notes.length > 0));
+}
+
+async function predictAssessmentsNote(
+  session: Session,
+  { spec }: DeclaredWorkspace,
+): Promise<string | undefined> {
+  const { assessmentsEnabled: declared } = spec;
+  const isContradicted = declared !== undefined && declared !== true;
+  return isContradicted && (await enforcesAssessments(session)) ? assessmentsEnforcedNote : undefined;
+}
+
+// Predicts what a workspace inherits from its project after the plan. Projects are read only where that may change: for a workspace
+// that is created, that moves, or that falls back to its project's duration (wire/workspaces 1.5.19).
+
+export async function predictInherited(
+  session: Session,
+  { declared, record }: ReadRequest<WorkspaceSpec>,
+  live: readonly LiveWorkspace[],
+): Promise<ReadonlyMap<AddressText, Inheritable>> {
+  const find = liveFinder(record, live);
+  const hasProjects = live.some(({ spec }) => spec.projectId !== undefined);
+  const predicted = await Promise.all(
+    declared
+      .filter(({ metadata }) => metadata.remove === undefined)
+      .map(async (one) => {
+        const found = find(one);
+        if (!mayChange(session, one.spec, { live: found, record: record(one.address) })) return [];
+        const id = one.spec.projectId ?? found?.spec.projectId;
+        // Without a workspace to show it, a service that does not list its projects may hide the named one.
+        const mayHave = hasProjects || (live.length === 0 && id !== undefined);
+        const given = await inheritableFrom(session, id, {
+          hasProjects: mayHave,
+          isNew: found === undefined,
+        });
+        return given === undefined ? [] : [[formatAddress(one.address), given] as const];
+      }),
+  );
+  return new Map(predicted.flat());
+}
+
+/** Finds the live workspace of a declared one, by its name, its former name or the id in the ledger. */
+export function liveFinder(record: ReadRequest<WorkspaceSpec>['record'], live: readonly LiveWorkspace[]) {
+  const byName = new Map(live.map((one) => [one.address.name, one]));
+  const byId = new Map(live.map((one) => [one.id, one]));
+  return ({
+    address,
+    metadata: { renamedFrom = address.name },
+  }: DeclaredWorkspace): LiveWorkspace | undefined =>
+    byName.get(address.name) ?? byName.get(renamedFrom) ?? byId.get(record(address)?.id);
+}
+
+function mayChange({ dialect }: Session, spec: WorkspaceSpec, { live, record }: KnownWorkspace): boolean {
+  if (live === undefined) return true;
+  if (spec.projectId !== undefined && spec.projectId !== live.spec.projectId) return true;
+  const declared = spec.autoDestroyActivityDuration;
+  const isReset = declared === undefined && record?.fields.autoDestroyActivityDuration !== undefined;
+  const falls = (declared === null || isReset) && live.facts.inheritsAutoDestroy !== true;
+  return (
+    falls &&
+    typeof live.spec.autoDestroyActivityDuration === 'string' &&
+    !dialect.capabilities.has('own-auto-destroy')
+  );
+}
+
+/** Undefined where the service has no projects. */
+async function inheritableFrom(
+  session: Session,
+  id: string | undefined,
+  { hasProjects, isNew }: { readonly hasProjects: boolean; readonly isNew: boolean },
+): Promise<Inheritable | undefined> {
+  const project = await readProject(session, id);
+  if (project === 'none') {
+    return hasProjects ? unreadable(id, 'the service does not list its projects') : undefined;
+  }
+  if ('unread' in project) return unreadable(id, project.unread);
+  // Of a new workspace the mode of the whole organization is no news.
+  const mode = project.mode ?? (isNew ? undefined : await organizationMode(session));
+  return {
+    from: `project ${quoted(project.name)} (${project.id})`,
+    values: {
+      autoDestroyActivityDuration: project.duration,
+      ...(mode === undefined ? {} : { executionMode: mode }),
+    },
+  };
+}
+
+function unreadable(id: string | undefined, unread: string): Inheritable {
+  return { from: id === undefined ? 'the default project' : `project ${quoted(id)}`, values: {}, unread };
+}

@@ -1,0 +1,218 @@
+/**
+ * Makes the calls that update a workspace: one sparse PATCH of what changes, and the calls of fields with endpoints of their
+ * own. The claim is part of the PATCH, with all other direct tags, unless the service can add a single tag.
+ */
+import type { Address } from '../../model/address.ts';
+import { ownershipTagValue } from '../../model/resource.ts';
+import { type Call, isCallObject } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { PlannedCalls } from '../../model/kind.ts';
+import { asTags } from '../../api/workspaces/tag-bindings.ts';
+import {
+  callOrder,
+  keptAssessments,
+  projectRelationship,
+  repeatedAssessments,
+  tagBindingList,
+  workspaceBody,
+  workspaceCall,
+  type WorkspaceCallDraft,
+} from '../../api/workspaces/workspace-call.ts';
+import {
+  type ChangedFields,
+  changedFields,
+  type ClearingUpdate,
+  clearingUpdates,
+  updateAttributes,
+} from './request-bodies.ts';
+import { neighbourCalls } from './separate-endpoints.ts';
+import { removedFileTriggers } from './triggers.ts';
+import type { WorkspaceContext } from './workspace-types.ts';
+
+export function updateCalls({ address, fields }: Change, context: WorkspaceContext): PlannedCalls {
+  const changed = changedFields(fields);
+  const claim = writtenOwnershipTag(changed, context);
+  const relationships = {
+    ...projectRelationship(changed.get('projectId')?.after),
+    ...(claim.replaces ? { 'tag-bindings': withOwnershipTag(context, claim.text) } : {}),
+  };
+  const update = patchCall(address, context, {
+    attributes: updateAttributes(changed, context),
+    relationships,
+    ...(claim.replaces ? { reliesOn: ['direct'] } : {}),
+  });
+  const calls = [
+    ...withClearingUpdates(address, changed, {
+      context,
+      update: update && { ...update, ...removedValues(changed, context) },
+    }),
+    claim.adds ? addOwnershipTagCall(address, context, claim.text) : undefined,
+    ...neighbourCalls(address, changed, context),
+  ];
+  return relying(calls);
+}
+
+/** The update between those that clear triggers, where there are some. */
+function withClearingUpdates(
+  address: Address,
+  changed: ChangedFields,
+  { context, update }: { readonly context: WorkspaceContext; readonly update: Call | undefined },
+): (Call | undefined)[] {
+  const { before, after } = clearingUpdates(changed, context);
+  const { live } = context;
+  const first =
+    before &&
+    clearCall(address, context, {
+      ...before,
+      suffix: 'clear-patterns',
+      repeated: repeatedAssessments(live?.spec.assessmentsEnabled),
+      reliesOn: ['assessmentsEnabled'],
+    });
+  const last: Call | undefined =
+    after &&
+    clearCall(address, context, {
+      ...after,
+      suffix: 'clear-triggers',
+      repeated: repeatedIn(update),
+      reliesOn: update?.reliesOn?.filter((fact) => fact === 'assessmentsEnabled') ?? [],
+      needs: update === undefined ? [] : [update.id],
+      description: 'clears a trigger that the update before it may have left',
+    });
+  return [
+    first,
+    update && first ? { ...update, needs: [...update.needs, first.id] } : update,
+    last && update?.removes ? { ...last, removes: update.removes } : last,
+  ];
+}
+
+interface ClearDraft extends ClearingUpdate, Pick<WorkspaceCallDraft, 'suffix' | 'needs' | 'description'> {
+  readonly repeated: JsonObject;
+  readonly reliesOn: readonly string[];
+}
+
+function clearCall(
+  address: Address,
+  context: WorkspaceContext,
+  { attributes, repeated, reliesOn, ...draft }: ClearDraft,
+): Call | undefined {
+  return workspaceCall(address, context, {
+    ...draft,
+    method: 'PATCH',
+    body: workspaceBody({ ...repeated, ...attributes }),
+    order: callOrder.workspace,
+    success: [200],
+    permission: 'can-update',
+    ...(Object.keys(repeated).length === 0 || reliesOn.length === 0 ? {} : { reliesOn }),
+  });
+}
+
+/** What the update said of health assessments, which the one after it has to repeat. */
+function repeatedIn(update: Call | undefined): JsonObject {
+  const { data } = update?.body ?? {};
+  const { attributes } = isCallObject(data) ? data : {};
+  const said = isCallObject(attributes) ? attributes['assessments-enabled'] : undefined;
+  return typeof said === 'boolean' ? { 'assessments-enabled': said } : {};
+}
+
+/** The calls that are made, and all facts that one of them relies on. */
+export function relying(made: readonly (Call | undefined)[]): PlannedCalls {
+  const calls = made.filter((call) => call !== undefined);
+  return { calls, preconditions: [...new Set(calls.flatMap(({ reliesOn = [] }) => reliesOn))] };
+}
+
+function removedValues(changed: ChangedFields, context: WorkspaceContext): Pick<Call, 'removes'> {
+  const { before, after } = changed.get('fileTriggersEnabled') ?? {};
+  const isWeak = context.target.ownership === 'ledger';
+  const removes = {
+    ...removedMode(changed, context),
+    ...(isWeak ? removedFileTriggers(before, after, context.desired) : {}),
+  };
+  return Object.keys(removes).length === 0 ? {} : { removes };
+}
+
+/**
+ * The mode that a reset has to remove. Empty where the workspace may inherit the same one, and where the service says by itself whose
+ * a mode is: its answer to the reset is the proof (rule 48).
+ */
+function removedMode(changed: ChangedFields, { live }: WorkspaceContext): NonNullable<Call['removes']> {
+  const { before, after } = changed.get('executionMode') ?? {};
+  if (after !== null || typeof before !== 'string') return {};
+  const isCertain = live?.spec.settingOverwrites?.executionMode === true;
+  return isCertain || live?.facts.inheritedMode === before ? {} : { executionMode: before };
+}
+
+interface WrittenOwnershipTag {
+  readonly text?: string;
+  readonly adds: boolean;
+  readonly replaces: boolean;
+}
+
+function writtenOwnershipTag(
+  changed: ChangedFields,
+  { dialect, stackId }: WorkspaceContext,
+): WrittenOwnershipTag {
+  if (!changed.has('claim')) return { adds: false, replaces: false };
+  const text = changed.get('claim')?.after;
+  if (typeof text !== 'string') return { adds: false, replaces: true };
+  const adds = dialect.capabilities.has('additive-tag-bindings');
+  return { text: ownershipTagValue(text, stackId), adds, replaces: !adds };
+}
+
+/**
+ * All direct tags of the live workspace, with or without the claim, as a replacing write must send them.
+ * @throws Error when they were not read: a bug; `prepare` refuses such a change, which would erase them
+ */
+export function withOwnershipTag({ live }: WorkspaceContext, claim?: string): JsonObject {
+  const direct = live?.facts.direct;
+  if (direct === undefined) throw new Error('tag bindings cannot be replaced unread');
+  return tagBindingList(asTags(direct), claim);
+}
+
+interface PatchDraft extends Pick<Call, 'reliesOn'> {
+  readonly attributes: JsonObject;
+  readonly relationships: JsonObject;
+}
+
+/** undefined when nothing in the document itself changes. */
+export function patchCall(
+  address: Address,
+  context: WorkspaceContext,
+  { attributes, relationships, reliesOn = [] }: PatchDraft,
+): Call | undefined {
+  if (Object.keys(attributes).length + Object.keys(relationships).length === 0) return undefined;
+  // Declared before live: where the organization enforces assessments, live hides the workspace's own setting.
+  const { live } = context;
+  const mode = attributes['execution-mode'] ?? live?.facts.modeAfter;
+  const kept = keptAssessments(live?.spec.assessmentsEnabled, { mode, dialect: context.dialect });
+  const repeated = repeatedAssessments(context.desired.assessmentsEnabled ?? kept);
+  // What is only repeated must still be as it was read, or it would overwrite a value that the plan does not show.
+  const isRepeated = Object.keys(repeated).some((name) => !Object.hasOwn(attributes, name));
+  const facts = [...reliesOn, ...(isRepeated ? ['assessmentsEnabled'] : [])];
+  return workspaceCall(address, context, {
+    suffix: 'update',
+    method: 'PATCH',
+    body: workspaceBody({ ...repeated, ...attributes }, relationships),
+    order: callOrder.workspace,
+    success: [200],
+    permission: 'can-update',
+    ...(facts.length === 0 ? {} : { reliesOn: facts }),
+  });
+}
+
+function addOwnershipTagCall(
+  address: Address,
+  context: WorkspaceContext,
+  claim: string | undefined,
+): Call | undefined {
+  return workspaceCall(address, context, {
+    suffix: 'claim',
+    method: 'PATCH',
+    below: ['tag-bindings'],
+    body: tagBindingList({}, claim),
+    order: callOrder.workspace,
+    success: [200],
+    permission: 'can-manage-tags',
+    writes: ['claim'],
+  });
+}

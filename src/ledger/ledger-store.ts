@@ -1,0 +1,113 @@
+/**
+ * What every store does in the same way: operations that can be aborted, because a store may never answer, and the decision
+ * which stored ledger a run may replace, so that it never takes its own write for that of another run.
+ */
+import { createHash } from 'node:crypto';
+import { type Ledger, LedgerConflict, type StackStore, WaitEnded } from '../model/ledger.ts';
+import { formatLedger, type LedgerLocation, parseLedger } from './ledger-text.ts';
+
+/** The signals that abort one operation of a store. */
+export interface OperationSignals {
+  /** aborts what can be abandoned without consequences: a read, a connection, the wait for the critical section */
+  readonly read: AbortSignal;
+  /** aborts a request that the store may have received, so that its outcome is unknown; never before `read` */
+  readonly write: AbortSignal;
+}
+
+export type StoreOperation = Exclude<keyof StackStore, 'place' | 'close'>;
+
+/** An aborted operation rejects with `WaitEnded`, after everything that was started for it has ended. */
+export type AbortableStore = Pick<StackStore, 'place' | 'close'> & {
+  readonly [Name in StoreOperation]: (
+    ...given: [...Parameters<StackStore[Name]>, signals?: OperationSignals]
+  ) => ReturnType<StackStore[Name]>;
+};
+
+const never = new AbortController().signal;
+
+/** For operations that are never aborted. */
+export const noSignals: OperationSignals = { read: never, write: never };
+
+/**
+ * Waits for the work until the signal is aborted. The work itself is not stopped then, and its result is ignored.
+ * @throws WaitEnded
+ */
+export async function waitFor<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  work.catch(() => {});
+  const ended = Promise.withResolvers<never>();
+  const end = () => ended.reject(new WaitEnded());
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end);
+  try {
+    return await Promise.race([ended.promise, work]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+// Decides what may replace the stored ledger. A write whose answer was lost may have been carried out, so each write is remembered
+// until a later one is known to be stored. That way a run never takes its own write for that of another run.
+
+/** One attempt to write a ledger. */
+interface WriteStep {
+  readonly written: Ledger;
+  readonly text: string;
+  /** serial of the ledger that it replaces */
+  readonly from: number;
+  /** it is stored already: an earlier attempt was carried out */
+  readonly isDone: boolean;
+}
+
+/** The writes of one store, which are made one after the other. */
+export class OwnWrites {
+  readonly #where: LedgerLocation;
+  /** hashes of the texts that were sent since the last one that is known to be stored */
+  readonly #unsure = new Set<string>();
+
+  constructor(where: LedgerLocation) {
+    this.#where = where;
+  }
+
+  /** The first attempt, based on the ledger's own serial; for stores that compare the serials themselves. */
+  first(ledger: Ledger): WriteStep {
+    return this.#step(ledger, ledger.serial);
+  }
+
+  /**
+   * The next attempt, based on the stored text.
+   * @param stored undefined when there is none
+   * @throws LedgerConflict when the stored ledger is neither the one that `ledger` is based on nor a write of this store
+   */
+  next(ledger: Ledger, stored: string | undefined): WriteStep {
+    const found = stored === undefined ? 0 : parseLedger(stored, this.#where).serial;
+    const isOurs = stored !== undefined && this.#unsure.has(hashOf(stored));
+    if (!isOurs) {
+      if (found !== ledger.serial)
+        throw new LedgerConflict(this.#where.place, { found, expected: ledger.serial });
+      return this.#step(ledger, found);
+    }
+    const before = this.#step(ledger, found - 1);
+    return before.text === stored ? { ...before, isDone: true } : this.#step(ledger, found);
+  }
+
+  /** Call it just before sending: from then on the text may be stored. @returns the text to send */
+  sending({ text }: WriteStep): string {
+    this.#unsure.add(hashOf(text));
+    return text;
+  }
+
+  /** Call it when an attempt is known to be stored: texts that were sent before it no longer matter. */
+  settle({ written }: WriteStep): Ledger {
+    this.#unsure.clear();
+    return written;
+  }
+
+  #step(ledger: Ledger, from: number): WriteStep {
+    const written = { ...ledger, known: true, serial: from + 1 };
+    return { written, text: formatLedger(this.#where.stack, written), from, isDone: false };
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

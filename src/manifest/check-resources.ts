@@ -1,0 +1,313 @@
+/**
+ * Checks valid manifests against each other: no resource is declared twice, references and names are right, and the rules of
+ * each kind hold (rules 4, 5, 37). Everything here is certain without asking a service.
+ */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Diagnostic, Place } from '../model/diagnostic.ts';
+import { isJsonObject } from '../model/json.ts';
+import type { CheckContext, Kind, Registry, ResourceProblem } from '../model/kind.ts';
+import { ownsName } from '../model/name-pattern.ts';
+import { quoted } from '../model/quoted.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import { type Dialect, formatIdentity, identityOf, type Stack, type Target } from '../model/stack.ts';
+import { checkSources } from './check-secret-sources.ts';
+import { fromDefaultsNote, orList, quotedShort } from './problem.ts';
+import { type Entry, placeOfEntry } from './resolve-resources.ts';
+import { leadsToSecret, maskFrom } from './yaml/secret-fields.ts';
+
+interface ResourcesContext {
+  readonly kinds: Registry;
+  readonly dialects: ReadonlyMap<string, Dialect>;
+  /** names of the fields that hold, or lead to, a secret */
+  readonly secrets: ReadonlySet<string>;
+  /** only when it is valid */
+  readonly stack?: Stack | undefined;
+  /** milliseconds since 1970 */
+  readonly now?: number;
+}
+
+/** @param entries of all manifests; only those with a resource are checked */
+export function checkResources(entries: readonly Entry[], context: ResourcesContext): Diagnostic[] {
+  const { kinds, secrets, stack } = context;
+  const declared = new Map<AddressText, DesiredResource>();
+  const renamed = new Map<AddressText, DesiredResource>();
+  for (const { resource, shortForm } of entries) {
+    if (resource === undefined) continue;
+    const { address, metadata } = resource;
+    declared.set(formatAddress(address), resource);
+    // Parts are renamed with their whole, so a problem of its former name is reported only for the whole.
+    if (metadata.renamedFrom !== undefined && shortForm === undefined)
+      renamed.set(
+        formatAddress({ ...address, name: foldName(kinds, address.kind, metadata.renamedFrom) }),
+        resource,
+      );
+  }
+  const find = (address: DesiredResource['address']) =>
+    formatAddress({ ...address, name: foldName(kinds, address.kind, address.name) });
+  const each = entries.flatMap(({ resource, target, declaration }) => {
+    const kind = kinds.get(resource?.address.kind ?? '');
+    if (resource === undefined || kind === undefined) return [];
+    const others: CheckContext = {
+      target,
+      dialect: dialectOf(target, context),
+      ...(context.now === undefined ? {} : { now: context.now }),
+      declared: (address) => declared.get(find(address)),
+    };
+    return [
+      ...[
+        ...(kind.check?.(resource, others) ?? []),
+        ...(stack === undefined ? [] : checkSources(kind, resource.spec, stack)),
+      ].map((finding) => diagnoseFinding(finding, resource, { declaration, secrets })),
+      ...checkOwns(kind, resource, target),
+      ...checkRename(resource, declared, renamed),
+      ...(kind.references?.(resource) ?? []).flatMap(({ to, path }) =>
+        checkReference(() => resource.placeOf(path), declared.get(find(to)), renamed.get(find(to))),
+      ),
+    ];
+  });
+  return [...each, ...checkRenamedTwice(entries, kinds)];
+}
+
+function diagnoseFinding(
+  finding: ResourceProblem,
+  resource: DesiredResource,
+  { declaration, secrets }: { declaration: Entry['declaration']; secrets: ReadonlySet<string> },
+): Diagnostic {
+  const { path, side, message, related, ...rest } = finding;
+  const placed = (at: ResourceProblem['path'], end?: ResourceProblem['side']): Place => {
+    const place = at.length === 0 ? resource.place : resource.placeOf(at, end);
+    return leadsToSecret(at, secrets)
+      ? { ...place, text: maskFrom(place.text, place.column, 'value') }
+      : place;
+  };
+  const inherited = path[0] !== undefined && resource.fromDefaults.includes(path[0]);
+  const second = [
+    ...(related === undefined ? [] : [{ message: related.message, place: placed(related.path) }]),
+    ...(inherited ? [mergedUnder(declaration)] : []),
+  ];
+  return {
+    ...rest,
+    class: 'invalid',
+    message: inherited ? `${message}${fromDefaultsNote}` : message,
+    place: placed(path, side),
+    ...(second.length === 0 ? {} : { related: second }),
+  };
+}
+
+/** Points at the manifest. The place of the resource would not do: a short form from the defaults is in the stack file. */
+function mergedUnder({ where }: Entry['declaration']): { message: string; place: Place } {
+  return { message: 'merged under this manifest', place: where.place(['metadata', 'name']) };
+}
+
+/** The target must own the name of a role (rule 24). */
+function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagnostic[] {
+  const { address } = resource;
+  const { ownership, names } = kind;
+  const { name, owns = [] } = target;
+  if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, address.name, names)) return [];
+  return [
+    {
+      code: 'outside-owns',
+      severity: 'error',
+      class: 'invalid',
+      message: `${quoted(address.name)} is none of the names that target ${quoted(name)} owns`,
+      place: resource.place,
+      allowed: owns.length === 0 ? 'none' : orList(owns.map(quotedShort)),
+      fix: 'rename it, or add a pattern to "owns" of the target',
+    },
+  ];
+}
+
+function checkRename(
+  resource: DesiredResource,
+  declared: ReadonlyMap<AddressText, DesiredResource>,
+  renamed: ReadonlyMap<AddressText, DesiredResource>,
+): Diagnostic[] {
+  const { address, metadata } = resource;
+  const successor = renamed.get(formatAddress(address));
+  if (
+    successor === undefined ||
+    metadata.remove !== undefined ||
+    !declared.has(formatAddress(successor.address))
+  )
+    return [];
+  const self = successor.address.name === address.name;
+  if (!self && metadata.renamedFrom !== undefined) return [namesInUse(resource, successor)];
+  return [
+    {
+      code: 'renamed-and-declared',
+      severity: 'error',
+      class: 'invalid',
+      message: self
+        ? `"metadata.renamedFrom" of ${quoted(address.name)} is its own name`
+        : `${address.kind} ${quoted(address.name)} is declared, and ${quoted(successor.address.name)} is to be renamed from it`,
+      place: resource.place,
+      fix: self ? 'remove "renamedFrom"' : 'remove the old document, or "renamedFrom" of the new one',
+      ...(self ? {} : { related: [{ message: 'renamed here', place: successor.place }] }),
+    },
+  ];
+}
+
+/** A swap, a cycle or a chain: the service refuses a name that is still in use, whatever the order of the requests. */
+function namesInUse({ address, metadata, place }: DesiredResource, successor: DesiredResource): Diagnostic {
+  const other = successor.address.name;
+  return {
+    code: 'renamed-and-declared',
+    severity: 'error',
+    class: 'invalid',
+    message: `${quoted(other)} is to be renamed from ${quoted(address.name)}, and ${quoted(address.name)} from ${quoted(metadata.renamedFrom ?? '')}: one apply cannot give a name that is still in use`,
+    place,
+    fix: `rename in two applies, over a third name: declare ${quoted(address.name)} under a name that nothing has, with ${quoted(`renamedFrom: ${address.name}`)}, and apply; then give it the name that it shall have`,
+    related: [{ message: 'renamed here', place: successor.place }],
+  };
+}
+
+/** Only one resource can be renamed from a former one; of two, the plan would take the first and ignore the second. */
+function checkRenamedTwice(entries: readonly Entry[], kinds: Registry): Diagnostic[] {
+  const first = new Map<AddressText, Entry>();
+  return entries.flatMap((entry) => {
+    const { resource, shortForm } = entry;
+    const { renamedFrom } = resource?.metadata ?? {};
+    if (resource === undefined || renamedFrom === undefined || shortForm !== undefined) return [];
+    const { address } = resource;
+    const former = formatAddress({ ...address, name: foldName(kinds, address.kind, renamedFrom) });
+    const earlier = first.get(former);
+    if (earlier === undefined) first.set(former, entry);
+    // A resource that is declared twice is reported as a duplicate.
+    if (earlier === undefined || earlier.address.name === address.name) return [];
+    return [renamedTwice(earlier, entry, renamedFrom)];
+  });
+}
+
+function renamedTwice(first: Entry, again: Entry, former: string): Diagnostic {
+  const { kind, target, name } = again.address;
+  const placeOf = ({ declaration }: Entry) => declaration.where.place(['metadata', 'renamedFrom']);
+  return {
+    code: 'renamed-twice',
+    severity: 'error',
+    class: 'invalid',
+    message: `${quoted(first.address.name)} and ${quoted(name)} are both to be renamed from ${kind} ${quoted(former)} of target ${quoted(target)}`,
+    place: placeOf(again),
+    fix: 'keep "renamedFrom" in one of them',
+    related: [{ message: 'the other one', place: placeOf(first) }],
+  };
+}
+
+function checkReference(
+  place: () => Place,
+  to: DesiredResource | undefined,
+  successor: DesiredResource | undefined,
+): Diagnostic[] {
+  const invalid = { severity: 'error', class: 'invalid' } as const;
+  if (to?.metadata.remove !== undefined)
+    return [
+      {
+        ...invalid,
+        place: place(),
+        code: 'reference-to-removed',
+        message: `this refers to ${to.address.kind} ${quoted(to.address.name)}, whose removal is asked for`,
+        fix: 'remove the reference, or keep what it refers to',
+        related: [{ message: 'removed here', place: to.place }],
+      },
+    ];
+  if (to !== undefined || successor === undefined) return [];
+  return [
+    {
+      ...invalid,
+      place: place(),
+      code: 'reference-to-renamed',
+      message: `this refers to a ${successor.address.kind} by the name that it had before`,
+      fix: `write ${quoted(successor.address.name)}`,
+      related: [{ message: 'renamed here', place: successor.place }],
+    },
+  ];
+}
+
+/** @throws when the dialect is unknown: a bug, because reading the stack refuses such a target */
+function dialectOf({ service, dialect }: Target, { dialects }: ResourcesContext): Dialect {
+  const found = dialects.get(`${service}/${dialect}`);
+  if (found === undefined) throw new Error(`no dialect ${dialect} for ${service}`);
+  return found;
+}
+
+function foldName(kinds: Registry, kind: string, name: string): string {
+  return kinds.get(kind)?.names.fold?.(name) ?? name;
+}
+
+// Checks that no resource is declared twice (rules 4, 37): by two documents, by a document and a short form, under two spellings
+// of its name, or for two targets that are the same place.
+
+/** @param entries also of invalid manifests, in reading order */
+export function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
+  const first = new Map<string, Entry>();
+  return entries.flatMap((entry) => {
+    const key = keyOf(entry);
+    const earlier = first.get(key);
+    if (earlier === undefined) first.set(key, entry);
+    return earlier === undefined || isReportedForParent(earlier, entry) ? [] : [duplicate(earlier, entry)];
+  });
+}
+
+/** A resource that exists once in a place has one key for all targets that are this place. */
+function keyOf({ address, target, declaration, shortForm }: Entry): string {
+  const { ownership } = declaration.kind;
+  const isOnePerPlace = shortForm === undefined && ownership.by === 'ledger' && !ownership.named;
+  return isOnePerPlace
+    ? formatAddress({ ...address, target: formatIdentity(identityOf(target)) })
+    : formatAddress(address);
+}
+
+/** When two documents declare one resource, their equal short forms are not reported again. */
+function isReportedForParent(first: Entry, again: Entry): boolean {
+  if (first.shortForm === undefined || again.shortForm === undefined) return false;
+  const [one, other] = [first.declaration, again.declaration];
+  return one !== other && one.kind === other.kind;
+}
+
+function duplicate(first: Entry, again: Entry): Diagnostic {
+  const { kind, target, name } = again.address;
+  if (first.address.target !== target) return duplicateInPlace(first, again);
+  const sameName = first.writtenName === again.writtenName;
+  return {
+    code: sameName ? 'duplicate' : 'same-name',
+    severity: 'error',
+    class: 'invalid',
+    message: sameName
+      ? `${kind} ${quoted(name)} is declared twice for target ${quoted(target)}${byWhat(first, again)}`
+      : `the names ${quoted(first.writtenName)} and ${quoted(again.writtenName)} fold to the same name: for target ${quoted(target)} both are ${kind} ${quoted(name)}`,
+    place: placeOfEntry(again),
+    fix: 'keep one of them',
+    related: [{ message: 'first declared here', place: placeOfEntry(first) }],
+  };
+}
+
+/** `: by "tags" of Workspace "app" and by a document of its own`. */
+function byWhat(first: Entry, again: Entry): string {
+  const short = [first, again].find(({ shortForm }) => shortForm !== undefined);
+  if (short === undefined) return '';
+  const other = short === first ? again : first;
+  const owner = `by ${quoted(short.shortForm ?? '')} of ${short.declaration.kind.name} ${quoted(short.writtenName)}`;
+  return other.shortForm === undefined ? `: ${owner} and by a document of its own` : `: ${owner} each time`;
+}
+
+function duplicateInPlace(first: Entry, again: Entry): Diagnostic {
+  const { kind, target, name } = again.address;
+  return {
+    code: 'duplicate',
+    severity: 'error',
+    class: 'invalid',
+    message: `${kind} ${quoted(name)} is declared for the targets ${quoted(first.address.target)} and ${quoted(target)}, which are one place`,
+    place: placeOfTarget(again),
+    fix: 'keep one of them',
+    related: [{ message: 'first declared here', place: placeOfTarget(first) }],
+  };
+}
+
+/** The place of the target's name when `metadata.targets` lists it; otherwise the place of the entry. */
+function placeOfTarget(entry: Entry): Place {
+  const { declaration, target } = entry;
+  const metadata = declaration.value['metadata'];
+  const targets = isJsonObject(metadata) ? metadata['targets'] : undefined;
+  const index = Array.isArray(targets) ? targets.indexOf(target.name) : -1;
+  return index === -1 ? placeOfEntry(entry) : declaration.where.place(['metadata', 'targets', `${index}`]);
+}

@@ -1,0 +1,126 @@
+/**
+ * One manifest: a document of a known kind, with the stack's defaults merged under its spec (rule 3). Every field can be traced
+ * to the place where it was written.
+ */
+import type { Place } from '../model/diagnostic.ts';
+import type { Field } from '../model/field.ts';
+import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import type { DocumentPlaces, ExplainContext, ServiceSpellings } from './problem.ts';
+import { manifestSchema } from './schema/manifest-schema.ts';
+import { leadsToSecret } from './yaml/secret-fields.ts';
+import { type EntrySide, placeIn, typedText, type YamlDocument } from './yaml/yaml-document.ts';
+
+/** Values of `own` always win; `defaults` only fill in missing ones. `null`, `{}` and `[]` in `own` are not missing. */
+export function mergeDefaults(defaults: JsonObject, own: JsonObject): JsonObject {
+  const names = new Set([...Object.keys(own), ...Object.keys(defaults)]);
+  return Object.fromEntries(
+    [...names].map((name) => [name, mergeMember(ownMember(defaults, name), ownMember(own, name))]),
+  );
+}
+
+/** Ignores inherited members: a field may be called `constructor`. */
+function ownMember(value: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function mergeMember(fallback: Json | undefined, own: Json | undefined): Json {
+  if (own === undefined) return fallback ?? null;
+  return isJsonObject(own) && isJsonObject(fallback) ? mergeDefaults(fallback, own) : own;
+}
+
+/** How many segments of a path, from its start, exist in a value. */
+export function depthOf(value: Json | undefined, path: readonly string[]): number {
+  let at = value;
+  for (const [depth, name] of path.entries()) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return depth;
+    at = Array.isArray(at) ? at[Number(name)] : isJsonObject(at) ? at[name] : undefined;
+  }
+  return path.length;
+}
+
+// One manifest: a document of a known kind, with the stack's defaults under its spec. Every field can be traced to the place
+// where it was written, in the manifest's own file or in `trueup.yaml`.
+
+export interface Declaration {
+  readonly kind: Kind;
+  readonly document: YamlDocument;
+  /** defaults of the kind, where the stack has any; in the stack's own document */
+  readonly defaults?: Defaults;
+  /** the document, its spec merged over the defaults; may be invalid */
+  readonly value: JsonObject;
+  readonly where: DocumentPlaces;
+  readonly spellings?: ServiceSpellings | undefined;
+}
+
+export interface Defaults {
+  readonly document: YamlDocument;
+  readonly spec: JsonObject;
+}
+
+/** @param about.secrets names of the fields that hold or lead to a secret */
+export function declare(
+  document: YamlDocument,
+  kind: Kind,
+  about: {
+    readonly defaults?: Defaults | undefined;
+    readonly secrets: ReadonlySet<string>;
+    readonly spellings?: ServiceSpellings;
+  },
+): Declaration {
+  const own = isJsonObject(document.value) ? document.value : {};
+  const { defaults, secrets, spellings } = about;
+  const spec = own['spec'];
+  const value =
+    defaults !== undefined && isJsonObject(spec) ? { ...own, spec: mergeDefaults(defaults.spec, spec) } : own;
+  const fromDefaults = (path: Path) => value !== own && comesFromDefaults(path, own, defaults?.spec);
+  const place = (path: Path, side?: EntrySide): Place =>
+    defaults !== undefined && fromDefaults(path)
+      ? placeIn(defaults.document, ['spec', 'defaults', kind.name, ...path.slice(1)], side)
+      : placeIn(document, path, side);
+  return {
+    kind,
+    document,
+    ...(defaults === undefined ? {} : { defaults }),
+    value,
+    where: { place, fromDefaults, isSecret: (path) => leadsToSecret(path, secrets) },
+    spellings,
+  };
+}
+
+/** Whether the defaults contain more segments of the path than the manifest. */
+function comesFromDefaults(path: Path, own: JsonObject, defaults: JsonObject | undefined): boolean {
+  if (path[0] !== 'spec' || defaults === undefined) return false;
+  return 1 + depthOf(defaults, path.slice(1)) > depthOf(own, path);
+}
+
+/** What is needed to explain the errors of a declaration. */
+export function explainContextOf({
+  kind,
+  document,
+  defaults,
+  where,
+  spellings,
+}: Declaration): ExplainContext {
+  return {
+    base: [],
+    schema: manifestSchema(kind),
+    typed: (path) =>
+      defaults !== undefined && where.fromDefaults(path)
+        ? typedText(defaults.document, ['spec', 'defaults', kind.name, ...path.slice(1)])
+        : typedText(document, path),
+    field: (path) => (path[0] === 'spec' ? fieldAt(kind, path.slice(1)) : undefined),
+    isSecret: where.isSecret,
+    absent: kind.absent,
+    spellings,
+  };
+}
+
+function fieldAt(kind: Kind, path: Path): Field | undefined {
+  let field: Field | undefined;
+  for (const [depth, name] of path.entries()) {
+    const table = depth === 0 ? kind.fields : field?.members;
+    field = table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
+  }
+  return field;
+}

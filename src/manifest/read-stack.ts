@@ -1,0 +1,272 @@
+/**
+ * Turns a Stack document into a stack. The valid parts are returned even when other parts are wrong, so that a mistake in
+ * `trueup.yaml` does not prevent the check of the manifests.
+ */
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { parseDuration } from '../model/duration.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, type Path } from '../model/json.ts';
+import { jsonSchema } from '../model/define-kind.ts';
+import type { Registry } from '../model/kind.ts';
+import {
+  type ArchivePlace,
+  archiveUrl,
+  type Dialect,
+  type Guards,
+  type LedgerPlace,
+  type SecretSource,
+  type Stack,
+  type Target,
+} from '../model/stack.ts';
+import { quoted } from '../model/quoted.ts';
+import { checkEmbeddedDialects, checkLevels, checkPlaces, readTarget } from './read-target.ts';
+import { compileSchema } from './schema/compile-schema.ts';
+import { explainErrors } from './explain-errors.ts';
+import {
+  diagnose,
+  type DocumentPlaces,
+  type ExplainContext,
+  orList,
+  type Problem,
+  quotedShort,
+  serviceSpellings,
+} from './problem.ts';
+import type { ManifestPattern } from './files/list-files.ts';
+import { partialSpecSchema } from './schema/manifest-schema.ts';
+import { leadsToSecret } from './yaml/secret-fields.ts';
+import { nearestWord } from '../model/nearest-word.ts';
+
+import type { ArchiveDocument, LedgerDocument } from './schema/place-schemas.ts';
+import { type StackDocument, stackSchema } from './schema/stack-schema.ts';
+import { placeIn, typedText, type YamlDocument } from './yaml/yaml-document.ts';
+
+/** The valid parts of a Stack, and its problems. */
+export interface StackReading {
+  readonly document: YamlDocument;
+  /** only when it has no errors */
+  readonly stack?: Stack;
+  /** the valid targets */
+  readonly targets: readonly Target[];
+  /** whether all targets of the document are valid */
+  readonly allTargets: boolean;
+  readonly manifests: readonly ManifestPattern[];
+  /** by kind */
+  readonly defaults: Readonly<Record<string, JsonObject>>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+interface StackContext {
+  readonly kinds: Registry;
+  readonly dialects: ReadonlyMap<string, Dialect>;
+  readonly secrets: ReadonlySet<string>;
+  /** absolute path of the directory that the stack's paths are relative to */
+  readonly directory: string;
+}
+
+export function readStack(document: YamlDocument, context: StackContext): StackReading {
+  const schema = jsonSchema(stackSchema);
+  const explainContext = explainContextOf(document, context, schema);
+  const broken = explainErrors(compileSchema(stackSchema, () => schema)(document.value), explainContext);
+  const spec = objectIn(document.value, 'spec');
+  const listed = Array.isArray(spec?.['targets']) ? spec['targets'] : [];
+  const targets = listed.map((target, index) => {
+    const base = ['spec', 'targets', `${index}`];
+    const invalid = broken
+      .filter(({ path }) => isBelow(path, base))
+      .map(({ path }) => path[base.length] ?? '');
+    return readTarget(target, { base, invalid, dialects: context.dialects });
+  });
+  const defaults = readDefaults(spec?.['defaults']);
+  const problems = [
+    ...broken,
+    ...targets.flatMap((target) => target.problems),
+    ...ownFormerName(objectIn(document.value, 'metadata')),
+    ...repeatedNames(listed),
+    ...checkPlaces(targets.map(({ target }) => target)),
+    ...checkEmbeddedDialects(targets.map(({ target }) => target)),
+    ...checkLevels('guards', spec?.['guards']),
+    ...checkLevels('lint', spec?.['lint']),
+    ...Object.entries(defaults).flatMap(([kind, value]) => checkDefaults(kind, value, { document, context })),
+  ];
+  const where = documentPlaces(document, context);
+  const diagnostics = problems.map((problem) => diagnose(problem, where));
+  const validTargets = targets.flatMap(({ target }) => (target === undefined ? [] : [target]));
+  const reading = {
+    document,
+    targets: validTargets,
+    allTargets: validTargets.length === listed.length,
+    manifests: patternsIn(spec?.['manifests'], broken),
+    defaults,
+    diagnostics,
+  };
+  if (hasErrors(diagnostics)) return reading;
+  // without errors the document matches the schema
+  return { ...reading, stack: toStack(document.value as unknown as StackDocument, reading, context) };
+}
+
+function ownFormerName(metadata: JsonObject | undefined): Problem[] {
+  const { name, renamedFrom } = metadata ?? {};
+  if (typeof name !== 'string' || renamedFrom !== name) return [];
+  return [
+    {
+      code: 'renamed-from-itself',
+      path: ['metadata', 'renamedFrom'],
+      message: `"metadata.renamedFrom" of stack ${quoted(name)} is its own name`,
+      fix: 'give the name that the stack had before, or leave the line out',
+    },
+  ];
+}
+
+function toStack(
+  { metadata, spec }: StackDocument,
+  reading: Pick<StackReading, 'document' | 'targets' | 'defaults' | 'manifests'>,
+  { directory }: StackContext,
+): Stack {
+  const { name, renamedFrom } = metadata;
+  return {
+    name,
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
+    file: reading.document.source.file,
+    directory,
+    manifests: reading.manifests.map(({ pattern }) => pattern),
+    targets: reading.targets,
+    defaults: reading.defaults,
+    guards: (spec.guards ?? {}) as Guards,
+    ...(spec.lint === undefined ? {} : { lint: spec.lint }),
+    ...(spec.secrets === undefined ? {} : { secrets: { env: [], files: [], ...spec.secrets } }),
+    ...(spec.ledger === undefined ? {} : { ledger: readLedgerPlace(spec.ledger) }),
+    ...(spec.audit === undefined ? {} : { audit: { archive: readArchivePlace(spec.audit.archive) } }),
+    ...timeoutOf(spec.timeout),
+    ...(spec.embedded === undefined ? {} : { embedded: spec.embedded }),
+  };
+}
+
+/** @param written valid against the stack's schema */
+function readArchivePlace(written: ArchiveDocument): ArchivePlace {
+  if (written === 'postgres') return { in: 'postgres', url: archiveUrl };
+  if (written.file !== undefined) return { in: 'file', file: written.file };
+  // the schema allows exactly one member, both here and in the source
+  return { in: 'postgres', url: written.postgres?.url as SecretSource };
+}
+
+/** The environment variable with the database's address, when the stack names no other source. */
+const ledgerUrlVariable = 'TRUEUP_LEDGER_URL';
+
+/** @param written valid against the stack's schema */
+function readLedgerPlace(written: LedgerDocument): LedgerPlace {
+  if (written === 'local') return { in: 'local' };
+  if (written === 'git') return { in: 'git', remote: 'origin' };
+  if (written === 'postgres') return { in: 'postgres', url: { env: ledgerUrlVariable } };
+  if (written.local !== undefined) return { in: 'local', folder: written.local.folder };
+  if (written.git !== undefined) return { in: 'git', remote: written.git.remote ?? 'origin' };
+  // the schema allows exactly one member, both here and in the source
+  return { in: 'postgres', url: written.postgres?.url as SecretSource };
+}
+
+function timeoutOf(text = ''): Pick<Stack, 'timeout'> {
+  const timeout = parseDuration(text);
+  return timeout === undefined || timeout === 0 ? {} : { timeout };
+}
+
+function explainContextOf(document: YamlDocument, context: StackContext, schema: JsonObject): ExplainContext {
+  return {
+    base: [],
+    schema,
+    typed: (path) => typedText(document, path),
+    field: () => undefined,
+    isSecret: (path) => holdsSecret(path, context.secrets),
+    absent: 'unmanaged',
+  };
+}
+
+function documentPlaces(document: YamlDocument, { secrets }: StackContext): DocumentPlaces {
+  return {
+    place: (path, side) => placeIn(document, path, side),
+    fromDefaults: () => false,
+    isSecret: (path) => holdsSecret(path, secrets),
+  };
+}
+
+/** Whether a value must not be shown: addresses may hold a password, also when they are written in a wrong form. */
+function holdsSecret(path: Path, secrets: ReadonlySet<string>): boolean {
+  const [section, list, , field] = path;
+  const isTargetUrl = section === 'spec' && list === 'targets' && field === 'url';
+  return leadsToSecret(path, secrets) || isTargetUrl || isBelow(path, ['spec', 'ledger']);
+}
+
+/** Checks defaults against the kind's schema; fields may be missing, because defaults are only a part of a spec. */
+function checkDefaults(
+  name: string,
+  value: JsonObject,
+  { document, context }: { readonly document: YamlDocument; readonly context: StackContext },
+): Problem[] {
+  const base = ['spec', 'defaults', name];
+  const kind = context.kinds.get(name);
+  if (kind === undefined) return [unknownKind(base, name, context.kinds)];
+  const schema = partialSpecSchema(kind);
+  const errors = compileSchema(kind.specSchema, () => schema)(value);
+  const explainContext = explainContextOf(document, context, schema);
+  return explainErrors(errors, {
+    ...explainContext,
+    base,
+    spellings: serviceSpellings(context.dialects),
+    absent: kind.absent,
+    field: (path) => (path.length === base.length + 1 ? kind.fields[path[base.length] ?? ''] : undefined),
+  });
+}
+
+function unknownKind(path: Path, name: string, kinds: Registry): Problem {
+  const meant = nearestWord(name, kinds.keys());
+  return {
+    code: 'unknown-kind',
+    path,
+    side: 'key',
+    message: `${quoted(name)} in "spec.defaults" is not a kind`,
+    allowed: orList([...kinds.keys()].map(quotedShort)),
+    ...(meant === undefined ? {} : { fix: `did you mean ${quoted(meant)}?` }),
+  };
+}
+
+function repeatedNames(targets: readonly Json[]): Problem[] {
+  const names = targets.map((target) => (isJsonObject(target) ? target['name'] : undefined));
+  const path = (index: number) => ['spec', 'targets', `${index}`, 'name'];
+  return names.flatMap((name, index) => {
+    const first = names.indexOf(name);
+    if (typeof name !== 'string' || first === index) return [];
+    return [
+      {
+        code: 'duplicate',
+        path: path(index),
+        message: `two targets are called ${quoted(name)}`,
+        fix: 'give one of them another name',
+        related: [{ message: 'first here', path: path(first) }],
+      },
+    ];
+  });
+}
+
+function readDefaults(value: Json | undefined): Readonly<Record<string, JsonObject>> {
+  if (!isJsonObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([kind, spec]) => (isJsonObject(spec) ? [[kind, spec] as const] : [])),
+  );
+}
+
+function objectIn(value: Json, name: string): JsonObject | undefined {
+  const member = memberOf(value, name);
+  return isJsonObject(member) ? member : undefined;
+}
+
+/** The valid patterns. @param broken the problems that the schema found in the stack */
+function patternsIn(value: Json | undefined, broken: readonly Problem[]): ManifestPattern[] {
+  const items = Array.isArray(value) ? value : [];
+  return items.flatMap((item, index) => {
+    const at = ['spec', 'manifests', `${index}`];
+    const [pattern, path] = isJsonObject(item) ? [item['pattern'], [...at, 'pattern']] : [item, at];
+    if (typeof pattern !== 'string' || broken.some((problem) => isBelow(problem.path, path))) return [];
+    return [{ pattern, optional: isJsonObject(item) && item['optional'] === true, path }];
+  });
+}
+
+function isBelow(path: Path, parent: Path): boolean {
+  return parent.every((name, index) => path[index] === name);
+}

@@ -1,0 +1,117 @@
+/**
+ * Calls are data: one HTTP request that a change needs, complete before anything is sent, in neutral names or in those of a
+ * dialect. References stand for ids that do not exist yet and for secrets. They are classes, so that no live value can be
+ * mistaken for one (rule 42).
+ */
+import type { AddressText } from './address.ts';
+import type { WriteMethod } from './http.ts';
+import type { Json } from './json.ts';
+import type { SecretSource } from './stack.ts';
+
+/** `Kind/acme/app#create`: unique in a plan. */
+export type CallId = string;
+
+/** The id of a resource that the same plan creates. */
+export class IdReference {
+  readonly $id: AddressText;
+  constructor(address: AddressText) {
+    this.$id = address;
+  }
+}
+
+/** A secret that is read when the call is sent. */
+export class SecretReference {
+  readonly $secret: SecretSource;
+  constructor(source: SecretSource) {
+    this.$secret = source;
+  }
+}
+
+/** JSON, with references in it. */
+export type CallValue =
+  | null
+  | boolean
+  | number
+  | string
+  | IdReference
+  | SecretReference
+  | readonly CallValue[]
+  | CallObject;
+export interface CallObject {
+  readonly [key: string]: CallValue;
+}
+
+export interface Call {
+  readonly id: CallId;
+  readonly target: string;
+  readonly method: WriteMethod;
+  /** segments below the API root, not encoded: `['workspaces', { $id: … }, 'actions', 'lock']` */
+  readonly path: readonly (string | IdReference)[];
+  /** in the target's own wire names; may hold references */
+  readonly body?: CallObject;
+  /** calls of one target run in rising order; a later one waits until all earlier ones have ended, in whatever way */
+  readonly order: number;
+  /** calls that must succeed first, or this one is skipped; the calls that create referenced ids are added automatically */
+  readonly needs: readonly CallId[];
+  /** statuses that mean that the service carried out the call */
+  readonly success: readonly number[];
+  /**
+   * Statuses that mean that somebody else had done the same before. Exception: the call was repeated after a lost answer, and
+   * the kind can prove that the first try did it.
+   */
+  readonly already?: readonly number[];
+  /** may be sent again when its answer was lost */
+  readonly repeatable: boolean;
+  /** the facts among the change's preconditions that still matter to this call after other calls of the change */
+  readonly reliesOn?: readonly string[];
+  /** for a call that creates a resource: the JSON pointer to its id in the answer, such as `/data/id` */
+  readonly createsId?: { readonly address: AddressText; readonly pointer: string };
+  /** the right that the call needs, by its name in `LiveResource.rights` or `TokenRights`: `can-update`, `create` (rule 30) */
+  readonly permission?: string;
+  /**
+   * The fields of the change that this call writes, by top-level name. Without this and `takesFrom`: all fields that no other
+   * call of the change names. The ledger needs it to record a change that was carried out in part.
+   */
+  readonly writes?: readonly string[];
+  /** the fields that it only removes elements from: it makes nothing in them ours */
+  readonly takesFrom?: readonly string[];
+  /** values that it removes, by field: an answer that still has one shows that the service ignored the call */
+  readonly removes?: Readonly<Record<string, Json>>;
+  /** what a refusal with this status most likely means, where the service does not say it */
+  readonly refusalHints?: Readonly<Record<number, string>>;
+  /** what the call does, for readers of the plan, where method and path do not tell */
+  readonly description?: string;
+}
+
+export function isReference(value: unknown): value is IdReference | SecretReference {
+  return value instanceof IdReference || value instanceof SecretReference;
+}
+
+export function isCallObject(value: CallValue | undefined): value is CallObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isReference(value);
+}
+
+/** Every reference in a value, at any depth, in the order of its members. */
+export function referencesIn(value: CallValue | undefined): (IdReference | SecretReference)[] {
+  if (isReference(value)) return [value];
+  if (Array.isArray(value)) return (value as readonly CallValue[]).flatMap(referencesIn);
+  return isCallObject(value) ? Object.values(value).flatMap(referencesIn) : [];
+}
+
+// Renames object members at any depth, which is all that a dialect changes in a body. References are kept as they are.
+
+/** The same value with other member names. JSON in, JSON out. */
+export function renameMembers<T extends CallValue>(value: T, names: Readonly<Record<string, string>>): T {
+  return renamed(value, names) as T;
+}
+
+function renamed(value: CallValue, names: Readonly<Record<string, string>>): CallValue {
+  if (Array.isArray(value)) return (value as readonly CallValue[]).map((item) => renamed(item, names));
+  if (!isCallObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      Object.hasOwn(names, key) ? (names[key] ?? key) : key,
+      renamed(member, names),
+    ]),
+  );
+}

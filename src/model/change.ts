@@ -1,0 +1,120 @@
+/**
+ * A change: one resource, what the plan does with it, and the calls that do it. Its outcome, and the events that apply reports
+ * while it works.
+ */
+import type { Address, AddressText } from './address.ts';
+import type { LastModified } from './audit-trail.ts';
+import type { Call, CallId } from './call.ts';
+import type { Place } from './diagnostic.ts';
+import type { FieldChange } from './field.ts';
+import type { Risk } from './guard.ts';
+import type { Json } from './json.ts';
+
+export type Action = 'create' | 'update' | 'delete' | 'release' | 'adopt' | 'none';
+
+export interface Change {
+  readonly address: Address;
+  readonly action: Action;
+  /** why, as a clause: "declared, not live" */
+  readonly reason: string;
+  readonly fields: readonly FieldChange[];
+  /** what the reader should know but need not act on */
+  readonly notes: readonly string[];
+  /** the access that it opens or closes, and to whom; absent when none */
+  readonly risks?: readonly Risk[];
+  /** where the manifest declares it; absent when it is no longer declared */
+  readonly place?: Place;
+  /** the live resource's id, when it exists and has one */
+  readonly id?: string;
+  /**
+   * The remote ids of the other resources that it names, such as consumers of a state, by address; the address itself where the
+   * same plan creates that resource
+   */
+  readonly references?: Readonly<Record<AddressText, string>>;
+  /** hash of the live content, for a removed resource without an id: tells it from a later resource of the same name */
+  readonly fingerprint?: string;
+  /** of an adoption: the other stack that created the resource, or the whole that it is a part of, by its creator mark */
+  readonly createdBy?: string;
+  readonly calls: readonly Call[];
+  /** a call of another change that carries out this one, too (rule 20) */
+  readonly sharedCall?: CallId;
+  /** facts of the live resource, besides its fields, that the calls rely on; checked again before writing */
+  readonly preconditions: Readonly<Record<string, Json>>;
+  /** where live is not as it was last applied: who touched it since; absent where nobody was asked */
+  readonly touched?: LastModified;
+}
+
+/** The members of a change that enter the digest: what an approval is about (rule 27). */
+export type DigestedChange = Pick<
+  Change,
+  'address' | 'action' | 'fields' | 'id' | 'fingerprint' | 'references'
+>;
+
+/** Identifies one resource among all that ever have the same name: by its id, or, without an id, by its content. */
+export type Identity = { readonly id: string } | { readonly fingerprint: string };
+
+/**
+ * The resource that an approval of this change is about; undefined where a name says enough. The approval to adopt or to remove one
+ * resource covers no later one of the same name. Creations and updates of what is ours are approved by name.
+ */
+export function approvedIdentity({ action, id, fingerprint }: DigestedChange): Identity | undefined {
+  if (action !== 'delete' && action !== 'release' && action !== 'adopt') return undefined;
+  if (id !== undefined) return { id };
+  return fingerprint === undefined ? undefined : { fingerprint };
+}
+
+/** The remote id of that resource; undefined when it has none. */
+export function approvedId(change: DigestedChange): string | undefined {
+  const identity = approvedIdentity(change);
+  return identity !== undefined && 'id' in identity ? identity.id : undefined;
+}
+
+/** A resource that trueup read, does not change, and tells the user about. */
+export interface Notice {
+  readonly address: Address;
+  readonly message: string;
+  readonly fix?: string;
+}
+
+// The outcome of each change, and the events that apply reports while it works.
+
+export type OutcomeKind =
+  /** sent, and the service answered with success */
+  | 'applied'
+  /** the resource was already as desired when the call was to be sent */
+  | 'unchanged'
+  /** the live resource changed since the plan; nothing was sent */
+  | 'stale'
+  /** a change that it depends on did not succeed; nothing was sent */
+  | 'skipped'
+  | 'failed'
+  /** sent, and the answer was lost: it may or may not have been carried out */
+  | 'unknown';
+
+export interface Outcome {
+  readonly address: Address;
+  readonly action: Action;
+  readonly kind: OutcomeKind;
+  /** the reason, in the service's words where there are any */
+  readonly detail?: string;
+  readonly place?: Place;
+  /** for a change with several calls: those that were carried out before it stopped */
+  readonly done?: readonly string[];
+  /** failed with an answer that is no refusal: it may have been carried out all the same */
+  readonly inDoubt?: true;
+  /** failed with a refusal that could not be verified by an immediate look; never stored */
+  readonly refused?: true;
+  /** failed or unknown, but a look afterwards found the resource as desired */
+  readonly foundTrue?: true;
+  /** the ids of the requests that were answered, as the service gave them: its audit trail names them, too (rule 50) */
+  readonly requests?: readonly string[];
+  /** it was carried out, maybe by a try whose answer told no id: it was lost, or that of a proxy */
+  readonly unnamed?: true;
+  /** the service's own warnings about writes that it carried out */
+  readonly warnings?: readonly string[];
+}
+
+export type ApplyEvent =
+  | { readonly type: 'begin'; readonly changes: number; readonly calls: number }
+  | { readonly type: 'start'; readonly change: Change }
+  | { readonly type: 'end'; readonly outcome: Outcome; readonly finished: number; readonly changes: number };

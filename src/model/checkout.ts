@@ -1,0 +1,74 @@
+/**
+ * What git knows about the manifests of a stack: what it tracks, what of it is missing from the work tree, and how the commit
+ * relates to the one that was applied last (rules 41, 43).
+ */
+import type { AddressText } from './address.ts';
+import type { Path } from './json.ts';
+
+/** One entry of the index of a repository. */
+export interface IndexEntry {
+  /** relative to the directory that was asked about, with slashes; an entry outside of it begins with `../` */
+  readonly path: string;
+  readonly type: 'file' | 'link' | 'submodule';
+  /** git does not keep it in the work tree: sparse checkout, or `git update-index --skip-worktree` */
+  readonly leftOut: boolean;
+}
+
+/** Git is missing, or refuses the repository. */
+export interface NoIndex {
+  /** the reason, as a clause of a message */
+  readonly why: string;
+}
+
+/** The tracked files of a stack that its work tree lacks. Paths are relative to the stack's directory, with slashes, sorted. */
+export interface MissingFiles {
+  /** files that a sparse checkout left out */
+  readonly leftOut: readonly string[];
+  /** submodules without content */
+  readonly submodules: readonly string[];
+  /** files that are missing, and deleted neither in the index nor by a commit */
+  readonly deleted: readonly string[];
+  /** why git cannot tell whether files are missing; absent outside of a repository */
+  readonly unknown?: string;
+}
+
+// How the commit of the plan's manifests relates to the one that was applied last (rule 43). It stops an older job that runs
+// after a newer one, and a job of one branch after one of another.
+
+export type CommitOrder =
+  /** the same commit, or a later one */
+  | { readonly is: 'onward' }
+  | {
+      /** ours is an ancestor of the applied commit, or neither descends from the other */
+      readonly is: 'behind' | 'diverged';
+      readonly applied: string;
+      readonly ours: string;
+      /** whether the stack's files differ between the two: then a plan from ours reverts what was applied */
+      readonly differs: boolean;
+    }
+  /** cannot be determined; `why` is a clause */
+  | {
+      readonly is: 'unknown';
+      readonly applied: string;
+      readonly why: string;
+      /** the applied commit is neither in this clone nor in its remote */
+      readonly nowhere?: true;
+      /** what the applies from that commit changed; undefined where the history does not tell */
+      readonly set?: AppliedFields | undefined;
+    };
+
+/** The paths of the fields that applies changed, by resource. */
+export type AppliedFields = ReadonlyMap<AddressText, readonly Path[]>;
+
+/** Which files of a repository a stack is made of. Paths are relative to the stack's directory, with slashes. */
+export interface StackPaths {
+  /** whether the path, such as `manifests/app.yaml` or `../teams/app.yaml`, is one of the stack's files, existing or not */
+  isFile(path: string): boolean;
+  /** whether files of the stack lie below this path, so that a symbolic link in its place would redirect them */
+  isOnTheWay(path: string): boolean;
+}
+
+/** The abbreviated commit id for messages. */
+export function shortCommit(id: string): string {
+  return id.slice(0, 12);
+}

@@ -1,0 +1,79 @@
+/**
+ * Drift: what differs between the ledger, which holds what was last applied, and its two neighbours (rule 49). `drifted` is live
+ * against the ledger: somebody changed the target. `pending` is manifests against the ledger: somebody changed the files.
+ */
+import type { Place, ShownDiagnostic } from './diagnostic.ts';
+import type { FieldChange } from './field.ts';
+import type { Address } from './address.ts';
+import type { Notice } from './change.ts';
+import type { Coverage, Plan, PlanTarget } from './plan.ts';
+import type { LastModified } from './audit-trail.ts';
+
+export interface Drift extends Pick<Plan, 'stack' | 'selection'> {
+  readonly targets: readonly PlanTarget[];
+  readonly drifted: readonly DriftedResource[];
+  readonly pending: readonly PendingResource[];
+  /** absent where nobody asked for it */
+  readonly unmanaged?: Unmanaged;
+  /** resources of which the ledger knows nothing, so that their drift cannot be told */
+  readonly unrecorded: readonly Notice[];
+  /** recorded resources that are live as they were last applied */
+  readonly unchanged: number;
+  /** recorded resources of which it could not be told whether they drifted, each with the reason */
+  readonly untold: readonly Notice[];
+  /** false: more may have drifted than was found */
+  readonly complete: boolean;
+  /** why a target could not be looked at */
+  readonly problems: readonly ShownDiagnostic[];
+  readonly coverage: Coverage;
+}
+
+/** A field that moved away from its value in the ledger, which is `before`. */
+export interface MovedField extends FieldChange {
+  /** the other side moved, too: of a drifted field the manifest, of a pending one the live value */
+  readonly both?: true;
+}
+
+export interface DriftedResource {
+  /** as the ledger has it: after a rename in the target still the former one */
+  readonly address: Address;
+  /** `recreated`: another resource has its name now */
+  readonly is: 'changed' | 'gone' | 'recreated';
+  /** as recorded; absent for a resource without an id */
+  readonly id?: string;
+  /** of the resource that has its name now */
+  readonly newId?: string;
+  /** before: as last applied; after: live */
+  readonly fields: readonly MovedField[];
+  /** clauses about what no field shows */
+  readonly notes: readonly string[];
+  /** where a manifest declares it, if under another name */
+  readonly declaredAs?: Address;
+  /** absent where nobody was asked */
+  readonly touched?: LastModified;
+}
+
+export interface PendingResource {
+  readonly address: Address;
+  /** `new`: not in the ledger; `dropped`: no longer declared; `removed`: a tombstone asks for its removal */
+  readonly is: 'new' | 'changed' | 'dropped' | 'removed';
+  /** before: as last applied; after: as declared */
+  readonly fields: readonly MovedField[];
+  readonly place?: Place;
+}
+
+/** Fields that no manifest mentions and that are not live as the last apply saw them. */
+export interface Unmanaged {
+  readonly resources: readonly UnmanagedResource[];
+  /** resources of which the ledger has not seen undeclared fields: an older version wrote it */
+  readonly unseen: number;
+}
+
+export interface UnmanagedResource {
+  readonly address: Address;
+  readonly id?: string;
+  /** before: as the last apply saw it; after: live */
+  readonly fields: readonly FieldChange[];
+  /** absent where nobody was asked */
+  readonly touched?: LastModified;
+}

@@ -1,0 +1,141 @@
+/**
+ * The fields of a kind: how they compare, what a difference between two of them is, and that difference as RFC 6902 operations
+ * (rule 19). Also converts the names of fields between the API and manifests.
+ */
+import { canonicalText, isJsonObject, type Json, type JsonObject, ownMember, type Path } from './json.ts';
+
+/** How a report shows a value. Comparing needs only the canonical form. */
+export type Shape = 'scalar' | 'text' | 'list' | 'set' | 'map' | 'duration' | 'secret';
+
+/**
+ * One way to compare. Two values are equal when their canonical forms are the same JSON, so that `1h` and `3600`,
+ * or two orders of one set, are no difference. `canonical` is idempotent and total over what the kind's schema admits.
+ */
+export interface Comparison {
+  readonly shape: Shape;
+  canonical(value: Json): Json;
+}
+
+export interface Field {
+  readonly compare: Comparison;
+  /** what `null` means: the service's "Default on create". Absent: there is no default, and `null` is invalid (rule 6). */
+  readonly default?: Json;
+  /** the effect of that default, where the value alone does not tell: "what the mount gives" for 0 seconds */
+  readonly defaultMeans?: string;
+  /** sent only when the resource is created; a later difference is a note (rule 13) */
+  readonly createOnly?: true;
+  /** holds the birth mark, unless a manifest sets the field (rule 20) */
+  readonly bearsBirthMark?: true;
+  /** the service never answers it: it is compared with the ledger */
+  readonly writeOnly?: true;
+  /** an instruction to trueup itself, not part of the live resource */
+  readonly local?: true;
+  /** for an object whose members are fields of their own: absent members are not managed */
+  readonly members?: FieldTable;
+}
+
+/** Every field of a kind's spec, by its name in manifests. */
+export type FieldTable = Readonly<Record<string, Field>>;
+
+/** The field table of a kind whose specs have the type `S`, but for `Other` names: neither a missing name nor another one compiles. */
+export type FieldsOf<S, Other extends keyof S = never> = {
+  readonly [Name in Exclude<keyof S, Other>]-?: Field;
+};
+
+/** A field that is to change. A missing `before` or `after` means that the member does not exist on that side. */
+export interface FieldChange {
+  readonly path: Path;
+  /** canonical */
+  readonly before?: Json;
+  /** canonical */
+  readonly after?: Json;
+  readonly shape: Shape;
+  /** set where the value before is unknown: the reason */
+  readonly unknown?: string;
+  /** where the value comes from, if not from the manifest: "default", "no longer declared" */
+  readonly origin?: string;
+  /** for a value that was redacted as a whole: its hash, from which the digest is built. The value itself is then the placeholder */
+  readonly redacted?: { readonly before?: string; readonly after?: string };
+}
+
+const plannerFields: ReadonlySet<string> = new Set(['claim', 'remove', 'overrides', 'inherited']);
+
+/**
+ * Whether a field change is the planner's own and no manifest can declare it: the claim, the way of a removal and what it
+ * overrides, or a value that a parent gives.
+ */
+export function isPlannerField([name = '']: Path): boolean {
+  return plannerFields.has(name);
+}
+
+// The one rule that converts API names to manifest names and back: `execution-mode` and `token_max_ttl` ⇄ `executionMode`, `tokenMaxTtl`.
+
+export function camelCase(wireName: string): string {
+  return wireName.replace(/[-_]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function kebabCase(fieldName: string): string {
+  return fieldName.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+export function snakeCase(fieldName: string): string {
+  return fieldName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+// Field changes as RFC 6902 operations. Applied in order to the live canonical spec they give the desired one, up to
+// the order of sets: a set that grows by one is one `add`, not a rewrite of every index behind it (rule 19).
+
+type PatchOperation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
+  | { readonly op: 'remove'; readonly path: string };
+
+/** `/tags/a~1b`: a path as RFC 6901 writes it; the empty path is the whole document. */
+export function jsonPointer(path: Path): string {
+  return path.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/**
+ * The operations of all changes of one resource, in the order of the changes. For a resource that is to be created
+ * they start from `{}`. The parent of a nested change already exists in the document: the differ guarantees that.
+ */
+export function toJsonPatch(changes: readonly FieldChange[]): PatchOperation[] {
+  return changes.flatMap(operationsOf);
+}
+
+function operationsOf({ path, before, after, shape }: FieldChange): PatchOperation[] {
+  const pointer = jsonPointer(path);
+  if (after === undefined) return before === undefined ? [] : [{ op: 'remove', path: pointer }];
+  if (before === undefined) return [{ op: 'add', path: pointer, value: after }];
+  if (shape === 'set' && Array.isArray(before) && Array.isArray(after)) {
+    return setOperations(pointer, before, after);
+  }
+  if (shape === 'map' && isJsonObject(before) && isJsonObject(after)) {
+    return mapOperations(path, before, after);
+  }
+  return [{ op: 'replace', path: pointer, value: after }];
+}
+
+/** Removes from the end, so that no removal shifts the index of a later one; then adds at the end. */
+function setOperations(pointer: string, before: readonly Json[], after: readonly Json[]): PatchOperation[] {
+  const wanted = new Set(after.map(canonicalText));
+  const found = new Set(before.map(canonicalText));
+  const removals = before
+    .flatMap((item, index) => (wanted.has(canonicalText(item)) ? [] : [index]))
+    .reverse()
+    .map((index): PatchOperation => ({ op: 'remove', path: `${pointer}/${index}` }));
+  const additions = after
+    .filter((item) => !found.has(canonicalText(item)))
+    .map((value): PatchOperation => ({ op: 'add', path: `${pointer}/-`, value }));
+  return [...removals, ...additions];
+}
+
+function mapOperations(path: Path, before: JsonObject, after: JsonObject): PatchOperation[] {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return keys.flatMap((key): PatchOperation[] => {
+    const pointer = jsonPointer([...path, key]);
+    const [was, becomes] = [ownMember(before, key), ownMember(after, key)];
+    if (canonicalText(was) === canonicalText(becomes)) return [];
+    if (becomes === undefined) return [{ op: 'remove', path: pointer }];
+    return [{ op: was === undefined ? 'add' : 'replace', path: pointer, value: becomes }];
+  });
+}

@@ -1,0 +1,129 @@
+/**
+ * Guards, which stop a plan until somebody acknowledges them, and the risks of changes, which trip some of them (rule 33).
+ * Users type the ids of guards, so ids may be added, but never renamed.
+ */
+import { type Address, formatAddress } from './address.ts';
+import type { Path } from './json.ts';
+
+export type GuardId =
+  | 'older-commit'
+  | 'diverged-commit'
+  | 'missing-file'
+  | 'deletes'
+  | 'zero'
+  | 'delete-percent'
+  | 'update-percent'
+  | 'recreate'
+  | 'rename'
+  | 'no-record'
+  | 'forced-delete'
+  | 'adopt'
+  | 'unrecorded'
+  | 'takeover'
+  | 'wildcard'
+  | 'cleared-audience'
+  | 'unlimited-lifetime'
+  | 'global-sharing'
+  | 'scheduled-destroy'
+  | 'widening'
+  | 'new-role'
+  | 'commit-unknown';
+
+/** The guards that a risk can trip. */
+export type RiskGuard = Extract<
+  GuardId,
+  | 'wildcard'
+  | 'cleared-audience'
+  | 'unlimited-lifetime'
+  | 'global-sharing'
+  | 'scheduled-destroy'
+  | 'widening'
+  | 'new-role'
+>;
+
+/** `blocks`: apply refuses until it is acknowledged. `warns`: it is only shown. */
+type GuardEffect = 'blocks' | 'warns';
+
+/** Every guard with its default effect, in the order of reports. */
+export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
+  'older-commit': 'blocks',
+  'diverged-commit': 'blocks',
+  'missing-file': 'blocks',
+  deletes: 'blocks',
+  zero: 'blocks',
+  'delete-percent': 'blocks',
+  'update-percent': 'blocks',
+  recreate: 'blocks',
+  rename: 'blocks',
+  'no-record': 'blocks',
+  'forced-delete': 'blocks',
+  adopt: 'blocks',
+  unrecorded: 'blocks',
+  takeover: 'blocks',
+  wildcard: 'blocks',
+  'cleared-audience': 'blocks',
+  'unlimited-lifetime': 'blocks',
+  'global-sharing': 'blocks',
+  'scheduled-destroy': 'blocks',
+  widening: 'warns',
+  'new-role': 'warns',
+  'commit-unknown': 'warns',
+};
+
+/** In the order of reports. */
+export const guardIds: readonly string[] = Object.keys(guardDefaults);
+
+/** A guard that fired: for one kind in one target, for a target (no `kind`), or for the plan (neither). */
+export interface Guard {
+  readonly id: GuardId;
+  readonly effect: GuardEffect;
+  readonly kind?: string;
+  readonly target?: string;
+  /** how many resources it is about */
+  readonly counted: number;
+  /** how many resources the stack owned before; only where the guard compares the two */
+  readonly of?: number;
+  /** the highest value that does not trip it: a number of resources, or a percentage where the id says so */
+  readonly limit?: number;
+  /** one sentence without a full stop */
+  readonly message: string;
+  readonly concerns: readonly Concern[];
+}
+
+export interface Concern {
+  readonly address: Address;
+  /** clauses about this resource; empty where the message says all */
+  readonly messages: readonly string[];
+}
+
+/** Concerns in the order of their addresses. */
+export function sortConcerns(concerns: readonly Concern[]): Concern[] {
+  return concerns.toSorted((a, b) => (formatAddress(a.address) < formatAddress(b.address) ? -1 : 1));
+}
+
+export function isBlocking({ effect }: Guard): boolean {
+  return effect === 'blocks';
+}
+
+/** The ids that must be acknowledged before a plan with these guards may be applied: each once, in the order of reports. */
+export function blockingIds(guards: readonly Guard[]): GuardId[] {
+  return [...new Set(guards.filter(isBlocking).map(({ id }) => id))];
+}
+
+// What a change puts at risk: access that it opens or closes, or a destroy that it schedules (rule 33).
+
+export interface Risk {
+  /** the field that causes it; empty when the whole resource does */
+  readonly path: Path;
+  /** `destroys`: it makes a later destroy happen, or happen sooner */
+  readonly effect: 'widens' | 'narrows' | 'destroys';
+  /** a clause for people: who gains or loses what, or what is destroyed and when */
+  readonly message: string;
+  /** the guard that it trips if it widens access; `widening` when absent. What destroys trips `scheduled-destroy` */
+  readonly guard?: RiskGuard;
+}
+
+/** True when the change only narrows access: it is applied before changes that widen (rule 32). */
+export function isNarrowing(risks: readonly Risk[]): boolean {
+  return risks.length > 0 && risks.every(({ effect }) => effect === 'narrows');
+}

@@ -1,0 +1,142 @@
+/**
+ * HTTP as the rest of the program sees it. A `Reader` cannot write, so planning cannot change anything. Every answer is a
+ * value, whatever its status; only a service that cannot be reached causes a throw. Waits for answers end when a signal aborts
+ * them.
+ */
+import type { Json, JsonObject } from './json.ts';
+
+export type WriteMethod = 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+export interface Answer {
+  readonly method: string;
+  /** the full URL, for messages; holds no secret */
+  readonly url: string;
+  readonly status: number;
+  /** parsed JSON, names translated to `neutral`; null when empty or not JSON */
+  readonly body: Json;
+  /** the service's own words about a failure, joined to one line; empty on success */
+  readonly words: string;
+  /** the service's warnings about a successful request; absent when there are none */
+  readonly warnings?: readonly string[];
+  readonly requestId?: string;
+  /**
+   * An earlier attempt of the same write reached the service or its proxy. That attempt may have been carried out, and this
+   * answer may be a consequence of it.
+   */
+  readonly repeated?: true;
+  /** The answer names the service as the hosted edition of its dialect. */
+  readonly hosted?: true;
+  /** for a write: it may be sent again; absent when this answer is final */
+  readonly again?: Again;
+}
+
+/** The earlier attempts of one request. */
+export interface AttemptHistory {
+  /** attempts without a 429 */
+  readonly faults: number;
+  /** attempts with a 429 */
+  readonly throttled: number;
+  /** milliseconds */
+  readonly spent: number;
+  /** a refused token was replaced once */
+  readonly hasNewToken?: true;
+}
+
+/** Allows another attempt of a write. Whoever sends it reads the resource again first (rule 34). */
+export interface Again {
+  readonly history: AttemptHistory;
+  /** Waits as long as the service asks, or as failures require. @throws WireError when the run is stopped meanwhile */
+  wait(): Promise<void>;
+}
+
+export interface Reader {
+  /** `path` is relative to the API root, already encoded, with query: `/organizations/acme/workspaces?page%5Bsize%5D=100` */
+  get(path: string): Promise<Answer>;
+  /** the verb LIST of the secrets service */
+  list(path: string): Promise<Answer>;
+}
+
+/** What a token may do, as its service tells it. */
+export type TokenRights =
+  /** capabilities by path below the API root: `auth/cluster/role/web` → `create`, `update`; paths that were not told are unknown */
+  | { readonly is: 'told'; readonly on: ReadonlyMap<string, ReadonlySet<string>> }
+  | { readonly is: 'untold'; readonly why: string };
+
+export interface Writer {
+  /**
+   * Sends one request once, unchanged (wire names, secrets resolved). An answer or a WireError with `again` allows another attempt:
+   * after 429 always, else only if the request is `repeatable`.
+   */
+  send(request: WireRequest): Promise<Answer>;
+}
+
+export interface WireRequest {
+  readonly method: WriteMethod;
+  readonly path: string;
+  readonly body?: JsonObject;
+  readonly repeatable: boolean;
+  /** values in the body that no message may show, even when the service returns them */
+  readonly secrets?: readonly string[];
+  /** Called just before the request is sent: if it rejects, nothing is sent. */
+  readonly permit?: () => Promise<void>;
+  /** Once aborted, the request is not sent; one that is in flight goes on. */
+  readonly stop?: AbortSignal;
+  /** of the earlier attempts, as the last one returned it */
+  readonly history?: AttemptHistory;
+}
+
+/** The service could not be reached, or its answer was lost. */
+export class WireError extends Error {
+  override readonly name = 'WireError';
+  readonly method: string;
+  readonly url: string;
+  /** true when the request may have been carried out although no answer came */
+  readonly sent: boolean;
+  /** for a write: it may be sent again; absent when the failure is final */
+  readonly again?: Again;
+  constructor(
+    message: string,
+    about: { method: string; url: string; sent: boolean; cause?: unknown; again?: Again | undefined },
+  ) {
+    super(message, { cause: about.cause });
+    this.method = about.method;
+    this.url = about.url;
+    this.sent = about.sent;
+    if (about.again !== undefined) this.again = about.again;
+  }
+}
+
+/** Whether a secrets service answers nothing because it is sealed: that lasts until a person unseals it (wire/cluster-auth 2.1). */
+export function isSealed({ status, words }: Pick<Answer, 'status' | 'words'>): boolean {
+  return status === 503 && /\bis sealed\b/i.test(words);
+}
+
+/** `GET https://… answered 403: permission denied (request 7f…)` */
+export function describeAnswer(answer: Answer): string {
+  const words = answer.words === '' ? unexpectedForm(answer) : `: ${answer.words}`;
+  const request = answer.requestId === undefined ? '' : ` (request ${answer.requestId})`;
+  return `${answer.method} ${answer.url} answered ${answer.status}${words}${request}`;
+}
+
+/** For a successful answer that could not be used: describes the unexpected form of its body. */
+function unexpectedForm({ status, body }: Answer): string {
+  if (status < 200 || status >= 300) return '';
+  const form = body === null ? 'an empty body' : Array.isArray(body) ? 'a list' : 'a body of another form';
+  return ` with ${form}, and that is no answer to this; check that the target's "url" leads to the service itself`;
+}
+
+// Waits for work until a signal aborts the wait. The work itself goes on, and its result is ignored.
+
+/** @returns the result of the work. @throws the signal's reason once it is aborted, unless the work had ended before */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = () => reject(signal.reason);
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}

@@ -1,0 +1,261 @@
+/**
+ * The record of what a stack last applied (rule 25), the lock that only one apply can hold, and the history of all
+ * applies. A ledger can be lost and rebuilt. None of the three holds secrets.
+ */
+
+import type { AddressText } from './address.ts';
+import type { Action, OutcomeKind } from './change.ts';
+import type { FieldChange } from './field.ts';
+import type { Json } from './json.ts';
+import type { IdentityText } from './stack.ts';
+
+export type Origin = 'created' | 'adopted';
+
+/** `F`: the fields of a kind by name. Another version of trueup may have written the values. */
+export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
+  readonly id?: string;
+  readonly origin: Origin;
+  readonly onRemove?: 'delete' | 'release';
+  readonly protect?: boolean;
+  /** canonical value last applied of each field that was declared, by top-level field name */
+  readonly fields: F;
+  /**
+   * the whole canonical content when we last wrote it: only where the deletion needs it as evidence. Absent after a write, until
+   * a plan finds the resource as declared, for kinds with a claim in a target that keeps none
+   */
+  readonly content?: Readonly<Record<string, Json>>;
+  /** values of undeclared fields as they were live, but for defaults: nothing is written because of them (rule 49) */
+  readonly seen?: Readonly<Record<string, Json>>;
+  /** values that an apply let the resource inherit from a parent, by field name: nothing is written because of them */
+  readonly inherited?: Readonly<Record<string, Json>>;
+  /** what the kind records besides fields: consumer edges with their ids, or that we hold the lock */
+  readonly marks?: Readonly<Record<string, Json>>;
+}
+
+/** The approved plan, kept while an apply runs: after a crash the same job is checked against it (rule 28). */
+export interface ApprovedPlan {
+  /** version of the digest: a plan that was approved under another version must be approved again */
+  readonly version: number;
+  readonly digest: string;
+  /** canonical texts, as `atomsOf` makes them */
+  readonly atoms: readonly string[];
+  /** ids of the blocking guards that were acknowledged; absent in approvals of older versions */
+  readonly passed?: readonly string[];
+  /** RFC 3339 */
+  readonly createdAt?: string;
+  /** digests of approvals that this one replaced before their apply had ended well */
+  readonly replaced?: readonly string[];
+}
+
+export interface Ledger {
+  /** false when there was no ledger: then missing records cause no reset, removal or revocation */
+  readonly known: boolean;
+  /** counts writes of the store */
+  readonly serial: number;
+  readonly records: ReadonlyMap<AddressText, LedgerRecord>;
+  /**
+   * The identity of each target, by name, when its records were made: records of another identity prove nothing (rule 37).
+   * Undefined in ledgers of older versions, whose records count for the current targets.
+   */
+  readonly targets?: ReadonlyMap<string, IdentityText>;
+  /** made by the first apply; in each claim of this stack, so that another stack of the same name is noticed */
+  readonly stackId?: string;
+  /** ids of former claims that `recover --adopt-repository` made this stack's; the next apply writes its own id there */
+  readonly takenIds?: readonly string[];
+  /** where the manifests come from */
+  readonly repository?: AppliedRepository;
+  /** the commit of the manifests that were applied last, even if there was nothing to do (rule 43) */
+  readonly commit?: AppliedCommit;
+  /** the new name of a renamed stack, whose ledger has taken over these records: nothing is applied under the old name (rule 44) */
+  readonly closedFor?: string;
+  /** present only while an apply of an approved plan is running, or after it crashed */
+  readonly approved?: ApprovedPlan;
+  /** the digests of plans whose apply ended well, with the time (RFC 3339): such an approval has ended */
+  readonly endedApprovals?: ReadonlyMap<string, string>;
+}
+
+/** The repository that a stack was applied from, and the path of the stack file in it. */
+export interface AppliedRepository {
+  /** of the remote, without scheme and login: `git.example.com/acme/infra`; absent where there is none */
+  readonly remote?: string;
+  /** of the stack file, below the root of the repository */
+  readonly path: string;
+}
+
+/** A commit of the repository that holds the manifests. */
+interface AppliedCommit {
+  readonly id: string;
+  /** the work tree had changes that were not committed */
+  readonly dirty?: true;
+}
+
+/** One run of trueup, as locks and the history show it. */
+export interface RunIdentity {
+  /** the same for every try of one CI job, such as `github:acme/infra/771/apply`; unique for each run elsewhere */
+  readonly id: string;
+  /** counts the tries of a CI job: a later try begins only after the earlier ones have ended */
+  readonly attempt?: number;
+  /** the user who set the id guarantees that no two runs with it exist at the same time */
+  readonly sole?: boolean;
+  /** a person, or the actor that a CI names */
+  readonly who: string;
+  /** the host */
+  readonly where: string;
+  readonly pid?: number;
+  /** where `pid` is unique: identifies the boot of a system and a container on it; on Linux only */
+  readonly pidNamespace?: string;
+  /** page of the run in its CI */
+  readonly url?: string;
+}
+
+/** The right to apply a stack. It never expires by time: its holder releases it, or a person removes it. */
+export interface LedgerLock {
+  /** the id that `trueup unlock` requires */
+  readonly id: string;
+  readonly run: RunIdentity;
+  /** RFC 3339 */
+  readonly since: string;
+}
+
+/** One apply. `began` and `ended`: RFC 3339. Without `ended` it was killed, or is still running. */
+export interface HistoryEntry {
+  readonly version: 1;
+  /** sorts by time: `20261120T114200123Z-7f3a` */
+  readonly id: string;
+  readonly stack: string;
+  readonly run: RunIdentity;
+  readonly began: string;
+  readonly ended?: string;
+  /** of the repository that holds the manifests; `dirty` when it had changes that were not committed */
+  readonly commit?: string;
+  readonly dirty?: boolean;
+  readonly digest: string;
+  /** the identity of each target (rule 37); absent in entries of older versions */
+  readonly targets?: Readonly<Record<string, IdentityText>>;
+  /**
+   * By so many milliseconds the clock of each target was ahead of the run's, as its answers proved; below 0 when it was behind. Absent
+   * for targets that told no time (rule 50).
+   */
+  readonly clocks?: Readonly<Record<string, number>>;
+  /** RFC 3339; for an apply with a creation of unknown outcome: when a later apply had ended, which settles the question */
+  readonly settled?: string;
+  /** the plan that was made afterwards, of the whole stack, was empty: all was live as recorded then */
+  readonly proved?: true;
+  /** the approvals that it ended, as the ledger keeps them: digests with the time (RFC 3339); absent in entries of older versions */
+  readonly endedApprovals?: Readonly<Record<string, string>>;
+  /** the apply ended without certainty that the ledger holds all that it did */
+  readonly unrecorded?: true;
+  readonly changes: readonly HistoryChange[];
+}
+
+export interface HistoryChange {
+  readonly address: AddressText;
+  readonly action: Action;
+  readonly reason: string;
+  /** absent until the apply has ended */
+  readonly outcome?: OutcomeKind;
+  readonly detail?: string;
+  /** calls that were carried out before the change stopped */
+  readonly done?: readonly string[];
+  /** the ids of its requests, as the service answered them; absent in entries of older versions (rule 50) */
+  readonly requests?: readonly string[];
+  /** a try that may have been carried out told no id */
+  readonly unnamed?: true;
+  readonly inDoubt?: true;
+  readonly foundTrue?: true;
+  /** with the values before; secrets only as their summaries */
+  readonly fields: readonly FieldChange[];
+  /** for a deleted or released resource and its parts: the fields that we had last applied, without secrets */
+  readonly was?: Readonly<Record<AddressText, Readonly<Record<string, Json>>>>;
+}
+
+/** Stores a ledger. Writes are atomic: a reader sees the old ledger or the new one. */
+export interface LedgerStore {
+  /** @throws LedgerError when the stored ledger cannot be read or is damaged */
+  read(): Promise<Ledger>;
+  /**
+   * Returns the ledger with its new serial. Of two writers that read the same serial, the second is refused.
+   * @throws LedgerConflict when the stored serial is not the one that `ledger` was read with
+   */
+  write(ledger: Ledger): Promise<Ledger>;
+}
+
+export interface LockStore {
+  readLock(): Promise<LedgerLock | undefined>;
+  /**
+   * Takes the lock when nobody holds it, or when the lock that is held has the id `instead`.
+   * @returns the lock that is held now: `wanted`, or the lock of another run
+   */
+  lock(wanted: LedgerLock, instead?: string): Promise<LedgerLock>;
+  /** Removes the lock if it has this id. @returns the removed lock */
+  unlock(id: string): Promise<LedgerLock | undefined>;
+}
+
+export interface HistoryStore {
+  /** Adds entries; each replaces an existing entry with the same id. */
+  keepEntries(entries: readonly HistoryEntry[]): Promise<void>;
+  /** Newest first. @throws LedgerError when an entry cannot be read */
+  listEntries(limit: number): Promise<readonly HistoryEntry[]>;
+  /** The same, with an error that names the entry in place of each one that cannot be read. */
+  readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]>;
+  showEntry(id: string): Promise<HistoryEntry | undefined>;
+}
+
+/** Stores all that is kept about one stack. */
+export interface StackStore extends LedgerStore, LockStore, HistoryStore {
+  /** for people: `the ledger "…/payments.ledger.json"` */
+  readonly place: string;
+  /**
+   * Moves the ledger, even a damaged one, to another name, so that a new one can be written. It is never read again.
+   * @returns its new place, for messages: `"…/payments.ledger.json.damaged-2026-…"`
+   */
+  setAside(): Promise<string>;
+  /** Closes files and connections. The store must not be used afterwards. */
+  close(): Promise<void>;
+}
+
+/** The store of the ledger cannot be used. The message names it and says what to do. */
+export class LedgerError extends Error {
+  override readonly name: string = 'LedgerError';
+}
+
+/** The wait for the store was aborted before it answered. */
+export class WaitEnded extends LedgerError {
+  override readonly name: string = 'WaitEnded';
+  constructor(message = 'the wait for the ledger was ended') {
+    super(message);
+  }
+}
+
+/** The configured place of the ledger is not valid; no request was made. */
+export class LedgerAddressError extends LedgerError {
+  override readonly name = 'LedgerAddressError';
+}
+
+/** The stored ledger is not as trueup wrote it. It can be rebuilt (rule 25). */
+export class DamagedLedger extends LedgerError {
+  override readonly name = 'DamagedLedger';
+}
+
+/** Another run has written the ledger since this run read it. */
+export class LedgerConflict extends LedgerError {
+  override readonly name = 'LedgerConflict';
+  constructor(place: string, serials: { readonly found: number; readonly expected: number }) {
+    super(
+      `${place} was written by another run meanwhile (serial ${serials.found}, expected ${serials.expected}): plan again`,
+    );
+  }
+}
+
+/** This run can no longer see that it holds the lock: it must send nothing more (rule 45). */
+export class LockLost extends LedgerError {
+  override readonly name = 'LockLost';
+  /** what happened, in a clause; the message says more */
+  readonly clause: string;
+  constructor(clause: string, more?: string) {
+    super(
+      `${clause}${more === undefined ? '' : `: ${more}`}; nothing more was sent: look who works on this stack, and plan again`,
+    );
+    this.clause = clause;
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The plan: ordered changes with their calls, the coverage, and the digest. How two plans differ, which is what the digest
+ * covers and nothing else (rule 27).
+ */
+import type { Address, AddressText } from './address.ts';
+import type { Action, Change, Notice } from './change.ts';
+import type { ShownDiagnostic } from './diagnostic.ts';
+import type { FieldChange } from './field.ts';
+import type { Guard } from './guard.ts';
+import type { Path } from './json.ts';
+import type { TargetIdentity } from './stack.ts';
+
+/** The version of this shape in plan files: a reader refuses any other. */
+export const planVersion = 2;
+
+export interface Plan {
+  readonly version: typeof planVersion;
+  readonly stack: string;
+  readonly targets: readonly PlanTarget[];
+  /** present when only a part of the stack was declared: the declared resources, sorted; all others are left unchanged */
+  readonly selection?: readonly AddressText[];
+  /** in the order in which apply starts them; none with action `none` */
+  readonly changes: readonly Change[];
+  /** declared resources with nothing to do */
+  readonly unchanged: number;
+  /** resources that were read and are not changed */
+  readonly mentions: readonly Notice[];
+  /** what forbids applying: ownership conflicts, dangling references; a plan file may hold codes of another version */
+  readonly problems: readonly ShownDiagnostic[];
+  /** the guards that fired, blocking or warning; not part of the digest */
+  readonly guards: readonly Guard[];
+  readonly coverage: Coverage;
+  /** 32 hexadecimal characters (rule 27) */
+  readonly digest: string;
+  /** how the digest was made: an approval counts only under the current version */
+  readonly digestVersion: number;
+  /** absent in plan files of earlier versions */
+  readonly made?: PlanOrigin;
+}
+
+/** When a plan was made, and from which commit. */
+export interface PlanOrigin {
+  /** RFC 3339; before anything was read */
+  readonly at: string;
+  /** that is checked out; absent without a repository */
+  readonly commit?: string;
+  /** the work tree had changes that were not committed */
+  readonly dirty?: true;
+  /** the commit of the pull request, where the CI job names one and `commit` is it or was merged from it */
+  readonly pullRequestCommit?: string;
+  /**
+   * When an apply last ended the approval of this same plan, as the ledger had it then (RFC 3339); null where none had. It orders a plan
+   * and an apply without clocks. Absent in plan files of earlier versions.
+   */
+  readonly lastEnded?: string | null;
+}
+
+/** A target by its name in the stack, and what it is. */
+export interface PlanTarget extends TargetIdentity {
+  readonly name: string;
+  readonly dialect: string;
+}
+
+/** What was read for the plan. A plan never says "no changes" when `complete` is false. */
+export interface Coverage {
+  readonly complete: boolean;
+  readonly files: number;
+  readonly documents: number;
+  readonly ledger: 'found' | 'none';
+  /** remarks about the ledger that the plan was made with */
+  readonly ledgerNotes: readonly string[];
+  readonly targets: readonly TargetCoverage[];
+}
+
+export interface TargetCoverage {
+  readonly target: string;
+  /** the target could not be read: the plan holds none of its changes, and a problem says why */
+  readonly unread?: true;
+  /** requests sent to read it */
+  readonly requests: number;
+  /** resources read, by kind, with the service's own count where it tells one */
+  readonly read: readonly { readonly kind: string; readonly count: number; readonly total?: number }[];
+  /** what the service lacks of its API, one sentence each */
+  readonly limits: readonly string[];
+  readonly incomplete: readonly string[];
+  /** fields whose drift cannot be seen: `Kind.sourceUrl` */
+  readonly invisible: readonly string[];
+  readonly notes: readonly string[];
+  /** whether the audit trail was asked who touched what drifted, and else why not; absent where nothing drifted */
+  readonly trail?: string;
+}
+
+// How two plans differ in stack, targets, selection and changes: in what the digest covers, and nothing else (rule 27). An absent side
+// means that this plan has no such thing.
+
+export interface PlanDifference {
+  /** absent when both have the same stack */
+  readonly stack?: { readonly one: string; readonly other: string };
+  readonly targets: readonly TargetDifference[];
+  /** absent when both are about the same resources; an absent side is about the whole stack */
+  readonly selection?: { readonly one?: readonly AddressText[]; readonly other?: readonly AddressText[] };
+  readonly changes: readonly ChangeDifference[];
+}
+
+export interface TargetDifference {
+  readonly name: string;
+  readonly one?: PlanTarget;
+  readonly other?: PlanTarget;
+}
+
+export interface ChangeDifference {
+  readonly address: Address;
+  readonly one?: Action;
+  readonly other?: Action;
+  /** the remote ids of the two, where the plans adopt or remove different resources of one name */
+  readonly ids?: { readonly one?: string; readonly other?: string };
+  /** the same for resources without an id */
+  readonly fingerprints?: { readonly one?: string; readonly other?: string };
+  /** other resources that the change names, where the plans mean different ones by a name; the address itself for one that the plan creates */
+  readonly references?: readonly {
+    readonly address: AddressText;
+    readonly one?: string;
+    readonly other?: string;
+  }[];
+  /** only those that differ */
+  readonly fields: readonly FieldDifference[];
+}
+
+export interface FieldDifference {
+  readonly path: Path;
+  readonly one?: FieldChange;
+  readonly other?: FieldChange;
+}

@@ -1,0 +1,241 @@
+/**
+ * Stacks and their targets, as read from `trueup.yaml`, and the identity of a target (rule 37): only this file decides whether
+ * two targets are the same place. Tokens are references, never values.
+ */
+import type { GuardId } from './guard.ts';
+import type { Json } from './json.ts';
+import type { LintCode } from './lint-codes.ts';
+
+/** Which API a target speaks. */
+export type Service = 'workspaces' | 'cluster-auth';
+
+/** Where a secret comes from. It is read when it is used. Plans, ledgers, logs and reports hold this source, never the value. */
+export type SecretSource = { readonly env: string } | { readonly file: string };
+
+export type TokenSource =
+  | SecretSource
+  | {
+      readonly login: {
+        readonly mount: string;
+        readonly role: string;
+        readonly jwt: SecretSource;
+      };
+    };
+
+export interface Target {
+  readonly name: string;
+  readonly service: Service;
+  /** `embedded`, or an http(s) URL without a trailing slash and without `/api/v2` or `/v1` */
+  readonly url: string;
+  readonly dialect: string;
+  /** workspaces targets only */
+  readonly organization?: string;
+  /** cluster-auth targets only; without leading or trailing slash */
+  readonly mount?: string;
+  readonly token?: TokenSource;
+  /** for the audit trail of the organization, and for nothing else */
+  readonly auditToken?: SecretSource;
+  readonly caCert?: { readonly file: string };
+  /** the secrets service's namespace header */
+  readonly namespace?: string;
+  readonly requestsPerSecond?: number;
+  /** patterns of the names that belong to this stack; only `*` is special (rule 24) */
+  readonly owns?: readonly string[];
+  readonly exclusive?: boolean;
+  /** where it is kept whose a workspace is: in a claim on it, unless said otherwise, or in the ledger alone (rule 48) */
+  readonly ownership?: 'claim' | 'ledger';
+  /** how workspaces are deleted: by the service's safe delete, unless said otherwise, or where it has none by a plain one (rule 48) */
+  readonly deletes?: 'safe' | 'plain';
+}
+
+export interface Stack {
+  readonly name: string;
+  /** the former name of the stack, whose claims it takes over (rule 21) */
+  readonly renamedFrom?: string;
+  /** path of `trueup.yaml` as the user would type it */
+  readonly file: string;
+  /** absolute path of the directory that holds it */
+  readonly directory: string;
+  readonly manifests: readonly string[];
+  readonly targets: readonly Target[];
+  /** per kind, merged under each manifest of that kind (rule 3) */
+  readonly defaults: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly guards: Guards;
+  readonly lint?: Lint;
+  /** the sources of secrets that manifests may use; any when absent */
+  readonly secrets?: SecretPlaces;
+  /** `local` when absent */
+  readonly ledger?: LedgerPlace;
+  /** where the audit trails of its organizations are kept */
+  readonly audit?: { readonly archive: ArchivePlace };
+  /** limit for a run in seconds, from its first request on */
+  readonly timeout?: number;
+  /** what the embedded service starts with; targets with the url `embedded` only */
+  readonly embedded?: { readonly seed: string };
+}
+
+/** The sources of secrets that manifests may name (rule 42); an empty list admits none of that type. */
+interface SecretPlaces {
+  /** names, or patterns in which only `*` is special */
+  readonly env: readonly string[];
+  /** globs, absolute or below the stack's folder */
+  readonly files: readonly string[];
+}
+
+/** Where a stack's ledger is kept. */
+export type LedgerPlace =
+  /** in a file beside the stack: in a folder that git ignores, or in `folder`, which may be committed */
+  | { readonly in: 'local'; readonly folder?: string }
+  /** in a ref of a remote of the repository that holds the stack */
+  | { readonly in: 'git'; readonly remote: string }
+  /** in a database; the whole address is a secret, because it holds credentials */
+  | { readonly in: 'postgres'; readonly url: SecretSource };
+
+/** Where an archive of audit trails is kept. */
+export type ArchivePlace =
+  /** in a file, relative to the stack's folder */
+  | { readonly in: 'file'; readonly file: string }
+  /** in a database; the whole address is a secret, because it holds credentials */
+  | { readonly in: 'postgres'; readonly url: SecretSource };
+
+/** Where the address of the archive's database stands, unless the stack says otherwise. */
+export const archiveUrl: SecretSource = { env: 'TRUEUP_AUDIT_URL' };
+
+/** How much a plan may change before it must be acknowledged (rule 33). Percentages count per kind and target. */
+export interface Guards {
+  /** per kind and target, per target, and over the plan */
+  readonly maxDeletes?: number;
+  readonly maxDeletePercent?: number;
+  readonly maxUpdatePercent?: number;
+  /** guards that only warn by default and block in this stack */
+  readonly raise?: readonly GuardId[];
+  /** guards that block by default and only warn in this stack */
+  readonly allow?: readonly GuardId[];
+}
+
+/** What a stack makes of findings of the lint; others stay as they are. */
+export interface Lint {
+  /** codes that are errors in this stack */
+  readonly raise?: readonly LintCode[];
+  /** codes that are not reported in this stack */
+  readonly allow?: readonly LintCode[];
+}
+
+/** The path between the URL of a target and the path of a call. */
+export const apiRoots: Readonly<Record<Service, string>> = {
+  workspaces: '/api/v2',
+  'cluster-auth': '/v1',
+};
+
+/** What a service can do beyond the specification; the choice of calls depends on it. */
+type Capability =
+  /** PATCH …/tag-bindings adds or changes keys and leaves the rest */
+  | 'additive-tag-bindings'
+  /** a create accepts the app installation of a VCS repository */
+  | 'app-installation-on-create'
+  /** a create accepts flat tags (wire/workspaces 1.5.8) */
+  | 'flat-tags-on-create'
+  /** a role can bind each token to the address that it was made for (wire/cluster-auth 2.5) */
+  | 'strict-ip-binding'
+  /** a workspace has to say that it does not inherit its project's destroy schedule, and a date alone ends its duration (wire/workspaces 1.5.19) */
+  | 'own-auto-destroy'
+  /** a request with trigger patterns that turns file triggers off is refused (wire/workspaces 2.1) */
+  | 'patterns-need-file-triggers'
+  /** a workspace has "structuredRunOutputEnabled", which the specification only answers (wire/workspaces 1.5.24) */
+  | 'structured-run-output'
+  /** a working directory may begin with "/", which means the root of the repository */
+  | 'absolute-working-directory'
+  /** a workspace whose runs execute on agents may have health assessments */
+  | 'assessments-on-agents';
+
+export interface PublicKeyRules {
+  /** as `node:crypto` calls them: `rsa`, `ec`, `ed25519` */
+  readonly types: ReadonlySet<string>;
+  /** whether a second key, or a text behind the first one, is refused */
+  readonly alone: boolean;
+  /** the service's words for an element without a key that it takes */
+  readonly refusal: string;
+}
+
+/** The wire names and behaviour of one real service. Kinds use `neutral` names; the dialect tables translate. */
+export interface Dialect {
+  readonly name: string;
+  readonly service: Service;
+  /** the services that speak it, in words for somebody who has to choose */
+  readonly spokenBy: string;
+  /** neutral wire name → this service's wire name, for members of request and response bodies */
+  readonly rename: Readonly<Record<string, string>>;
+  readonly tokenHeader: 'authorization' | string;
+  readonly namespaceHeader?: string;
+  /** sent with every request */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly defaultMount?: string;
+  /** what this service calls the type of a mount of the method */
+  readonly mountType?: string;
+  /** the issuer that stands for an empty one of a config; absent: none does, and nothing is compared */
+  readonly defaultIssuer?: string;
+  /**
+   * How the service treats a config without a CA certificate that may not use the pod's one: it refuses it, or trusts the
+   * authorities of its own system. Absent: as specified, where public keys are enough.
+   */
+  readonly withoutCa?: 'refused' | 'system';
+  /** what the service takes as one element of a config's public keys; absent: as specified, RSA and ECDSA */
+  readonly publicKeys?: PublicKeyRules;
+  /** the keys of certificates that were signed with SHA-1 still verify logins; absent: newer releases refuse them */
+  readonly verifiesSha1?: true;
+  /** policies that the service keeps for itself: no login gives them; absent: as specified */
+  readonly reservedPolicies?: ReadonlySet<string>;
+  /** how many texts, names of members included, a request may hold unless its operator allows more; absent: any number */
+  readonly maxTexts?: number;
+  /** how to recognize the hosted edition, which lacks parts of the API: by its host, or by a header of its answers */
+  readonly hosted?: {
+    readonly hosts: ReadonlySet<string>;
+    readonly header: string;
+    readonly value: string;
+  };
+  readonly capabilities: ReadonlySet<Capability>;
+}
+
+// The identity of a target (rule 37). A target's name is chosen by the stack and may later stand for another place, about
+// which the old records prove nothing. Only this file decides whether two targets are the same place.
+
+export interface TargetIdentity {
+  readonly service: Service;
+  /** `embedded`, or the normalized address */
+  readonly url: string;
+  /** the organization in lower case, as its name is case-insensitive; or namespace and mount as one path: `platform/auth/cluster` */
+  readonly place: string;
+}
+
+/** `workspaces acme at https://app.example.com`: equal texts mean the same place, because service and URL contain no space. */
+export type IdentityText = string;
+
+type TargetAddress = Pick<Target, 'service' | 'url' | 'organization' | 'mount' | 'namespace'>;
+
+export function identityOf({ service, url, organization, mount, namespace }: TargetAddress): TargetIdentity {
+  const place =
+    service === 'workspaces' ? (organization ?? '').toLowerCase() : mountPlace(mount ?? '', namespace ?? '');
+  return { service, url: normalUrl(url), place };
+}
+
+export function formatIdentity({ service, url, place }: TargetIdentity): IdentityText {
+  return `${service} ${place} at ${url}`;
+}
+
+/** A namespace in the header and one at the start of the path lead to the same mount (wire/cluster-auth 2.1). */
+function mountPlace(mount: string, namespace: string): string {
+  const segments = [...segmentsOf(namespace), 'auth', ...segmentsOf(mount)];
+  return (segments[0] === 'root' ? segments.slice(1) : segments).join('/');
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '');
+}
+
+/** Normalizes an address: scheme and host in lower case, no default port, no dot or slash at the end. */
+function normalUrl(url: string): string {
+  if (url === 'embedded' || !URL.canParse(url)) return url;
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const host = `${hostname.replace(/\.$/, '')}${port === '' ? '' : `:${port}`}`;
+  return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
+}

@@ -1,0 +1,175 @@
+/**
+ * Decides whether an approval of an earlier plan also covers a fresh one: when both mean the same, or when the fresh plan is
+ * the part of the approved one that is not done yet (rule 28). Pure.
+ */
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { approvedId, approvedIdentity, type DigestedChange } from '../model/change.ts';
+import type { FieldChange } from '../model/field.ts';
+import { canonicalText, type Json, sameJson } from '../model/json.ts';
+import type { ChangeDifference, FieldDifference, PlanDifference } from '../model/plan.ts';
+import { sideHash } from '../redaction/stored-values.ts';
+import type { PlanResult } from './build-plan.ts';
+import { compareChanges } from './compare-plans.ts';
+import { digestOf } from './digest.ts';
+import { isRelated, type RemainingWork } from './remaining-work.ts';
+
+interface Approved {
+  readonly digest: string;
+  /** values that hold secrets may be redacted */
+  readonly changes: readonly DigestedChange[];
+}
+
+export type ApprovalVerdict =
+  | { readonly is: 'equal' }
+  /** a part of what was approved; `done` are the changes that need nothing more */
+  | { readonly is: 'subset'; readonly done: readonly Address[] }
+  /** not what was approved; `difference` holds only what is not covered, `one` being the approved plan */
+  | { readonly is: 'differs'; readonly difference: PlanDifference }
+  /** approved for another stack or selection, or for a target with another identity */
+  | { readonly is: 'elsewhere' };
+
+type FreshPlan = Pick<PlanResult, 'plan' | 'remainingWork'>;
+
+export function checkApprovedChanges(
+  { plan, remainingWork }: FreshPlan,
+  approved: Approved,
+): ApprovalVerdict {
+  if (digestOf({ ...plan, changes: approved.changes }) !== approved.digest) return { is: 'elsewhere' };
+  if (plan.digest === approved.digest) return { is: 'equal' };
+  return checkChanges({ plan, remainingWork }, approved.changes);
+}
+
+/** Every approved change must be done, or planned as it was approved, and nothing else may be planned. */
+function checkChanges(
+  { plan, remainingWork }: FreshPlan,
+  approved: readonly DigestedChange[],
+): ApprovalVerdict {
+  const byAddress = (changes: readonly DigestedChange[]) =>
+    new Map(changes.map((change) => [formatAddress(change.address), change]));
+  const [was, is] = [byAddress(approved), byAddress(plan.changes)];
+  const isCreated = (address: AddressText) => {
+    const change = was.get(address);
+    return change?.action === 'create' && remainingWork(change).isOurs;
+  };
+  const changes = compareChanges(plan.stack, approved, plan.changes).flatMap((difference) => {
+    const text = formatAddress(difference.address);
+    const change = was.get(text);
+    if (change === undefined) return [difference];
+    return (
+      uncovered(difference, {
+        stack: plan.stack,
+        approved: change,
+        fresh: is.get(text),
+        left: remainingWork(change),
+        isCreated,
+      }) ?? []
+    );
+  });
+  if (changes.length > 0) return { is: 'differs', difference: { targets: [], changes } };
+  const done = approved.filter((change) => isDone(change, is.get(formatAddress(change.address))));
+  return { is: 'subset', done: done.map(({ address }) => address) };
+}
+
+/** Whether live is as the change would make it, even if the ledger does not have a creation yet. */
+function isDone({ action }: DigestedChange, fresh: DigestedChange | undefined): boolean {
+  return (
+    fresh === undefined || (action === 'create' && fresh.action === 'adopt' && fresh.fields.length === 0)
+  );
+}
+
+interface Match {
+  readonly stack: string;
+  readonly approved: DigestedChange;
+  readonly fresh: DigestedChange | undefined;
+  readonly left: RemainingWork;
+  /** whether the resource was to be created by the approved plan, and was created by this stack */
+  isCreated(address: AddressText): boolean;
+}
+
+/** The part of a difference that the approval does not cover; undefined when it covers all. */
+function uncovered(difference: ChangeDifference, match: Match): ChangeDifference | undefined {
+  const fields = difference.fields.filter((field) => !isCovered(field, match));
+  return isActionCovered(match) && fields.length === 0 ? undefined : { ...difference, fields };
+}
+
+function isActionCovered(match: Match): boolean {
+  const { approved, fresh, left } = match;
+  if (fresh === undefined) return !left.action;
+  if (!areReferencesCovered(match)) return false;
+  if (approved.action !== fresh.action) return isRemainderOf(approved, fresh, left);
+  // One resource was approved, not a later one with the same name.
+  return sameJson(identityJson(approved), identityJson(fresh));
+}
+
+function identityJson(change: DigestedChange): Json {
+  return { ...approvedIdentity(change) };
+}
+
+/** Each resource that the change names is the approved one; one that this plan was to create may exist by now, created by this stack. */
+function areReferencesCovered({ approved, fresh, isCreated }: Match): boolean {
+  return Object.entries(fresh?.references ?? {}).every(([name, id]) => {
+    const address = name as AddressText;
+    const known = approved.references?.[address];
+    return known === id || (known === address && isCreated(address));
+  });
+}
+
+/**
+ * The rest of an interrupted creation or adoption is an update of something that is ours already; or an adoption that sends
+ * nothing, where only the ledger's record is missing.
+ */
+function isRemainderOf(change: DigestedChange, fresh: DigestedChange, { isOurs }: RemainingWork): boolean {
+  const { action: approved } = change;
+  const adopted = approvedId(change);
+  if (approved === 'adopt' && adopted !== undefined && adopted !== fresh.id) return false;
+  if (fresh.action === 'adopt') return approved === 'create' && fresh.fields.length === 0;
+  return fresh.action === 'update' && (approved === 'create' || approved === 'adopt') && isOurs;
+}
+
+function isCovered({ one, other }: FieldDifference, match: Match): boolean {
+  if (other !== undefined) return isApproved(one, other, match);
+  return one !== undefined && isTrueOrPlanned(one, match);
+}
+
+/** Whether a field change of the fresh plan is the rest of an approved one. */
+function isApproved(approved: FieldChange | undefined, fresh: FieldChange, match: Match): boolean {
+  if (approved !== undefined && hasSameValueAfter(approved, fresh, match)) {
+    // If the value before was unknown, only the value after was approved.
+    if (approved.unknown !== undefined || isPartOfSet(approved, fresh)) return true;
+  }
+  const isCutShort = match.approved.action === 'create' && match.fresh?.action === 'update';
+  return (
+    isCutShort && match.left.isOurs && match.left.fields.some((field) => hasSameAfter(field, fresh, match))
+  );
+}
+
+/** Whether some of the approved additions and removals of a set are done already, and nothing else changed. */
+function isPartOfSet({ before, after }: FieldChange, fresh: FieldChange): boolean {
+  if (fresh.shape !== 'set' || ![before, after, fresh.before].every(Array.isArray)) return false;
+  const [was, shall, is] = [elements(before), elements(after), elements(fresh.before)];
+  return (
+    [...is].every((item) => was.has(item) || shall.has(item)) &&
+    [...was].every((item) => is.has(item) || !shall.has(item))
+  );
+}
+
+function elements(value: Json | undefined): ReadonlySet<string> {
+  return new Set(Array.isArray(value) ? value.map(canonicalText) : []);
+}
+
+/** Whether the approved value is live, or the fresh plan sets it. */
+function isTrueOrPlanned({ path }: FieldChange, match: Match): boolean {
+  return match.left.fields
+    .filter((field) => isRelated(path, field.path))
+    .every((field) => match.fresh?.fields.some((planned) => hasSameAfter(field, planned, match)));
+}
+
+function hasSameAfter(one: FieldChange, other: FieldChange, match: Match): boolean {
+  return canonicalText(one.path) === canonicalText(other.path) && hasSameValueAfter(one, other, match);
+}
+
+/** Of two changes of one field; a redacted value is compared by its hash. */
+function hasSameValueAfter(one: FieldChange, other: FieldChange, { stack, approved }: Match): boolean {
+  const place = { stack, address: approved.address };
+  return sideHash(place, one, 'after') === sideHash(place, other, 'after');
+}

@@ -1,0 +1,210 @@
+/**
+ * Compares two plans: what they mean, address by address and field by field, and what a plan file shows besides, which its
+ * digest does not cover. Pure.
+ */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import { approvedIdentity, type Change, type DigestedChange } from '../model/change.ts';
+import type { FieldChange } from '../model/field.ts';
+import type { Guard, GuardId } from '../model/guard.ts';
+import { canonicalText, type Json, sameJson } from '../model/json.ts';
+import type {
+  ChangeDifference,
+  FieldDifference,
+  Plan,
+  PlanDifference,
+  PlanTarget,
+  TargetDifference,
+} from '../model/plan.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Redact } from '../redaction/stored-values.ts';
+import { actionItem, fieldMeaning, type PlanMeaning, targetMeaning } from './digest.ts';
+
+/** Empty exactly when the two have the same digest. */
+export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifference {
+  return {
+    ...(one.stack === other.stack ? {} : { stack: { one: one.stack, other: other.stack } }),
+    targets: compareTargets(one.targets, other.targets),
+    ...compareSelections(one.selection, other.selection),
+    changes: compareChanges(one.stack, one.changes, other.changes),
+  };
+}
+
+export function isSamePlan({ stack, targets, selection, changes }: PlanDifference): boolean {
+  return stack === undefined && targets.length === 0 && selection === undefined && changes.length === 0;
+}
+
+/** The selection is part of the meaning: a resource outside of one selection may be removed by a plan with another. */
+function compareSelections(one: Selection, other: Selection): Pick<PlanDifference, 'selection'> {
+  const text = (selection: Selection) =>
+    canonicalText(selection === undefined ? null : [...selection].sort());
+  return text(one) === text(other) ? {} : { selection: sides(one, other) };
+}
+
+type Selection = PlanMeaning['selection'];
+
+/** Pairs targets by name; two are equal when they have the same identity and dialect. */
+function compareTargets(one: readonly PlanTarget[], other: readonly PlanTarget[]): TargetDifference[] {
+  return pairs(one, other, ({ name }) => name)
+    .filter(([a, b]) => a === undefined || b === undefined || targetMeaning(a) !== targetMeaning(b))
+    .map(([a, b, name]) => ({ name, ...sides(a, b) }));
+}
+
+/** In the order of `one`, then those that only `other` has. @param stack of `one`: hashes of values contain it */
+export function compareChanges(
+  stack: string,
+  one: readonly DigestedChange[],
+  other: readonly DigestedChange[],
+): ChangeDifference[] {
+  return pairs(one, other, addressText).flatMap(([a, b]) => compareChange(stack, a, b) ?? []);
+}
+
+function addressText({ address }: DigestedChange): AddressText {
+  return formatAddress(address);
+}
+
+function compareChange(
+  stack: string,
+  one: DigestedChange | undefined,
+  other: DigestedChange | undefined,
+): ChangeDifference | undefined {
+  const { address } = one ?? other ?? {};
+  if (address === undefined) return undefined;
+  const meaning = (field: FieldChange) => fieldMeaning({ stack, address }, field);
+  const fields = pairs(one?.fields ?? [], other?.fields ?? [], ({ path }) => canonicalText(path))
+    .filter(([a, b]) => a === undefined || b === undefined || meaning(a) !== meaning(b))
+    .flatMap(([a, b]) => fieldDifference(a, b) ?? []);
+  const isSameAction = (one && actionItem(one)) === (other && actionItem(other));
+  if (isSameAction && fields.length === 0) return undefined;
+  return { address, ...sides(one?.action, other?.action), ...compareIdentities(one, other), fields };
+}
+
+function compareIdentities(
+  one: DigestedChange | undefined,
+  other: DigestedChange | undefined,
+): Pick<ChangeDifference, 'ids' | 'fingerprints' | 'references'> {
+  const [a, b] = [one, other].map((side): { id?: string; fingerprint?: string } => ({
+    ...(side && approvedIdentity(side)),
+  }));
+  return {
+    ...(a?.id === b?.id ? {} : { ids: sides(a?.id, b?.id) }),
+    ...(a?.fingerprint === b?.fingerprint ? {} : { fingerprints: sides(a?.fingerprint, b?.fingerprint) }),
+    ...compareReferences(one, other),
+  };
+}
+
+/** Only where both plans change the resource: otherwise its fields say what it names. */
+function compareReferences(
+  one: DigestedChange | undefined,
+  other: DigestedChange | undefined,
+): Pick<ChangeDifference, 'references'> {
+  if (one === undefined || other === undefined) return {};
+  const [a, b] = [one.references ?? {}, other.references ?? {}];
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])] as AddressText[];
+  const references = names
+    .filter((name) => a[name] !== b[name])
+    .map((name) => ({ address: name, ...sides(a[name], b[name]) }));
+  return references.length === 0 ? {} : { references };
+}
+
+function fieldDifference(
+  one: FieldChange | undefined,
+  other: FieldChange | undefined,
+): FieldDifference | undefined {
+  const path = (one ?? other)?.path;
+  return path === undefined ? undefined : { path, ...sides(one, other) };
+}
+
+function sides<T>(one: T | undefined, other: T | undefined): { readonly one?: T; readonly other?: T } {
+  return { ...(one === undefined ? {} : { one }), ...(other === undefined ? {} : { other }) };
+}
+
+/** The values with the same key on both sides, with the key. */
+function pairs<T>(
+  one: readonly T[],
+  other: readonly T[],
+  keyOf: (value: T) => string,
+): (readonly [T | undefined, T | undefined, string])[] {
+  const [a, b] = [one, other].map((side) => new Map(side.map((value) => [keyOf(value), value])));
+  const keys = new Set([...(a?.keys() ?? []), ...(b?.keys() ?? [])]);
+  return [...keys].map((key) => [a?.get(key), b?.get(key), key]);
+}
+
+// Compares what a plan file shows beside the meaning that its digest covers with the plan that apply has made: the reason, place, id and
+// risks of each change, and the guards. The file's checksum has no key, so whoever writes the file can change these. Pure.
+
+/** They follow from the checkout, which may be another one than that of the plan. */
+const ofCheckout: ReadonlySet<GuardId> = new Set([
+  'older-commit',
+  'diverged-commit',
+  'commit-unknown',
+  'missing-file',
+]);
+
+/**
+ * Only changes that are still the same are compared: of what is done in part, the rest has other reasons.
+ * @param clean redacts the fresh plan as plan files are
+ * @returns a clause about the first difference
+ */
+export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string | undefined {
+  const moved = new Set(
+    compareChanges(fresh.stack, given.changes, fresh.changes).map(({ address }) => formatAddress(address)),
+  );
+  const shown = new Map(given.changes.map((change) => [formatAddress(change.address), change]));
+  const isSame = ({ address }: Pick<Change, 'address'>) => !moved.has(formatAddress(address));
+  const isSameCommit = isClean(given) && isClean(fresh) && given.made?.commit === fresh.made?.commit;
+  for (const change of fresh.changes.filter(isSame)) {
+    const other = shown.get(formatAddress(change.address));
+    const what = other && otherMember(other, change, { isSameCommit, clean });
+    if (what !== undefined) return `${what} of ${quoted(formatAddress(change.address))}`;
+  }
+  const isWhole = moved.size === 0;
+  const hidden = fresh.guards
+    .filter(({ id, concerns }) => !ofCheckout.has(id) && (isWhole || concerns.every(isSame)))
+    .find((guard) => !given.guards.some((other) => isShown(other, guard, { isWhole, clean })));
+  return hidden && `the guard ${quoted(hidden.id)}`;
+}
+
+function isClean({ made }: Plan): boolean {
+  return made?.commit !== undefined && made.dirty !== true;
+}
+
+interface Comparing {
+  readonly clean: Redact;
+}
+
+function otherMember(
+  given: Change,
+  fresh: Change,
+  { isSameCommit, clean }: Comparing & { readonly isSameCommit: boolean },
+): string | undefined {
+  const isEqual = (one: Json, other: Json) => sameJson(one, clean([other])[0] ?? null);
+  if (!isEqual(given.reason, fresh.reason)) return 'the reason';
+  if (given.id !== fresh.id) return 'the id';
+  if (given.createdBy !== fresh.createdBy) return 'the creator';
+  if (!isSamePlace(given.place, fresh.place, isSameCommit)) return 'the place';
+  const risks = ({ risks: all = [] }: Change): Json => all.map((risk) => ({ ...risk }));
+  return isEqual(risks(given), risks(fresh)) ? undefined : 'the risks';
+}
+
+/** Another commit may have other lines, and another working directory another beginning of the path. */
+function isSamePlace(given: Change['place'], fresh: Change['place'], isSameCommit: boolean): boolean {
+  if (given === undefined || fresh === undefined) return given === fresh;
+  const [one, other] = [given, fresh].map(({ file }) => `/${file.replace(/^(\.\.?\/)+/, '')}`);
+  const isFile = one !== undefined && other !== undefined && (one.endsWith(other) || other.endsWith(one));
+  return isFile && (!isSameCommit || (given.line === fresh.line && given.column === fresh.column));
+}
+
+/** While something is done already, counts are those of the rest, and a guard may be about less. */
+function isShown(given: Guard, fresh: Guard, { isWhole, clean }: Comparing & { isWhole: boolean }): boolean {
+  const cleaned = clean(fresh);
+  const isSame = (['id', 'effect', 'kind', 'target'] as const).every((name) => given[name] === cleaned[name]);
+  const known = new Set(concernTexts(given));
+  const isAbout = concernTexts(cleaned).every((text) => known.has(text));
+  const isCounted = cleaned.of !== undefined || given.counted !== cleaned.counted;
+  const isSaid = (isCounted && !isWhole) || given.message === cleaned.message;
+  return isSame && isAbout && isSaid;
+}
+
+function concernTexts({ concerns }: Guard): string[] {
+  return concerns.map(({ address, messages }) => canonicalText([formatAddress(address), [...messages]]));
+}

@@ -1,0 +1,180 @@
+/**
+ * Compares a desired resource with the live one after the kind's `prepare`: for the plan, and again just before the write. Also
+ * selects the values of fields that no manifest sets, which the ledger keeps (rule 49).
+ */
+import { createHash } from 'node:crypto';
+import { canonicalDefault, canonicalSpec, canonicalValue, contentAfter } from '../compare/comparisons.ts';
+import { diff } from '../compare/diff.ts';
+import { type Address, formatAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { FieldChange, FieldTable } from '../model/field.ts';
+import type { Risk } from '../model/guard.ts';
+import { isJsonObject, type Json, sameJson } from '../model/json.ts';
+import type { CompareContext, PreparedSpecs } from '../model/kind-specs.ts';
+import type { Kind } from '../model/kind.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
+import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
+import type { PlanContext } from './plan-context.ts';
+
+interface ComparedSides {
+  readonly address: Address;
+  /** absent for a withdrawn part: then only the fields of `desired` are compared, and nothing else is reset */
+  readonly resource?: DesiredResource | undefined;
+  /** canonical */
+  readonly desired: Spec;
+  readonly live: LiveResource | undefined;
+}
+
+export interface ResourceComparison {
+  /** `desired` after the kind's `prepare`, canonical */
+  readonly prepared: Spec;
+  readonly fields: readonly FieldChange[];
+  readonly notes: readonly string[];
+  readonly problems: readonly Diagnostic[];
+  /** what it inherits afterwards, and what of it changes: the path of such a field begins with `inherited` */
+  readonly inherited: { readonly values: Spec; readonly fields: readonly FieldChange[] };
+  readonly risks: readonly Risk[];
+  readonly expired?: Diagnostic;
+}
+
+export function compareResource(
+  context: PlanContext,
+  sides: ComparedSides,
+  now = context.now,
+): ResourceComparison {
+  const { address, resource, desired, live } = sides;
+  const kind = context.kind(address.kind);
+  const record = context.record(address);
+  const compareContext: CompareContext = { ...bothSides(context, sides), now };
+  const prepared: PreparedSpecs = kind.prepare?.(compareContext) ?? { desired };
+  const difference = diff({
+    fields: kind.fields,
+    desired: prepared.desired,
+    live: live === undefined ? undefined : (prepared.live ?? live.spec),
+    recorded: resource === undefined ? undefined : record?.fields,
+    absent: kind.absent,
+    isHidden: (key) => context.secretsIn(key).length > 0,
+    ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
+    ...(prepared.origins === undefined ? {} : { origins: prepared.origins }),
+  });
+  return {
+    prepared: canonicalSpec(kind.fields, prepared.desired),
+    fields: difference.fields,
+    notes: [...(prepared.notes ?? []), ...difference.notes],
+    problems: prepared.problems ?? [],
+    inherited: { values: prepared.inherited?.values ?? {}, fields: inheritedFields(prepared, live) },
+    risks: prepared.risks ?? [],
+    ...(prepared.expired === undefined ? {} : { expired: prepared.expired }),
+  };
+}
+
+function bothSides(
+  context: PlanContext,
+  { address, resource, desired, live }: ComparedSides,
+): CompareContext {
+  const record = context.record(address);
+  const inheritable = resource && context.inheritable(address);
+  const planned = context.live.get(formatAddress(address));
+  return {
+    address,
+    dialect: context.target(address.target).dialect,
+    desired,
+    ...(inheritable === undefined ? {} : { inheritable }),
+    ...(live === undefined ? {} : { live }),
+    ...(planned === undefined ? {} : { planned }),
+    ...(record === undefined ? {} : { record }),
+    ...(resource === undefined ? {} : { place: resource.place }),
+    peer: (other) => peerOf(context, other),
+  };
+}
+
+/** The values that the resource comes to inherit with this change: the plan shows them, and no call sends them. */
+function inheritedFields({ inherited }: PreparedSpecs, live: LiveResource | undefined): FieldChange[] {
+  if (inherited === undefined) return [];
+  const { from, values } = inherited;
+  return Object.entries(values).flatMap(([name, after]) => {
+    const before = live?.inherited?.[name] ?? null;
+    if (sameJson(before, after)) return [];
+    const was = live === undefined ? {} : { before };
+    return [{ path: ['inherited', name], ...was, after, shape: 'scalar' as const, origin: from }];
+  });
+}
+
+/** What a kind's `prepare` can see of another resource. */
+export function peerOf(context: PlanContext, address: Address): ReturnType<CompareContext['peer']> {
+  const resource = context.desired.get(formatAddress(address));
+  const live = context.live.get(formatAddress(address));
+  const record = context.record(address);
+  return {
+    ...(resource === undefined
+      ? {}
+      : { desired: canonicalSpec(context.kind(address.kind).fields, resource.spec) }),
+    ...(live === undefined ? {} : { live }),
+    ...(record === undefined ? {} : { record }),
+  };
+}
+
+// The values of fields that no manifest mentions, as they are live. The ledger keeps them, so that it can be told later that
+// somebody changed one (rule 49). Nothing is ever written because of them.
+
+/**
+ * Only values that are no default, so that the ledger stays small. What an export leaves out, because it follows from something
+ * else or lasts a moment, is left out here, too.
+ * @param declared canonical; its fields are left out, of an object those members that it has
+ * @param changes that are made to the live resource before anybody compares
+ */
+export function seenValues(
+  { fields, toManifest: describe }: Pick<Kind, 'fields' | 'toManifest'>,
+  live: LiveResource,
+  { declared, changes }: { readonly declared: Spec; readonly changes: readonly FieldChange[] },
+): Spec {
+  const described = describe?.(live, {}).spec ?? live.spec;
+  const changed = new Set(changes.map(({ path: [name] }) => name));
+  const after = Object.entries(contentAfter(fields, described, changes)).filter(
+    ([name]) => described[name] !== undefined || changed.has(name),
+  );
+  return undeclaredIn(fields, Object.fromEntries(after), declared);
+}
+
+/**
+ * What a resource with a claim is like as a whole, where only the ledger can show that somebody changed it since this stack last
+ * wrote it (rule 48): its fields that are no defaults, and what its kind adds.
+ */
+export function writtenContent(
+  kind: Pick<Kind, 'fields' | 'toManifest' | 'contentBesides'>,
+  live: LiveResource,
+): Spec {
+  return { ...seenValues(kind, live, { declared: {}, changes: [] }), ...kind.contentBesides?.(live) };
+}
+
+/** The values of a canonical spec that another one does not mention, and that are no defaults. */
+export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spec {
+  const found = Object.entries(table).flatMap(([name, field]): [string, Json][] => {
+    const [value, mentioned] = [spec[name], declared[name]];
+    if (value === undefined || field.local || field.writeOnly || field.createOnly) return [];
+    if (mentioned === undefined)
+      return sameJson(value, canonicalDefault(field))
+        ? []
+        : [[name, withoutSecrets(canonicalValue(field, value))]];
+    if (field.members === undefined || !isJsonObject(value) || !isJsonObject(mentioned)) return [];
+    const members = undeclaredIn(field.members, value, mentioned);
+    return Object.keys(members).length === 0 ? [] : [[name, members]];
+  });
+  return Object.fromEntries(found);
+}
+
+/** An address may hold a password, and a text a private key, that no manifest knows: a digest tells as well that somebody changed it. */
+function withoutSecrets(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (isJsonObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [masked(name), withoutSecrets(member)]),
+    );
+  return typeof value === 'string' ? masked(value) : value;
+}
+
+function masked(text: string): string {
+  const shown = maskPrivateKeys(maskAddresses(text));
+  if (shown === text) return text;
+  return `${shown} (sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 16)})`;
+}

@@ -1,0 +1,185 @@
+/**
+ * Guards that count: how many resources of each kind and target a plan deletes or updates, compared with how many the stack
+ * owned before (rule 33).
+ */
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { Guard } from '../model/guard.ts';
+import { quoted } from '../model/quoted.ts';
+import type { LiveResource } from '../model/resource.ts';
+import type { Guards } from '../model/stack.ts';
+import type { Draft } from './draft-declared.ts';
+import type { PlanContext } from './plan-context.ts';
+import { sentFields } from './recorded-flags.ts';
+import { isTakenOver } from './take-over-stack.ts';
+
+interface OwnershipCount {
+  readonly kind: string;
+  readonly target: string;
+  /** number of live resources of this stack when the plan was made */
+  readonly owned: number;
+  /** deleted, released or revoked */
+  readonly taken: readonly Address[];
+  /** how many of `taken` neither a record nor a claim proves to be ours: only an exclusive target or a tombstone removes them */
+  readonly unproven: number;
+  readonly updated: readonly Address[];
+  readonly created: number;
+}
+
+type AllDrafts = ReadonlyMap<AddressText, Draft>;
+
+/** One count for each kind and target with an owned or changed resource. */
+export function countOwnership(context: PlanContext, drafts: AllDrafts): OwnershipCount[] {
+  const owned = Map.groupBy(
+    [...context.live.values()].filter((live) => isOwned(context, live, drafts)),
+    ({ address }) => placeOf(address),
+  );
+  const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => placeOf(address));
+  return [...new Set([...owned.keys(), ...changed.keys()])].sort().flatMap((place) => {
+    const found = owned.get(place) ?? [];
+    const some = changed.get(place) ?? [];
+    const first = found[0]?.address ?? some[0]?.change.address;
+    if (first === undefined) return [];
+    return {
+      kind: first.kind,
+      target: first.target,
+      owned: found.length,
+      taken: some.filter(isTaken).map(({ change: { address } }) => address),
+      unproven: some.filter((draft) => isTaken(draft) && isUnverified(context, draft)).length,
+      updated: some
+        .filter(({ change }) => change.action === 'update' && sentFields(change.fields).length > 0)
+        .map(({ change: { address } }) => address),
+      created: some.filter(({ change }) => change.action === 'create').length,
+    };
+  });
+}
+
+/** Kind and target: the group in which guards count. */
+export function placeOf({ kind, target }: Address): string {
+  return `${kind}/${target}`;
+}
+
+/** Whether the resource stops being ours: a deletion, release or revocation (rule 33). */
+export function isTaken({ change: { action } }: Draft): boolean {
+  return action === 'delete' || action === 'release';
+}
+
+function isOwned(context: PlanContext, { address, witness }: LiveResource, drafts: AllDrafts): boolean {
+  const { ownership } = context.kind(address.kind);
+  if (ownership.by === 'part') {
+    // A part that is removed with its whole is not counted separately.
+    const whole = drafts.get(formatAddress(ownership.of(address)));
+    if (whole !== undefined && isTaken(whole)) return false;
+  }
+  const draft = drafts.get(formatAddress(address));
+  if (draft !== undefined && isTakenOver(context, address, draft.live)) return true;
+  if (draft !== undefined) return draft.change.action !== 'create' && draft.change.action !== 'adopt';
+  if (context.record(address) !== undefined) return true;
+  return ownership.by === 'claim' && context.bearsOurClaim(witness);
+}
+
+/** Whether neither the ledger nor a claim proves that it was ever ours; false for a part, which belongs to its whole. */
+function isUnverified(context: PlanContext, { change: { address }, live }: Draft): boolean {
+  const { ownership } = context.kind(address.kind);
+  if (ownership.by === 'part' || context.record(address) !== undefined) return false;
+  return !isTakenOver(context, address, live) && !(live !== undefined && context.bearsOurClaim(live.witness));
+}
+
+// Guards that count: many deletes, deletion of all, and percentages of what the stack owns (rule 33). Deletes are counted
+// per kind and target, per target and over the plan, so that many small groups are noticed, too.
+
+/** A guard before its effect is set by the stack. `effect`: where it blocks although its id only warns by default. */
+export type CountedGuard = Omit<Guard, 'effect'> & { readonly effect?: 'blocks' };
+
+const usual = { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 } as const;
+
+/** With fewer owned resources, percentages are not meaningful. */
+const enoughForPercent = 10;
+
+/** @param counts of a whole plan */
+export function countGuards(counts: readonly OwnershipCount[], limits: Guards): CountedGuard[] {
+  const { maxDeletes, maxDeletePercent, maxUpdatePercent } = { ...usual, ...limits };
+  const each = counts.flatMap((count) => [
+    ...toZero(count),
+    ...tooLarge(count, { id: 'delete-percent', some: count.taken, limit: maxDeletePercent, done: taken }),
+    ...tooLarge(count, {
+      id: 'update-percent',
+      some: count.updated,
+      limit: maxUpdatePercent,
+      done: 'updated',
+    }),
+  ]);
+  return [...tooMany(counts, maxDeletes), ...each];
+}
+
+const taken = 'deleted or released';
+
+/** The group in which deletes are counted: a kind in a target, a target, or the plan. */
+interface Scope {
+  readonly kind?: string;
+  readonly target?: string;
+  readonly counts: readonly OwnershipCount[];
+}
+
+/** A wider scope is reported only if it includes deletes that no narrower scope has reported. */
+function tooMany(counts: readonly OwnershipCount[], limit: number): CountedGuard[] {
+  const byKind = counts.map((count): Scope => ({ kind: count.kind, target: count.target, counts: [count] }));
+  const byTarget = [...Map.groupBy(counts, ({ target }) => target)].map(
+    ([target, some]): Scope => ({ target, counts: some }),
+  );
+  const reported = new Set<string>();
+  return [byKind, byTarget, [{ counts }]].flatMap((scopes) => {
+    const findings = scopes
+      .flatMap((scope) => tooManyIn(scope, limit))
+      .filter(({ concerns }) => concerns.some(({ address }) => !reported.has(formatAddress(address))));
+    for (const { concerns } of findings)
+      for (const { address } of concerns) reported.add(formatAddress(address));
+    return findings;
+  });
+}
+
+function tooManyIn({ kind, target, counts }: Scope, limit: number): CountedGuard[] {
+  const some = counts.flatMap((count) => count.taken);
+  if (some.length <= limit) return [];
+  const of = counts.reduce((sum, { owned }) => sum + owned, 0);
+  const where = target === undefined ? 'all targets' : quoted(target);
+  const message = `${some.length} of ${of} ${kind ?? (of === 1 ? 'resource' : 'resources')} in ${where} would be ${taken}, more than ${limit}`;
+  const scope = { ...(kind === undefined ? {} : { kind }), ...(target === undefined ? {} : { target }) };
+  return [finding(scope, some, { id: 'deletes', of, limit, message })];
+}
+
+/** Fires when all resources are removed; for a single one only if none is created, because then it may be replaced. */
+function toZero(count: OwnershipCount): CountedGuard[] {
+  const { kind, target, owned, created, unproven } = count;
+  if (owned === 0 || count.taken.length < owned || (owned === 1 && created > 0)) return [];
+  const what = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
+  const message =
+    unproven === 0
+      ? `${what} that this stack owns in ${quoted(target)} would be ${taken}`
+      : `${what} that this stack owns or removes in ${quoted(target)} would be ${taken}, without a record of ${unproven < owned ? unproven : owned === 1 ? 'it' : 'any'}`;
+  return [finding({ kind, target }, count.taken, { id: 'zero', of: owned, limit: 0, message })];
+}
+
+interface Share {
+  readonly id: 'delete-percent' | 'update-percent';
+  readonly some: readonly Address[];
+  /** percent */
+  readonly limit: number;
+  readonly done: string;
+}
+
+function tooLarge({ kind, target, owned }: OwnershipCount, { id, some, limit, done }: Share): CountedGuard[] {
+  // Compare without division, so that rounding does not change the limit.
+  if (owned < enoughForPercent || some.length * 100 <= limit * owned) return [];
+  const percent = Math.round((some.length * 1000) / owned) / 10;
+  const message = `${some.length} of ${owned} ${kind} in ${quoted(target)} would be ${done}: ${percent} %, more than ${limit} %`;
+  return [finding({ kind, target }, some, { id, of: owned, limit, message })];
+}
+
+function finding(
+  scope: Pick<CountedGuard, 'kind' | 'target'>,
+  some: readonly Address[],
+  about: Pick<CountedGuard, 'id' | 'of' | 'limit' | 'message'>,
+): CountedGuard {
+  const concerns = some.map((address) => ({ address, messages: [] }));
+  return { ...scope, counted: some.length, ...about, concerns };
+}

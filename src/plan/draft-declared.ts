@@ -1,0 +1,278 @@
+/**
+ * Drafts the change of a declared resource, compared field by field, without its calls, and finds references to resources that
+ * will not exist or could not be read (rules 5, 39).
+ */
+import { canonicalDefault, canonicalSpec, canonicalValue, contentAfter } from '../compare/comparisons.ts';
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { Action, Change } from '../model/change.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import type { Field, FieldChange } from '../model/field.ts';
+import type { Risk } from '../model/guard.ts';
+import { sameJson } from '../model/json.ts';
+import type { Overridden } from '../model/kind.ts';
+import type { LedgerRecord } from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
+import type { DesiredResource, LiveResource, OwnershipTag, Spec } from '../model/resource.ts';
+import { compareResource, type ResourceComparison, seenValues, writtenContent } from './compare-resource.ts';
+import { creatorMessage, otherCreator } from './other-creator.ts';
+import {
+  type Ours,
+  ownershipOfDeclared,
+  ownershipOfUnrecorded,
+  type OwnershipTagChange,
+} from './ownership.ts';
+import { missingReference, type PlanContext } from './plan-context.ts';
+import { flagChanges } from './recorded-flags.ts';
+
+export interface Draft {
+  readonly change: Change;
+  /** canonical, as declared; for a withdrawn part the spec that remains; empty for a removal */
+  readonly desired: Spec;
+  /** the same after the kind's `prepare`; calls are made from it */
+  readonly prepared: Spec;
+  readonly live: LiveResource | undefined;
+  /** the claim that the resource, or the whole that it is a part of, will have */
+  readonly claim?: OwnershipTag;
+  readonly remove?: 'safe' | 'force';
+  /** what a forced deletion overrides; absent for any other change */
+  readonly overridden?: readonly Overridden[];
+  /** what the comparison itself found at risk */
+  readonly risks?: readonly Risk[];
+  /** absent for a resource that is not declared */
+  readonly record?: LedgerRecord;
+}
+
+interface Drafted {
+  /** absent when there is a problem with it or its whole, or when it could not be read */
+  readonly draft?: Draft;
+  readonly problems: readonly Diagnostic[];
+}
+
+export function draftDeclared(context: PlanContext, resource: DesiredResource): Drafted {
+  if (context.unseen(resource.address) !== undefined) return { problems: [] };
+  const verdict = ownershipOfDeclared(context, resource);
+  if (verdict.is === 'problem') return { problems: [verdict.problem] };
+  if (verdict.is === 'blocked') return { problems: [] };
+  const { address, place } = resource;
+  const unsupported = context.unsupported(address);
+  if (unsupported !== undefined) return { problems: [{ severity: 'error', place, ...unsupported }] };
+  const live = context.live.get(formatAddress(address));
+  const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
+  const compared = compareResource(context, { address, resource, desired, live });
+  const settled = verdict.is === 'ours' ? verdict : ownershipOfUnrecorded(context, resource, compared.fields);
+  const late = context.isApproved ? [] : (compared.expired ?? []);
+  const problems = [
+    ...compared.problems,
+    ...lackingFields(context, resource),
+    ...refusedValues(context, resource, compared.fields),
+    ...[late].flat(),
+  ];
+  if (hasErrors(problems)) return { problems };
+  const draft = assemble(context, { resource, desired, live, verdict: settled, compared });
+  return { draft, problems };
+}
+
+/**
+ * A warning in every plan for each declared field that the service answers for no resource (rule 48). A default is what a service
+ * without the field has.
+ */
+function lackingFields(context: PlanContext, { address, spec, placeOf }: DesiredResource): Diagnostic[] {
+  const { fields } = context.kind(address.kind);
+  const isDefault = (name: string, field: Field) =>
+    field.default !== undefined &&
+    sameJson(canonicalValue(field, spec[name] ?? null), canonicalDefault(field));
+  return context.lacking(address).flatMap((name): Diagnostic[] => {
+    const field = fields[name];
+    if (spec[name] === undefined || field === undefined || isDefault(name, field)) return [];
+    return [
+      {
+        code: 'field-not-available',
+        severity: 'warning',
+        class: 'invalid',
+        message: `${quoted(name)} of ${quoted(formatAddress(address))} has no effect that can be seen: the service does not have this field, or does not show it`,
+        place: placeOf([name]),
+        fix: 'remove the field, or let the token read it if the service has it',
+      },
+    ];
+  });
+}
+
+/** An error for each declared value that the service refuses, if the plan sends it. */
+function refusedValues(
+  context: PlanContext,
+  { address, placeOf }: DesiredResource,
+  fields: readonly FieldChange[],
+): Diagnostic[] {
+  const sent = new Set(fields.map(({ path: [name] }) => name));
+  return context
+    .refusedValues(address)
+    .filter((refused) => refused.fields.some((name) => sent.has(name)))
+    .map(({ fields: names, ...refused }) => ({
+      severity: 'error',
+      class: 'invalid',
+      ...refused,
+      place: placeOf(names.slice(0, 1)),
+    }));
+}
+
+interface Parts {
+  readonly resource: DesiredResource;
+  readonly desired: Spec;
+  readonly live: LiveResource | undefined;
+  readonly verdict: Ours;
+  readonly compared: ResourceComparison;
+}
+
+function assemble(context: PlanContext, parts: Parts): Draft {
+  const { resource, desired, live, verdict, compared } = parts;
+  const sent = [
+    ...renameChange(resource, live),
+    ...(verdict.claimChange === undefined ? [] : [ownershipTagField(verdict.claimChange)]),
+    ...compared.fields,
+  ];
+  const record = verdict.action === 'create' ? undefined : (context.record(resource.address) ?? {});
+  const flags = flagChanges(context, resource.address, { record, declared: resource.metadata });
+  const inherited = sent.length > 0 || live === undefined ? compared.inherited.fields : [];
+  const fields = [...sent, ...inherited, ...flags];
+  const action: Action = verdict.action === 'update' && fields.length === 0 ? 'none' : verdict.action;
+  const createdBy = action === 'adopt' ? otherCreator(context, resource.address) : undefined;
+  const isOnlyRecorded = verdict.action === 'update' && sent.length === 0 && flags.length > 0;
+  return {
+    change: {
+      address: resource.address,
+      action,
+      reason: isOnlyRecorded
+        ? 'declared, and the ledger differs: nothing is sent, it is recorded'
+        : verdict.reason,
+      fields,
+      notes: [
+        ...(createdBy === undefined ? [] : [creatorMessage(createdBy)]),
+        ...compared.notes,
+        ...predictedNotes(context, parts, action),
+        ...unseenTwin(context, parts, action),
+      ],
+      place: resource.place,
+      ...(live?.id === undefined ? {} : { id: live.id }),
+      ...(createdBy === undefined ? {} : { createdBy }),
+      calls: [],
+      preconditions: {},
+    },
+    desired,
+    prepared: compared.prepared,
+    live,
+    ...(verdict.claim === undefined ? {} : { claim: verdict.claim }),
+    ...(compared.risks.length === 0 ? {} : { risks: compared.risks }),
+    record: recordDraft(context, parts, sent),
+  };
+}
+
+function renameChange(resource: DesiredResource, live: LiveResource | undefined): FieldChange[] {
+  const before = live?.spec['name'];
+  const after = resource.address.name;
+  return before === undefined || before === after ? [] : [{ path: ['name'], before, after, shape: 'scalar' }];
+}
+
+export function ownershipTagField({ before, after }: OwnershipTagChange): FieldChange {
+  return {
+    path: ['claim'],
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    shape: 'scalar',
+  };
+}
+
+function predictedNotes(
+  context: PlanContext,
+  { resource: { address } }: Parts,
+  action: Action,
+): readonly string[] {
+  return action === 'create' ? context.predictedNotes(address) : [];
+}
+
+/** A creation may fail because the resource already exists and could not be read. */
+function unseenTwin(context: PlanContext, { resource: { address }, live }: Parts, action: Action): string[] {
+  const blind = action === 'none' || live !== undefined ? undefined : context.ownBlindSpot(address);
+  return blind === undefined ? [] : [`it may exist already, for not everything was seen: ${blind}`];
+}
+
+function recordDraft(
+  context: PlanContext,
+  { resource, desired, live, verdict, compared }: Parts,
+  changes: readonly FieldChange[],
+): LedgerRecord {
+  const kind = context.kind(resource.address.kind);
+  const { fields, ownership } = kind;
+  const { onRemove, protect } = resource.metadata;
+  const managed = Object.entries(desired).filter(([name]) => fields[name]?.local !== true);
+  const inherited = recordedInheritance(compared, context.record(resource.address));
+  return {
+    ...(live?.id === undefined ? {} : { id: live.id }),
+    origin: verdict.origin,
+    ...(onRemove === undefined ? {} : { onRemove }),
+    ...(protect === undefined ? {} : { protect }),
+    fields: Object.fromEntries(managed),
+    ...(Object.keys(inherited).length === 0 ? {} : { inherited }),
+    ...(ownership.by === 'ledger' ? { content: contentAfter(fields, live?.spec, compared.fields) } : {}),
+    ...(ownership.by === 'claim' && live !== undefined
+      ? { seen: seenValues(kind, live, { declared: desired, changes: compared.fields }) }
+      : {}),
+    ...(live !== undefined && changes.length === 0 && context.isLedgerOwned(live.address)
+      ? { content: context.record(live.address)?.content ?? writtenContent(kind, live) }
+      : {}),
+  };
+}
+
+/** Only what a plan showed, now or in an earlier apply: other defaults of a parent concern nobody here. */
+function recordedInheritance(
+  { inherited: { values, fields } }: ResourceComparison,
+  known: LedgerRecord | undefined,
+): Spec {
+  const shown = new Set([...fields.map(({ path }) => path[1] ?? ''), ...Object.keys(known?.inherited ?? {})]);
+  return Object.fromEntries(Object.entries(values).filter(([name]) => shown.has(name)));
+}
+
+// Dangling references: the name is neither declared nor live, or the same plan deletes it, or its id is needed and could not
+// be read (rules 5, 39).
+
+export function findDanglingReferences(
+  context: PlanContext,
+  drafts: ReadonlyMap<AddressText, Draft>,
+): Diagnostic[] {
+  const problems: Diagnostic[] = [];
+  for (const [text, resource] of context.desired) {
+    const draft = drafts.get(text);
+    if (draft === undefined) continue;
+    for (const { to, path } of context.kind(resource.address.kind).references?.(resource) ?? []) {
+      const problem = dangling(context, drafts.get(formatAddress(to)), { from: draft.change, to });
+      if (problem === undefined) continue;
+      const place = resource.placeOf(path);
+      problems.push({ code: 'unknown-reference', severity: 'error', place, ...problem });
+    }
+  }
+  return problems;
+}
+
+function dangling(
+  context: PlanContext,
+  draft: Draft | undefined,
+  { from, to }: { readonly from: Change; readonly to: Address },
+): Pick<Diagnostic, 'class' | 'message' | 'fix'> | undefined {
+  const refers = `${quoted(formatAddress(from.address))} refers to ${quoted(formatAddress(to))}`;
+  if (draft?.change.action === 'delete') {
+    return {
+      class: 'invalid',
+      message: `${refers}, which this plan deletes`,
+      fix: 'remove the reference, or keep what it refers to',
+    };
+  }
+  if (context.live.has(formatAddress(to))) return undefined;
+  if (!context.desired.has(formatAddress(to))) return missingReference(context, to, refers);
+  // A declared resource that is not live will be created, unless it could not be read.
+  const blind = from.action === 'none' ? undefined : context.unseen(to);
+  if (blind === undefined) return undefined;
+  return {
+    class: 'incomplete',
+    message: `${refers}, and nobody can tell which one that is: ${blind}`,
+    fix: `make it possible to read ${quoted(formatAddress(to))}, then plan again`,
+  };
+}

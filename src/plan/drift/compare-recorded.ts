@@ -1,0 +1,201 @@
+/**
+ * Decides whether one recorded resource is live as it was last applied, by the rules that compare live resources with
+ * manifests: the ledger takes the place of the manifests. What could not be read is never reported as gone.
+ */
+import { canonicalSpec } from '../../compare/comparisons.ts';
+import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { DriftedResource } from '../../model/drift.ts';
+import type { FieldChange } from '../../model/field.ts';
+import { type JsonObject, sameJson } from '../../model/json.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { LedgerRecord } from '../../model/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
+import {
+  type DesiredResource,
+  formatOwnershipTag,
+  type LiveResource,
+  type Metadata,
+  ownOwnershipTag,
+} from '../../model/resource.ts';
+import { compareResource } from '../compare-resource.ts';
+import { makePlanContext, type PlanContext, type PlanContextInput } from '../plan-context.ts';
+
+/** Without the records of kinds and targets that the stack no longer has. */
+export function recordedContext(input: PlanContextInput): PlanContext {
+  const targets = new Set(input.targets.map(({ target }) => target.name));
+  const declared = new Map(input.desired.map((resource) => [formatAddress(resource.address), resource.spec]));
+  const desired = [...input.ledger.records].flatMap(([text, record]) => {
+    const address = parseAddress(text);
+    const kind = input.kinds.get(address.kind);
+    if (kind === undefined || !targets.has(address.target)) return [];
+    return [asDeclared(address, record, instructions(kind, declared.get(text)))];
+  });
+  return makePlanContext({ ...input, desired, isSelection: false });
+}
+
+const ledgerPlace = { file: 'the ledger', line: 1, column: 1, length: 0, text: '' };
+
+/** What a document tells trueup itself, such as which tags it leaves to others: no ledger keeps it. */
+function instructions({ fields }: Kind, spec: JsonObject = {}): JsonObject {
+  return Object.fromEntries(Object.entries(spec).filter(([name]) => fields[name]?.local === true));
+}
+
+function asDeclared(
+  address: DesiredResource['address'],
+  record: LedgerRecord,
+  local: JsonObject,
+): DesiredResource {
+  const { fields, protect, onRemove } = record;
+  return {
+    address,
+    spec: { ...local, ...fields },
+    metadata: {
+      name: address.name,
+      ...(protect === undefined ? {} : { protect }),
+      ...(onRemove === undefined ? {} : { onRemove }),
+    },
+    place: ledgerPlace,
+    placeOf: () => ledgerPlace,
+    fromDefaults: [],
+  };
+}
+
+/** The claim of this stack, with the flags of a record or of a document. */
+export function ownershipTagText(
+  stack: string,
+  { protect = false, onRemove }: Pick<Metadata, 'protect' | 'onRemove'>,
+): string {
+  return formatOwnershipTag({ stack, protect, release: onRemove === 'release' });
+}
+
+// Decides whether one recorded resource is live as it was last applied. What could not be read is never called gone, and a
+// part goes with its whole.
+
+export type RecordedVerdict =
+  | { readonly is: 'same' }
+  | { readonly is: 'drifted'; readonly drifted: DriftedResource }
+  /** it could not be told */
+  | { readonly is: 'untold'; readonly why: string }
+  /** a part of a whole that is gone, or that another one has taken the name of: the whole tells it */
+  | { readonly is: 'told-by-whole' };
+
+/** @param context with the ledger in the place of the manifests */
+export function compareRecorded(context: PlanContext, recorded: DesiredResource): RecordedVerdict {
+  const { address } = recorded;
+  const unseen = context.unseen(address);
+  if (unseen !== undefined) return { is: 'untold', why: unseen };
+  const { ownership } = context.kind(address.kind);
+  if (ownership.by === 'part' && !isParentThere(context, ownership.of(address)))
+    return { is: 'told-by-whole' };
+  const live = context.live.get(formatAddress(address));
+  const id = recordedId(context, address);
+  if (live !== undefined && (id === undefined || live.id === undefined || live.id === id))
+    return compareWithLive(context, recorded, live);
+  const blindSpot = context.blindSpot(address);
+  if (blindSpot !== undefined) return { is: 'untold', why: blindSpot };
+  return { is: 'drifted', drifted: lost(context, address, live) };
+}
+
+/** Not by `context.record`, which leaves out a record that is about another resource than the live one. */
+function recordedId({ ledger }: PlanContext, address: Address): string | undefined {
+  return ledger.records.get(formatAddress(address))?.id;
+}
+
+/** A whole without a record, as that of a part of another stack's workspace, counts by being live. */
+function isParentThere(context: PlanContext, whole: Address): boolean {
+  const live = context.live.get(formatAddress(whole));
+  const id = recordedId(context, whole);
+  return live !== undefined && (id === undefined || live.id === id);
+}
+
+function lost(context: PlanContext, address: Address, other: LiveResource | undefined): DriftedResource {
+  const id = recordedId(context, address);
+  const known = { address, ...(id === undefined ? {} : { id }), fields: [] };
+  if (other === undefined) return { ...known, is: 'gone', notes: [] };
+  const elsewhere = [...context.live.values()].find(
+    ({ address: { kind, target }, id: found }) =>
+      found === id && kind === address.kind && target === address.target,
+  );
+  return {
+    ...known,
+    is: 'recreated',
+    ...(other.id === undefined ? {} : { newId: other.id }),
+    notes:
+      elsewhere === undefined
+        ? []
+        : [`the one that was applied is called ${quoted(elsewhere.address.name)} now`],
+  };
+}
+
+function compareWithLive(
+  context: PlanContext,
+  resource: DesiredResource,
+  live: LiveResource,
+): RecordedVerdict {
+  const { address } = resource;
+  if (context.unsupported(address) !== undefined) return { is: 'same' };
+  const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
+  const { fields: differences, problems } = compareResource(context, { address, resource, desired, live });
+  const unread = problems.find((problem) => problem.class === 'incomplete');
+  if (unread !== undefined) return { is: 'untold', why: unread.message };
+  const fields = [
+    ...renamed(address, live),
+    ...ownershipTagMoved(context, resource, live),
+    ...differences.filter(({ unknown }) => unknown === undefined).map(sinceRecorded),
+    ...inheritedMoved(context, address, live),
+  ];
+  const notes = differences.flatMap(({ path, unknown }) =>
+    unknown === undefined ? [] : [`${path.join('.')}: ${unknown}`],
+  );
+  // What cannot be compared with live any more was comparable when it was applied.
+  const clashes = fields.length + notes.length === 0 && hasErrors(problems) ? problems : [];
+  const all = [...notes, ...clashes.map(({ message }) => message)];
+  if (fields.length + all.length === 0) return { is: 'same' };
+  const id = live.id === undefined ? {} : { id: live.id };
+  return { is: 'drifted', drifted: { address, is: 'changed', ...id, fields, notes: all } };
+}
+
+/** The way from the ledger to live; a plan goes the way back. */
+function sinceRecorded({ path, before, after, shape }: FieldChange): FieldChange {
+  return {
+    path,
+    ...(after === undefined ? {} : { before: after }),
+    ...(before === undefined ? {} : { after: before }),
+    shape,
+  };
+}
+
+function renamed({ name }: Address, { spec }: LiveResource): FieldChange[] {
+  const found = spec['name'];
+  return found === undefined || found === name
+    ? []
+    : [{ path: ['name'], before: name, after: found, shape: 'scalar' }];
+}
+
+/** What an apply let it inherit from a parent: a plan showed it, and does nothing about it once it moves. */
+function inheritedMoved(context: PlanContext, address: Address, live: LiveResource): FieldChange[] {
+  const { inherited = {} } = context.record(address) ?? {};
+  return Object.entries(inherited).flatMap(([name, before]) => {
+    const after = live.inherited?.[name] ?? null;
+    return sameJson(before, after)
+      ? []
+      : [{ path: ['inherited', name], before, after, shape: 'scalar' as const }];
+  });
+}
+
+/** Our mark is a value that we applied, too. A claim under the former name of the stack is still ours (rule 44). */
+function ownershipTagMoved(
+  context: PlanContext,
+  { address, metadata }: DesiredResource,
+  { witness }: LiveResource,
+): FieldChange[] {
+  const isClaimed = context.kind(address.kind).ownership.by === 'claim' && !context.isLedgerOwned(address);
+  if (!isClaimed) return [];
+  const claim = ownOwnershipTag(witness);
+  const stack = claim !== undefined && context.isOurs(claim.stack) ? claim.stack : context.stack.name;
+  const [before, after] = [ownershipTagText(stack, metadata), claim && formatOwnershipTag(claim)];
+  return before === after
+    ? []
+    : [{ path: ['claim'], before, ...(after === undefined ? {} : { after }), shape: 'scalar' }];
+}

@@ -1,0 +1,285 @@
+/**
+ * Finds the guards that a plan trips (rule 33), from its drafts, their risks, the checkout and the guard settings of the stack.
+ * Guards never change the plan itself. Pure.
+ */
+import { contentAfter } from '../compare/comparisons.ts';
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { type CommitOrder, shortCommit } from '../model/checkout.ts';
+import type { FieldChange } from '../model/field.ts';
+import {
+  type Concern,
+  type Guard,
+  guardDefaults,
+  guardIds,
+  type Risk,
+  sortConcerns,
+} from '../model/guard.ts';
+import type { Path } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import { quoted, quoteSome } from '../model/quoted.ts';
+import type { Spec } from '../model/resource.ts';
+import type { Dialect, Guards } from '../model/stack.ts';
+import { type CountedGuard, countGuards, countOwnership, isTaken } from './count-guards.ts';
+import type { Draft } from './draft-declared.ts';
+import { findRenames, type LikelyRename } from './find-renames.ts';
+import { guardMessages, identityGuards, replacedMessage, type UncountedGuard } from './identity-guards.ts';
+import type { PlanContext } from './plan-context.ts';
+import { takenOverAddresses } from './take-over-stack.ts';
+
+/** All guards that fire: blocking ones first, then by id, kind and target. */
+export function findGuards(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): Guard[] {
+  const { guards } = context.stack;
+  const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
+  const found = [
+    ...checkoutGuards(context, pending),
+    ...countGuards(countOwnership(context, drafts), guards),
+    ...identityFindings(context, pending),
+    ...forcedFindings(pending),
+    ...renameFindings(context, drafts),
+    ...riskFindings(pending),
+  ];
+  return found
+    .map(({ always, ...finding }: Finding) => ({
+      ...finding,
+      effect: always ? ('blocks' as const) : effectOf(finding, guards),
+    }))
+    .toSorted(inOrder);
+}
+
+function effectOf({ id, effect }: CountedGuard, { raise = [], allow = [] }: Guards): Guard['effect'] {
+  if (allow.includes(id)) return 'warns';
+  return raise.includes(id) ? 'blocks' : (effect ?? guardDefaults[id]);
+}
+
+function inOrder(one: Guard, other: Guard): number {
+  // Guards about one kind come first, then those about a target, then those about the plan.
+  const text = ({ kind, target }: Guard) =>
+    `${Number(kind === undefined) + Number(target === undefined)} ${kind ?? ''}/${target ?? ''}`;
+  return (
+    Number(one.effect === 'warns') - Number(other.effect === 'warns') ||
+    guardIds.indexOf(one.id) - guardIds.indexOf(other.id) ||
+    (text(one) < text(other) ? -1 : 1)
+  );
+}
+
+/** `always`: it blocks whatever the stack allows. */
+type Finding = CountedGuard & { readonly always?: true };
+
+/** One resource that trips a guard, before hits of the same kind and target are grouped. */
+interface GuardHit extends Concern {
+  readonly id: UncountedGuard;
+  readonly always?: true;
+}
+
+function gather(hits: readonly GuardHit[]): Finding[] {
+  const groups = Map.groupBy(
+    hits,
+    ({ id, always = false, address: { kind, target } }) => `${id}/${always}/${kind}/${target}`,
+  );
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { id, address, always } = first;
+    const concerns = group.map(({ address: of, messages: about }) => ({ address: of, messages: about }));
+    const counted = concerns.length;
+    const message = `${counted} ${address.kind} in ${quoted(address.target)} ${always ? replacedMessage : guardMessages[id]}`;
+    const { kind, target } = address;
+    const about = { id, kind, target, counted, message, concerns: sortConcerns(concerns) };
+    return [always ? { ...about, always } : about];
+  });
+}
+
+function identityFindings(context: PlanContext, drafts: readonly Draft[]): Finding[] {
+  const hits = drafts.flatMap((draft) =>
+    identityGuards(context, draft).map((hit) => ({ ...hit, address: draft.change.address })),
+  );
+  const reported = new Set(
+    hits.filter(({ id }) => id === 'takeover').map(({ address }) => formatAddress(address)),
+  );
+  const unreported = takenOverAddresses(context).filter((address) => !reported.has(formatAddress(address)));
+  return gather([
+    ...hits,
+    ...unreported.map((address) => ({ id: 'takeover' as const, address, messages: [] })),
+  ]);
+}
+
+/** A forced deletion that overrides nothing trips no guard: it equals a safe one. */
+function forcedFindings(drafts: readonly Draft[]): CountedGuard[] {
+  const hits = drafts.flatMap(({ change: { address }, overridden = [] }) => {
+    const messages = overridden.map((one) => one.message);
+    return messages.length === 0 ? [] : [{ id: 'forced-delete' as const, address, messages }];
+  });
+  return gather(hits);
+}
+
+function renameFindings(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): CountedGuard[] {
+  const hits = findRenames(context, drafts).map((rename) => ({
+    id: 'rename' as const,
+    address: rename.made.change.address,
+    messages: [renameWords(context, rename)],
+  }));
+  return gather(hits);
+}
+
+/** Only resources with a claim can be renamed in place (rules 17, 26). */
+function renameWords(
+  context: PlanContext,
+  { gone: { address: former }, becomes, made }: LikelyRename,
+): string {
+  const looks = `looks like ${quoted(former.name)}, which this plan ${verbs[becomes]}`;
+  return context.kind(made.change.address.kind).ownership.by === 'claim'
+    ? `${looks}: to rename it in place, put ${quoted(`renamedFrom: ${former.name}`)} into its metadata`
+    : `${looks}: this kind has no rename, so one is created and the other deleted`;
+}
+
+const verbs = { deleted: 'deletes', released: 'releases', kept: 'keeps' } as const;
+
+function riskFindings(drafts: readonly Draft[]): CountedGuard[] {
+  return gather(drafts.flatMap(({ change: { address, risks = [] } }) => hitsOf(address, risks)));
+}
+
+/** What only narrows access trips no guard; one change may trip several, each with its own messages. */
+function hitsOf(address: Address, risks: readonly Risk[]): GuardHit[] {
+  const byGuard = Map.groupBy(
+    risks.filter(({ effect }) => effect !== 'narrows'),
+    ({ effect, guard }) => (effect === 'destroys' ? 'scheduled-destroy' : (guard ?? 'widening')),
+  );
+  return [...byGuard].map(([id, some]) => ({ id, address, messages: some.map(({ message }) => message) }));
+}
+
+// The risks that a kind finds by comparing the whole spec before and after: of a draft, and of values that manifests take in.
+
+export function withRisks(context: PlanContext, draft: Draft): Draft {
+  const { action } = draft.change;
+  const found = action === 'none' || action === 'release' ? [] : (draft.risks ?? []);
+  const risks = [...risksOf(context, draft), ...found];
+  return risks.length === 0 ? draft : { ...draft, change: { ...draft.change, risks } };
+}
+
+/** The complete content of the resource once the draft is carried out. */
+export function contentOf(context: PlanContext, { change: { address, fields }, live }: Draft): Spec {
+  return contentAfter(context.kind(address.kind).fields, live?.spec, fields);
+}
+
+/** What widens access if the second content is declared in place of the first. */
+export function wideningBetween(
+  { risk }: Pick<Kind, 'risk'>,
+  [before, after]: readonly [Spec, Spec],
+  dialect: Dialect,
+): Risk[] {
+  return (risk?.(before, after, dialect) ?? []).filter(({ effect }) => effect === 'widens');
+}
+
+/** Empty for a draft that does not change the resource itself. */
+function risksOf(context: PlanContext, draft: Draft): readonly Risk[] {
+  const { change, live } = draft;
+  const { address, action, fields } = change;
+  const { risk, fields: table, ownership } = context.kind(address.kind);
+  if (risk === undefined || action === 'release' || action === 'none') return [];
+  const isRemoved = action === 'delete' && ownership.by !== 'part';
+  const before =
+    live === undefined || action === 'create'
+      ? undefined
+      : withoutUnknown(contentAfter(table, live.spec, fields.map(reversed)), fields);
+  const after = isRemoved ? undefined : contentOf(context, draft);
+  return risk(before, after, context.target(address.target).dialect);
+}
+
+/**
+ * The reversed change. It restores the values before as the plan shows them, because the live spec may have them under other
+ * field names.
+ */
+function reversed({ path, before, shape }: FieldChange): FieldChange {
+  return { path, shape, ...(before === undefined ? {} : { after: before }) };
+}
+
+function withoutUnknown(content: Spec, changes: readonly FieldChange[]): Spec {
+  const unknown = new Set(changes.flatMap((change) => (change.unknown === undefined ? [] : change.path[0])));
+  return Object.fromEntries(Object.entries(content).filter(([name]) => !unknown.has(name)));
+}
+
+// The guards about where the manifests come from: another commit than the last apply, and files that are missing from the work tree
+// (rules 41, 43). They are about the plan as a whole; a plan without changes reverts nothing. Pure.
+
+/** @param drafts those with something to do */
+function checkoutGuards(context: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
+  const { commitOrder } = context;
+  if (drafts.length === 0) return [];
+  return [
+    ...(commitOrder?.is === 'unknown' ? [unknownCommit(commitOrder, context, drafts)] : []),
+    ...(commitOrder === undefined ? [] : otherCommit(commitOrder, drafts.length)),
+    ...missingFile(context, drafts),
+  ];
+}
+
+function otherCommit(order: CommitOrder, counted: number): CountedGuard[] {
+  if (order.is === 'unknown' || order.is === 'onward' || !order.differs) return [];
+  const [applied, ours] = [shortCommit(order.applied), shortCommit(order.ours)];
+  if (order.is === 'behind') {
+    const message = `somebody applied commit ${applied} already, which is later than ${ours}: this plan would take it back`;
+    return [{ id: 'older-commit', counted, message, concerns: [] }];
+  }
+  const message = `commit ${applied}, which was applied last, is not contained in ${ours}, and the files of the stack differ: this plan would take back what only the former has; merge it, and plan again`;
+  return [{ id: 'diverged-commit', counted, message, concerns: [] }];
+}
+
+/** Blocks where the applied commit is lost, so that no merge brings it here, and the plan changes what was applied from it. */
+function unknownCommit(
+  { applied, why, nowhere, set }: Extract<CommitOrder, { is: 'unknown' }>,
+  context: PlanContext,
+  drafts: readonly Draft[],
+): CountedGuard {
+  const message = `it is unknown whether commit ${shortCommit(applied)}, which was applied last, is later than these manifests: ${why}`;
+  const concerns =
+    nowhere === true ? drafts.flatMap((draft) => takenBack(draft, set ?? recorded(draft, context))) : [];
+  if (concerns.length === 0) return { id: 'commit-unknown', counted: drafts.length, message, concerns };
+  return {
+    id: 'commit-unknown',
+    effect: 'blocks',
+    counted: concerns.length,
+    message: `${message}. This plan changes what was applied from it; push that commit and merge it, or check that the changes are wanted`,
+    concerns: sortConcerns(concerns),
+  };
+}
+
+type FieldsOf = ReadonlyMap<string, readonly Path[]>;
+
+/** Without a history, whatever the ledger has recorded may come from the last apply. */
+function recorded({ change: { address } }: Draft, context: PlanContext): FieldsOf {
+  const record = context.record(address);
+  if (record === undefined) return new Map();
+  return new Map([[formatAddress(address), Object.keys(record.fields).map((field) => [field])]]);
+}
+
+/** What a change takes back of what was set: a field, or with the resource all of its fields. */
+function takenBack({ change: { address, action, fields } }: Draft, set: FieldsOf): Concern[] {
+  const paths = set.get(formatAddress(address));
+  if (paths === undefined) return [];
+  if (action !== 'update') return [{ address, messages: [] }];
+  const changed = fields.filter(({ path }) => paths.some((other) => overlap(path, other)));
+  return changed.length === 0
+    ? []
+    : [{ address, messages: [...new Set(changed.map(({ path }) => path.join('.')))] }];
+}
+
+/** Whether one path leads to the other, or to a part of it. */
+function overlap(one: Path, other: Path): boolean {
+  return one.slice(0, other.length).every((step, index) => step === other[index]);
+}
+
+/**
+ * A document that is not in the work tree looks like a deleted one. It was deleted for sure only if the index, or a commit, says so.
+ * A removal that a tombstone asks for does not come from a missing file.
+ */
+function missingFile({ missingFiles }: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
+  const removals = drafts.filter((draft) => isTaken(draft) && draft.remove === undefined);
+  if (missingFiles === undefined || removals.length === 0) return [];
+  const { deleted, unknown } = missingFiles;
+  if (deleted.length === 0 && unknown === undefined) return [];
+  const message =
+    deleted.length > 0
+      ? `${quoteSome(deleted)} ${deleted.length === 1 ? 'is' : 'are'} missing from the work tree, and deleted neither in the index nor by a commit: check that what was declared there is to be removed`
+      : `it is unknown whether tracked manifests are missing from the work tree: ${unknown ?? ''}`;
+  const concerns = removals.map(({ change: { address } }) => ({ address, messages: [] }));
+  return [{ id: 'missing-file', counted: removals.length, message, concerns: sortConcerns(concerns) }];
+}

@@ -1,0 +1,138 @@
+/**
+ * The guards about the identity of a resource: created again, deleted without a record, taken over (rules 8, 22, 24, 44), and
+ * the messages of the guards that do not count.
+ */
+import { formatAddress } from '../model/address.ts';
+import type { RiskGuard } from '../model/guard.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Draft } from './draft-declared.ts';
+import { creatorMessage } from './other-creator.ts';
+import type { PlanContext } from './plan-context.ts';
+import { sentFields } from './recorded-flags.ts';
+import { isTakenOver } from './take-over-stack.ts';
+
+interface IdentityHit {
+  readonly id: Extract<UncountedGuard, 'recreate' | 'no-record' | 'adopt' | 'unrecorded' | 'takeover'>;
+  readonly messages: readonly string[];
+  /** blocks also where the stack allows the guard */
+  readonly always?: true;
+}
+
+/** The identity guards that one draft trips; for a part only its adoption where no claim of the whole can be seen (rule 48). */
+export function identityGuards(context: PlanContext, draft: Draft): readonly IdentityHit[] {
+  const { address, action } = draft.change;
+  const { ownership } = context.kind(address.kind);
+  if (isUnrecorded(context, draft)) return [{ id: 'unrecorded', messages: [] }];
+  const replaced = action === 'adopt' ? replacedResource(context, draft) : undefined;
+  if (replaced !== undefined)
+    return [{ id: 'adopt', always: true, messages: [replaced, ...creatorMessages(draft)] }];
+  if (ownership.by === 'part')
+    return action === 'adopt' && context.isLedgerOwned(ownership.of(address))
+      ? [{ id: 'adopt', messages: creatorMessages(draft) }]
+      : [];
+  const isAnothers = action !== 'create' && isTakenOver(context, address, draft.live);
+  const id = ownGuard(context, draft, isAnothers);
+  return [
+    ...(id === undefined ? [] : [{ id, messages: id === 'adopt' ? creatorMessages(draft) : [] }]),
+    ...(isAnothers
+      ? [
+          {
+            id: 'takeover' as const,
+            messages: [takeoverActions[action] ?? ''].filter((messages) => messages !== ''),
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Our claim is there, and no record: the ledger was lost, or another repository has a stack of the same name. */
+function isUnrecorded(context: PlanContext, { change: { address, action } }: Draft): boolean {
+  const { ownership } = context.kind(address.kind);
+  const parent = ownership.by === 'part' ? ownership.of(address) : address;
+  const live = context.live.get(formatAddress(parent));
+  if (context.kind(parent.kind).ownership.by !== 'claim' || live === undefined) return false;
+  if (action !== 'update' && action !== 'release' && !(action === 'create' && parent !== address))
+    return false;
+  if (context.record(parent) !== undefined || context.record(address) !== undefined) return false;
+  if (context.hasBegunToChange(parent) || isTakenOver(context, parent, live)) return false;
+  return context.bearsOurClaim(live.witness);
+}
+
+/** The ledger knows another resource of this name: what is there now may be another team's, and an old "adopt: true" is not about it. */
+function replacedResource(context: PlanContext, { change: { address }, live }: Draft): string | undefined {
+  const known = context.ledger.records.get(formatAddress(address))?.id;
+  if (known === undefined || live?.id === undefined || known === live.id) return undefined;
+  return `the ledger knows ${quoted(known)} under this name, and this one is ${quoted(live.id)}`;
+}
+
+function creatorMessages({ change: { createdBy } }: Draft): string[] {
+  return createdBy === undefined ? [] : [creatorMessage(createdBy)];
+}
+
+const takeoverActions: Readonly<Record<string, string>> = { delete: 'and deleted', release: 'and released' };
+
+function ownGuard(
+  context: PlanContext,
+  draft: Draft,
+  isAnothers: boolean,
+): 'recreate' | 'no-record' | 'adopt' | undefined {
+  const { address, action, fields } = draft.change;
+  switch (action) {
+    case 'create':
+      return context.record(address) === undefined ? undefined : 'recreate';
+    case 'delete':
+      return hasEvidence(context, draft) ? undefined : 'no-record';
+    case 'adopt': {
+      // "adopt: true" in the manifest acknowledges it; an adoption without differences needs no acknowledgement.
+      // Where no claim of another stack can be seen, somebody has to look (rule 48).
+      if (context.isLedgerOwned(address)) return isAnothers ? undefined : 'adopt';
+      const isAcknowledged = context.desired.get(formatAddress(address))?.metadata.adopt === true;
+      return isAcknowledged || isAnothers || sentFields(fields).length === 0 ? undefined : 'adopt';
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Whether the ledger, or the last manifest, allows this stack to delete it. */
+function hasEvidence(context: PlanContext, { change: { address }, remove }: Draft): boolean {
+  const record = context.record(address);
+  if (record === undefined) return false;
+  const isUnmarked = context.kind(address.kind).ownership.by === 'ledger';
+  // An adopted resource is deleted only because its target is exclusive, which proves nothing about this one.
+  return !isUnmarked || remove !== undefined || record.origin === 'created' || record.onRemove === 'delete';
+}
+
+// The messages of the guards that do not count: the end of the sentence `3 Toy in "acme" …`.
+
+export type UncountedGuard =
+  | RiskGuard
+  | 'recreate'
+  | 'rename'
+  | 'no-record'
+  | 'forced-delete'
+  | 'adopt'
+  | 'unrecorded'
+  | 'takeover';
+
+/** Of `adopt`, where the ledger knows another resource of that name. */
+export const replacedMessage =
+  'would be taken over, although the ledger knows another one of that name with another id';
+
+export const guardMessages: Readonly<Record<UncountedGuard, string>> = {
+  recreate: 'would be created anew, although this stack applied it before: somebody deleted it',
+  rename: 'would be created, and one that looks like it is no longer declared: is it a rename?',
+  'no-record': 'would be deleted, although the ledger has no record of it',
+  'forced-delete': 'would be deleted by force, over what a safe delete is refused for',
+  adopt: 'would be taken over, although this stack never wrote it',
+  unrecorded:
+    'would be changed: the ownership tag of this stack is there, and its ledger has no record. Does another repository have a stack of this name?',
+  takeover: 'would be taken over from the stack that this one goes on for',
+  wildcard: 'would admit everyone by a wildcard',
+  'cleared-audience': 'would accept tokens made for any audience',
+  'unlimited-lifetime': 'would give tokens that can live without a limit',
+  'global-sharing': 'would be open to everyone',
+  'scheduled-destroy': 'would have its resources destroyed, or destroyed sooner',
+  widening: 'would widen access',
+  'new-role': 'would be a new way in',
+};

@@ -1,0 +1,225 @@
+/**
+ * Matches declared resources, live resources and ledger records: names can change and be used again, but an id always means the
+ * same resource. In targets with `ownership: ledger` the record takes the place of the ownership tag (rule 48).
+ */
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Kind } from '../model/kind.ts';
+import type { Ledger, LedgerRecord } from '../model/ledger.ts';
+import type { DesiredResource, LiveResource, OwnershipTag } from '../model/resource.ts';
+import type { Target } from '../model/stack.ts';
+
+interface MatchInput {
+  readonly desired: ReadonlyMap<AddressText, DesiredResource>;
+  readonly ledger: Ledger;
+  kind(name: string): Kind;
+}
+
+export function byAddress<T extends { readonly address: Address }>(
+  resources: readonly T[],
+): Map<AddressText, T> {
+  return new Map(resources.map((resource) => [formatAddress(resource.address), resource]));
+}
+
+/**
+ * Live resources by address; a renamed one is at the address that declares it (rules 8, 26). The ledger's id takes precedence
+ * over a manifest's `renamedFrom`; the order of files has no influence.
+ */
+export function matchLive(
+  all: readonly LiveResource[],
+  { desired, ledger, kind }: MatchInput,
+): ReadonlyMap<AddressText, LiveResource> {
+  const live = byAddress(all);
+  const byId = new Map(all.flatMap((resource) => idKeyed(resource.address, resource)));
+  const inTheLedger = ({ address }: DesiredResource) => {
+    const id = ledger.records.get(formatAddress(address))?.id;
+    return id === undefined ? undefined : byId.get(idKey(address, id));
+  };
+  const byFormerName = ({ address, metadata: { renamedFrom } }: DesiredResource) =>
+    renamedFrom === undefined ? undefined : live.get(formatAddress({ ...address, name: renamedFrom }));
+  const claimed = [...desired.values()]
+    .filter(({ address }) => kind(address.kind).ownership.by === 'claim')
+    .map((resource) => ({ resource, text: formatAddress(resource.address) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1));
+  for (const find of [inTheLedger, byFormerName]) {
+    for (const { resource, text } of claimed) {
+      const renamed = live.has(text) ? undefined : find(resource);
+      if (renamed === undefined) continue;
+      const { address, spec } = renamed;
+      const former = formatAddress(address);
+      // A resource that is no longer at its own address has been matched with another declaration already.
+      if (desired.has(former) || live.get(former) !== renamed) continue;
+      live.delete(former);
+      live.set(text, { ...renamed, address: resource.address, spec: { ...spec, name: address.name } });
+    }
+  }
+  return followParents(live, kind);
+}
+
+/** Moves each part, declared or not, to the name of its whole. */
+function followParents(
+  live: Map<AddressText, LiveResource>,
+  kind: MatchInput['kind'],
+): ReadonlyMap<AddressText, LiveResource> {
+  const wholes = new Map([...live.values()].flatMap((whole) => idKeyed(whole.address, whole)));
+  for (const [text, part] of [...live]) {
+    const { ownership } = kind(part.address.kind);
+    if (ownership.by !== 'part' || part.id === undefined) continue;
+    const whole = wholes.get(idKey(ownership.of(part.address), part.id));
+    const address = { ...part.address, name: whole?.address.name ?? part.address.name };
+    if (live.has(formatAddress(address))) continue;
+    live.delete(text);
+    live.set(formatAddress(address), { ...part, address });
+  }
+  return live;
+}
+
+/**
+ * Why resources could not be read, by the address where they were looked for and by the address that declares them now. These
+ * differ for a renamed resource and its parts, also if the resource was not found under its former name (rule 39).
+ * @param all live resources as read, before `matchLive` moved any
+ */
+export function matchUnread(
+  unseen: ReadonlyMap<AddressText, string>,
+  all: readonly LiveResource[],
+  {
+    live,
+    desired,
+    kind,
+  }: Omit<MatchInput, 'ledger'> & { readonly live: ReadonlyMap<AddressText, LiveResource> },
+): ReadonlyMap<AddressText, string> {
+  const read = byAddress(all);
+  const placed = new Map(
+    [...live.values()].flatMap(({ address, id }) =>
+      id === undefined ? [] : [[idKey(address, id), address.name] as const],
+    ),
+  );
+  const newNames = newNamesOf(desired, live);
+  const nameOf = (whole: Address) => {
+    const id = read.get(formatAddress(whole))?.id;
+    return id === undefined ? newNames.get(formatAddress(whole)) : placed.get(idKey(whole, id));
+  };
+  const declaredAs = (address: Address) => {
+    const { ownership } = kind(address.kind);
+    const name = nameOf(ownership.by === 'part' ? ownership.of(address) : address);
+    return formatAddress({ ...address, name: name ?? address.name });
+  };
+  return new Map(
+    [...unseen].flatMap(([text, why]) => [
+      [text, why] as const,
+      [declaredAs(parseAddress(text)), why] as const,
+    ]),
+  );
+}
+
+/** By former address, the new name of each resource with `renamedFrom` that was not found under its new name. */
+function newNamesOf(
+  desired: MatchInput['desired'],
+  live: ReadonlyMap<AddressText, LiveResource>,
+): ReadonlyMap<AddressText, string> {
+  const newNames = new Map<AddressText, string>();
+  for (const [text, { address, metadata }] of desired) {
+    const { renamedFrom } = metadata;
+    if (renamedFrom === undefined || live.has(text)) continue;
+    newNames.set(formatAddress({ ...address, name: renamedFrom }), address.name);
+  }
+  return newNames;
+}
+
+/**
+ * The address of the ledger's record, by the current address of each resource. A record with another id than the live
+ * resource is about an earlier resource of the same name, and proves nothing about this one.
+ */
+export function matchRecords(
+  { records }: Ledger,
+  live: ReadonlyMap<AddressText, LiveResource>,
+): ReadonlyMap<AddressText, AddressText> {
+  const matched = new Map([...records.keys()].map((text) => [text, text]));
+  const byId = new Map(
+    [...records].flatMap(([text, { id }]) =>
+      id === undefined ? [] : [[idKey(parseAddress(text), id), text] as const],
+    ),
+  );
+  for (const [text, resource] of live) {
+    if (resource.id === undefined || isAbout(records.get(text), resource)) continue;
+    const same = byId.get(idKey(resource.address, resource.id));
+    if (same === undefined) matched.delete(text);
+    else matched.set(text, same);
+  }
+  return matched;
+}
+
+/** Whether a record at the address of a live resource is about it; a missing id contradicts nothing. */
+function isAbout(record: LedgerRecord | undefined, { id }: LiveResource): boolean {
+  return record !== undefined && (id === undefined || record.id === undefined || record.id === id);
+}
+
+/** Addresses of records that match no live resource: it is gone, or was renamed and recorded again. */
+export function unmatchedRecords(
+  ledger: Ledger,
+  live: ReadonlyMap<AddressText, LiveResource>,
+): AddressText[] {
+  const unrecorded = new Set(
+    [...live].flatMap(([text, resource]) =>
+      isAbout(ledger.records.get(text), resource)
+        ? []
+        : idKeyed(resource.address, resource).map(([key]) => key),
+    ),
+  );
+  return [...ledger.records].flatMap(([text, record]) => {
+    const here = live.get(text);
+    const isMatched =
+      (here !== undefined && isAbout(record, here)) ||
+      idKeyed(parseAddress(text), record).some(([key]) => unrecorded.has(key));
+    return isMatched ? [] : [text];
+  });
+}
+
+/** Those of the addresses whose record has the id of one of the resources, as after a rename. */
+export function recordsAbout(
+  resources: readonly LiveResource[],
+  addresses: readonly AddressText[],
+  { records }: Ledger,
+): AddressText[] {
+  const keys = new Set(resources.flatMap((live) => idKeyed(live.address, live).map(([key]) => key)));
+  return addresses.filter((text) =>
+    idKeyed(parseAddress(text), records.get(text) ?? {}).some(([key]) => keys.has(key)),
+  );
+}
+
+function idKeyed<T extends { readonly id?: string }>(address: Address, value: T): [string, T][] {
+  return value.id === undefined ? [] : [[idKey(address, value.id), value]];
+}
+
+function idKey({ kind, target }: Address, id: string): string {
+  return `${kind}/${target}#${id}`;
+}
+
+// Targets with `ownership: ledger`, whose service keeps no claims (rule 48): there the ledger's record is the claim. Every rule
+// about claims then holds as it stands, but that a claim of another stack cannot be seen, and that none is written.
+
+/** Whether resources of this kind would have claims, and have none in this target. */
+export function isLedgerOwned({ ownership }: Kind, target: Target): boolean {
+  return ownership.by === 'claim' && target.ownership === 'ledger';
+}
+
+/**
+ * The resource with the claim that its record stands for. A claim that the service shows all the same stays as it is: the
+ * workspace may be another stack's.
+ * @param stack the name of the stack whose record it is
+ */
+export function withRecordedOwnership(
+  live: LiveResource,
+  record: LedgerRecord | undefined,
+  stack: string,
+): LiveResource {
+  if (live.witness.claim !== undefined || record?.id === undefined || record.id !== live.id) return live;
+  const { protect = false, onRemove } = record;
+  const claim: OwnershipTag = {
+    stack,
+    protect,
+    release: onRemove === 'release',
+    inherited: false,
+    recorded: true,
+  };
+  return { ...live, witness: { ...live.witness, claim } };
+}

@@ -1,0 +1,252 @@
+/**
+ * Predicts which changes the service will refuse: by live state, and by what it reports of the token's rights. Only a right
+ * that is certainly denied counts as missing (rule 30). A plan has notes about them; the apply of the same token has errors.
+ */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Call } from '../model/call.ts';
+import type { Change } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { TokenRights } from '../model/http.ts';
+import { ownMember } from '../model/json.ts';
+import type { Coverage, Plan } from '../model/plan.ts';
+import { counted, quoted } from '../model/quoted.ts';
+import type { LiveResource } from '../model/resource.ts';
+import type { Draft } from './draft-declared.ts';
+import type { PlanContext } from './plan-context.ts';
+
+interface PlannedAttempt {
+  readonly change: Pick<Change, 'address' | 'action' | 'calls'>;
+  readonly live: LiveResource | undefined;
+  /** `safe` or `force` of a tombstone */
+  readonly remove?: 'safe' | 'force';
+}
+
+/** Clauses; empty when no refusal is predicted. For a forced delete only missing rights count. */
+function predictRefusal(
+  context: PlanContext,
+  { change, live, remove }: PlannedAttempt,
+  { withRights } = { withRights: true },
+): readonly string[] {
+  const { address, action, calls } = change;
+  if (live === undefined || action === 'none') return [];
+  const { blockers } = context.kind(address.kind);
+  const inTheWay = remove === 'force' ? [] : (blockers?.(live, action, context.record(address)) ?? []);
+  return [...inTheWay, ...(withRights ? deniedRights(calls, live) : [])];
+}
+
+function deniedRights(calls: readonly Call[], { rights = {} }: LiveResource): string[] {
+  const denied = new Map<string, readonly string[]>();
+  const hints = new Set<string>();
+  for (const { id, permission, refusalHints } of calls) {
+    if (permission === undefined || ownMember(rights, permission) !== false) continue;
+    denied.set(permission, [...(denied.get(permission) ?? []), nameOf(id)]);
+    if (refusalHints?.[403] !== undefined) hints.add(refusalHints[403]);
+  }
+  const lacks = [...denied].map(
+    ([right, names]) => `this token lacks ${quoted(right)}, needed for: ${names.join(', ')}`,
+  );
+  return [...lacks, ...hints];
+}
+
+/** The name of a call within its change: `lock` of `Kind/acme/app#lock`. */
+function nameOf(id: Call['id']): string {
+  return id.slice(id.lastIndexOf('#') + 1);
+}
+
+/** The same as a note of the plan. A token that may write nothing is noted once for its target. */
+function refusalNotes(context: PlanContext, attempt: PlannedAttempt): string[] {
+  const withRights = !readOnlyTargets(context).has(attempt.change.address.target);
+  const reasons = predictRefusal(context, attempt, { withRights });
+  return reasons.length === 0 ? [] : [`the service will refuse this: ${reasons.join('; ')}`];
+}
+
+export const readOnlyNote = "this plan's token may not write; apply needs one that may";
+
+const known = new WeakMap<PlanContext, ReadonlySet<string>>();
+
+/** Targets whose services deny the token every right to change what the stack has there, as far as they say so. */
+export function readOnlyTargets(context: PlanContext): ReadonlySet<string> {
+  const found = known.get(context) ?? findReadOnly(context);
+  known.set(context, found);
+  return found;
+}
+
+function findReadOnly({ live, desired, ledger }: PlanContext): ReadonlySet<string> {
+  const ours = [...live].flatMap(([text, resource]) => {
+    const isTold = Object.keys(resource.rights ?? {}).length > 0;
+    return isTold && (desired.has(text) || ledger.records.has(text)) ? [resource] : [];
+  });
+  const byTarget = Map.groupBy(ours, ({ address }) => address.target);
+  return new Set(
+    [...byTarget].flatMap(([target, some]) =>
+      some.every(({ mayWrite }) => mayWrite === false) ? target : [],
+    ),
+  );
+}
+
+// The predicted refusals of a whole plan. In a plan they are notes, because another token may apply it. In the plan that
+// apply makes they are errors, because the same token would be refused (rule 30).
+
+type DraftsByAddress = ReadonlyMap<AddressText, Draft>;
+
+/** Adds a note about predicted refusals to a change that has its calls already. */
+export function withPredictedRefusals(context: PlanContext, change: Change, drafts: DraftsByAddress): Change {
+  const draft = drafts.get(formatAddress(change.address));
+  const refusals = draft === undefined ? [] : refusalNotes(context, { ...draft, change });
+  return refusals.length === 0 ? change : { ...change, notes: [...change.notes, ...refusals] };
+}
+
+/** The same as errors. @param changes with their calls */
+export function predictedRefusals(
+  context: PlanContext,
+  changes: readonly Change[],
+  drafts: DraftsByAddress,
+): Diagnostic[] {
+  return changes.flatMap((change) => {
+    const { address, action, place } = change;
+    const draft = drafts.get(formatAddress(address));
+    const reasons = draft === undefined ? [] : predictRefusal(context, { ...draft, change });
+    if (reasons.length === 0) return [];
+    return {
+      code: 'will-be-refused',
+      severity: 'error' as const,
+      class: 'failure' as const,
+      message: `the service will refuse to ${action} ${quoted(formatAddress(address))}: ${reasons.join('; ')}`,
+      ...(place === undefined ? {} : { place }),
+      fix: 'give the token the permission, or apply with one that has it',
+    };
+  });
+}
+
+// Foresees what services will refuse to a token, by what they tell of its rights on the paths of a plan's calls. A right that
+// is not told is not missing (rule 30). Pure.
+
+/** What was asked about one target, with the number of requests that it took. */
+export interface AskedRights {
+  readonly rights: TokenRights;
+  readonly paths: number;
+  readonly requests: number;
+}
+
+/** A plan, and what the services will refuse to the token that applies it. */
+interface CheckedPlan {
+  readonly plan: Plan;
+  readonly refusals: readonly Diagnostic[];
+}
+
+/** The paths of calls that name a right, by target, each once. */
+export function pathsWithRights({ plan }: Pick<CheckedPlan, 'plan'>): ReadonlyMap<string, readonly string[]> {
+  const calls = plan.changes
+    .flatMap((change) => change.calls)
+    .filter(({ permission }) => permission !== undefined);
+  const byTarget = Map.groupBy(calls, ({ target }) => target);
+  return new Map([...byTarget].map(([target, of]) => [target, [...new Set(of.map(pathOf))].sort()] as const));
+}
+
+/** Adds notes to the changes, errors for the apply of this token, and what was asked to the coverage. */
+export function withForeseenRefusals<Checked extends CheckedPlan>(
+  planning: Checked,
+  asked: ReadonlyMap<string, AskedRights>,
+): Checked {
+  if (asked.size === 0) return planning;
+  const { plan, refusals } = planning;
+  const missing = plan.changes.flatMap((change) => missingRights(change, asked));
+  const notes = Map.groupBy(
+    missing.filter(({ change }) => !isReadOnly(asked.get(change.address.target)?.rights)),
+    ({ change }) => change,
+  );
+  const changes = plan.changes.map((change) => {
+    const rights = [...new Set((notes.get(change) ?? []).map(({ right }) => right))];
+    return rights.length === 0 ? change : { ...change, notes: [...change.notes, noteOf(rights)] };
+  });
+  return {
+    ...planning,
+    plan: { ...plan, changes, coverage: withQuestions(plan.coverage, asked) },
+    refusals: [...refusals, ...refusedTogether(missing)],
+  };
+}
+
+interface MissingRight {
+  readonly change: Change;
+  readonly right: string;
+  readonly path: string;
+}
+
+function missingRights(change: Change, asked: ReadonlyMap<string, AskedRights>): MissingRight[] {
+  return change.calls.flatMap((call) => {
+    const { permission: right, target } = call;
+    const rights = asked.get(target)?.rights;
+    if (right === undefined || rights?.is !== 'told') return [];
+    const held = rights.on.get(pathOf(call));
+    const isMissing = held !== undefined && !held.has(right) && !held.has('root');
+    return isMissing ? [{ change, right, path: pathOf(call) }] : [];
+  });
+}
+
+/** The calls of services that tell rights by path hold no references. */
+function pathOf({ path }: Call): string {
+  return path.map(String).join('/');
+}
+
+const writing = ['create', 'update', 'delete', 'patch', 'sudo', 'root'];
+
+/** Whether the token has no right to write on any of the paths that were asked about. */
+function isReadOnly(rights: TokenRights | undefined): boolean {
+  return (
+    rights?.is === 'told' &&
+    rights.on.size > 0 &&
+    [...rights.on.values()].every((held) => !writing.some((right) => held.has(right)))
+  );
+}
+
+function noteOf(rights: readonly string[]): string {
+  return `the service will refuse this: this token lacks ${rights.map(quoted).join(' and ')}`;
+}
+
+/** One error for all that one right is missing for in a target: a read-only token lacks it for everything. */
+function refusedTogether(missing: readonly MissingRight[]): Diagnostic[] {
+  const groups = Map.groupBy(missing, ({ change, right }) => `${change.address.target} ${right}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { change, right, path } = first;
+    const what =
+      group.length === 1
+        ? `to ${change.action} ${quoted(formatAddress(change.address))}`
+        : `${counted(group.length, 'change')} in target ${quoted(change.address.target)}`;
+    const others = group.length === 1 ? '' : ` and ${counted(group.length - 1, 'other path')}`;
+    return {
+      code: 'will-be-refused' as const,
+      severity: 'error' as const,
+      class: 'failure' as const,
+      message: `the service will refuse ${what}: this token lacks ${quoted(right)} on ${quoted(path)}${others}`,
+      ...(group.length > 1 || change.place === undefined ? {} : { place: change.place }),
+      fix: 'give the token the permission, or apply with one that has it',
+    };
+  });
+}
+
+function withQuestions(coverage: Coverage, asked: ReadonlyMap<string, AskedRights>): Coverage {
+  return {
+    ...coverage,
+    targets: coverage.targets.map((covered) => {
+      const question = asked.get(covered.target);
+      if (question === undefined) return covered;
+      return {
+        ...covered,
+        requests: covered.requests + question.requests,
+        notes: [
+          ...covered.notes,
+          questionNote(question),
+          ...(isReadOnly(question.rights) ? [readOnlyNote] : []),
+        ],
+      };
+    }),
+  };
+}
+
+function questionNote({ rights, paths }: AskedRights): string {
+  return rights.is === 'told'
+    ? `besides reads, one POST asked what this token may do on ${counted(paths, 'path')}`
+    : `what this token may do was not told, so no refusal is foreseen: ${rights.why}`;
+}

@@ -1,0 +1,337 @@
+/**
+ * Everything that a plan is made from, by address: desired and live resources, and the ledger. Pure lookups, with the message
+ * for a name that was not found.
+ */
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { CommitOrder, MissingFiles } from '../model/checkout.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Inheritable } from '../model/kind-specs.ts';
+import type { Kind, LiveSet, RefusedValue, Registry } from '../model/kind.ts';
+import type { Ledger, LedgerRecord } from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
+import {
+  type DesiredResource,
+  type LiveResource,
+  type OwnershipEvidence,
+  type OwnershipTag,
+  ownOwnershipTag,
+} from '../model/resource.ts';
+import type { Dialect, Stack, Target } from '../model/stack.ts';
+import type { SourcesIn } from '../redaction/known-secrets.ts';
+import {
+  byAddress,
+  isLedgerOwned,
+  matchLive,
+  matchRecords,
+  matchUnread,
+  recordsAbout,
+  unmatchedRecords,
+  withRecordedOwnership,
+} from './match-live.ts';
+import { movedCode } from './moved-targets.ts';
+
+/** One target: what was read of each kind, and with how many requests. */
+interface LiveTarget {
+  readonly target: Target;
+  readonly dialect: Dialect;
+  readonly sets: ReadonlyMap<string, LiveSet>;
+  /** requests sent to read it */
+  readonly requests: number;
+  /** why the target could not be read; `sets` is empty then */
+  readonly unread?: Diagnostic;
+}
+
+/** The former name of a renamed stack, with what its ledger holds. */
+export interface FormerStack {
+  readonly name: string;
+  readonly hasLedger: boolean;
+  /** the id in its claims */
+  readonly stackId?: string;
+  /** addresses of the records that this plan takes over, and that no apply under the new name has written yet */
+  readonly records: ReadonlySet<AddressText>;
+  /** why it cannot be taken over */
+  readonly problems?: readonly Diagnostic[];
+}
+
+/** The ids in claims that are this stack's. */
+interface StackIds {
+  /** undefined until the first apply has made one */
+  readonly own?: string | undefined;
+  /** of claims that this stack has taken over, and that still have the former id */
+  readonly taken?: readonly string[] | undefined;
+}
+
+export interface PlanContextInput {
+  readonly stack: Stack;
+  readonly kinds: Registry;
+  readonly desired: readonly DesiredResource[];
+  readonly targets: readonly LiveTarget[];
+  readonly ledger: Ledger;
+  /** `desired` is only a part of the stack: resources outside of it are left as they are (rule 41) */
+  readonly isSelection?: boolean;
+  /** false when a manifest could not be read: nothing is pruned then */
+  readonly manifestsComplete: boolean;
+  /** resources that an unfinished apply of this stack had begun to create, if their target is still the same place */
+  readonly begunCreations?: ReadonlySet<AddressText>;
+  /** for a renamed stack */
+  readonly former?: FormerStack;
+  /** which ids make a claim this stack's; those of the ledger when absent */
+  readonly stackIds?: StackIds;
+  /** resources that an unfinished apply of this stack had begun to change in any way */
+  readonly begunChanges?: ReadonlySet<AddressText>;
+  /** the ledger was written from another repository, or another stack file */
+  readonly repositoryProblem?: Diagnostic | undefined;
+  /** undefined when no commit is known that was applied before */
+  readonly commitOrder?: CommitOrder | undefined;
+  /** tracked files that the work tree lacks; absent when no files were listed */
+  readonly missingFiles?: MissingFiles | undefined;
+  /** milliseconds since 1970; absent where nothing may depend on the time */
+  readonly now?: number | undefined;
+  /** the plan was approved before: a change for which it is too late by now stays in it, and becomes stale when it is its turn */
+  readonly isApproved?: boolean | undefined;
+  /** where the secrets of this run that a text contains come from */
+  readonly secretsIn?: SourcesIn | undefined;
+}
+
+export interface PlanContext {
+  readonly stack: Stack;
+  /** declared resources without tombstones */
+  readonly desired: ReadonlyMap<AddressText, DesiredResource>;
+  readonly tombstones: ReadonlyMap<AddressText, DesiredResource>;
+  readonly live: ReadonlyMap<AddressText, LiveResource>;
+  readonly ledger: Ledger;
+  readonly commitOrder: CommitOrder | undefined;
+  readonly missingFiles: MissingFiles | undefined;
+  readonly now: number | undefined;
+  readonly isApproved: boolean;
+  /** Where the secrets of this run that a text contains come from. */
+  readonly secretsIn: SourcesIn;
+  kind(name: string): Kind;
+  kinds(): readonly Kind[];
+  target(name: string): LiveTarget;
+  /** The ledger's record of the resource at this address; never of an earlier one with another id. */
+  record(address: Address): LedgerRecord | undefined;
+  /** The address of that record in the ledger: after a rename it is still the former one. */
+  recordedAt(address: Address): AddressText | undefined;
+  /**
+   * Addresses of records that match no live resource: it is gone, or was renamed and recorded again. With a selection only
+   * those of selected resources.
+   */
+  readonly unmatched: readonly AddressText[];
+  /** Whether an interrupted apply of this stack had begun to create it (rule 24). */
+  hasBegunToCreate(address: Address): boolean;
+  /** Whether an interrupted apply of this stack had begun to change it in any way. */
+  hasBegunToChange(address: Address): boolean;
+  /** the id that this stack writes into its claims; undefined until the first apply has made one */
+  readonly stackId: string | undefined;
+  /** undefined for a stack that was never renamed */
+  readonly former: FormerStack | undefined;
+  /** Whether the name in a claim or birth mark is this stack's current or former name (rule 21). */
+  isOurs(stack: string | undefined): boolean;
+  /** Whether a claim is this stack's: by its name and its id. A claim without an id is from before stacks had one. */
+  isOurClaim(claim: OwnershipTag): boolean;
+  /** Whether a resource has a claim of this stack that is not inherited. */
+  bearsOurClaim(witness: OwnershipEvidence): boolean;
+  /** Whether resources of this kind and target are known as ours by the ledger, because the target keeps no claims (rule 48). */
+  isLedgerOwned(address: Address): boolean;
+  /** A resource as it was read again, with the claim that `live` has there where the target keeps none. */
+  withClaim(live: LiveResource): LiveResource;
+  /** whether some target has another identity than the ledger's records of it (rules 37) */
+  readonly isDisplaced: boolean;
+  /** Whether the target and the kind of this address are part of the plan. */
+  isInView(address: Address): boolean;
+  /** Why a resource of this kind and target may exist although it was not found; undefined when all were read. */
+  blindSpot(address: Address): string | undefined;
+  /** The same for this one address: without gaps that concern only another single resource. */
+  ownBlindSpot(address: Address): string | undefined;
+  /**
+   * Why this resource could not be read: it may exist or not, so the plan leaves it out (rule 39). Undefined for a
+   * resource that was looked for, found or not.
+   */
+  unseen(address: Address): string | undefined;
+  /** Why resources like this cannot be had in the target at all. */
+  unsupported(address: Address): LiveSet['unsupported'];
+  /** Top-level fields that the service answers for no resource of this kind. */
+  lacking(address: Address): readonly string[];
+  /** What a declared resource inherits from a parent after the plan; undefined where the plan changes nothing about it. */
+  inheritable(address: Address): Inheritable | undefined;
+  /** Declared values that the service refuses if they are sent. */
+  refusedValues(address: Address): readonly RefusedValue[];
+  /** Sentences about settings that a resource will not have after its creation. */
+  predictedNotes(address: Address): readonly string[];
+  /** whether everything was read: if not, nothing undeclared is removed in any target (architecture: promises) */
+  readonly isComplete: boolean;
+  /** whether `desired` is only a part of the stack: then nothing is removed for not being declared */
+  readonly isSelection: boolean;
+}
+
+/** @throws on a kind or target that validation should have refused: a bug */
+export function makePlanContext(input: PlanContextInput): PlanContext {
+  const { stack, ledger } = input;
+  const isTombstone = (resource: DesiredResource) => resource.metadata.remove !== undefined;
+  const desired = byAddress(input.desired.filter((resource) => !isTombstone(resource)));
+  const targets = new Map(input.targets.map((found) => [found.target.name, found] as const));
+  const kind = (name: string) => found(input.kinds.get(name), `kind ${name}`);
+  const target = (name: string) => found(targets.get(name), `target ${name}`);
+  const setOf = (address: Address) => target(address.target).sets.get(address.kind);
+  const matched = matchLive(allLive(input), { desired, ledger, kind });
+  const recorded = matchRecords(ledger, matched);
+  const recordedAt = (address: Address) => recorded.get(formatAddress(address));
+  const ledgerOwned = (address: Address) => isLedgerOwned(kind(address.kind), target(address.target).target);
+  const former = input.former ?? withoutLedger(stack);
+  const { isOurs, withoutOwnId, ...claims } = ownershipTagsOf(input, former);
+  const withClaim = (read: LiveResource) => {
+    const resource = withoutOwnId(read);
+    const text = ledgerOwned(resource.address) ? recordedAt(resource.address) : undefined;
+    if (text === undefined) return resource;
+    const isFormer = former?.records.has(text) === true;
+    return withRecordedOwnership(resource, ledger.records.get(text), isFormer ? former.name : stack.name);
+  };
+  const live = new Map([...matched].map(([text, resource]) => [text, withClaim(resource)] as const));
+  const unseen = matchUnread(allUnseen(input), allLive(input), { desired, live, kind });
+  const { isSelection = false } = input;
+  const unmatched = unmatchedRecords(ledger, live);
+  const selected = [...desired.keys()].flatMap((text) => live.get(text) ?? []);
+  return {
+    stack,
+    desired,
+    tombstones: byAddress(input.desired.filter(isTombstone)),
+    live,
+    ledger,
+    ...givenTo(input),
+    isApproved: input.isApproved ?? false,
+    secretsIn: input.secretsIn ?? (() => []),
+    kind,
+    kinds: () => [...input.kinds.values()],
+    target,
+    record: (address) => {
+      const known = recordedAt(address);
+      const record = known === undefined ? undefined : ledger.records.get(known);
+      // The record of a part of a deleted whole proves nothing about the part of a later whole of the same name.
+      const isOfAnother =
+        record?.id !== undefined &&
+        kind(address.kind).ownership.by === 'part' &&
+        !live.has(formatAddress(address));
+      return isOfAnother ? undefined : record;
+    },
+    recordedAt,
+    former,
+    unmatched: isSelection ? recordsAbout(selected, unmatched, ledger) : unmatched,
+    isOurs,
+    ...claims,
+    isLedgerOwned: ledgerOwned,
+    withClaim,
+    hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
+    isDisplaced: input.targets.some(({ unread }) => unread?.code === movedCode),
+    isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
+    blindSpot: (address) => blindSpots(input, target(address.target), address)[0],
+    ownBlindSpot: (address) => {
+      const found = target(address.target);
+      const ofOthers = new Set(found.sets.get(address.kind)?.unseen?.values());
+      return blindSpots(input, found, address).find((why) => !ofOthers.has(why));
+    },
+    unseen: (address) => target(address.target).unread?.message ?? unseen.get(formatAddress(address)),
+    unsupported: (address) => setOf(address)?.unsupported,
+    lacking: (address) => setOf(address)?.lacking ?? [],
+    inheritable: (address) => setOf(address)?.inheritable?.get(formatAddress(address)),
+    refusedValues: (address) => setOf(address)?.refusedValues?.get(formatAddress(address)) ?? [],
+    predictedNotes: (address) => setOf(address)?.predictedNotes?.get(formatAddress(address)) ?? [],
+    isComplete:
+      input.manifestsComplete &&
+      input.targets.every(({ unread }) => unread === undefined) &&
+      allSets(input).every(({ incomplete }) => incomplete.length === 0),
+    isSelection,
+  };
+}
+
+/** What the plan is made with besides resources and records. */
+function givenTo({ commitOrder, missingFiles, now }: PlanContextInput) {
+  return { commitOrder, missingFiles, now };
+}
+
+/** Which claims and creator marks are this stack's, by name and id, and what an interrupted apply of it began. */
+function ownershipTagsOf(input: PlanContextInput, former: FormerStack | undefined) {
+  const { stack, ledger, begunChanges, begunCreations } = input;
+  const ids: StackIds = input.stackIds ?? { own: ledger.stackId, taken: ledger.takenIds };
+  const isOurs = (name: string | undefined) =>
+    name !== undefined && (name === stack.name || name === stack.renamedFrom);
+  const hasFormerId = ({ id }: OwnershipTag) => former?.hasLedger === false || id === former?.stackId;
+  const hasOwnId = (claim: OwnershipTag) =>
+    claim.id === ids.own || (claim.stack === former?.name && hasFormerId(claim));
+  const isOurClaim = ({ stack: name, id }: OwnershipTag) =>
+    isOurs(name) && (id === undefined || ids.taken?.includes(id) === true);
+  return {
+    isOurs,
+    isOurClaim,
+    stackId: ids.own,
+    bearsOurClaim: (witness: OwnershipEvidence) => {
+      const claim = ownOwnershipTag(witness);
+      return claim !== undefined && isOurClaim(claim);
+    },
+    /** An own id is left out of a claim: it is no part of what is compared. */
+    withoutOwnId: (live: LiveResource): LiveResource => {
+      const { claim } = live.witness;
+      if (claim?.id === undefined || !hasOwnId(claim)) return live;
+      const { id: _, ...own } = claim;
+      return { ...live, witness: { ...live.witness, claim: own } };
+    },
+    hasBegunToChange: (address: Address) =>
+      [begunChanges, begunCreations].some((begun) => begun?.has(formatAddress(address)) === true),
+  };
+}
+
+function blindSpots(
+  { manifestsComplete }: PlanContextInput,
+  found: LiveTarget,
+  { kind }: Address,
+): readonly string[] {
+  if (!manifestsComplete) return ['not every manifest could be read'];
+  return found.unread === undefined ? (found.sets.get(kind)?.incomplete ?? []) : [found.unread.message];
+}
+
+function withoutLedger({ renamedFrom }: Stack): FormerStack | undefined {
+  if (renamedFrom === undefined) return undefined;
+  return { name: renamedFrom, hasLedger: false, records: new Set() };
+}
+
+function allSets({ targets }: PlanContextInput): LiveSet[] {
+  return targets.flatMap(({ sets }) => [...sets.values()]);
+}
+
+function allUnseen(input: PlanContextInput): ReadonlyMap<AddressText, string> {
+  return new Map(allSets(input).flatMap(({ unseen = [] }) => [...unseen]));
+}
+
+function allLive(input: PlanContextInput): LiveResource[] {
+  return allSets(input).flatMap(({ resources }) => resources);
+}
+
+function found<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`no ${what} in this plan`);
+  return value;
+}
+
+// The message for a name that was not found: it does not exist, or it could not be looked for (rules 5, 8).
+
+/** @param refers the beginning of the sentence, up to the name: `"A" refers to "B"` */
+export function missingReference(
+  context: PlanContext,
+  to: Address,
+  refers: string,
+): Pick<Diagnostic, 'class' | 'message' | 'fix'> {
+  const blind = context.isInView(to) ? context.blindSpot(to) : undefined;
+  // A resource outside of a selection may be declared all the same.
+  const [there, add] = context.isSelection ? ['in this selection', 'add it'] : ['declared', 'declare it'];
+  if (blind === undefined) {
+    return {
+      class: 'invalid',
+      message: `${refers}, which is neither ${there} nor live`,
+      fix: `${add}, or correct the name`,
+    };
+  }
+  return {
+    class: 'incomplete',
+    message: `${refers}, which is not ${there}, and nobody can tell whether it is live: ${blind}`,
+    fix: `make it possible to read ${quoted(formatAddress(to))}, then plan again`,
+  };
+}

@@ -1,0 +1,297 @@
+/**
+ * The last look before a write (rule 29): compares the fields that the plan relied on once more. Already as desired:
+ * nothing to do. As before: send. Anything else changed since the plan: stale, and nothing is sent.
+ */
+
+import { formatAddress } from '../model/address.ts';
+import type { Change } from '../model/change.ts';
+import { formatOwnershipTag, type LiveResource, type OwnershipTag } from '../model/resource.ts';
+import type { FieldChange } from '../model/field.ts';
+import { canonicalText, type Json, sameJson } from '../model/json.ts';
+import type { Overridden } from '../model/kind.ts';
+import { type ResourceComparison, compareResource } from './compare-resource.ts';
+import type { Draft } from './draft-declared.ts';
+import type { PlanContext } from './plan-context.ts';
+import { isAsLastWritten, overriddenChange, overriddenIn } from './last-written.ts';
+
+export type Recheck =
+  | { readonly is: 'send' }
+  | { readonly is: 'done' }
+  | { readonly is: 'stale'; readonly why: string };
+
+/** A call of a change of which another call was sent before: what that one wrote is no longer as the plan saw it. */
+export interface LaterCall {
+  /** top-level names of the fields that the call writes */
+  readonly written: ReadonlySet<string>;
+  /** the facts among the change's preconditions that the call itself relies on */
+  readonly reliesOn: readonly string[];
+}
+
+export interface RecheckMoment {
+  /** milliseconds since 1970 */
+  readonly now: number;
+  /** absent while nothing of the change was sent but this call itself */
+  readonly later?: LaterCall | undefined;
+}
+
+/** Compares with what the plan relied on, and with the time. */
+export function recheckAt(
+  context: PlanContext,
+  draft: Draft,
+  about: RecheckMoment & { readonly change: Change },
+  found: LiveResource | undefined,
+): Recheck {
+  const expired = whyExpired(context, draft, about.now);
+  return expired === undefined ? recheckDraft(context, draft, about, found) : stale(expired);
+}
+
+function recheckDraft(
+  context: PlanContext,
+  draft: Draft,
+  about: { readonly change: Change; readonly later?: LaterCall | undefined },
+  found: LiveResource | undefined,
+): Recheck {
+  const { change, later } = about;
+  const { action } = change;
+  const now = found && context.withClaim(found);
+  if (action === 'create' && later === undefined) return recheckCreate(context, draft, now);
+  const takesAway = action === 'delete' || action === 'release';
+  if (now === undefined) return takesAway ? { is: 'done' } : stale('it is gone from the service');
+  const owner = movedOwner(context, draft, change, now);
+  if (owner !== undefined) return stale(owner);
+  const isDelete = action === 'delete' && context.kind(change.address.kind).ownership.by !== 'part';
+  const verdict = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, about, now);
+  const fact = verdict.is === 'send' ? movedFact(about, now) : undefined;
+  return fact === undefined ? verdict : stale(fact);
+}
+
+/** Time goes on between a plan, its approval and the write: by now it may be too late for what the change asks for. */
+function whyExpired(context: PlanContext, draft: Draft, now: number): string | undefined {
+  const { address } = draft.change;
+  const resource = context.desired.get(formatAddress(address));
+  if (resource === undefined) return undefined;
+  const { desired, live } = draft;
+  return compareResource(context, { address, resource, desired, live }, now).expired?.message;
+}
+
+/** Whether it can become too late for a change at all. */
+export function mayExpire(context: PlanContext, draft: Draft): boolean {
+  return whyExpired(context, draft, Number.POSITIVE_INFINITY) !== undefined;
+}
+
+function stale(why: string): Recheck {
+  return { is: 'stale', why };
+}
+
+/** For creates that would overwrite an existing resource: one that exists now did not when the plan was made. */
+function recheckCreate(context: PlanContext, draft: Draft, now: LiveResource | undefined): Recheck {
+  if (now === undefined) return { is: 'send' };
+  const { fields } = compareNow(context, draft, now);
+  return fields.length === 0
+    ? { is: 'done' }
+    : stale('something of that name appeared since the plan was made');
+}
+
+function recheckDelete(context: PlanContext, draft: Draft, now: LiveResource): Recheck {
+  const { address } = draft.change;
+  const kind = context.kind(address.kind);
+  const record = context.record(address);
+  if (context.isLedgerOwned(address) && !context.isOurs(now.witness.bornOf))
+    return stale('its birth mark is gone');
+  const obstacles =
+    draft.remove === 'force'
+      ? unapproved(draft, overriddenIn(context, now))
+      : [...(kind.blockers?.(now, 'delete', record) ?? []), ...changedSince(context, now)];
+  if (obstacles.length > 0) return stale(obstacles.join('; '));
+  const isWitnessed = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
+  return isWitnessed && !isAsLastWritten(context, now, record)
+    ? stale('it changed since our last write')
+    : { is: 'send' };
+}
+
+function changedSince(context: PlanContext, now: LiveResource): string[] {
+  const change = overriddenChange(context, now);
+  return change === undefined ? [] : [change.message];
+}
+
+/** What a forced deletion would override now and the approved plan did not show. */
+function unapproved({ overridden = [] }: Draft, now: readonly Overridden[]): string[] {
+  const known = new Set(overridden.map(({ field }) => canonicalText({ ...field })));
+  return now.flatMap(({ field, message }) => (known.has(canonicalText({ ...field })) ? [] : [message]));
+}
+
+/** A difference in the written fields that the plan did not show means that live changed since. */
+function recheckFields(
+  context: PlanContext,
+  draft: Draft,
+  { change, later }: { readonly change: Change; readonly later?: LaterCall | undefined },
+  now: LiveResource,
+): Recheck {
+  const own = change.fields.filter(isOwnField).map((planned) => [planned, stateOfOwn(planned, now)] as const);
+  const moved = own.find(([, state]) => state === 'moved');
+  if (moved !== undefined) return stale(`${pathText(moved[0])} moved since the plan was made`);
+  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
+  const problem = problems.find(({ severity }) => severity === 'error');
+  if (problem !== undefined) return stale(problem.message);
+  const isWritten = ({ path: [name = ''] }: FieldChange) => later === undefined || later.written.has(name);
+  const left = fieldsOfWrite(context, change, fields).filter(isWritten);
+  const planned = new Map(change.fields.map((field) => [pathText(field), field] as const));
+  const isExpected = later === undefined ? isAsPlanned : isAsPlannedInPart;
+  const unplanned = left.find((field) => !isExpected(planned.get(pathText(field)), field));
+  if (unplanned !== undefined) return stale(`${pathText(unplanned)} moved since the plan was made`);
+  if (later?.written.size === 0) return { is: 'send' };
+  const isDone = left.length === 0 && own.every(([field, state]) => state === 'after' || !isWritten(field));
+  return isDone ? { is: 'done' } : { is: 'send' };
+}
+
+/**
+ * Whether live is as a call of the change was to make it, whatever the answer: a deleted resource is gone, and the
+ * written fields are as planned. It does not prove that this call did it.
+ * @param written top-level names of the fields that the call writes
+ */
+export function isCarriedOut(
+  context: PlanContext,
+  draft: Draft,
+  { change, written }: { readonly change: Change; readonly written: ReadonlySet<string> },
+  found: LiveResource | undefined,
+): boolean {
+  const now = found && context.withClaim(found);
+  const { ownership, absent } = context.kind(change.address.kind);
+  const isDelete = change.action === 'delete' && ownership.by !== 'part';
+  if (now === undefined || isDelete) return isDelete && now === undefined;
+  if (written.size === 0 && change.action !== 'create') return false;
+  if (movedOwner(context, draft, change, now) !== undefined) return false;
+  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
+  if (problems.some(({ severity }) => severity === 'error')) return false;
+  const isWritten = ({ path: [name = ''] }: FieldChange) => written.has(name);
+  const own = change.fields.filter((field) => isOwnField(field) && isWritten(field));
+  return (
+    own.every((field) => stateOfOwn(field, now) === 'after') &&
+    !fields.some((field) => absent === 'default' || isWritten(field))
+  );
+}
+
+/** A release that changes only the claim and the ledger. */
+function releasesOnly({ change, desired }: Draft): boolean {
+  return change.action === 'release' && Object.keys(desired).length === 0;
+}
+
+const nothing: Pick<ResourceComparison, 'fields' | 'problems'> = { fields: [], problems: [] };
+
+/** The differences in fields that the write touches: planned fields, or all where every write replaces the whole resource. */
+function fieldsOfWrite(
+  context: PlanContext,
+  change: Change,
+  fields: readonly FieldChange[],
+): readonly FieldChange[] {
+  if (context.kind(change.address.kind).absent === 'default') return fields;
+  const written = new Set(change.fields.map(({ path }) => path[0]));
+  return fields.filter(({ path }) => written.has(path[0]));
+}
+
+function pathText({ path }: FieldChange): string {
+  return path.join('.');
+}
+
+/** Whether a difference is the planned one. If the value before was unknown, only the value after must be the same. */
+function isAsPlanned(planned: FieldChange | undefined, found: FieldChange): boolean {
+  if (planned === undefined || !sameJson(planned.after, found.after)) return false;
+  return (
+    planned.unknown !== undefined || (found.unknown === undefined && sameJson(planned.before, found.before))
+  );
+}
+
+/**
+ * The same after another call of the change was sent: that one may have created the resource, whose unset fields the plan could not
+ * know, or have added or removed a part of the elements of a set.
+ */
+function isAsPlannedInPart(planned: FieldChange | undefined, found: FieldChange): boolean {
+  if (isAsPlanned(planned, found)) return true;
+  if (planned === undefined || !sameJson(planned.after, found.after)) return false;
+  if (planned.before === undefined) return isUnset(found.before);
+  const [before, after, now] = [planned.before, planned.after, found.before].map(elementsOf);
+  if (planned.shape !== 'set' || !before || !after || !now) return false;
+  return (
+    [...now].every((element) => before.has(element) || after.has(element)) &&
+    [...before].every((element) => !after.has(element) || now.has(element))
+  );
+}
+
+function isUnset(value: Json | undefined): boolean {
+  return value === undefined || [null, '', false, [], {}].some((empty) => sameJson(value, empty));
+}
+
+function elementsOf(value: Json | undefined): ReadonlySet<string> | undefined {
+  return Array.isArray(value) ? new Set(value.map(canonicalText)) : undefined;
+}
+
+function compareNow(context: PlanContext, draft: Draft, now: LiveResource) {
+  const resource = context.desired.get(formatAddress(draft.change.address));
+  return compareResource(context, {
+    address: draft.change.address,
+    resource,
+    desired: draft.desired,
+    live: now,
+  });
+}
+
+/** Claim and name are fields of the planner itself: no kind's table has them. */
+function isOwnField({ path }: FieldChange): boolean {
+  return path.length === 1 && (path[0] === 'claim' || path[0] === 'name');
+}
+
+type FieldState = 'before' | 'after' | 'moved';
+
+function stateOfOwn({ path, before, after }: FieldChange, now: LiveResource): FieldState {
+  const value = path[0] === 'name' ? now.spec['name'] : ownershipTagText(now.witness.claim);
+  if (sameJson(value, after)) return 'after';
+  return sameJson(value, before) ? 'before' : 'moved';
+}
+
+function movedFact(
+  { change, later }: { readonly change: Change; readonly later?: LaterCall | undefined },
+  now: LiveResource,
+): string | undefined {
+  const moved = Object.entries(change.preconditions).find(
+    ([name, value]) =>
+      (later === undefined || later.reliesOn.includes(name)) && !sameJson(now.facts[name] ?? null, value),
+  );
+  return moved === undefined ? undefined : `${moved[0]} moved since the plan was made`;
+}
+
+/**
+ * A claim that this change does not write must still be the one that the plan saw, or, for a part, the one that the same
+ * plan writes to the whole.
+ */
+function movedOwner(
+  context: PlanContext,
+  draft: Draft,
+  change: Change,
+  now: LiveResource,
+): string | undefined {
+  if (change.fields.some((field) => isOwnField(field) && field.path[0] === 'claim')) return undefined;
+  const current = ownershipTagText(now.witness.claim);
+  const isSeen = current === ownershipTagText(ownershipTagSeen(context, draft));
+  const isGiven = draft.claim !== undefined && current === ownershipTagText(draft.claim);
+  return isSeen || isGiven ? undefined : 'its claim moved since the plan was made';
+}
+
+/**
+ * The claim that the plan saw in the service. That of a part is the claim of its whole, by which the plan judged it: so a kind of
+ * parts that does not read it again writes nothing.
+ */
+function ownershipTagSeen(
+  context: PlanContext,
+  { change: { address }, live }: Draft,
+): OwnershipTag | undefined {
+  const { ownership } = context.kind(address.kind);
+  const whole = ownership.by === 'part' ? context.live.get(formatAddress(ownership.of(address))) : undefined;
+  if (whole === undefined) return live?.witness.claim;
+  const { claim } = whole.witness;
+  return claim?.recorded ? undefined : claim;
+}
+
+/** An inherited claim differs from the same claim on the resource itself. */
+function ownershipTagText(claim: OwnershipTag | undefined): string | undefined {
+  return claim && `${formatOwnershipTag(claim)}${claim.inherited ? ' (inherited)' : ''}`;
+}

@@ -1,0 +1,73 @@
+/**
+ * `protect` and `onRemove` where no claim holds them: only the ledger's record keeps them. They are fields of a change, so that a plan
+ * shows them and an approval covers them; recording them sends no request.
+ */
+import type { FieldChange } from '../model/field.ts';
+import type { Kind } from '../model/kind.ts';
+import type { Metadata } from '../model/resource.ts';
+import type { LedgerRecord } from '../model/ledger.ts';
+import type { Address } from '../model/address.ts';
+import type { PlanContext } from './plan-context.ts';
+
+type RemovalSettings = Pick<LedgerRecord, 'protect' | 'onRemove'>;
+
+/** Whether only records keep the flags of this resource, and its removal depends on them. */
+function keepsFlagsInLedger(context: Pick<PlanContext, 'kind' | 'isLedgerOwned'>, address: Address): boolean {
+  const { ownership }: Kind = context.kind(address.kind);
+  return (ownership.by === 'ledger' && ownership.undeclared === 'delete') || context.isLedgerOwned(address);
+}
+
+/**
+ * The changes of the flags from a record to a declaration. A record without them means `protect: false` and no `onRemove`.
+ * @param record undefined for a resource that does not exist yet
+ */
+export function flagChanges(
+  context: Pick<PlanContext, 'kind' | 'isLedgerOwned'>,
+  address: Address,
+  { record, declared }: { readonly record: RemovalSettings | undefined; readonly declared: Metadata },
+): FieldChange[] {
+  if (!keepsFlagsInLedger(context, address)) return [];
+  const [before, after] = [record && flagsOf(record), flagsOf(declared)];
+  const isProtectChanged = (before?.protect ?? false) !== after.protect;
+  return [
+    ...(isProtectChanged ? [fieldChange('protect', before?.protect, after.protect)] : []),
+    ...(before?.onRemove === after.onRemove
+      ? []
+      : [fieldChange('onRemove', before?.onRemove, after.onRemove)]),
+  ];
+}
+
+function flagsOf({ protect = false, onRemove }: RemovalSettings) {
+  return { protect, onRemove };
+}
+
+function fieldChange(
+  name: keyof RemovalSettings,
+  before: boolean | string | undefined,
+  after: boolean | string | undefined,
+): FieldChange {
+  return {
+    path: [name],
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    shape: 'scalar',
+  };
+}
+
+/** The value of a flag as the ledger has it. */
+export const recordedFlags: Readonly<
+  Record<string, (record: RemovalSettings | undefined) => boolean | string | undefined>
+> = {
+  protect: (record) => record?.protect ?? false,
+  onRemove: (record) => record?.onRemove,
+};
+
+/** Whether a field change is about a flag that only the ledger keeps: no call is made for it. */
+export function isRecordedFlag({ path: [name = '', ...below] }: Pick<FieldChange, 'path'>): boolean {
+  return below.length === 0 && Object.hasOwn(recordedFlags, name);
+}
+
+/** The field changes that are carried out by requests. */
+export function sentFields(fields: readonly FieldChange[]): readonly FieldChange[] {
+  return fields.filter((field) => !isRecordedFlag(field));
+}

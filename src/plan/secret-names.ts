@@ -1,0 +1,100 @@
+/**
+ * Finds secrets of a run in names of resources and in keys that users choose. Both are stored and shown as they are, because resources
+ * are found by them (rule 42): no plan is made from a declared one, and a live one is warned of. Pure.
+ */
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { isJsonObject, type Path } from '../model/json.ts';
+import type { SourcesIn } from '../redaction/known-secrets.ts';
+import type { FieldTable } from '../model/field.ts';
+import type { Registry } from '../model/kind.ts';
+import { quoted } from '../model/quoted.ts';
+import { formatAddress } from '../model/address.ts';
+import type { DesiredResource, Spec } from '../model/resource.ts';
+import type { PlanContext } from './plan-context.ts';
+
+const code = 'secret-in-name';
+
+/** Errors with their places: what is printed of them is redacted like everything else. */
+export function declaredSecretNames(
+  resources: readonly DesiredResource[],
+  kinds: Registry,
+  sourcesIn: SourcesIn,
+): Diagnostic[] {
+  const all = resources.flatMap((resource) => namesIn(resource, kinds));
+  // Thousands of names are searched at once: there is hardly ever one.
+  if (sourcesIn(all.map(({ text }) => text).join('\n')).length === 0) return [];
+  return all.flatMap(({ text, what, place }) => {
+    const sources = sourcesIn(text);
+    if (sources.length === 0) return [];
+    const message = `${what} contains the secret of ${sources.join(' and ')}`;
+    return [{ code, severity: 'error', class: 'invalid', message, place: place(), fix }];
+  });
+}
+
+const fix =
+  'use another name; if the secret was ever committed or applied, revoke it: names and keys are stored and shown as they are';
+
+interface DeclaredName {
+  readonly text: string;
+  /** for messages */
+  readonly what: string;
+  place(): DesiredResource['place'];
+}
+
+function namesIn(resource: DesiredResource, kinds: Registry): DeclaredName[] {
+  const { address, metadata, spec, place, placeOf } = resource;
+  const kind = kinds.get(address.kind);
+  const former = metadata.renamedFrom;
+  return [
+    { text: address.name, what: `the name of this ${address.kind}`, place: () => place },
+    ...(former === undefined ? [] : [{ text: former, what: '"metadata.renamedFrom"', place: () => place }]),
+    ...chosenKeys(kind?.fields ?? {}, spec).map((path) => ({
+      text: path.at(-1) ?? '',
+      what: `a key of ${quoted(path.slice(0, -1).join('.'))}`,
+      place: () => placeOf(path, 'key'),
+    })),
+    ...(kind?.references?.(resource) ?? []).map(({ to, path }) => ({
+      text: to.name,
+      what: `a name in ${quoted(path[0] ?? '')}`,
+      place: () => placeOf(path),
+    })),
+  ];
+}
+
+/** The paths of keys that users choose, such as those of tags. */
+function chosenKeys(fields: FieldTable, spec: Spec): Path[] {
+  return Object.entries(fields).flatMap(([name, { compare, members }]) => {
+    const value = spec[name];
+    if (!isJsonObject(value)) return [];
+    const below = members === undefined ? [] : chosenKeys(members, value);
+    const own =
+      compare.shape === 'map' && members === undefined ? Object.keys(value).map((key) => [key]) : [];
+    return [...own, ...below].map((path) => [name, ...path]);
+  });
+}
+
+/** Warnings of what is live and not declared so: its values are redacted, and resources of such names are not removed. */
+export function liveSecretNames({ live, desired, kind, secretsIn }: PlanContext): Diagnostic[] {
+  const names = [...live.values()]
+    .filter(
+      ({ address }) => kind(address.kind).ownership.by !== 'part' && !desired.has(formatAddress(address)),
+    )
+    .map(({ address }) => ({ text: address.name, what: `the name of ${quoted(formatAddress(address))}` }));
+  const keys = [...live.values()].flatMap(({ address, spec }) =>
+    chosenKeys(kind(address.kind).fields, spec).map((path) => ({
+      text: path.at(-1) ?? '',
+      what: `a key of ${quoted(path.slice(0, -1).join('.'))} of ${quoted(formatAddress(address))}`,
+    })),
+  );
+  const all = [...names, ...keys];
+  if (secretsIn(all.map(({ text }) => text).join('\n')).length === 0) return [];
+  return all.flatMap(({ text, what }) => {
+    const sources = secretsIn(text);
+    if (sources.length === 0) return [];
+    const message = `${what}, as it is live, contains the secret of ${sources.join(' and ')}`;
+    return [{ code, severity: 'warning', class: 'failure', message, fix: liveFix }];
+  });
+}
+
+const liveFix =
+  'revoke that secret, for whoever may read the target has it; then rename it there, or remove the key';

@@ -1,0 +1,163 @@
+/**
+ * What the responses to the writes of a change prove (rule 40). A service may answer with success and keep the old value, so
+ * each value is compared with the one that was sent. A reset counts as done only after it was read. Pure.
+ */
+import type { CallId } from '../model/call.ts';
+import type { Change } from '../model/change.ts';
+import type { Field, FieldChange } from '../model/field.ts';
+import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json.ts';
+import type { ReturnedFields, Kind } from '../model/kind.ts';
+import type { LedgerRecord } from '../model/ledger.ts';
+import type { Spec } from '../model/resource.ts';
+import type { Answer } from '../model/http.ts';
+import { canonicalDefault, canonicalValue } from '../compare/comparisons.ts';
+import { notReturned } from '../compare/diff.ts';
+
+export interface ResponseCheck {
+  /** fields whose answered value differs from the one that was sent, with the answer as their value before */
+  readonly contradicted: readonly FieldChange[];
+  /** those of them that were to be reset, and still have the old value: the service ignored that */
+  readonly ignored: readonly FieldChange[];
+  /** fields that the service neither answers nor, as the plan found out, returns when read */
+  readonly unverifiable: readonly Path[];
+  /**
+   * Fields whose old value stays in the ledger: those whose reset was not seen yet, and those that were answered differently
+   * from what was sent.
+   */
+  readonly unproven: readonly Path[];
+}
+
+interface ReturnedChange {
+  readonly kind: Kind;
+  readonly change: Change;
+  /** answers to the calls that were carried out */
+  readonly answers: ReadonlyMap<CallId, Answer>;
+  /** the ledger's record when the plan was made */
+  readonly record: LedgerRecord | undefined;
+  /** the record that the change is to leave; absent when the resource is no longer declared */
+  readonly drafted: LedgerRecord | undefined;
+}
+
+export function checkResponses({ kind, change, answers, record, drafted }: ReturnedChange): ResponseCheck {
+  const values = returnedFields(kind, change, answers);
+  const own = change.fields.filter(({ path: [name = ''] }) => Object.hasOwn(kind.fields, name));
+  const states = own.map((field) => [field, stateOf(kind, field, values)] as const);
+  const isReset = ({ path }: FieldChange) =>
+    valueAt(record?.fields, path) !== undefined && valueAt(drafted?.fields, path) === undefined;
+  const contradicted = states.flatMap(([field, { is, answered }]) =>
+    is === 'different' ? [{ ...field, ...(answered === undefined ? {} : { before: answered }) }] : [],
+  );
+  return {
+    contradicted,
+    ignored: contradicted.filter((field) => {
+      const sent = change.fields.find(({ path }) => sameJson([...path], [...field.path]));
+      return isToDefault(kind, field) && sent?.before !== undefined && sameJson(field.before, sent.before);
+    }),
+    unverifiable: states.flatMap(([{ path }, { is }]) => (is === 'never answered' ? [path] : [])),
+    unproven: states.flatMap(([field, { is }]) =>
+      is === 'different' || (isReset(field) && isToBeRead(field, is)) ? [field.path] : [],
+    ),
+  };
+}
+
+function isToDefault({ fields }: Kind, { path: [name = '', ...below], after = null }: FieldChange): boolean {
+  const field = fields[name];
+  return below.length === 0 && field?.default !== undefined && sameJson(after, canonicalDefault(field));
+}
+
+/** A field that no read returns is proved by the answer alone, or it would be reset in every plan. */
+function isToBeRead({ unknown }: FieldChange, is: ResponseState['is']): boolean {
+  return is === 'not answered' || (is === 'as sent' && unknown === undefined);
+}
+
+/** The last answered value by field; `undefined` where an answer lacks a field that its call may have written. */
+function returnedFields(
+  kind: Kind,
+  { calls, sharedCall }: Change,
+  answers: ReadonlyMap<CallId, Answer>,
+): ReadonlyMap<string, Json | undefined> {
+  const values = new Map<string, Json | undefined>();
+  for (const call of calls.toSorted((a, b) => a.order - b.order)) {
+    const answer = call.id === sharedCall ? undefined : answers.get(call.id);
+    const answered: ReturnedFields | undefined = answer && kind.fieldsFromResponse?.(call, answer);
+    for (const name of answered?.about ?? []) values.set(name, answered?.spec[name]);
+  }
+  return values;
+}
+
+interface ResponseState {
+  /** `never answered`: neither by the write nor by reads; `not answered`: not by the write, so it has to be read */
+  readonly is: 'as sent' | 'different' | 'never answered' | 'not answered';
+  readonly answered?: Json | undefined;
+}
+
+function stateOf(
+  kind: Kind,
+  change: FieldChange,
+  values: ReadonlyMap<string, Json | undefined>,
+): ResponseState {
+  const [name = '', ...below] = change.path;
+  const field = kind.fields[name];
+  // No answer is expected for a secret; every plan says that its drift cannot be seen.
+  if (field === undefined || field.writeOnly || field.local) return { is: 'not answered' };
+  if (!values.has(name)) return { is: change.unknown === notReturned ? 'never answered' : 'not answered' };
+  const value = values.get(name);
+  const found = value === undefined ? undefined : returnedAt(field, value, below);
+  if (found === undefined) return { is: change.before === undefined ? 'never answered' : 'not answered' };
+  const { answered } = found;
+  return agrees(found.field, answered, wantedBy(change, field))
+    ? { is: 'as sent' }
+    : { is: 'different', answered };
+}
+
+/** Without a value after, a field is reset to its default, and a key of a map is removed. */
+function wantedBy({ path, after }: FieldChange, field: Field): Json | undefined {
+  return after === undefined && path.length === 1 ? canonicalDefault(field) : after;
+}
+
+interface ReturnedValue {
+  /** absent for a key of a map */
+  readonly field?: Field;
+  /** canonical; undefined: the map has no such key */
+  readonly answered: Json | undefined;
+}
+
+/** The answered value at a path; undefined when the answer lacks the member. */
+function returnedAt(field: Field, value: Json, [member, ...below]: Path): ReturnedValue | undefined {
+  const canonical = canonicalValue(field, value);
+  if (member === undefined) return { field, answered: canonical };
+  const found = isJsonObject(canonical) ? ownMember(canonical, member) : undefined;
+  const table = field.members?.[member];
+  if (table === undefined) return { answered: found };
+  return found === undefined ? undefined : returnedAt(table, found, below);
+}
+
+/** For an object with fields of its own, only members that were sent and answered are compared. */
+function agrees(field: Field | undefined, answered: Json | undefined, wanted: Json | undefined): boolean {
+  const { members } = field ?? {};
+  if (members === undefined || !isJsonObject(answered) || !isJsonObject(wanted))
+    return sameJson(answered, wanted);
+  return Object.entries(wanted).every(([name, value]) => {
+    const found = ownMember(answered, name);
+    return found === undefined || agrees(members[name], found, value);
+  });
+}
+
+function valueAt(spec: Spec | undefined, path: Path): Json | undefined {
+  let value: Json | undefined = spec;
+  for (const segment of path) value = isJsonObject(value) ? ownMember(value, segment) : undefined;
+  return value;
+}
+
+/** A copy of `spec` with the values of `from` at these paths; a value that `from` lacks is removed. */
+export function withValuesAt(spec: Spec, from: Spec, paths: readonly Path[]): Spec {
+  return paths.reduce((into, path) => withValueAt(into, path, valueAt(from, path)), spec);
+}
+
+function withValueAt(into: Spec, [name = '', ...below]: Path, value: Json | undefined): Spec {
+  const { [name]: _, ...others } = into;
+  if (below.length === 0) return value === undefined ? others : { ...into, [name]: value };
+  const known = ownMember(into, name);
+  if (value === undefined && !isJsonObject(known)) return into;
+  return { ...into, [name]: withValueAt(isJsonObject(known) ? known : {}, below, value) };
+}

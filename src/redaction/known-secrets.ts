@@ -1,0 +1,205 @@
+/**
+ * The secrets that a run has read: tokens, JWTs, passwords, of whatever target (rule 42). Code that reads or sends a secret
+ * adds it here; code that prints or stores a text redacts it here.
+ */
+import { isJsonObject, type Json } from '../model/json.ts';
+import {
+  makeFinder,
+  type SearchedText,
+  type SecretFinder,
+  searchedText,
+  type TextRange,
+} from './secret-search.ts';
+
+/** Replaces each occurrence of a secret in a text. */
+export const secretPlaceholder = '[secret]';
+
+/** Shorter secrets may be ordinary words: they are redacted in texts from outside, but not in everything that is printed. */
+const minPrintedLength = 8;
+
+/** From this length on, the beginning of a secret is redacted in texts from outside: many programs print only that of a token. */
+const minBeginning = 8;
+
+/** Shorter parts of a JWT may be words, or the same in many; no signature is as short. */
+const minPartLength = 16;
+
+/** A secret, or a part of one. */
+interface KnownSecret {
+  readonly find: SecretFinder;
+  /** where it was read from, for people; undefined where that is of no use */
+  readonly source: string | undefined;
+  readonly isLong: boolean;
+  /** an address begins like any other address */
+  readonly hasTellingBeginning: boolean;
+}
+
+/** Where the secrets that a text contains were read from. */
+export type SourcesIn = (text: string) => readonly string[];
+
+export class KnownSecrets {
+  readonly #known = new Map<string, KnownSecret>();
+  /** redacted values by their originals: a ledger is written many times, and most of it does not change */
+  #redacted = new WeakMap<object, object>();
+
+  /**
+   * Adds a secret, and the parts of a JWT, for a service may repeat one of them.
+   * @param source `the environment variable "API_TOKEN"`
+   * @returns `value` itself
+   */
+  keep(value: string, source?: string): string {
+    const secret = value.trim();
+    for (const text of [secret, ...partsOfJwt(secret)]) {
+      if (text === '' || this.#known.has(text)) continue;
+      this.#known.set(text, {
+        find: makeFinder(text),
+        source,
+        isLong: text.length >= minPrintedLength,
+        hasTellingBeginning: !text.includes('://'),
+      });
+      this.#redacted = new WeakMap();
+    }
+    return value;
+  }
+
+  /**
+   * For texts that a service, a proxy or git returned: redacts all secrets, short ones included, and beginnings of secrets of eight
+   * or more characters.
+   */
+  redact(text: string): string {
+    return redact(text, this.#inReturned());
+  }
+
+  /** The same for every text inside a body. */
+  redactBody(body: Json): Json {
+    return redactBody(body, this.#inReturned());
+  }
+
+  /**
+   * For everything that is printed: does not redact short secrets, which may be ordinary words, so that plans stay readable.
+   * JSON stays valid JSON.
+   */
+  redactPrinted(text: string): string {
+    const finders = this.#inPrinted();
+    const clean = redact(text, finders);
+    return clean !== text && isJson(text) ? redactStrings(text, finders) : clean;
+  }
+
+  /**
+   * The same for every text inside a value that will be stored, so that later prints show the same. Only texts change.
+   * @param value must not be changed afterwards: the result is cached
+   */
+  redactKept<T extends object>(value: T): T {
+    const redacted = this.#redacted.get(value) ?? redactBody(value as unknown as Json, this.#inPrinted());
+    this.#redacted.set(value, redacted as object);
+    return redacted as T;
+  }
+
+  /** Whether `redactKept` would change the value. */
+  isIn(value: Json): boolean {
+    return redactBody(value, this.#inPrinted()) !== value;
+  }
+
+  /** Where the secrets that a text contains were read from. */
+  sourcesIn(text: string): string[] {
+    const searched = searchedText(text);
+    const found = [...this.#known.values()].filter(({ isLong, find }) => isLong && find(searched).length > 0);
+    return [...new Set(found.map(({ source = 'this run' }) => source))];
+  }
+
+  #inPrinted(): Finder[] {
+    return [...this.#known.values()].flatMap(({ isLong, find }) => (isLong ? [find] : []));
+  }
+
+  #inReturned(): Finder[] {
+    return [...this.#known.values()].map(({ find, hasTellingBeginning }) =>
+      hasTellingBeginning ? (text: SearchedText) => find(text, minBeginning) : find,
+    );
+  }
+}
+
+type Finder = (text: SearchedText) => readonly TextRange[];
+
+/** Header, claims and signature as they are written; empty for a text of another form. */
+function partsOfJwt(secret: string): string[] {
+  const parts = /^[\w-]+\.[\w-]+\.[\w-]*$/.test(secret) ? secret.split('.') : [];
+  return parts.filter(({ length }) => length >= minPartLength);
+}
+
+/** Replaces every occurrence in any spelling by `[secret]`; overlapping occurrences become one. */
+function redact(text: string, finders: readonly Finder[]): string {
+  const searched = searchedText(text);
+  const found = finders.flatMap((find) => find(searched)).sort((a, b) => a.start - b.start);
+  let clean = '';
+  let shown = 0;
+  for (const { start, end } of mergeOverlaps(found)) {
+    clean += `${text.slice(shown, start)}${secretPlaceholder}`;
+    shown = end;
+  }
+  return shown === 0 ? text : clean + text.slice(shown);
+}
+
+/** @param found sorted */
+function mergeOverlaps(found: readonly TextRange[]): TextRange[] {
+  const parts: TextRange[] = [];
+  for (const part of found) {
+    const last = parts.at(-1);
+    if (last === undefined || part.start >= last.end) parts.push(part);
+    else parts[parts.length - 1] = { start: last.start, end: Math.max(last.end, part.end) };
+  }
+  return parts;
+}
+
+/** Returns the same object when there is nothing to redact. */
+function redactBody(body: Json, finders: readonly Finder[]): Json {
+  if (typeof body === 'string') return redact(body, finders);
+  if (Array.isArray(body)) {
+    const items = body.map((item) => redactBody(item, finders));
+    return items.every((item, index) => item === body[index]) ? body : items;
+  }
+  if (!isJsonObject(body)) return body;
+  const members = Object.entries(body).map(
+    ([name, member]) => [redact(name, finders), redactBody(member, finders)] as const,
+  );
+  const isSame = members.every(([name, member]) => Object.hasOwn(body, name) && body[name] === member);
+  return isSame ? body : Object.fromEntries(members);
+}
+
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Only string tokens change: a secret made of digits or quotes must not remove a number or a bracket. */
+function redactStrings(json: string, finders: readonly Finder[]): string {
+  let clean = '';
+  let copied = 0;
+  for (let start = json.indexOf('"'); start !== -1; start = json.indexOf('"', copied)) {
+    const end = endOfString(json, start);
+    const token = json.slice(start, end);
+    const value: string = JSON.parse(token);
+    const redacted = redact(value, finders);
+    clean += json.slice(copied, start) + (redacted === value ? token : asciiJson(redacted));
+    copied = end;
+  }
+  return clean + json.slice(copied);
+}
+
+/** The end of the string token of valid JSON that begins at `start`. Not by a pattern, which fails for a token of many megabytes. */
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+/** Escapes all but printable ASCII again: other characters can move the cursor or reorder a line. */
+function asciiJson(text: string): string {
+  return JSON.stringify(text).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,278 @@
+/**
+ * Finds a secret in a text in any of its spellings: plain, escaped as in JSON or a JSON pointer, percent-encoded, in base64
+ * alone or as a part of more bytes, and in hex. A text can be read in several ways at once; the time grows linearly with the
+ * text.
+ */
+import { backslash, hasEscapedWords, readSpellings, startsOfSpellings } from './spellings.ts';
+
+interface Found {
+  start: number;
+  end: number;
+}
+
+/** How many readings are followed at one offset. There are more only where a secret repeats itself and its own escapes. */
+const mostReadings = 4;
+
+class Matcher {
+  readonly #units: Uint16Array;
+  readonly #fallbacks: Int32Array;
+  #least = 0;
+  #found: Found[] = [];
+  // A node is a reading up to an offset. It knows how much of the sequence it ends with, and the node before the last unit.
+  #lengths: number[] = [];
+  #offsets: number[] = [];
+  #before: number[] = [];
+  #offset = 0;
+  /** nodes at the current offset, at the next one, and at those beyond */
+  #current: number[] = [];
+  #next: number[] = [];
+  readonly #later = new Map<number, number[]>();
+
+  /** @param units a backslash is never followed by another: a run counts as one, because each level of escaping doubles it */
+  constructor(units: Uint16Array) {
+    this.#units = units;
+    this.#fallbacks = fallbacksOf(units);
+  }
+
+  /** @param least length of a beginning that counts as found */
+  begin(least: number): void {
+    this.#least = Math.min(least, this.#units.length);
+    this.#found = [];
+    this.#later.clear();
+    this.#next = [];
+    this.startAt(0);
+    this.#current = [];
+  }
+
+  /** Sorted, without overlaps. */
+  found(): Found[] {
+    return this.#found;
+  }
+
+  /** @returns false when no reading has begun to fit; then `startAt` goes on where one may begin */
+  moveTo(offset: number): boolean {
+    this.#offset = offset;
+    let nodes = this.#next;
+    this.#next = [];
+    const escapes = this.#later.get(offset);
+    if (escapes !== undefined) {
+      this.#later.delete(offset);
+      // first, as with the backslash that belongs to it
+      for (const node of nodes) this.#arrive(escapes, node);
+      nodes = escapes;
+    }
+    this.#current = nodes;
+    for (const node of nodes) if ((this.#lengths[node] ?? 0) >= this.#least) this.#report(node);
+    if (nodes.length > 0) return true;
+    if (this.#later.size === 0) return false;
+    nodes.push(this.#node(0, offset, -1));
+    return true;
+  }
+
+  startAt(offset: number): void {
+    this.#offset = offset;
+    this.#lengths.length = this.#offsets.length = this.#before.length = 0;
+    this.#current = [this.#node(0, offset, -1)];
+  }
+
+  /** Reads one or two units, which end at an offset. */
+  read(end: number, unit: number, second?: number): void {
+    for (const node of this.#current) {
+      const first = this.#after(node, unit, end);
+      const last = first === -1 || second === undefined ? first : this.#after(first, second, end);
+      if (last === -1) continue;
+      if (end === this.#offset + 1) this.#arrive(this.#next, last);
+      else {
+        const nodes = this.#later.get(end);
+        if (nodes === undefined) this.#later.set(end, [last]);
+        else this.#arrive(nodes, last);
+      }
+    }
+  }
+
+  #node(length: number, offset: number, before: number): number {
+    this.#offsets.push(offset);
+    this.#before.push(before);
+    return this.#lengths.push(length) - 1;
+  }
+
+  /** The node after one more unit; -1 when it ends with no beginning of the sequence. */
+  #after(node: number, unit: number, end: number): number {
+    const [units, fallbacks] = [this.#units, this.#fallbacks];
+    let length = this.#lengths[node] ?? 0;
+    if (unit === backslash && length > 0 && units[length - 1] === backslash)
+      return this.#node(length, end, this.#before[node] ?? -1);
+    while (length >= 0 && units[length] !== unit) length = fallbacks[length] ?? -1;
+    return length < 0 ? -1 : this.#node(length + 1, end, node);
+  }
+
+  #arrive(nodes: number[], node: number): void {
+    const length = this.#lengths[node] ?? 0;
+    let smallest = 0;
+    for (const [at, other] of nodes.entries()) {
+      const otherLength = this.#lengths[other] ?? 0;
+      if (otherLength === length) return;
+      if (otherLength < (this.#lengths[nodes[smallest] ?? 0] ?? 0)) smallest = at;
+    }
+    if (nodes.length < mostReadings) nodes.push(node);
+    else if ((this.#lengths[nodes[smallest] ?? 0] ?? 0) < length) nodes[smallest] = node;
+  }
+
+  /** Walks back to the first unit, or to what was reported before: all walks together are as long as the text. */
+  #report(node: number): void {
+    const last = this.#found.at(-1);
+    const reported = last?.end ?? -1;
+    let at = node;
+    let left = this.#lengths[node] ?? 0;
+    for (; left > 0 && (this.#offsets[at] ?? 0) > reported; left--) at = this.#before[at] ?? -1;
+    const [start, end] = [this.#offsets[at] ?? 0, this.#offsets[node] ?? 0];
+    if (last === undefined || (left === 0 && start >= reported)) this.#found.push({ start, end });
+    else last.end = end;
+  }
+}
+
+/** For each length that was found, the next shorter one that may go on when the next unit does not fit; -1 for none. */
+function fallbacksOf(units: Uint16Array): Int32Array {
+  const fallbacks = new Int32Array(units.length + 1);
+  fallbacks[0] = -1;
+  let shorter = 0;
+  for (let at = 1; at < units.length; at++, shorter++) {
+    if (units[at] === units[shorter]) fallbacks[at] = fallbacks[shorter] ?? -1;
+    else {
+      fallbacks[at] = shorter;
+      while (shorter >= 0 && units[at] !== units[shorter]) shorter = fallbacks[shorter] ?? -1;
+    }
+  }
+  if (units.length > 0) fallbacks[units.length] = shorter;
+  return fallbacks;
+}
+
+// Finds a secret in a text in any of its spellings: plain, escaped as in JSON or a JSON pointer, percent-encoded, in base64
+// alone or as a part of more bytes, and in hex. The time grows linearly with the text, whatever the length of the secret.
+
+/** A part of a text; `end` is exclusive. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A text in which several secrets are searched. */
+export interface SearchedText {
+  readonly text: string;
+  readonly hasEscapedWords: boolean;
+}
+
+export function searchedText(text: string): SearchedText {
+  return { text, hasEscapedWords: hasEscapedWords(text) };
+}
+
+/**
+ * Finds every place of one secret in a text.
+ * @param shortest also find beginnings of the secret, from this number of characters on
+ */
+export type SecretFinder = (text: SearchedText, shortest?: number) => TextRange[];
+
+/** Shorter encodings would be found in any text by chance. */
+const shortestEncoding = 5;
+
+export function makeFinder(secret: string): SecretFinder {
+  const bytes = Buffer.from(secret);
+  const plain = new Pattern(secret);
+  const isFindable = ({ length }: Pattern) => length >= shortestEncoding;
+  const hex = [new Pattern(bytes.toString('hex'), 'hex')].filter(isFindable);
+  const base64 = [0, 1, 2]
+    .map((before) => new Pattern(base64Core(bytes, before), 'base64'))
+    .filter(isFindable);
+  return (text, shortest) => [
+    ...plain.find(text, shortest),
+    ...hex.flatMap((pattern) => pattern.find(text, shortest && shortest * 2)),
+    ...base64.flatMap((pattern) =>
+      pattern
+        .find(text, shortest && Math.ceil((shortest * 4) / 3))
+        .map((found) => withEdges(text.text, found)),
+    ),
+  ];
+}
+
+/**
+ * The base64 characters that hold only bits of the secret, and so do not depend on the bytes around it.
+ * @param before number of bytes before the secret, modulo three
+ */
+function base64Core(bytes: Buffer, before: number): string {
+  const whole = Buffer.concat([Buffer.alloc(before), bytes]);
+  const shared = before === 0 ? 0 : before + 1;
+  return whole.toString('base64').slice(shared, Math.floor((whole.length * 8) / 6));
+}
+
+/** Adds one character at each end, which may hold some bits of the secret, and the padding. */
+function withEdges(text: string, { start, end }: TextRange): TextRange {
+  const isDigit = (at: number) => /^[\w+/-]$/.test(text.charAt(at));
+  let last = isDigit(end) ? end + 1 : end;
+  while (text.charAt(last) === '=') last++;
+  return { start: isDigit(start - 1) ? start - 1 : start, end: last };
+}
+
+/** Which characters of an encoding mean the same: base64 for URLs has two other digits, hex has both cases. */
+const folds = {
+  none: (unit: number) => unit,
+  base64: (unit: number) => (unit === 0x2d ? 0x2b : unit === 0x5f ? 0x2f : unit),
+  hex: (unit: number) => (unit >= 0x41 && unit <= 0x46 ? unit + 0x20 : unit),
+} as const;
+
+/** The part of a word that is searched first. */
+const wordLength = 32;
+
+/** One text to find in all spellings of its characters. */
+class Pattern {
+  readonly length: number;
+  readonly #text: string;
+  readonly #encoding: keyof typeof folds;
+  #prepared: { readonly matcher: Matcher; readonly starts: RegExp } | undefined;
+
+  constructor(text: string, encoding: keyof typeof folds = 'none') {
+    this.#text = text;
+    this.#encoding = encoding;
+    this.length = text.length;
+  }
+
+  /** Sorted, without overlaps. @param shortest length of a beginning; without it only the whole is found */
+  find(searched: SearchedText, shortest = this.length): TextRange[] {
+    const least = Math.min(shortest, this.length);
+    if (least === 0 || searched.text.length < least || !this.#mayBeIn(searched, least)) return [];
+    const fold = folds[this.#encoding];
+    this.#prepared ??= this.#prepare();
+    const { matcher, starts } = this.#prepared;
+    const { text } = searched;
+    matcher.begin(least);
+    for (let at = 0; at <= text.length; ) {
+      if (!matcher.moveTo(at)) {
+        starts.lastIndex = at;
+        const start = starts.exec(text)?.index;
+        if (start === undefined) break;
+        at = start;
+        matcher.startAt(at);
+      }
+      at = readSpellings(text, at, (end, unit, second) => matcher.read(end, fold(unit), second));
+    }
+    return matcher.found();
+  }
+
+  /** Compiled when a text may have it: most secrets are in no text. */
+  #prepare(): { readonly matcher: Matcher; readonly starts: RegExp } {
+    const fold = folds[this.#encoding];
+    const units = Uint16Array.from({ length: this.#text.length }, (_, at) => fold(this.#text.charCodeAt(at)));
+    return {
+      matcher: new Matcher(units.filter((unit, at) => unit !== backslash || units[at - 1] !== backslash)),
+      starts: startsOfSpellings(units[0] ?? 0, fold),
+    };
+  }
+
+  /** A quick look for a word of it: letters and digits are seldom escaped, and in encodings never. */
+  #mayBeIn({ text, hasEscapedWords: isAnyEscaped }: SearchedText, least: number): boolean {
+    if (isAnyEscaped && this.#encoding === 'none') return true;
+    const words = this.#text.slice(0, Math.min(least, 4 * wordLength)).match(/[a-z\d]+/gi) ?? [];
+    const word = words.reduce((longest, next) => (next.length > longest.length ? next : longest), '');
+    const part = word.slice(0, wordLength);
+    return text.includes(part) || (this.#encoding === 'hex' && text.includes(part.toUpperCase()));
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Redacts everything that is stored: the ledger, its lock, the history, archived events, and the values of plans. Names stay,
+ * because resources are found by them. Of a redacted value in a plan the hash is kept, so that the digest can be recomputed.
+ */
+import { createHash } from 'node:crypto';
+import { type Address, formatAddress } from '../model/address.ts';
+import type { TrailEvent } from '../model/audit-trail.ts';
+import type { FieldChange } from '../model/field.ts';
+import { canonicalText, isJsonObject, type Json, type Path, sameJson } from '../model/json.ts';
+import type { HistoryChange, HistoryEntry, Ledger, LedgerLock, LedgerRecord } from '../model/ledger.ts';
+import { secretPlaceholder, type SourcesIn } from './known-secrets.ts';
+
+/** Removes secrets from the texts of a value; returns the same object when there are none. */
+export type Redact = <T extends object>(value: T) => T;
+
+/** All but these members. @param names their values hold names, ids, or words of a fixed list */
+function allBut<T extends object>(value: T, names: readonly (keyof T)[], redact: Redact): T {
+  const kept = names.flatMap((name) => (Object.hasOwn(value, name) ? [[name, value[name]] as const] : []));
+  const others = Object.entries(value).filter(([name]) => !names.includes(name as keyof T));
+  return { ...redactAll(Object.fromEntries(others), redact), ...Object.fromEntries(kept) } as T;
+}
+
+/** A map is stored as an object; its keys are names. */
+function redactAll(value: object, redact: Redact): object {
+  const members = Object.entries(value).map(
+    ([name, member]) => [name, redactMember(member, redact)] as const,
+  );
+  return Object.fromEntries(members);
+}
+
+function redactMember(value: unknown, redact: Redact): unknown {
+  if (value instanceof Map)
+    return new Map([...value].map(([key, member]) => [key, redactMember(member, redact)]));
+  if (typeof value === 'string') return redact([value])[0];
+  return typeof value === 'object' && value !== null ? redact(value) : value;
+}
+
+/** @param redactApproved for the values in the approved plan, which its digest covers */
+export function redactLedger(
+  ledger: Ledger,
+  redact: Redact,
+  redactApproved: (approved: NonNullable<Ledger['approved']>) => NonNullable<Ledger['approved']>,
+): Ledger {
+  const { records, approved } = ledger;
+  return {
+    ...allBut(ledger, ['records', 'targets', 'closedFor', 'approved'], redact),
+    records: new Map([...records].map(([address, record]) => [address, redactRecord(record, redact)])),
+    ...(approved && {
+      approved: allBut(redactApproved(approved), ['atoms', 'digest', 'passed', 'replaced'], redact),
+    }),
+  };
+}
+
+function redactRecord(record: LedgerRecord, redact: Redact): LedgerRecord {
+  return allBut(record, ['id', 'origin', 'onRemove'], redact);
+}
+
+export function redactLock(lock: LedgerLock, redact: Redact): LedgerLock {
+  return allBut(lock, ['id'], redact);
+}
+
+export function redactEntry(entry: HistoryEntry, redact: Redact): HistoryEntry {
+  return {
+    ...allBut(entry, ['id', 'stack', 'digest', 'targets', 'changes'], redact),
+    changes: entry.changes.map((change) => redactChange(change, redact)),
+  };
+}
+
+function redactChange(change: HistoryChange, redact: Redact): HistoryChange {
+  const { was } = change;
+  return {
+    ...allBut(change, ['address', 'action', 'outcome', 'was'], redact),
+    ...(was && { was: redactAll(was, redact) as NonNullable<HistoryChange['was']> }),
+  };
+}
+
+/** An event of an audit trail, for an archive. */
+export function redactEvent(event: TrailEvent, redact: Redact): TrailEvent {
+  const { resource } = event;
+  return {
+    ...allBut(event, ['id', 'organizationId', 'resource'], redact),
+    resource: allBut(resource, ['id'], redact),
+  };
+}
+
+/** Where a stored ledger contains a secret: the address of a record, or the name of another member. */
+export function findStored(
+  { records, ...others }: Ledger,
+  sourcesIn: SourcesIn,
+): { readonly record?: string; readonly member: string; readonly source: string }[] {
+  const ofRecords = [...records].flatMap(([record, { id: _, ...members }]) =>
+    Object.entries(members).flatMap(([member, value]) =>
+      sourcesOf(value, sourcesIn).map((source) => ({ record, member, source })),
+    ),
+  );
+  const { targets: _, closedFor: __, ...rest } = others;
+  const ofOthers = Object.entries(rest).flatMap(([member, value]) =>
+    sourcesOf(value, sourcesIn).map((source) => ({ member, source })),
+  );
+  return [...ofRecords, ...ofOthers];
+}
+
+function sourcesOf(value: unknown, sourcesIn: SourcesIn): string[] {
+  return [...new Set(textsOf(value as Json).flatMap(sourcesIn))];
+}
+
+function textsOf(value: Json | undefined): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(textsOf);
+  return isJsonObject(value)
+    ? Object.entries(value).flatMap(([name, member]) => [name, ...textsOf(member)])
+    : [];
+}
+
+// Values that are redacted in stored plans. A redacted value is replaced as a whole by the placeholder, and its hash is kept, so that
+// the digest of the plan can still be recomputed. The hash lets a reader test a guess of the value.
+
+/** A value's place: the same value has another hash in every other place. */
+export interface ValuePlace {
+  readonly stack: string;
+  readonly address: Address;
+}
+
+type Side = 'before' | 'after';
+
+/** SHA-256. @returns 64 hexadecimal characters */
+export function valueHash({ stack, address }: ValuePlace, path: Path, value: Json): string {
+  return createHash('sha256')
+    .update(canonicalText([stack, formatAddress(address), path, value]))
+    .digest('hex');
+}
+
+/** The hash of one side of a change; undefined when that side has no value. */
+export function sideHash(place: ValuePlace, field: FieldChange, side: Side): string | undefined {
+  const { path, redacted, [side]: value } = field;
+  return redacted?.[side] ?? (value === undefined ? undefined : valueHash(place, path, value));
+}
+
+/** Replaces each value in which `redact` finds a secret. Only values are replaced, never paths. */
+export function withRedactedValues(place: ValuePlace, field: FieldChange, redact: Redact): FieldChange {
+  const sides = (['before', 'after'] as const).filter((side) => {
+    const { [side]: value } = field;
+    return value !== undefined && field.redacted?.[side] === undefined && !sameJson(redact([value]), [value]);
+  });
+  if (sides.length === 0) return field;
+  const hashes = sides.map((side) => [side, sideHash(place, field, side)] as const);
+  return {
+    ...field,
+    ...Object.fromEntries(sides.map((side) => [side, secretPlaceholder])),
+    redacted: { ...field.redacted, ...Object.fromEntries(hashes) },
+  };
+}
+
+/** Whether a hash stands only beside the placeholder: beside any other text, a reader would take that text for the value. */
+export function isRedactionPlain({ redacted = {}, ...field }: FieldChange): boolean {
+  return (['before', 'after'] as const).every(
+    (side) => redacted[side] === undefined || field[side] === secretPlaceholder,
+  );
+}

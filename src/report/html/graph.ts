@@ -1,0 +1,171 @@
+/** The graph of a plan as the page draws it: each change while they can be seen, otherwise groups of them. */
+import { Graph, layout } from '@dagrejs/dagre';
+import type { Change } from '../../model/change.ts';
+import { groupedGraph, type PlanGraph, planGraph } from '../view/plan-graph.ts';
+import { printable } from '../view/printable.ts';
+import {
+  type GraphBox,
+  type GraphEdgeView,
+  type GraphNodeView,
+  type GraphView,
+  nodeSize,
+} from './report-view.ts';
+
+const maxNodes = 500;
+/** Nobody follows more lines, and a layout of more takes minutes. */
+const maxEdges = 1_500;
+
+export function graphView(changes: readonly Change[]): GraphView {
+  const single = planGraph({ changes });
+  if (canBeSeen(single)) return { ...layOut(single, (at) => changeBox(single, changes, at)), grouped: false };
+  const perTarget = groupedGraph({ changes });
+  const groups = canBeSeen(perTarget) ? perTarget : groupedGraph({ changes }, { acrossTargets: true });
+  return { ...layOut(groups, (at) => groupBox(groups, at)), grouped: true };
+}
+
+function changeBox(graph: PlanGraph, changes: readonly Change[], at: number): GraphBox {
+  const { action = 'none', kind = '', target = '' } = graph.nodes[at] ?? {};
+  return {
+    action,
+    label: clipped(changes[at]?.address.name ?? ''),
+    detail: clipped([kind, ...named(graph, target)].join(' · ')),
+    change: at,
+  };
+}
+
+function groupBox(graph: PlanGraph, at: number): GraphBox {
+  const { action = 'none', kind = '', target = '', label = '' } = graph.nodes[at] ?? {};
+  return {
+    action,
+    label: clipped(label),
+    detail: clipped(named(graph, target).join('')),
+    group: { kind: printable(kind), ...(target === '' ? {} : { target: printable(target) }) },
+  };
+}
+
+/** Where all have the same target, it goes without saying. */
+function named({ nodes }: PlanGraph, target: string): string[] {
+  return nodes.every((node) => node.target === target) ? [] : [target];
+}
+
+const maxLabel = 38;
+
+/** A box has room for so much; the table has all of it. */
+function clipped(text: string): string {
+  const shown = printable(text.slice(0, maxLabel + 1));
+  return shown.length <= maxLabel ? shown : `${shown.slice(0, maxLabel)}…`.replace(/[\ud800-\udbff]…$/, '…');
+}
+
+function canBeSeen({ nodes, edges }: PlanGraph): boolean {
+  return nodes.length <= maxNodes && edges.length <= maxEdges;
+}
+
+/** By position: a change, one that waits for it, and so on. */
+export function waitsOf(changes: readonly Change[]): number[] {
+  return planGraph({ changes }).edges.flatMap(({ earlier, later }) => [earlier, later]);
+}
+
+// Lays the graph of a plan out when the report is written, so that the page has to draw it only. What hangs together is laid out by
+// itself, and these islands are packed into rows: one layout of all would be as tall as the plan is long.
+
+const gap = 28;
+/** width to height of the whole, as of a screen */
+const aspect = 1.7;
+
+type Drawing = Pick<GraphView, 'nodes' | 'edges' | 'width' | 'height'>;
+
+/** Positions in the graph, and what stands there. */
+interface Island {
+  readonly width: number;
+  readonly height: number;
+  readonly nodes: readonly { readonly at: number; readonly x: number; readonly y: number }[];
+  readonly edges: readonly GraphEdgeView[];
+}
+
+/** @param boxOf what stands in the box of a node, by its position */
+export function layOut(graph: PlanGraph, boxOf: (at: number) => GraphBox): Drawing {
+  const islands = islandsOf(graph).map((members) => layIsland(graph, members));
+  const places = packed(islands);
+  const nodes: GraphNodeView[] = [];
+  const edges: GraphEdgeView[] = [];
+  islands.forEach((island, index) => {
+    const { left = 0, top = 0 } = places[index] ?? {};
+    for (const { at, x, y } of island.nodes) nodes[at] = { x: x + left, y: y + top, ...boxOf(at) };
+    for (const edge of island.edges)
+      edges.push({ ...edge, through: edge.through.map((value, i) => value + (i % 2 === 0 ? left : top)) });
+  });
+  const right = islands.map(({ width }, index) => width + (places[index]?.left ?? 0));
+  const bottom = islands.map(({ height }, index) => height + (places[index]?.top ?? 0));
+  return { nodes, edges, width: Math.max(0, ...right), height: Math.max(0, ...bottom) };
+}
+
+/** The positions that hang together, each island in the order of the graph. */
+function islandsOf({ nodes, edges }: PlanGraph): number[][] {
+  const root = nodes.map((_, index) => index);
+  const find = (start: number): number => {
+    let at = start;
+    while (root[at] !== at) at = root[at] = root[root[at] ?? at] ?? at;
+    return at;
+  };
+  for (const { earlier, later } of edges) root[find(later)] = find(earlier);
+  return [...Map.groupBy(nodes.keys(), find).values()];
+}
+
+function layIsland({ edges }: PlanGraph, members: readonly number[]): Island {
+  const { width, height } = nodeSize;
+  const [only] = members;
+  if (members.length === 1 && only !== undefined)
+    return { width, height, nodes: [{ at: only, x: width / 2, y: height / 2 }], edges: [] };
+  const inside = new Set(members);
+  const own = edges.filter(({ earlier }) => inside.has(earlier));
+  const drawing = new Graph({ directed: true });
+  drawing.setGraph({ rankdir: 'LR', nodesep: 18, ranksep: 64, marginx: 0, marginy: 0 });
+  drawing.setDefaultEdgeLabel(() => ({}));
+  for (const at of members) drawing.setNode(String(at), { width, height });
+  for (const { earlier, later } of own) drawing.setEdge(String(earlier), String(later));
+  layout(drawing);
+  const placed = members.map((at) => {
+    const { x, y } = drawing.node(String(at));
+    return { at, x: Math.round(x), y: Math.round(y) };
+  });
+  const size = drawing.graph();
+  return {
+    width: Math.ceil(size.width ?? 0),
+    height: Math.ceil(size.height ?? 0),
+    nodes: placed,
+    edges: own.map(({ earlier, later }) => {
+      const points = drawing.edge(String(earlier), String(later)).points ?? [];
+      // The first and the last stand at the edges of the boxes, where the page knows better; one between them says nothing.
+      const between = points.length > 3 ? points.slice(1, -1) : [];
+      return {
+        from: earlier,
+        to: later,
+        through: between.flatMap(({ x, y }) => [Math.round(x), Math.round(y)]),
+      };
+    }),
+  };
+}
+
+/** Rows of columns: beside a tall island smaller ones stand below each other. Tallest islands first. */
+function packed(islands: readonly Island[]): { readonly left: number; readonly top: number }[] {
+  const area = islands.reduce((sum, { width, height }) => sum + (width + gap) * (height + gap), 0);
+  const limit = Math.max(Math.sqrt(area * aspect), ...islands.map(({ width }) => width));
+  const places: { left: number; top: number }[] = [];
+  const row = { top: 0, height: 0 };
+  const column = { left: 0, width: 0, bottom: 0 };
+  const byHeight = [...islands.entries()].sort(([, one], [, other]) => other.height - one.height);
+  for (const [index, { width, height }] of byHeight) {
+    const isBelow = column.bottom > 0 && column.bottom + height <= row.height && width <= column.width;
+    if (!isBelow && column.width > 0)
+      Object.assign(column, { left: column.left + column.width + gap, width: 0, bottom: 0 });
+    if (!isBelow && column.left > 0 && column.left + width > limit) {
+      Object.assign(row, { top: row.top + row.height + gap, height: 0 });
+      column.left = 0;
+    }
+    places[index] = { left: column.left, top: row.top + column.bottom };
+    column.width = Math.max(column.width, width);
+    column.bottom += height + gap;
+    row.height = Math.max(row.height, height);
+  }
+  return places;
+}

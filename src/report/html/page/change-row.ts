@@ -1,0 +1,220 @@
+/**
+ * A row of the table: what is done to one resource. Folded below are the reason, each field, what it means, the changes it
+ * depends on, and its requests.
+ */
+import { printableJson } from '../../view/printable.ts';
+import type { CallView, ChangeView, FieldLines, PlanView } from '../report-view.ts';
+import { button, type Child, code, element, sentence } from './elements.ts';
+
+interface RowState {
+  /** counted with the head, from 1 */
+  readonly row: number;
+  readonly isOpen: boolean;
+  onToggle(isOpen: boolean): void;
+  neighbours(): Neighbours;
+}
+
+export function changeRow(plan: PlanView, index: number, state: RowState): HTMLElement {
+  const change = plan.changes[index];
+  if (change === undefined) return element('div');
+  const { action, kind, target, name, place } = change;
+  const symbol = plan.counts.find((count) => count.action === action)?.symbol ?? '';
+  const details = element('div', {
+    role: 'cell',
+    class: 'cell-details',
+    id: `change-${index}`,
+    hidden: !state.isOpen,
+  });
+  const fill = () => {
+    if (details.childElementCount === 0) details.append(changeDetails(change, state.neighbours()));
+  };
+  if (state.isOpen) fill();
+  const opener = button(name || '(empty)', toggle, {
+    class: 'opener',
+    'aria-expanded': String(state.isOpen),
+    'aria-controls': details.id,
+  });
+  function toggle(): void {
+    const isOpen = details.hidden === true;
+    if (isOpen) fill();
+    details.hidden = !isOpen;
+    row.classList.toggle('open', isOpen);
+    opener.setAttribute('aria-expanded', String(isOpen));
+    state.onToggle(isOpen);
+  }
+  const row = element(
+    'div',
+    {
+      role: 'row',
+      class: state.isOpen ? 'row open' : 'row',
+      'aria-rowindex': state.row,
+      'data-change': index,
+    },
+    element(
+      'div',
+      { role: 'cell', class: 'cell-action' },
+      element('span', { class: `action ${action}` }, `${symbol} ${action}`),
+    ),
+    element(
+      'div',
+      { role: 'cell', class: 'cell-resource' },
+      opener,
+      element('span', { class: 'muted' }, element('bdi', {}, kind), ' · ', element('bdi', {}, target)),
+    ),
+    element('div', { role: 'cell', class: 'cell-what' }, whatChanges(change)),
+    element('div', { role: 'cell', class: 'cell-where' }, place === undefined ? '' : code(place)),
+    details,
+  );
+  return row;
+}
+
+const maxFields = 4;
+
+/** The fields that change, with their values while the details are closed. Of what is created or goes as a whole, the reason says more. */
+function whatChanges({ action, fields, reason, risks = [] }: ChangeView): Child {
+  const badges = [
+    ['destroys', 'schedules a destroy'],
+    ['widens', 'widens access'],
+  ].flatMap(([wanted, text = '']) =>
+    risks.some(({ effect }) => effect === wanted)
+      ? [element('strong', { class: 'badge warning' }, text), ' ']
+      : [],
+  );
+  if ((action !== 'update' && action !== 'adopt') || fields.length === 0)
+    return [...badges, ...sentence(reason)];
+  const shown = fields.slice(0, maxFields);
+  const names = shown.flatMap(({ name }, at) => [...(at === 0 ? [] : [', ']), code(name)]);
+  const left = fields.length - maxFields;
+  const more = left > 0 ? ` and ${left} more` : undefined;
+  const values = shown.map(({ name, lines }) =>
+    element('div', {}, code(name), ' ', inlineDifference(lines) ?? '…'),
+  );
+  return [
+    ...badges,
+    element('div', { class: 'values' }, values, more),
+    element('span', { class: 'field-names' }, names, more),
+  ];
+}
+
+// What is folded below a change: why, each field, what it means, which changes it waits for, and its requests.
+
+interface Neighbours {
+  readonly earlier: readonly number[];
+  readonly later: readonly number[];
+  addressOf(change: number): string;
+  show(change: number): void;
+}
+
+function changeDetails(change: ChangeView, neighbours: Neighbours): HTMLElement {
+  const { reason, id, place, fields, risks = [], notes = [], touched = [], calls = [], sharedCall } = change;
+  const facts: Child[] = [
+    fact('why', sentence(reason)),
+    id === undefined ? undefined : fact('id', code(id)),
+    place === undefined ? undefined : fact('where', code(place)),
+    risks.map(({ effect, text }) => fact(effect, sentence(text), effect === 'narrows' ? '' : 'warning')),
+    notes.map((text) => fact('note', sentence(text))),
+    touched.length === 0
+      ? undefined
+      : fact(
+          'touched',
+          touched.map((line) => element('div', {}, line)),
+        ),
+    waiting('waits for', neighbours.earlier, neighbours),
+    waiting('comes before', neighbours.later, neighbours),
+    sharedCall === undefined ? undefined : fact('carried out by', code(sharedCall)),
+  ];
+  return element(
+    'div',
+    { class: 'details' },
+    element('dl', { class: 'facts' }, facts),
+    fields.length === 0
+      ? undefined
+      : element(
+          'dl',
+          { class: 'fields' },
+          fields.map((field) => fieldRow(field, change)),
+        ),
+    calls.length === 0 ? undefined : requests(calls),
+  );
+}
+
+function fact(label: string, value: Child, tone = ''): Child {
+  return [element('dt', { class: tone }, label), element('dd', {}, value)];
+}
+
+const maxNeighbours = 20;
+
+function waiting(label: string, changes: readonly number[], { addressOf, show }: Neighbours): Child {
+  if (changes.length === 0) return undefined;
+  const left = changes.length - maxNeighbours;
+  return fact(label, [
+    ...changes.slice(0, maxNeighbours).map((change) =>
+      element(
+        'div',
+        {},
+        button(addressOf(change), () => show(change), { class: 'link code' }),
+      ),
+    ),
+    ...(left > 0 ? [`and ${left} more`] : []),
+  ]);
+}
+
+function fieldRow({ name, lines, remarks }: FieldLines, { action }: ChangeView): Child {
+  return [
+    element('dt', {}, code(name)),
+    element(
+      'dd',
+      {},
+      difference(lines, action === 'create' || action === 'delete'),
+      remarks === undefined ? undefined : element('span', { class: 'muted' }, ` (${remarks})`),
+    ),
+  ];
+}
+
+const maxInline = 60;
+
+/** @param isWhole all values come, or all go, so that one alone needs no mark */
+function difference(lines: readonly string[], isWhole: boolean): Child {
+  const [one = ''] = lines;
+  if (isWhole && lines.length === 1) return code(one.slice(2), { class: 'value' });
+  return inlineDifference(lines) ?? element('div', { class: 'diff' }, lines.map(diffLine));
+}
+
+/** `before → after` on one line; undefined where it takes more. */
+function inlineDifference(lines: readonly string[]): Child {
+  const [one = '', other = ''] = lines;
+  const isPair = lines.length === 2 && one.startsWith('- ') && other.startsWith('+ ');
+  if (!isPair || one.length > maxInline || other.length > maxInline) return undefined;
+  return [
+    element('del', {}, code(one.slice(2))),
+    element('span', { class: 'arrow' }, ' → '),
+    element('ins', {}, code(other.slice(2))),
+  ];
+}
+
+function diffLine(line: string): HTMLElement {
+  const mark = line[0] ?? ' ';
+  const name = mark === '+' ? 'ins' : mark === '-' ? 'del' : 'span';
+  return element(name, { class: 'line' }, element('span', { class: 'mark' }, mark), code(line.slice(2)));
+}
+
+function requests(calls: readonly CallView[]): HTMLElement {
+  const count = calls.length === 1 ? '1 request' : `${calls.length} requests`;
+  return element('details', { class: 'calls' }, element('summary', {}, count), calls.map(request));
+}
+
+function request({ method, path, body, terms }: CallView): HTMLElement {
+  return element(
+    'div',
+    { class: 'call' },
+    element('p', {}, element('strong', { class: 'method' }, method), ' ', code(path)),
+    element('p', { class: 'muted' }, terms),
+    body === undefined
+      ? undefined
+      : element(
+          'pre',
+          { tabindex: 0, 'aria-label': `Body of ${method} ${path}`, role: 'region' },
+          printableJson(JSON.stringify(body, null, 2)),
+        ),
+  );
+}

@@ -1,0 +1,59 @@
+/** The difference of two plans as JSON: members in a fixed order, secrets without their values. */
+import { formatAddress } from '../../model/address.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
+import { type FieldChange, jsonPointer } from '../../model/field.ts';
+import type { ChangeDifference, PlanDifference } from '../../model/plan.ts';
+import { diagnosticsMember, renderJson } from './render-json.ts';
+import { fieldJson, safeField } from './plan.ts';
+
+/** One of the two plans: its name in the report, and its digest. */
+interface ComparedPlan {
+  readonly name: string;
+  readonly digest: string;
+}
+
+/** `{ version: 1, same, one, other, stack?, targets, selection?, changes, diagnostics? }` */
+export function renderPlanDifferenceJson(
+  difference: PlanDifference,
+  { one, other }: { readonly one: ComparedPlan; readonly other: ComparedPlan },
+  diagnostics: readonly ShownDiagnostic[] = [],
+): string {
+  const { stack, targets, selection, changes } = difference;
+  return renderJson({
+    version: 1,
+    same: stack === undefined && targets.length === 0 && selection === undefined && changes.length === 0,
+    one,
+    other,
+    ...(stack === undefined ? {} : { stack }),
+    targets,
+    ...(selection === undefined ? {} : { selection }),
+    changes: changes.map(changeJson),
+    ...diagnosticsMember(diagnostics),
+  });
+}
+
+function changeJson({ address, one, other, ids, fingerprints, references, fields }: ChangeDifference) {
+  return {
+    address: formatAddress(address),
+    ...address,
+    ...member('one', one),
+    ...member('other', other),
+    ...member('ids', ids),
+    ...member('fingerprints', fingerprints),
+    ...member('references', references),
+    fields: fields.map((field) => ({
+      path: jsonPointer(field.path),
+      ...member('one', field.one && sideJson(field.one)),
+      ...member('other', field.other && sideJson(field.other)),
+    })),
+  };
+}
+
+function sideJson(field: FieldChange) {
+  const { path: _, ...side } = fieldJson(safeField(field));
+  return side;
+}
+
+function member(name: string, value: unknown) {
+  return value === undefined ? {} : { [name]: value };
+}

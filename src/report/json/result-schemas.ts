@@ -1,0 +1,176 @@
+/**
+ * The schemas of one line of `apply --format jsonl`, and of other results; files of `schemas` are generated from them. Version
+ * 1: types of events and members may be added, and a reader passes over what it does not know.
+ */
+import { type Static, Type } from 'typebox';
+import {
+  addressParts,
+  closed,
+  count,
+  diagnosticSchema,
+  fieldSchema,
+  placeSchema,
+  targetsSchema,
+} from './plan-schema.ts';
+
+const text = (description: string) => Type.String({ description });
+
+const everyLine = {
+  version: Type.Literal(1),
+  seq: Type.Integer({ minimum: 0, description: 'counts the lines of a run, from 0, without a gap' }),
+  time: Type.String({ format: 'date-time' }),
+};
+
+const resourceMembers = {
+  address: text('kind/target/name'),
+  kind: Type.String(),
+  target: Type.String(),
+  name: Type.String(),
+  action: Type.Enum(['create', 'update', 'delete', 'release', 'adopt', 'none']),
+};
+
+const outcomeMembers = {
+  outcome: Type.Enum(['applied', 'unchanged', 'stale', 'skipped', 'unknown', 'failed']),
+  detail: Type.Optional(text('the reason, in the words of the service where there are any')),
+  place: Type.Optional(placeSchema),
+  done: Type.Optional(
+    Type.Array(Type.String(), { description: 'calls that were carried out before it stopped' }),
+  ),
+  foundTrue: Type.Optional(
+    Type.Literal(true, { description: 'failed or unknown, and a look afterwards found it as desired' }),
+  ),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: 'of the service' })),
+};
+
+const event = <T extends string, M extends Parameters<typeof Type.Object>[0]>(
+  type: T,
+  description: string,
+  members: M,
+) => Type.Object({ ...everyLine, type: Type.Literal(type), ...members }, { ...closed, description });
+
+export const applyEventSchema = Type.Union(
+  [
+    event('started', 'the first line', { trueup: text('the version of the program') }),
+    event('planned', 'the plan that this apply has made', {
+      stack: Type.String(),
+      digest: Type.String(),
+      summary: Type.Object(
+        { create: count, adopt: count, update: count, release: count, delete: count, unchanged: count },
+        closed,
+      ),
+      acknowledge: Type.Array(Type.String(), {
+        description: 'guards that block until they are acknowledged',
+      }),
+    }),
+    event('applying', 'it has consent, and begins to write', { changes: count, calls: count }),
+    event('change-started', 'the first call of a change is about to be sent', resourceMembers),
+    event('change-ended', 'what came of a change; after the plan that proves it, the last one holds', {
+      ...resourceMembers,
+      ...outcomeMembers,
+      finished: count,
+      changes: count,
+    }),
+    event('diagnostic', 'a problem, when it is found', { diagnostic: diagnosticSchema }),
+    event('ended', 'the last line; without it the run was killed', {
+      exitCode: Type.Integer({ minimum: 0, maximum: 255 }),
+      outcomes: Type.Optional(
+        Type.Object(
+          {
+            applied: count,
+            unchanged: count,
+            stale: count,
+            skipped: count,
+            unknown: count,
+            failed: count,
+          },
+          { ...closed, description: 'missing where it did not begin to write' },
+        ),
+      ),
+    }),
+  ],
+  { $id: 'https://trueup.dev/schemas/apply-event.schema.json', title: 'trueup apply --format jsonl' },
+);
+
+export type ApplyEventJson = Static<typeof applyEventSchema>;
+export type OutcomeJson = Omit<
+  Extract<ApplyEventJson, { type: 'change-ended' }>,
+  'version' | 'seq' | 'time' | 'type' | 'finished' | 'changes'
+>;
+
+// The schemas of `validate`, `diff` and `apply` with `--format json`, where these are no plan; `schemas/*.schema.json` are generated from
+// them. Version 1: members may be added.
+
+const told = { diagnostics: Type.Optional(Type.Array(diagnosticSchema)) };
+
+/** Also what every command prints that fails before it has a result. */
+export const problemsSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    summary: Type.Object({ errors: count, warnings: count, files: count }, closed),
+    diagnostics: Type.Array(diagnosticSchema),
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/problems.schema.json', title: 'trueup validate' },
+);
+
+export const outcomesSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    summary: Type.Object(
+      { applied: count, unchanged: count, stale: count, skipped: count, unknown: count, failed: count },
+      closed,
+    ),
+    outcomes: Type.Array(Type.Object({ ...resourceMembers, ...outcomeMembers }, closed)),
+    ...told,
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/outcomes.schema.json', title: 'trueup apply' },
+);
+
+const comparedPlan = Type.Object({ name: Type.String(), digest: Type.String() }, closed);
+const { path, ...sideOfField } = fieldSchema.properties;
+const side = Type.Object(sideOfField, closed);
+
+/** Of two members `one` and `other`, an absent one means that this plan has no such thing. */
+const sides = <M extends Parameters<typeof Type.Optional>[0]>(member: M) => ({
+  one: Type.Optional(member),
+  other: Type.Optional(member),
+});
+
+const texts = Type.Object(sides(Type.String()), closed);
+
+export const differenceSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    same: Type.Boolean({ description: 'the two have the same digest' }),
+    one: comparedPlan,
+    other: comparedPlan,
+    stack: Type.Optional(texts),
+    targets: Type.Array(Type.Object({ name: Type.String(), ...sides(targetsSchema.items) }, closed)),
+    selection: Type.Optional(
+      Type.Object(sides(Type.Array(Type.String())), {
+        ...closed,
+        description: 'the declared resources of each; an absent side is about the whole stack',
+      }),
+    ),
+    changes: Type.Array(
+      Type.Object(
+        {
+          ...addressParts,
+          ...sides(resourceMembers.action),
+          ids: Type.Optional(texts),
+          fingerprints: Type.Optional(texts),
+          references: Type.Optional(
+            Type.Array(Type.Object({ address: Type.String(), ...sides(Type.String()) }, closed), {
+              description: 'remote ids of other resources that the change names, where they differ',
+            }),
+          ),
+          fields: Type.Array(Type.Object({ path, ...sides(side) }, closed), {
+            description: 'those that differ',
+          }),
+        },
+        closed,
+      ),
+    ),
+    ...told,
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/difference.schema.json', title: 'trueup diff' },
+);

@@ -1,0 +1,110 @@
+/**
+ * Problems as a SARIF 2.1.0 log (OASIS, errata 01) with one run: a rule for each code that occurs, a result for each problem. Code scanning
+ * wants a place for every result: what has none is put at the beginning of the stack file.
+ */
+import { diagnosticCodes } from '../../model/diagnostic-codes.ts';
+import { counted } from '../../model/quoted.ts';
+import type { Place, ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { CodeTable } from '../../model/code-entry.ts';
+import { renderJson } from './render-json.ts';
+import { printable } from '../view/printable.ts';
+
+interface SarifOptions {
+  /** of trueup */
+  readonly version: string;
+  /** for what has no place in a file */
+  readonly stackFile: string;
+  /** the file in the repository; undefined for what is no file of it */
+  pathOf(file: string): string | undefined;
+}
+
+const catalogue: CodeTable = diagnosticCodes;
+
+/** Code scanning refuses a log with more results. */
+const maxResults = 25_000;
+/** Further places of a result are not shown there, and a result with more than 1,000 is refused. */
+const maxRelated = 100;
+
+export function renderSarif(diagnostics: readonly ShownDiagnostic[], options: SarifOptions): string {
+  const shown = diagnostics.length <= maxResults ? diagnostics : worstOf(diagnostics);
+  const codes = [...new Set(shown.map(({ code }) => code))].sort();
+  return renderJson({
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'trueup', version: options.version, rules: codes.map(ruleOf) } },
+        columnKind: 'utf16CodeUnits',
+        ...(shown === diagnostics ? {} : { invocations: [cutNotice(diagnostics.length - shown.length)] }),
+        results: shown.map((diagnostic) => resultOf(diagnostic, codes, options)),
+      },
+    ],
+  });
+}
+
+/** As many as may be, errors first. */
+function worstOf(diagnostics: readonly ShownDiagnostic[]): readonly ShownDiagnostic[] {
+  const isError = ({ severity }: ShownDiagnostic) => severity === 'error';
+  const sorted = [...diagnostics.filter(isError), ...diagnostics.filter((one) => !isError(one))];
+  return sorted.slice(0, maxResults);
+}
+
+function cutNotice(left: number): object {
+  const text = `${counted(left, 'more problem')} without a result: a log has room for ${maxResults}`;
+  return { executionSuccessful: true, toolExecutionNotifications: [{ level: 'warning', message: { text } }] };
+}
+
+function ruleOf(code: string): object {
+  const entry = Object.hasOwn(catalogue, code) ? catalogue[code] : undefined;
+  if (entry === undefined) return { id: printable(code) };
+  return {
+    id: code,
+    shortDescription: { text: entry.title },
+    help: { text: entry.fix },
+    defaultConfiguration: { level: entry.warning ? 'warning' : 'error' },
+  };
+}
+
+function resultOf(diagnostic: ShownDiagnostic, codes: readonly string[], options: SarifOptions): object {
+  const { code, severity, message, place, found, allowed, fix, related = [] } = diagnostic;
+  const said = [
+    message,
+    ...(found === undefined ? [] : [`found: ${found}`]),
+    ...(allowed === undefined ? [] : [`allowed: ${allowed}`]),
+    ...(fix === undefined ? [] : [`fix: ${fix}`]),
+  ];
+  const seen = related.slice(0, maxRelated).flatMap((other) => {
+    const location = other.place && physicalLocation(other.place, options);
+    return location === undefined ? [] : [{ ...location, message: messageOf([other.message]) }];
+  });
+  const stack = { physicalLocation: { artifactLocation: artifactOf(options.stackFile, options) } };
+  return {
+    ruleId: printable(code),
+    ruleIndex: codes.indexOf(code),
+    level: severity,
+    message: messageOf(said),
+    locations: [(place && physicalLocation(place, options)) ?? stack],
+    ...(seen.length === 0 ? {} : { relatedLocations: seen.map((location, id) => ({ id, ...location })) }),
+  };
+}
+
+function physicalLocation({ file, line, column, length }: Place, options: SarifOptions): object | undefined {
+  if (options.pathOf(file) === undefined) return undefined;
+  const region = { startLine: line, startColumn: column, endColumn: column + length };
+  return { physicalLocation: { artifactLocation: artifactOf(file, options), region } };
+}
+
+function artifactOf(file: string, { pathOf }: SarifOptions) {
+  const path = pathOf(file) ?? file;
+  return { uri: path.split('/').map(segmentText).join('/') };
+}
+
+/** A segment of a relative URI: a colon in the first one would be read as the end of a scheme. */
+function segmentText(segment: string): string {
+  return encodeURIComponent(segment.toWellFormed());
+}
+
+/** Square brackets would make a link of a text (SARIF 3.11.6). */
+function messageOf(lines: readonly string[]): { readonly text: string } {
+  return { text: lines.map((line) => printable(line).replace(/[[\]\\]/g, '\\$&')).join('\n') };
+}

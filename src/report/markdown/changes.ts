@@ -1,0 +1,117 @@
+/**
+ * What is folded below the table of changes: for each resource, or for several with the same change, why, each field as lines
+ * of a `diff` block, and what it means.
+ */
+import { formatAddress } from '../../model/address.ts';
+import type { Action, Change } from '../../model/change.ts';
+import type { Plan } from '../../model/plan.ts';
+import { apiRoots } from '../../model/stack.ts';
+import { actionSymbols, callLines, formatPlace, groupEqual } from '../text/change.ts';
+import { plain } from '../text/layout.ts';
+import { differenceLines, type FieldView, fieldViews, valueLines } from '../view/field.ts';
+import { clip } from '../view/printable.ts';
+import { bytesOf, code, codeBlock, htmlCode, sentence } from './escape.ts';
+
+interface DetailsBlock {
+  readonly text: string;
+  /** how many changes it tells of */
+  readonly changes: number;
+}
+
+/** A block for each group of equal changes. @param calls with the exact requests, which are never equal */
+export function changeDetails(changes: readonly Change[], plan: Plan, calls: boolean): DetailsBlock[] {
+  const groups = calls ? changes.map((change) => [change]) : groupEqual(changes);
+  return groups.map((group) => ({ text: detailsOf(group, plan, calls), changes: group.length }));
+}
+
+/** One resource may take so many bytes for its fields, and as many for its calls: the others are to be seen, too. */
+const maxBlock = 6_000;
+const maxNames = 40;
+const maxRemarks = 20;
+
+function detailsOf(group: readonly Change[], plan: Plan, calls: boolean): string {
+  const [first] = group;
+  if (first === undefined) return '';
+  const body = [
+    ...(group.length === 1 ? [] : [namesOf(group)]),
+    `${sentence(first.reason)}${first.place === undefined ? '' : `, ${code(formatPlace(first.place))}`}`,
+    ...block(fieldDiff(first), 'diff'),
+    ...remarks(first),
+    ...(calls ? block(requestLines(first, plan), 'text') : []),
+  ];
+  return [`<details><summary>${summaryOf(group, first)}</summary>`, ...body, '</details>'].join('\n\n');
+}
+
+function summaryOf(group: readonly Change[], first: Change): string {
+  const name = htmlCode(formatAddress(first.address));
+  const more = group.length === 1 ? '' : ` and ${group.length - 1} more with the same change`;
+  return `<code>${actionSymbols[first.action].replace('<', '&lt;').replace('>', '&gt;')}</code> ${first.action} ${name}${more}`;
+}
+
+function namesOf(group: readonly Change[]): string {
+  const shown = group.slice(0, maxNames).map(({ address }) => code(formatAddress(address), 80));
+  const left = group.length - shown.length;
+  return `${shown.join(', ')}${left === 0 ? '' : `, and ${left} more, which the table names`}`;
+}
+
+/** Risks and notes as a list. */
+function remarks({ risks = [], notes }: Change): string[] {
+  const all = [
+    ...risks.map(({ effect, message }) => `- **${effect}**: ${sentence(message)}`),
+    ...notes.map((note) => `- note: ${sentence(note)}`),
+  ];
+  if (all.length === 0) return [];
+  const left = all.length - maxRemarks;
+  return [[...all.slice(0, maxRemarks), ...(left > 0 ? [`- and ${left} more remarks`] : [])].join('\n')];
+}
+
+function requestLines(change: Change, { targets }: Plan): string[] {
+  const rootOf = (name: string) => {
+    const service = targets.find((target) => target.name === name)?.service;
+    return service === undefined ? '' : apiRoots[service];
+  };
+  return callLines(change, { paint: plain, width: 100, rootOf }).map((line) => clip(line, 400));
+}
+
+/** The first lines that fit, between fences, and how many there are besides. */
+export function block(lines: readonly string[], language: string): string[] {
+  if (lines.length === 0) return [];
+  let used = 0;
+  const fitting = lines.findIndex((line) => {
+    used += bytesOf(line) + 1;
+    return used > maxBlock;
+  });
+  const shown = fitting === -1 ? lines : lines.slice(0, fitting);
+  const left = lines.length - shown.length;
+  return [codeBlock(shown, language), ...(left === 0 ? [] : [`and ${left} more lines`])];
+}
+
+// The fields of a change as lines of a `diff` block: what a platform paints red stands after `-`, green after `+`.
+
+const maxLine = 400;
+
+export function fieldDiff({ action, fields }: Pick<Change, 'action' | 'fields'>): string[] {
+  const views = fields.flatMap(fieldViews);
+  const isWhole = action === 'create' || action === 'delete';
+  return (isWhole ? fullLines(views, action) : views.flatMap(viewLines)).map((line) => clip(line, maxLine));
+}
+
+/** All values are new, or all go: each has one line where it is one word. */
+function fullLines(views: readonly FieldView[], action: Action): string[] {
+  const mark = action === 'create' ? '+' : '-';
+  return views.flatMap((view) => {
+    const { name, difference } = view;
+    const isWord =
+      (difference.as === 'added' || difference.as === 'removed') && difference.value.as !== 'lines';
+    if (!isWord) return viewLines(view);
+    return [`${mark} ${name}: ${valueLines(difference.value).join(', ')}${remarkText(view)}`];
+  });
+}
+
+function viewLines(view: FieldView): string[] {
+  return [`@@ ${view.name} @@${remarkText(view)}`, ...differenceLines(view.difference)];
+}
+
+function remarkText({ remarks }: FieldView): string {
+  return remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
+}

@@ -1,0 +1,218 @@
+/**
+ * A plan in Markdown, for the comment of a pull request: risks first, then each change in a table, the fields folded, and the
+ * next steps. Each part has its share of the bytes; what does not fit is counted.
+ */
+import { formatAddress } from '../../model/address.ts';
+import type { Change } from '../../model/change.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { Guard, Risk } from '../../model/guard.ts';
+import type { Plan } from '../../model/plan.ts';
+import { counted } from '../../model/quoted.ts';
+import { actionSymbols, formatPlace } from '../text/change.ts';
+import { guardSummary } from '../text/guards.ts';
+import { formatPath } from '../view/field.ts';
+import {
+  blockedLine,
+  byRisk,
+  hiddenConcerns,
+  incompleteReasons,
+  nextSteps,
+  summaryLine,
+  usableAcknowledgement,
+} from '../view/plan-summary.ts';
+import { changeDetails } from './changes.ts';
+import { bytesOf, code, fitted, maxMarkdownBytes, type Section, sentence, tableRow } from './escape.ts';
+import {
+  coverageSection,
+  diagnosticsSection,
+  limitsSection,
+  noticesSection,
+  reasonsSection,
+} from './sections.ts';
+
+interface PlanMarkdownOptions {
+  /** problems of the command that are no part of the plan */
+  readonly told?: readonly ShownDiagnostic[];
+  /** adds the exact requests to the details */
+  readonly calls?: boolean;
+  /** the stack's argument on the command line, for proposed commands */
+  readonly stack?: string;
+}
+
+/** The bytes that the parts may take at most; details get what the others leave. */
+const shares = {
+  reasons: 2_000,
+  limits: 1_500,
+  risk: 4_000,
+  problems: 6_000,
+  table: 12_000,
+  mentions: 3_000,
+  coverage: 4_000,
+};
+
+/** Between two parts stands a blank line. */
+const gapBytes = 2;
+
+/** @param plan without secrets: escapes could hide them from whoever looks for them in the result */
+export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}): string {
+  const { told = [], calls = false, stack } = options;
+  const changes = byRisk(plan.changes);
+  const risks = riskSections(plan, stack).map((section) => fitted(section, shares.risk));
+  const before = [
+    ...headParts(plan, told),
+    fitted(reasonsSection(incompleteReasons(plan), 'so nothing undeclared is removed'), shares.reasons),
+    fitted(limitsSection(plan), shares.limits),
+    ...(risks.some(Boolean) ? ['### Risks', ...risks] : []),
+    fitted(diagnosticsSection([...plan.problems, ...told], '### Problems'), shares.problems),
+    fitted(tableSection(changes), shares.table),
+  ].filter(Boolean);
+  const after = [
+    fitted(noticesSection('Left alone', plan.mentions, 'that are left alone'), shares.mentions),
+    fitted(coverageSection(plan), shares.coverage),
+    `### How to go on\n\n${sentence(nextSteps(plan))}`,
+  ].filter(Boolean);
+  const used = [...before, ...after].reduce((sum, part) => sum + bytesOf(part) + gapBytes, 0);
+  const details = fitted(
+    detailsSection(changeDetails(changes, plan, calls)),
+    maxMarkdownBytes - used - gapBytes,
+  );
+  return [...before, ...(details === '' ? [] : [details]), ...after].join('\n\n');
+}
+
+function headParts(plan: Plan, told: readonly ShownDiagnostic[]): string[] {
+  const { stack, digest, selection } = plan;
+  const lines = [
+    `**${sentence(summaryLine(plan, told))}**`,
+    ...[blockedLine(plan), guardSummary(plan)].flatMap((line) =>
+      line === undefined ? [] : [sentence(line)],
+    ),
+    ...(selection === undefined
+      ? []
+      : [`a selection of ${counted(selection.length, 'resource')}: the rest of the stack is left as it is`]),
+    `digest ${code(digest)}`,
+  ];
+  return [`## Plan of ${code(stack)}`, lines.join('\\\n')];
+}
+
+function tableSection(changes: readonly Change[]): Section {
+  return {
+    heading: '### Changes',
+    before: [tableRow(['action', 'resource', 'what', 'where']), tableRow(['---', '---', '---', '---'])].join(
+      '\n',
+    ),
+    blocks: changes.map(changeRow),
+    between: '\n',
+    left: (count) =>
+      `**and ${count} more changes**, which the text of the plan has: \`trueup show\` prints a plan file`,
+  };
+}
+
+function changeRow(change: Change): string {
+  const { action, address, place } = change;
+  return tableRow([
+    `${code(actionSymbols[action])} ${action}`,
+    code(formatAddress(address)),
+    whatChanges(change),
+    place === undefined ? '' : code(formatPlace(place)),
+  ]);
+}
+
+const maxFieldNames = 4;
+
+/** The fields that change. Of what is created or goes as a whole, all do, so that the reason says more. */
+function whatChanges({ action, fields, reason, risks = [] }: Change): string {
+  const badges = [
+    ...(risks.some(({ effect }) => effect === 'destroys') ? ['**schedules a destroy**'] : []),
+    ...(risks.some(({ effect }) => effect === 'widens') ? ['**widens access**'] : []),
+  ];
+  const names = [...new Set(fields.map(({ path }) => formatPath(path)))];
+  if (action !== 'update' && action !== 'adopt') return [...badges, sentence(reason, 120)].join('; ');
+  const shown = names.slice(0, maxFieldNames).map((name) => code(name, 60));
+  const more = names.length - shown.length;
+  const list = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  return [...badges, list || sentence(reason, 120)].join('; ');
+}
+
+/** What has no room is counted in changes, as the table counts it: a block may tell of many. */
+function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
+  const changesIn = (count: number) =>
+    blocks.slice(blocks.length - count).reduce((sum, { changes }) => sum + changes, 0);
+  return {
+    heading: '### Details',
+    blocks: blocks.map(({ text }) => text),
+    between: '\n\n',
+    left: (count) =>
+      `**and ${changesIn(count)} more changes**, for which there is no room here: \`trueup show\` prints all of a plan file`,
+  };
+}
+
+// What a reviewer must see first: guards and how to acknowledge them, what is deleted now or destroyed later, and who gains or loses access.
+
+/** In the order of the report; those without blocks are left out by `fitted`. */
+function riskSections(plan: Plan, stack: string | undefined): Section[] {
+  const { guards, changes } = plan;
+  const taken = (action: Change['action']) => changes.filter((change) => change.action === action);
+  return [
+    list('Guards', [...acknowledgeLines(plan, stack), ...guards.map(guardLine)], 'guards'),
+    list('Deletes', taken('delete').map(reasonLine), 'deletes'),
+    list('Releases', taken('release').map(reasonLine), 'releases'),
+    list('Scheduled destroys', changes.flatMap(riskLines('destroys')), 'of them'),
+    list('Access gained', changes.flatMap(riskLines('widens')), 'of them'),
+    list('Access lost', changes.flatMap(riskLines('narrows')), 'of them'),
+    list('What else trips a guard', concernLines(plan), 'of them'),
+  ];
+}
+
+function list(title: string, blocks: readonly string[], what: string): Section {
+  return {
+    heading: `#### ${title}`,
+    blocks,
+    between: '\n',
+    left: (count) => `**and ${count} more ${what}**, which the text of the plan names`,
+  };
+}
+
+function guardLine({ id, effect, message }: Guard): string {
+  const does = effect === 'blocks' ? '**blocks**' : 'warns';
+  return `- ${does} ${code(id)}: ${sentence(message)}`;
+}
+
+const maxMessages = 5;
+
+function concernLines(plan: Plan): string[] {
+  return hiddenConcerns(plan).map(({ id, address, messages }) => {
+    const left = messages.length - maxMessages;
+    const said = [
+      ...messages.slice(0, maxMessages).map((message) => sentence(message, 300)),
+      ...(left > 0 ? [`and ${left} more`] : []),
+    ];
+    return `- ${code(id)} ${code(formatAddress(address))}: ${said.join('; ')}`;
+  });
+}
+
+const maxCommand = 1_000;
+
+function acknowledgeLines(plan: Plan, stack: string | undefined): string[] {
+  const command = usableAcknowledgement(plan, stack);
+  return command === undefined ? [] : [`- to let them pass: ${code(command, maxCommand)}`];
+}
+
+const maxNotes = 3;
+
+/** With the first notes: what else goes with it stands there. */
+function reasonLine({ address, reason, id, notes }: Change): string {
+  const which = id === undefined ? '' : ` (${code(id)})`;
+  const left = notes.length - maxNotes;
+  const said = [
+    ...[reason, ...notes.slice(0, maxNotes)].map((text) => sentence(text, 300)),
+    ...(left > 0 ? [`and ${counted(left, 'more note')}`] : []),
+  ];
+  return `- ${code(formatAddress(address))}${which}: ${said.join('; ')}`;
+}
+
+function riskLines(effect: Risk['effect']): (change: Change) => string[] {
+  return ({ address, risks = [] }) =>
+    risks
+      .filter((risk) => risk.effect === effect)
+      .map(({ message }) => `- ${code(formatAddress(address))}: ${sentence(message)}`);
+}

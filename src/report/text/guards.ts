@@ -1,0 +1,83 @@
+/** The guards of a plan for a terminal, with their numbers, shown before the changes. */
+import { formatAddress } from '../../model/address.ts';
+import { counted } from '../../model/quoted.ts';
+import { blockingIds, type Concern, type Guard, isBlocking } from '../../model/guard.ts';
+import type { Plan } from '../../model/plan.ts';
+import { columns, flow, indent, labelled, pad, type Paint, wrap } from './layout.ts';
+import { printable } from '../view/printable.ts';
+
+interface GuardLayout {
+  readonly paint: Paint;
+  readonly width: number;
+}
+
+/** Maximum number of listed resources; more are counted, as each has its own change. Messages of blocking guards are all shown. */
+const maxConcerns = 20;
+
+/** A heading and each guard below it; empty when no guard fires. */
+export function guardLines({ guards }: Plan, layout: GuardLayout): string[] {
+  if (guards.length === 0) return [];
+  const column = Math.max(...guards.map(({ id }) => columns(id))) + 2;
+  const each = guards.flatMap((guard) => oneGuard(guard, column, layout));
+  return [layout.paint.heading('Risks'), ...indent(each, 2)];
+}
+
+function oneGuard(guard: Guard, column: number, { paint, width }: GuardLayout): string[] {
+  const [symbol, emphasis] = isBlocking(guard) ? ['!', paint.error] : ['?', paint.warning];
+  const sign = emphasis(`${symbol} ${pad(guard.effect, 7)}`);
+  const room = width - 2 - 10;
+  const [first = '', ...more] = labelled(pad(guard.id, column), printable(guard.message), room);
+  const concerns = concernLines(guard, room - 2);
+  return [`${sign} ${first}`, ...indent([...more, ...indent(concerns, 2)], 10)];
+}
+
+function concernLines(guard: Guard, width: number): string[] {
+  const { concerns } = guard;
+  const showAll = isBlocking(guard) && concerns.some(({ messages }) => messages.length > 0);
+  const shown = showAll ? concerns : concerns.slice(0, maxConcerns);
+  const left = concerns.length - shown.length;
+  const nameOf = nameFormatter(guard);
+  const more = left === 0 ? [] : [`and ${left} more, each told with its change`];
+  return [
+    ...flow(shown.filter(hasNoMessages).map(nameOf), ', ', width),
+    ...shown
+      .filter((concern) => !hasNoMessages(concern))
+      .flatMap((concern) =>
+        hanging(`${nameOf(concern)}: ${concern.messages.map(printable).join('; ')}`, width),
+      ),
+    ...more,
+  ];
+}
+
+/** Wraps with a fixed indent of two, because names may be long. */
+function hanging(text: string, width: number): string[] {
+  const [first = '', ...more] = wrap(text, width - 2);
+  return [first, ...indent(more, 2)];
+}
+
+function hasNoMessages({ messages }: Concern): boolean {
+  return messages.length === 0;
+}
+
+/** Shows kind or target with the name where the guard is about several of them. */
+function nameFormatter({ kind, target }: Guard): (concern: Concern) => string {
+  if (kind !== undefined) return ({ address }) => printable(address.name);
+  return ({ address }) =>
+    printable(target === undefined ? formatAddress(address) : `${address.kind} ${address.name}`);
+}
+
+/** The whole list in one line, for the end of a report; undefined when no guard fires. */
+export function guardSummary({ guards }: Plan): string | undefined {
+  const blocking = blockingIds(guards);
+  const warned = [...new Set(guards.filter((guard) => !isBlocking(guard)).map(({ id }) => id))];
+  const parts = [
+    ...(blocking.length === 0 ? [] : [`${blocks(blocking.length)}: ${blocking.join(', ')}`]),
+    ...(warned.length === 0 ? [] : [`warned of: ${warned.join(', ')}`]),
+  ];
+  return parts.length === 0 ? undefined : parts.join('; ');
+}
+
+function blocks(count: number): string {
+  const [verb, subject] = count === 1 ? ['blocks', 'it is'] : ['block', 'they are'];
+  return `${counted(count, 'guard')} ${verb} applying until ${subject} acknowledged`;
+}

@@ -1,0 +1,191 @@
+/**
+ * A plan for a terminal: guards, changes in the order in which apply starts them, mentions, problems, the summary with the digest
+ * and the next step, and what was checked.
+ */
+import { formatAddress } from '../../model/address.ts';
+import type { Change, Notice } from '../../model/change.ts';
+import { counted } from '../../model/quoted.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
+import { isBlocking } from '../../model/guard.ts';
+import type { Plan, PlanTarget } from '../../model/plan.ts';
+import { apiRoots } from '../../model/stack.ts';
+import { groupEqual, changeLines, type PlanLayout } from './change.ts';
+import { renderDiagnostics } from './diagnostics.ts';
+import {
+  acknowledgement,
+  blockedLine,
+  countActions,
+  coverageRows,
+  formatCounts,
+  incompleteReasons,
+  summaryLine,
+  targetCounts,
+} from '../view/plan-summary.ts';
+import { guardLines, guardSummary } from './guards.ts';
+import { columns, flow, indent, labelled, pad, type Paint, wrap } from './layout.ts';
+import { printable } from '../view/printable.ts';
+
+interface PlanTextOptions {
+  readonly paint: Paint;
+  /** adds the exact requests below each change */
+  readonly calls?: boolean;
+  /** columns of the terminal; default 100 */
+  readonly width?: number;
+  /** milliseconds since 1970 */
+  readonly now?: number;
+  /** the stack's argument on the command line, for proposed commands */
+  readonly stack?: string;
+  /** problems of the command that are no part of the plan, and are shown elsewhere: the summary counts them */
+  readonly told?: readonly ShownDiagnostic[];
+}
+
+/** With more changes, the end of the report repeats the totals by kind, and the names of removed resources. */
+const maxWithoutRecap = 20;
+
+/** The whole report, without a final line end. */
+export function renderPlan(plan: Plan, options: PlanTextOptions): string {
+  const layout = {
+    paint: options.paint,
+    calls: options.calls ?? false,
+    width: Math.max(40, options.width ?? 100),
+    ...(options.now === undefined ? {} : { now: options.now }),
+    rootOf: (target: string) => {
+      const service = plan.targets.find(({ name }) => name === target)?.service;
+      return service === undefined ? '' : apiRoots[service];
+    },
+  };
+  const sections = [
+    ...limitSections(plan, layout),
+    guardLines(plan, layout),
+    ...targetSections(plan, layout),
+    noticeLines(plan.mentions, layout),
+    problemLines(plan, layout),
+    recapLines(plan.changes, layout),
+    closingLines(plan, layout, options),
+    coverageLines(plan, layout),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+/** What the service of a target lacks: nobody should read the plan without it (rule 48). */
+export function limitSections(
+  { coverage }: Pick<Plan, 'coverage'>,
+  { paint, width }: PlanLayout,
+): string[][] {
+  return coverage.targets.flatMap(({ target, limits }) => {
+    if (limits.length === 0) return [];
+    const lines = limits.flatMap((text) => labelled('- ', printable(text), width - 2));
+    return [[paint.heading(`What ${printable(target)} lacks`), ...indent(lines, 2)]];
+  });
+}
+
+/** A heading for each target with changes, and the changes below. */
+function targetSections(plan: Plan, layout: PlanLayout): string[][] {
+  const names = new Set([
+    ...plan.targets.map(({ name }) => name),
+    ...plan.changes.map(({ address }) => address.target),
+  ]);
+  return [...names].flatMap((name) => {
+    const changes = plan.changes.filter(({ address }) => address.target === name);
+    if (changes.length === 0) return [];
+    const target = plan.targets.find((candidate) => candidate.name === name);
+    const heading = target === undefined ? printable(name) : targetHeading(target, layout.paint);
+    const blocks = layout.calls ? changes.map((change) => [change]) : groupEqual(changes);
+    return [[heading], ...blocks.map((block) => changeLines(block, layout))];
+  });
+}
+
+export function targetHeading({ name, service, place, url, dialect }: PlanTarget, paint: Paint): string {
+  const where = printable(`${service} ${place} at ${url}, dialect ${dialect}`);
+  return `${paint.heading(printable(name))}  ${paint.dim(where)}`;
+}
+
+/** Resources with a sentence about each, below a heading. */
+export function noticeLines(
+  mentions: readonly Notice[],
+  { paint, width }: PlanLayout,
+  heading = 'Left alone',
+): string[] {
+  if (mentions.length === 0) return [];
+  const each = mentions.flatMap(({ address, message, fix }) => [
+    printable(formatAddress(address)),
+    ...indent(wrap(printable(message), width - 4), 2),
+    ...(fix === undefined ? [] : indent(labelled('fix: ', printable(fix), width - 4), 2)),
+  ]);
+  return [paint.heading(heading), ...indent(each, 2)];
+}
+
+export function problemLines({ problems }: Pick<Plan, 'problems'>, { paint }: PlanLayout): string[] {
+  if (problems.length === 0) return [];
+  return [paint.heading('Problems'), '', ...renderDiagnostics(problems, { paint }).split('\n')];
+}
+
+/** For plans longer than the screen: totals by target and kind, and the names of all removed resources. */
+function recapLines(changes: readonly Change[], { paint, width }: PlanLayout): string[] {
+  if (changes.length <= maxWithoutRecap) return [];
+  const kinds = Map.groupBy(changes, ({ address }) => printable(`${address.target}/${address.kind}`));
+  const column = Math.max(...[...kinds.keys()].map(columns)) + 2;
+  const totals = [...kinds].map(([kind, some]) => pad(kind, column) + formatCounts(countActions(some)));
+  const taken = (['delete', 'release'] as const).flatMap((action) => {
+    const names = changes
+      .filter((change) => change.action === action)
+      .map(({ address }) => formatAddress(address));
+    if (names.length === 0) return [];
+    return [`to ${action}`, ...indent(flow(names.map(printable), ', ', width - 4), 2).map(paint.removed)];
+  });
+  return [paint.heading('In short'), ...indent([...totals, ...taken], 2)];
+}
+
+export function coverageLines({ coverage }: Pick<Plan, 'coverage'>, { paint, width }: PlanLayout): string[] {
+  const rows = coverageRows(coverage);
+  const column = Math.max(...rows.map(({ label }) => columns(label))) + 2;
+  const room = width - column - 2;
+  const lines = rows.flatMap(({ label, details, incomplete }) => {
+    const cells = [
+      ...details.flatMap((text) => wrap(text, room).map(paint.dim)),
+      ...incomplete.flatMap((text) => labelled('incomplete: ', text, room).map(paint.warning)),
+    ];
+    return cells.map((cell, index) => pad(index === 0 ? label : '', column) + cell);
+  });
+  return [paint.heading('Checked'), ...indent(lines, 2)];
+}
+
+function closingLines(
+  plan: Plan,
+  { paint, width }: PlanLayout,
+  { stack, told }: Pick<PlanTextOptions, 'stack' | 'told'>,
+): string[] {
+  const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
+  const warning = plan.coverage.complete
+    ? []
+    : ['The look was incomplete, so nothing undeclared is removed', ...indent(reasons, 2)];
+  const blocked = blockedLine(plan);
+  const guards = guardSummary(plan);
+  const acknowledge = blocked === undefined ? acknowledgement(plan, stack) : undefined;
+  return [
+    ...warning.map(paint.warning),
+    ...(blocked === undefined ? [] : [paint.error(blocked)]),
+    ...(guards === undefined ? [] : [(plan.guards.some(isBlocking) ? paint.error : paint.warning)(guards)]),
+    ...wrap(summaryLine(plan, told), width).map(paint.bold),
+    ...targetCountLines(plan),
+    ...selectionLines(plan, paint),
+    `${paint.dim('stack')} ${printable(plan.stack)}  ${paint.dim('digest')} ${printable(plan.digest)}`,
+    ...(acknowledge === undefined ? [] : [`${paint.dim('to let them pass')}  ${printable(acknowledge)}`]),
+  ];
+}
+
+function targetCountLines(plan: Plan): string[] {
+  const rows = targetCounts(plan).map(({ target, counts }) => [printable(target), counts] as const);
+  const column = Math.max(0, ...rows.map(([target]) => columns(target))) + 2;
+  return rows.map(([target, counts]) => `  ${pad(target, column)}${counts}`);
+}
+
+/** Says that the counts are about a selection only. */
+export function selectionLines({ selection }: Pick<Plan, 'selection'>, paint: Paint): string[] {
+  if (selection === undefined) return [];
+  const some = counted(selection.length, 'resource');
+  return [paint.bold(`a selection of ${some}: the rest of the stack is left as it is`)];
+}

@@ -1,0 +1,199 @@
+/**
+ * The summary of a plan: counts, coverage, risks, the order for reviewers, and the next steps. Only this file may say "No
+ * changes", and only for a plan whose read was complete and that has no problems.
+ */
+import type { Action, Change } from '../../model/change.ts';
+import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
+import { blockingIds, type Concern, type GuardId } from '../../model/guard.ts';
+import type { Coverage, Plan, TargetCoverage } from '../../model/plan.ts';
+import { counted, quoted } from '../../model/quoted.ts';
+import { firstFew, printable } from './printable.ts';
+
+type PlannedAction = Exclude<Action, 'none'>;
+
+/** In the order of the summary. */
+const plannedActions: readonly PlannedAction[] = ['create', 'adopt', 'update', 'release', 'delete'];
+
+type ActionCounts = Readonly<Record<PlannedAction, number>>;
+
+export function countActions(changes: readonly Change[]): ActionCounts {
+  const counts = { create: 0, adopt: 0, update: 0, release: 0, delete: 0 };
+  for (const { action } of changes) if (action !== 'none') counts[action] += 1;
+  return counts;
+}
+
+/** `2 to create, 3 to update, 1 to delete`; empty when there is nothing to do. */
+export function formatCounts(counts: ActionCounts): string {
+  return plannedActions
+    .filter((action) => counts[action] > 0)
+    .map((action) => `${counts[action]} to ${action}`)
+    .join(', ');
+}
+
+/**
+ * `2 to create, 3 to update, 1 to delete, 211 unchanged, 1 warning`, or why the plan has no changes.
+ * @param told problems that are no part of the plan, such as what the lint found in manifests
+ */
+export function summaryLine(plan: Plan, told: readonly ShownDiagnostic[] = []): string {
+  const todo = formatCounts(countActions(plan.changes));
+  const warnings = [...plan.problems, ...told].filter(
+    ({ severity, code }) => severity === 'warning' && code !== 'note',
+  ).length;
+  const unchanged = `${plan.unchanged} unchanged${warnings === 0 ? '' : `, ${counted(warnings, 'warning')}`}`;
+  if (todo !== '') return `${todo}, ${unchanged}`;
+  if (!plan.coverage.complete)
+    return `Nothing was found to change, but the look was incomplete; ${unchanged}`;
+  if (hasErrors(plan.problems)) return `Nothing can be planned yet, ${unchanged}`;
+  return plan.problems.length === 0
+    ? `No changes, ${unchanged}`
+    : `Nothing to change, ${plan.unchanged} unchanged, and ${counted(warnings, 'warning')} above`;
+}
+
+/** How much of each target changes; empty for a plan of one target. A target that could not be read has no count. */
+export function targetCounts({
+  targets,
+  changes,
+  coverage,
+}: Plan): { readonly target: string; readonly counts: string }[] {
+  if (targets.length < 2) return [];
+  const unread = new Set(coverage.targets.flatMap(({ target, unread }) => (unread ? [target] : [])));
+  return targets.map(({ name }) => {
+    const some = changes.filter(({ address }) => address.target === name);
+    const counts = formatCounts(countActions(some));
+    return { target: name, counts: unread.has(name) ? 'not checked' : counts || 'no changes' };
+  });
+}
+
+/** `2 problems forbid applying`; undefined when none does. */
+export function blockedLine({ problems }: Plan): string | undefined {
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  if (errors === 0) return undefined;
+  return `${counted(errors, 'problem')} ${errors === 1 ? 'forbids' : 'forbid'} applying`;
+}
+
+/** Why the look was incomplete, as clauses; empty when it was complete. */
+export function incompleteReasons({ coverage, problems }: Pick<Plan, 'coverage' | 'problems'>): string[] {
+  if (coverage.complete) return [];
+  const isWhole = ({ unread, incomplete }: TargetCoverage) => !unread && incomplete.length === 0;
+  return [
+    ...(coverage.targets.every(isWhole) ? ['not every manifest could be read'] : []),
+    // The reason is among the problems already.
+    ...coverage.targets.flatMap(({ target, unread, incomplete }) =>
+      unread
+        ? [`target ${quoted(printable(target))} was not looked at`]
+        : firstFew(incomplete).map((why) => printable(`${target}: ${why}`)),
+    ),
+    ...problems
+      .filter(({ class: about, code }) => about === 'incomplete' && code !== 'target-unread')
+      .map(({ message }) => printable(message)),
+  ];
+}
+
+// What a reviewer can do with a plan: one or two sentences, with what is to be typed between quotes.
+
+export function nextSteps({ digest, problems, guards, changes, coverage }: Plan): string {
+  if (hasErrors(problems)) return 'Nothing can be applied before the problems are solved. Then plan again.';
+  if (blockingIds(guards).length > 0)
+    return 'Review this digest: whoever approves it acknowledges its guards by name, with the command that stands beside them. Any other plan is refused.';
+  if (changes.length === 0)
+    return coverage.complete
+      ? 'There is nothing to apply.'
+      : 'Plan again when everything can be looked at: whether there is something to do is not known.';
+  return `Review this digest. After the merge, "trueup apply" with the plan file, or ${quoted(`trueup apply --approve ${digest}`)}, applies this and nothing else; any other plan is refused.`;
+}
+
+// What reports of a plan say about its guards besides their messages.
+
+/** What guards say of single resources, but for the access gained and lost, which is told with the changes. */
+export function hiddenConcerns({ guards, changes }: Plan): (Concern & { readonly id: GuardId })[] {
+  const told = new Set(changes.flatMap(({ risks = [] }) => risks.map(({ message }) => message)));
+  return guards.flatMap(({ id, concerns }) =>
+    concerns.flatMap(({ address, messages }) => {
+      const untold = messages.filter((message) => !told.has(message));
+      return untold.length === 0 ? [] : [{ id, address, messages: untold }];
+    }),
+  );
+}
+
+/** The command for this very plan. With problems there is none: they have to be solved first. */
+export function usableAcknowledgement(plan: Plan, stack: string | undefined): string | undefined {
+  return hasErrors(plan.problems) ? undefined : acknowledgement(plan, stack);
+}
+
+/**
+ * The command that acknowledges the guards of a plan; undefined when none blocks.
+ * @param stack the stack's argument on the command line; absent for the one in the working directory
+ */
+export function acknowledgement(
+  { guards, digest }: Pick<Plan, 'guards' | 'digest'>,
+  stack?: string,
+): string | undefined {
+  const blocking = blockingIds(guards);
+  if (blocking.length === 0) return undefined;
+  const command = ['trueup apply', ...(stack === undefined ? [] : [stack])].join(' ');
+  return `${command} --approve ${digest} --ack ${blocking.join(',')}`;
+}
+
+// The order of changes for reviewers: what takes away or destroys first, then what opens, then the rest as apply does it.
+
+export function byRisk(changes: readonly Change[]): Change[] {
+  return [...changes].sort((one, other) => rank(one) - rank(other));
+}
+
+function rank({ action, risks = [] }: Change): number {
+  if (action === 'delete') return 0;
+  if (action === 'release') return 1;
+  if (risks.some(({ effect }) => effect === 'destroys')) return 2;
+  if (risks.some(({ effect }) => effect === 'widens')) return 3;
+  return risks.length > 0 ? 4 : 5;
+}
+
+// The coverage of a plan as labelled rows, before any layout. All text is printable.
+
+interface CoverageRow {
+  readonly label: string;
+  readonly details: readonly string[];
+  /** why the reading is not complete */
+  readonly incomplete: readonly string[];
+}
+
+/** Manifests, ledger, then each target. */
+export function coverageRows(coverage: Coverage): CoverageRow[] {
+  const read = `${counted(coverage.files, 'file')}, ${counted(coverage.documents, 'document')}`;
+  const ledger =
+    coverage.ledger === 'found'
+      ? 'found'
+      : 'none: no field is reset, no access revoked, and nothing removed without an acknowledgement';
+  return [
+    { label: 'manifests', details: [read], incomplete: [] },
+    { label: 'ledger', details: [ledger, ...coverage.ledgerNotes.map(printable)], incomplete: [] },
+    ...coverage.targets.map(targetRow),
+  ];
+}
+
+function targetRow(coverage: TargetCoverage): CoverageRow {
+  const { target, unread, requests, read, incomplete, invisible, notes, trail } = coverage;
+  if (unread) {
+    const after = requests === 0 ? '' : `, after ${counted(requests, 'request')}`;
+    return { label: printable(target), details: [`not looked at${after}`], incomplete: [] };
+  }
+  const counts = read.map(({ kind, count, total }) =>
+    printable(total === undefined ? `${count} ${kind}` : `${count} of ${total} ${kind}`),
+  );
+  const unseen =
+    invisible.length === 0
+      ? []
+      : [
+          `drift of ${counted(invisible.length, 'field')} cannot be seen: ${invisible.map(printable).join(', ')}`,
+        ];
+  return {
+    label: printable(target),
+    details: [
+      `${counted(requests, 'request')}${counts.length === 0 ? '' : ': '}${counts.join(', ')}`,
+      ...unseen,
+      ...notes.map(printable),
+      ...(trail === undefined ? [] : [printable(trail)]),
+    ],
+    incomplete: firstFew(incomplete.map(printable)),
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * The end of a command: writes its answer in the requested format, also when there are only errors. As text everything has been
+ * printed by then, so this file is not even loaded.
+ */
+import { appendFileSync } from 'node:fs';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { standardInput } from '../manifest/files/find-stack.ts';
+import type { Severity, ShownDiagnostic } from '../model/diagnostic.ts';
+import { messageOf, systemErrorMessage } from '../model/error-message.ts';
+import { counted, quoted } from '../model/quoted.ts';
+import { renderDiagnosticsJson } from '../report/json/render-json.ts';
+import { renderSarif } from '../report/json/sarif.ts';
+import { renderDiagnosticsMarkdown } from '../report/markdown/sections.ts';
+import { clip, printable } from '../report/view/printable.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { CliHost } from './host.ts';
+import { tellEnd, type Terminal } from './terminal.ts';
+
+export async function answerAtEnd(terminal: Terminal, code: ExitCode): Promise<void> {
+  const { format, host, pending, events } = terminal;
+  tellEnd(terminal, code);
+  const { answer, said, outcomes } = pending;
+  if (format === 'jsonl') events?.write({ type: 'ended', exitCode: code, ...(outcomes && { outcomes }) });
+  else if (format === 'github') reportToGithub(terminal, code, await answerText(terminal));
+  // A diagram has no room for problems: stderr has them.
+  else if (answer !== undefined || (hasSomethingToTell(terminal, said) && format !== 'mermaid'))
+    host.stdout.write(`${await answerText(terminal)}\n`);
+}
+
+/** Nothing after a help text or a version, which are printed as text. */
+function hasSomethingToTell({ reported }: Terminal, said: string | undefined): boolean {
+  return said !== undefined || reported.length > 0;
+}
+
+async function answerText({ format, host, reported, pending }: Terminal): Promise<string> {
+  const told = host.clean(reported);
+  if (pending.answer !== undefined) return pending.answer(format === 'json' ? reported : told);
+  switch (format) {
+    case 'markdown':
+    case 'github':
+      return renderDiagnosticsMarkdown(told, pending.said ?? 'Nothing was found');
+    case 'html': {
+      const { renderDiagnosticsHtml } = await import('../report/html/diagnostics.ts');
+      return renderDiagnosticsHtml(told, pending.said ?? 'Nothing was found');
+    }
+    case 'sarif':
+      return renderSarif(told, {
+        version: host.version,
+        stackFile: pending.stackFile ?? 'trueup.yaml',
+        pathOf: (file) => repositoryPath(file, host),
+      });
+    default:
+      return renderDiagnosticsJson(reported);
+  }
+}
+
+// The end of a command with `--format github`: an annotation for each problem, the summary of the step and its outputs. The last two are
+// files that the runner names; without a runner there are none.
+
+/** @param summary Markdown */
+function reportToGithub(terminal: Terminal, code: ExitCode, summary: string): void {
+  const { host, pending, reported } = terminal;
+  const problems = host.clean([...reported, ...(pending.found ?? [])]);
+  for (const line of annotations(problems, (file) => repositoryPath(file, host))) host.writeCommand(line);
+  append(terminal, 'GITHUB_STEP_SUMMARY', `${summary}\n\n`);
+  const outputs = { ...pending.outputs, 'exit-code': String(code) };
+  append(terminal, 'GITHUB_OUTPUT', Object.entries(outputs).map(withDelimiter(host.newId())).join(''));
+}
+
+/** Whoever does not know the delimiter cannot end the value, and so set no other output. */
+function withDelimiter(id: string): (output: readonly [string, string]) => string {
+  const delimiter = `trueup_${id}`;
+  return ([name, value]) => `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
+}
+
+/** A runner without such a file, or whose file cannot be written, ends no run. */
+function append({ host }: Terminal, variable: string, text: string): void {
+  const file = host.env[variable];
+  if (file === undefined || file === '') return;
+  try {
+    appendFileSync(file, host.secrets.redactPrinted(text));
+  } catch (error) {
+    host.stderr.write(
+      `${variable} (${quoted(file)}) was not written: ${systemErrorMessage(error) ?? messageOf(error)}\n`,
+    );
+  }
+}
+
+// What a file is called in the repository that a CI job has checked out: platforms find lines of a pull request by it.
+
+/** @returns undefined for standard input, and for a file outside of the repository */
+function repositoryPath(file: string, { cwd, env }: Pick<CliHost, 'cwd' | 'env'>): string | undefined {
+  if (file === standardInput) return undefined;
+  const root = env['GITHUB_WORKSPACE'] || env['CI_PROJECT_DIR'] || cwd;
+  const path = relative(root, resolve(cwd, file)).split(sep).join('/');
+  return path === '' || path.startsWith('../') || path === '..' || isAbsolute(path) ? undefined : path;
+}
+
+// Problems as annotations: one workflow command each, errors first. GitHub shows ten errors and ten warnings of a step and drops
+// the others without a word, so no more are written, and a notice counts the rest.
+
+const maxOfOneLevel = 10;
+/** The runner cuts a message at 4,096 characters, and a message has four lines at most. */
+const maxMessage = 900;
+
+/** @param pathOf the file in the repository; undefined for what is no file of it */
+export function annotations(
+  diagnostics: readonly ShownDiagnostic[],
+  pathOf: (file: string) => string | undefined,
+): string[] {
+  const levels: readonly Severity[] = ['error', 'warning'];
+  const all = levels.map((level) => diagnostics.filter(({ severity }) => severity === level));
+  const shown = all.flatMap((some) => some.slice(0, maxOfOneLevel));
+  const left = all.flatMap((some, index) => {
+    const more = some.length - maxOfOneLevel;
+    return more > 0 ? [counted(more, `more ${levels[index]}`)] : [];
+  });
+  const rest = left.length === 0 ? [] : [restNotice(left)];
+  return [...shown.map((diagnostic) => annotation(diagnostic, pathOf)), ...rest];
+}
+
+function restNotice(left: readonly string[]): string {
+  const text = `${left.join(' and ')} without an annotation, for GitHub shows ten of each: the log and the summary of the step have them`;
+  return command('notice', { title: 'trueup' }, text);
+}
+
+function annotation(
+  { severity, code, message, place, found, allowed, fix }: ShownDiagnostic,
+  pathOf: (file: string) => string | undefined,
+): string {
+  const file = place && pathOf(place.file);
+  const spot =
+    place !== undefined && file === undefined ? [`${place.file}:${place.line}:${place.column}`] : [];
+  const lines = [
+    [...spot, message].join(': '),
+    ...(found === undefined ? [] : [`found: ${found}`]),
+    ...(allowed === undefined ? [] : [`allowed: ${allowed}`]),
+    ...(fix === undefined ? [] : [`fix: ${fix}`]),
+  ];
+  const properties = {
+    ...(place === undefined || file === undefined
+      ? {}
+      : { file: printable(file), line: String(place.line), col: String(place.column) }),
+    title: printable(code),
+  };
+  return command(severity, properties, lines.map((line) => clip(line, maxMessage)).join('\n'));
+}
+
+/** A workflow command; the escapes are those that the runner undoes. */
+function command(name: string, properties: Readonly<Record<string, string>>, message: string): string {
+  const members = Object.entries(properties).map(([key, value]) => `${key}=${propertyText(value)}`);
+  return `::${name} ${members.join(',')}::${messageText(message)}`;
+}
+
+function messageText(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function propertyText(text: string): string {
+  return messageText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

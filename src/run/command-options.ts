@@ -1,0 +1,93 @@
+/** What all commands share: how a command is declared, common options, and help texts. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseTimestamp } from '../audit-trail/parse-event.ts';
+import { parseDuration } from '../model/duration.ts';
+import type { CliHost } from './host.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { ColorChoice, Format, Terminal } from './terminal.ts';
+
+export interface CommonOptions {
+  readonly format?: Format;
+  readonly color?: ColorChoice;
+}
+
+export interface CommandEnd {
+  end(code: ExitCode): void;
+  terminalOf(options: CommonOptions): Terminal;
+}
+
+/** Gives a command, which has its name and description, its arguments, its own options, its commands and what it does. */
+type DefineCommand = (command: Command, host: CliHost, ends: CommandEnd) => void;
+
+/** What the module of a command exports. */
+export interface CommandModule {
+  readonly defineCommand: DefineCommand;
+}
+
+const here = '(default: trueup.yaml here or in a parent)';
+
+export const pathHelp = `a directory with a trueup.yaml, a stack file, or - for manifests on standard input: of a stack that has files of its own they are a selection, and the rest of it is left as it is ${here}`;
+
+/** For commands that read no manifest, or that need all of them. */
+export const stackHelp = `a directory with a trueup.yaml, a stack file, or - for a stack on standard input ${here}`;
+
+/** For commands that take manifests from standard input. */
+export function completeOption(): Option {
+  return new Option(
+    '--complete',
+    'with -: the input is the whole stack; what is not in it is no longer declared',
+  );
+}
+
+/** A command below `program`, with the options that every command takes. */
+export function command(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .addOption(
+      new Option('--color <when>', 'whether to use colours')
+        .choices(['auto', 'always', 'never'])
+        .default('auto'),
+    )
+    .addOption(new Option('--no-color', 'the same as --color never').implies({ color: 'never' }).hideHelp());
+}
+
+/** For commands that use a service or a ledger. */
+export function timeoutOption(
+  help = 'how long the run may take, its ledger included (default: what the stack says, or 1h)',
+): Option {
+  return new Option('--timeout <duration>', help).argParser((text) => {
+    const seconds = parseTimeout(text);
+    if (seconds === 0) throw new InvalidArgumentError('a run needs some time, such as 30m');
+    return seconds;
+  });
+}
+
+/** Parses a duration to seconds. As in a stack, a number needs a unit; only 0 may be without. */
+export function parseTimeout(text: string): number {
+  const isBare = text.trim() === '' || /^\s*0*[1-9]\d*\s*$/.test(text);
+  const seconds = isBare ? undefined : parseDuration(text);
+  if (seconds === undefined) throw new InvalidArgumentError('a time to wait is written like 30s, 5m or 1h');
+  return seconds;
+}
+
+/** Parses a moment, or how long ago something was, to milliseconds since 1970. */
+export function timeParser({ now }: Pick<CliHost, 'now'>): (text: string) => number {
+  return (text) => {
+    const at = parseTimestamp(text);
+    if (at !== undefined) return at;
+    const ago = /^\d+$/.test(text.trim()) || text.trim() === '' ? undefined : parseDuration(text);
+    if (ago === undefined)
+      throw new InvalidArgumentError(
+        'a time such as 2026-11-20T12:00:00Z, or how long ago, such as 2h or 7d',
+      );
+    return now() - ago * 1000;
+  };
+}
+
+/** @param more formats besides text and JSON */
+export function formatOption(...more: readonly Format[]): Option {
+  return new Option('--format <format>', 'how the result is printed')
+    .choices(['text', 'json', ...more])
+    .default('text');
+}

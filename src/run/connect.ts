@@ -1,0 +1,270 @@
+/**
+ * Opens connections to the targets of a stack and to their audit trails, with URL, dialect, token and certificate. A plan gets
+ * connections that cannot write, and a trail has a token that is used for nothing else.
+ */
+import { resolve } from 'node:path';
+import { mountName } from '../api/cluster-auth/mount.ts';
+import { findDialect } from '../api/dialects.ts';
+import {
+  type AuditConnection,
+  openAuditTrail,
+  openReader,
+  openTarget,
+  type ReaderConnection,
+  type TargetConnection,
+  type TargetOptions,
+} from '../api/open-target.ts';
+import { openSession } from '../api/read-live.ts';
+import type { ConnectionOptions } from '../api/transport/connection.ts';
+import type { RetryPolicy } from '../api/transport/retry.ts';
+import { openTrial, type TrialConnection } from '../api/try-login.ts';
+import { megabyte, readRegularText } from '../files/read-file.ts';
+import type { Session } from '../model/kind.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Dialect, Stack, Target } from '../model/stack.ts';
+import type { Deadline } from './deadline.ts';
+import { type Embedded, openEmbedded } from './embedded-service.ts';
+import type { CliHost } from './host.ts';
+import { readSecret, SecretError, sourceToShow } from './read-secret.ts';
+
+export interface Connected<C extends ReaderConnection = ReaderConnection> {
+  readonly targets: readonly ConnectedTarget<C>[];
+  /** where a target is served by it */
+  readonly embedded?: Embedded;
+  close(): Promise<void>;
+}
+
+export interface ConnectedTarget<C extends ReaderConnection = ReaderConnection> {
+  readonly target: Target;
+  readonly dialect: Dialect;
+  readonly connection: C;
+  /** Opens a session with empty caches, so that everything is read again. */
+  openSession(): Session;
+}
+
+/** What limits the connections of a run. */
+export interface ConnectionLimits {
+  /** no wait goes beyond it */
+  readonly deadline: Pick<Deadline, 'until'>;
+  /** aborts all waits and all requests in flight */
+  readonly signal: AbortSignal;
+  /** aborts what the connection waits for after that */
+  readonly leave: AbortSignal;
+}
+
+/** For plans. @throws SecretError when a token cannot be read */
+export function connectToRead(stack: Stack, host: CliHost, limits: ConnectionLimits): Promise<Connected> {
+  return connect(stack, host, { ...limits, open: openReader });
+}
+
+/** For apply. @throws SecretError when a token cannot be read */
+export function connectToWrite(
+  stack: Stack,
+  host: CliHost,
+  limits: ConnectionLimits,
+): Promise<Connected<TargetConnection>> {
+  return connect(stack, host, { ...limits, open: openTarget });
+}
+
+/** To try a login at the mount of a target. The target's own token is neither read nor sent. */
+export async function connectToTry(
+  stack: Stack,
+  target: Target,
+  host: CliHost,
+  { deadline, signal, leave }: ConnectionLimits,
+): Promise<TrialConnection> {
+  const embedded =
+    target.url === 'embedded' ? await openEmbedded({ ...stack, targets: [target] }, host) : undefined;
+  const { dialect, options } = await placeOf(target, { stack, host, embedded });
+  const trial = openTrial({ ...options, until: deadline.until, signal, leave }, mountName(target, dialect));
+  const close = async () => {
+    await trial.close();
+    await embedded?.close();
+  };
+  return { ...trial, close };
+}
+
+async function connect<C extends ReaderConnection>(
+  stack: Stack,
+  host: CliHost,
+  { deadline, signal, leave, open }: ConnectionLimits & { readonly open: (options: TargetOptions) => C },
+): Promise<Connected<C>> {
+  const embedded = stack.targets.some(({ url }) => url === 'embedded')
+    ? await openEmbedded(stack, host)
+    : undefined;
+  const targets: ConnectedTarget<C>[] = [];
+  const close = async () => {
+    await Promise.all(targets.map(({ connection }) => connection.close()));
+    await embedded?.close();
+  };
+  try {
+    for (const target of stack.targets) {
+      const context = { stack, host, embedded };
+      const { dialect, options } = await placeOf(target, context);
+      const token = await tokenOf(target, context);
+      const tokenFrom = sourceOf(target);
+      const from = tokenFrom === undefined ? {} : { tokenFrom };
+      const connection = open({ ...options, ...from, token, until: deadline.until, signal, leave });
+      const session = { target, dialect, stack: stack.name, reader: connection.reader };
+      targets.push({ target, dialect, connection, openSession: () => openSession(session) });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { targets, ...(embedded && { embedded }), close };
+}
+
+/** Where the token of a target comes from; undefined for the embedded service, which makes it. */
+function sourceOf({ token }: Target): string | undefined {
+  if (token === undefined) return undefined;
+  return 'login' in token
+    ? `a login as the role ${quoted(token.login.role)} at the mount ${quoted(token.login.mount)}`
+    : sourceToShow(token);
+}
+
+interface ConnectContext {
+  readonly stack: Stack;
+  readonly host: CliHost;
+  readonly embedded: Embedded | undefined;
+}
+
+/** Where a target is, and how to talk to it. */
+async function placeOf(
+  target: Target,
+  { stack, host, embedded }: ConnectContext,
+): Promise<{ dialect: Dialect; options: ConnectionOptions }> {
+  const dialect = findDialect(target.service, target.dialect);
+  if (dialect === undefined) throw new Error(`no dialect ${target.dialect} for ${target.service}`);
+  const options: ConnectionOptions = {
+    target,
+    url: target.url === 'embedded' ? (embedded?.url ?? '') : target.url,
+    dialect,
+    ...(target.caCert === undefined ? {} : { caCert: await readCertificate(stack, target.caCert.file) }),
+    env: host.env,
+    secrets: host.secrets,
+    ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
+    onWait: (message) => host.stderr.write(`${message}\n`),
+    onWarning: (message) => host.stderr.write(`warning: ${message}\n`),
+    userAgent: `trueup/${host.version}`,
+  };
+  return { dialect, options };
+}
+
+async function tokenOf(
+  target: Target,
+  { stack, host, embedded }: ConnectContext,
+): Promise<TargetOptions['token']> {
+  const { token } = target;
+  if (token === undefined) {
+    if (embedded === undefined || target.url !== 'embedded') {
+      throw new SecretError(
+        `target ${quoted(target.name)} has no token: add "token: { env: NAME }" to it in ${stack.file}`,
+      );
+    }
+    const own = target.service === 'workspaces' ? embedded.ownerToken : embedded.serviceToken;
+    return async () => own;
+  }
+  const context = { env: host.env, directory: stack.directory };
+  if ('login' in token) {
+    const { mount, role, jwt } = token.login;
+    const what = `the JWT that target ${quoted(target.name)} logs in with`;
+    return { login: { mount, role, jwt: async () => jwtOnly(await readSecret(jwt, context, what), what) } };
+  }
+  const value = host.secrets.keep(
+    await readSecret(token, context, `the token of target ${quoted(target.name)}`),
+    sourceToShow(token),
+  );
+  return async () => value;
+}
+
+/** A text that is no JWT is not sent: it would be refused, and it may be a secret that is not meant for this service. */
+function jwtOnly(text: string, what: string): string {
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return text;
+  throw new SecretError(`${what} is no JWT, which has three parts with dots between them; it was not sent`);
+}
+
+function readCertificate(stack: Stack, file: string): Promise<string> {
+  return readRegularText(resolve(stack.directory, file), 4 * megabyte).catch((error: Error) => {
+    throw new SecretError(`the certificate ${quoted(file)} cannot be read: ${error.message}`, {
+      cause: error,
+    });
+  });
+}
+
+// Opens the ways to the audit trails of a stack's organizations, each with the token for it and with no other.
+
+/** The trail of one target's organization. */
+interface ConnectedTrail {
+  readonly target: Target;
+  readonly channel: AuditConnection;
+}
+
+interface ConnectedTrails {
+  readonly trails: readonly ConnectedTrail[];
+  close(): Promise<void>;
+}
+
+/** The targets whose organization's trail can be asked for: those with an `auditToken`, and the embedded ones. */
+export function auditedTargets({ targets }: Pick<Stack, 'targets'>): readonly Target[] {
+  return targets.filter(
+    ({ service, url, auditToken }) =>
+      service === 'workspaces' && (auditToken !== undefined || url === 'embedded'),
+  );
+}
+
+/** How long the trails may be waited for, and with what. */
+interface AuditLimits extends ConnectionLimits {
+  /** the embedded service, where this run uses it already: whoever opened it closes it */
+  readonly embedded?: Embedded | undefined;
+  /** how often it is tried; that of all connections when absent */
+  readonly retryPolicy?: Partial<RetryPolicy>;
+}
+
+/** @param targets of `auditedTargets`. @throws SecretError when a token cannot be read */
+export async function connectToAudit(
+  stack: Stack,
+  targets: readonly Target[],
+  host: CliHost,
+  { deadline, signal, leave, embedded: opened, retryPolicy }: AuditLimits,
+): Promise<ConnectedTrails> {
+  const isNeeded = opened === undefined && targets.some(({ url }) => url === 'embedded');
+  const own = isNeeded ? await openEmbedded(stack, host) : undefined;
+  const embedded = opened ?? own;
+  const trails: ConnectedTrail[] = [];
+  const close = async () => {
+    await Promise.all(trails.map(({ channel }) => channel.close()));
+    await own?.close();
+  };
+  try {
+    for (const target of targets) {
+      const token = await auditTokenOf(target, { stack, host, embedded });
+      const { options } = await placeOf(target, { stack, host, embedded });
+      const policy = retryPolicy && { retryPolicy: { ...options.retryPolicy, ...retryPolicy } };
+      const limits = { until: deadline.until, signal, leave, ...policy };
+      trails.push({ target, channel: openAuditTrail({ ...options, ...limits, token: async () => token }) });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { trails, close };
+}
+
+interface AuditContext {
+  readonly stack: Stack;
+  readonly host: CliHost;
+  readonly embedded: Embedded | undefined;
+}
+
+async function auditTokenOf(
+  { name, organization = '', auditToken }: Target,
+  { stack, host, embedded }: AuditContext,
+): Promise<string> {
+  if (auditToken === undefined) return embedded?.organizationTokens[organization] ?? '';
+  const context = { env: host.env, directory: stack.directory };
+  return host.secrets.keep(
+    await readSecret(auditToken, context, `the audit token of target ${quoted(name)}`),
+    sourceToShow(auditToken),
+  );
+}

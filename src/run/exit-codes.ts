@@ -1,0 +1,47 @@
+/** The exit codes of the process (architecture: exit codes). This is the only list of them. */
+import { hasErrors, type ShownDiagnostic } from '../model/diagnostic.ts';
+import type { Outcome } from '../model/change.ts';
+import type { Plan } from '../model/plan.ts';
+
+export const exitCodes = {
+  done: 0,
+  error: 1,
+  changesPending: 2,
+  loginRefused: 2,
+  drift: 3,
+  stale: 4,
+  blocked: 5,
+  partial: 6,
+  invalid: 7,
+  locked: 8,
+  conflict: 9,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The exit code of a run that stops because of these diagnostics; the most specific one when they have several classes. */
+export function exitCodeOf(diagnostics: readonly ShownDiagnostic[]): ExitCode {
+  const classes = new Set(
+    diagnostics.filter(({ severity }) => severity === 'error').map((found) => found.class),
+  );
+  if (classes.size === 0) return exitCodes.done;
+  if (classes.has('invalid')) return exitCodes.invalid;
+  if (classes.has('conflict')) return exitCodes.conflict;
+  return exitCodes.error;
+}
+
+/** The exit code of an apply. @param proof the plan that was made afterwards; undefined when there was nothing to prove */
+export function exitCodeOfApply(outcomes: readonly Outcome[], proof: Plan | undefined): ExitCode {
+  const some = (...kinds: Outcome['kind'][]) => outcomes.some(({ kind }) => kinds.includes(kind));
+  const written =
+    some('applied', 'unknown') || outcomes.some(({ done = [], foundTrue }) => foundTrue || done.length > 0);
+  if (some('failed', 'unknown', 'skipped'))
+    return written ? exitCodes.partial : some('stale') ? exitCodes.stale : exitCodes.error;
+  if (some('stale')) return written ? exitCodes.partial : exitCodes.stale;
+  const proven =
+    proof === undefined ||
+    (proof.changes.length === 0 && !hasErrors(proof.problems) && proof.coverage.complete);
+  if (proven) return exitCodes.done;
+  return written ? exitCodes.partial : exitCodes.error;
+}

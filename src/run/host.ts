@@ -1,0 +1,187 @@
+/**
+ * Everything that a command uses of its process and machine: streams, environment, clock, signals. Tests provide their own.
+ * Under GitHub Actions, output that could be read as a workflow command is escaped here.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
+import type { RetryPolicy } from '../api/transport/retry.ts';
+import type { Registry } from '../model/kind.ts';
+import { KnownSecrets } from '../redaction/known-secrets.ts';
+
+export interface Output {
+  write(text: string): void;
+  readonly isTTY: boolean;
+  /** columns of the terminal; undefined elsewhere */
+  readonly columns: number | undefined;
+}
+
+/** The machine that this process runs on, as locks and the history record it. */
+export interface Machine {
+  readonly hostname: string;
+  readonly pid: number;
+  /** undefined for a user without a name, as in some containers */
+  readonly userName: string | undefined;
+  /** the effective id of the user; undefined on Windows */
+  readonly userId: number | undefined;
+  /** the namespace in which `pid` is valid; undefined when it cannot be found out */
+  readonly pidNamespace: string | undefined;
+  /** whether several systems may have this host name; then only the namespace proves that two runs were on the same one */
+  readonly mayBeContainer: boolean;
+  /** Whether there is no process with this number in this namespace. */
+  isGone(pid: number): boolean;
+}
+
+export interface ProcessHost {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** computed on request */
+  readonly machine: () => Machine;
+  /** milliseconds since 1970 */
+  readonly now: () => number;
+  /** a UUID, new with each call */
+  readonly newId: () => string;
+  readonly kinds: Registry;
+  readonly version: string;
+  /** the secrets that the run learns; a new collection when absent */
+  readonly secrets?: KnownSecrets;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** whether input and output are a terminal, so that questions can be asked */
+  readonly interactive: boolean;
+  /**
+   * Reads standard input to its end, or at least one byte more than `max` when it is longer. Rejects when `stop` is aborted.
+   */
+  readStdin(max: number, stop: AbortSignal): Promise<Uint8Array>;
+  /** Asks a yes-or-no question; false when there is no answer or `stop` is aborted. Only when `interactive`. */
+  confirm(question: string, stop: AbortSignal): Promise<boolean>;
+  /** Asks for a line of text; undefined when there is no answer or `stop` is aborted. Only when `interactive`. */
+  ask(question: string, stop: AbortSignal): Promise<string | undefined>;
+  /** Calls the handler for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
+  onStop(handler: () => void): () => void;
+  /** how failed requests are repeated; the default of src/http when absent */
+  readonly retryPolicy?: Partial<RetryPolicy>;
+}
+
+/**
+ * The host as commands use it: known secrets are removed from everything that they write (rule 42), and under GitHub Actions what they
+ * write is no command by accident.
+ */
+export interface CliHost extends ProcessHost {
+  readonly secrets: KnownSecrets;
+  /** removes known secrets from each text of a value that is stored */
+  readonly clean: <T extends object>(value: T) => T;
+  /** writes a line that is a workflow command on purpose */
+  writeCommand(line: string): void;
+}
+
+/** The secrets that a run will learn, for a process that also prints past its run. */
+export function openSecrets(): KnownSecrets {
+  return new KnownSecrets();
+}
+
+export function cliHostOf(processHost: ProcessHost): CliHost {
+  const { secrets = openSecrets() } = processHost;
+  const redacting = (output: Output): Output => ({
+    ...output,
+    write: (text) => output.write(secrets.redactPrinted(text)),
+  });
+  const guarding = isUnderActions(processHost.env) ? withoutCommands : (output: Output) => output;
+  const stdout = redacting(processHost.stdout);
+  return {
+    ...processHost,
+    stdout: redacting(guarding(processHost.stdout)),
+    stderr: redacting(guarding(processHost.stderr)),
+    writeCommand: (line) => stdout.write(`${line}\n`),
+    secrets,
+    clean: (value) => secrets.redactKept(value),
+  };
+}
+
+// Under GitHub Actions a line of output can be a command: when it begins with `::`, after any white space, and in an older form
+// wherever it has `##[`. What is printed may come from a live name or a service, so that it gets an escape there. In JSON, which has these
+// characters in texts only, the escape means the same character.
+
+interface Writing {
+  write(text: string): void;
+}
+
+/** Both forms, up to the character that completes them. The runner trims all white space of Unicode. */
+const command = /^\s*::|##\[/gm;
+
+export function isUnderActions(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env['GITHUB_ACTIONS'] === 'true';
+}
+
+/** The output with the escapes. A text may continue a line that an earlier one began. */
+export function withoutCommands<O extends Writing>(output: O): O {
+  let open = '';
+  return {
+    ...output,
+    write: (text) => {
+      const whole = open + text;
+      output.write(escaped(whole, open.length).slice(open.length));
+      // Of a long line only the end and whether it has begun matter.
+      const line = whole.slice(lastLineEnd(whole) + 1);
+      if (line.trim() === '') open = '';
+      else open = line.length <= 100 ? line : `x${line.slice(-3)}`;
+    },
+  };
+}
+
+function lastLineEnd(text: string): number {
+  return Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r'));
+}
+
+/** Escapes the last character of each command that is completed after `from`: what stands before was written already. */
+function escaped(text: string, from: number): string {
+  return text.replace(command, (found, offset: number) => {
+    const end = offset + found.length;
+    if (end <= from) return found;
+    return `${found.slice(0, -1)}${found.endsWith('[') ? '\\u005b' : '\\u003a'}`;
+  });
+}
+
+// Describes the machine that this process runs on, with data from the operating system.
+
+export function thisMachine(): Machine {
+  return {
+    hostname: hostname(),
+    pid: process.pid,
+    userName: userName(),
+    userId: process.geteuid?.(),
+    pidNamespace: pidNamespace(),
+    mayBeContainer: process.platform === 'linux',
+    isGone,
+  };
+}
+
+/** A container may run as a user without a name. */
+function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Containers may have the same host name and the same process numbers. A boot id is unique among running systems, and an inode is
+ * unique among the namespaces of one system at a time.
+ */
+function pidNamespace(): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot}/${statSync('/proc/self/ns/pid').ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}

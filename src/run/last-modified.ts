@@ -1,0 +1,139 @@
+/**
+ * Finds out from the audit trails who last modified what drifted: only where something drifted, and never further back than the
+ * last apply. A trail that cannot be read is reported and fails nothing (rule 50).
+ */
+import { type LastModified, TrailError } from '../model/audit-trail.ts';
+import type { Coverage } from '../model/plan.ts';
+import { type AddressText, formatAddress } from '../model/address.ts';
+import { type HistoryEntry, type HistoryStore, LedgerError } from '../model/ledger.ts';
+import type { Target } from '../model/stack.ts';
+import { WireError } from '../model/http.ts';
+import {
+  lastModifiedBy,
+  type Modifications,
+  type ModifiedResource,
+  type RunsOfStack,
+  runsOfStack,
+} from '../plan/drift/last-modified.ts';
+import { SecretError } from './read-secret.ts';
+import { isHosted } from '../api/workspaces/organization.ts';
+import { limits } from '../api/workspaces/service-limits.ts';
+import { type EventsContext, readEvents, type TrailBound } from './trail-events.ts';
+
+interface TrailContext extends EventsContext {
+  readonly store: HistoryStore;
+  /** of the plan that found the drift */
+  readonly coverage: Pick<Coverage, 'targets'>;
+  /** milliseconds since 1970: nothing earlier is asked for */
+  readonly since?: number | undefined;
+}
+
+/** So many applies are looked through for the last one of a resource. */
+const mostApplies = 50;
+
+export async function askTrails(
+  drifted: readonly ModifiedResource[],
+  context: TrailContext,
+): Promise<Modifications> {
+  const byTarget = Map.groupBy(drifted, ({ address }) => address.target);
+  const targets = context.stack.targets.filter(({ name }) => byTarget.has(name));
+  if (targets.length === 0) return { touched: new Map(), trails: new Map() };
+  const history = await readHistory(context.store);
+  const asked = await Promise.all(
+    targets.map(async (target) => {
+      const here = byTarget.get(target.name) ?? [];
+      return [target.name, await askTrail(target, here, { ...context, history })] as const;
+    }),
+  );
+  return {
+    touched: new Map(asked.flatMap(([, { touched }]) => [...touched])),
+    trails: new Map(asked.map(([name, { trail }]) => [name, trail])),
+  };
+}
+
+type History = readonly (HistoryEntry | LedgerError)[];
+
+/** Newest first. What an entry that cannot be read did is not known; "trueup history" names it. */
+async function readHistory(store: HistoryStore): Promise<History> {
+  try {
+    return await store.readEntries(mostApplies);
+  } catch (error) {
+    if (!(error instanceof LedgerError)) throw error;
+    return [];
+  }
+}
+
+interface AskedTrail {
+  readonly touched: ReadonlyMap<AddressText, LastModified>;
+  readonly trail: string;
+}
+
+const noToken =
+  'no "auditToken" in this target: with one, it would be shown here who touched what drifted, and when';
+
+const noTrailThere =
+  'who touched what drifted is not known: a service that lacks parts of the API has no audit trail';
+
+const noTrailInEdition =
+  'who touched what drifted is not known: only the hosted edition of the service has an audit trail';
+
+const noTrail = 'who touched what drifted is not known: cluster-auth has no audit trail';
+
+async function askTrail(
+  target: Target,
+  drifted: readonly ModifiedResource[],
+  context: TrailContext & { readonly history: History },
+): Promise<AskedTrail> {
+  const unasked = (trail: string): AskedTrail => ({ touched: new Map(), trail });
+  if (target.service === 'cluster-auth') return unasked(noTrail);
+  try {
+    const runs = runsOfStack(target.name, context.history);
+    const clockAhead = clockAheadOf(target, context);
+    const bound = boundOf(drifted, { ...context, runs, clockAhead });
+    const reading = await readEvents(target, bound, { ...context, clockAhead });
+    if (reading === undefined) return unasked(await withoutToken(target, context));
+    const tell = lastModifiedBy({ ...reading, clockAhead }, runs);
+    const touched = drifted.map((one) => [formatAddress(one.address), tell(one)] as const);
+    return { touched: new Map(touched), trail: reading.how };
+  } catch (error) {
+    const isForeseen =
+      error instanceof TrailError || error instanceof WireError || error instanceof SecretError;
+    if (!isForeseen) throw error;
+    return unasked(`who touched what drifted is not known: ${error.message}`);
+  }
+}
+
+/** A token is advised only where there may be a trail to read with it. */
+async function withoutToken(target: Target, context: TrailContext): Promise<string> {
+  if (lacksParts(target, context)) return noTrailThere;
+  const connected = context.connected.targets.find((one) => one.target.name === target.name);
+  const isInEdition = connected && (await isHosted(connected.openSession()));
+  return isInEdition === false ? noTrailInEdition : noToken;
+}
+
+/** Only a hosted service has a trail, and that has the whole API (rule 48). */
+function lacksParts({ name }: Target, { coverage }: TrailContext): boolean {
+  const found = coverage.targets.find(({ target }) => target === name);
+  const known: readonly string[] = Object.values(limits);
+  return found?.limits.some((limit) => known.includes(limit)) === true;
+}
+
+/** The plan has just read the target, which told its time. */
+function clockAheadOf({ name }: Target, { connected }: TrailContext): number | undefined {
+  return connected.targets.find(({ target }) => target.name === name)?.connection.clockAhead();
+}
+
+interface BoundInput extends Pick<TrailContext, 'since'> {
+  readonly runs: RunsOfStack;
+  readonly clockAhead: number | undefined;
+}
+
+/** How far back events are wanted, and why no further. */
+function boundOf(drifted: readonly ModifiedResource[], { since, runs, clockAhead }: BoundInput): TrailBound {
+  const applied = drifted.map(({ address }) => runs.appliedSince(formatAddress(address), clockAhead));
+  const isKnown = applied.every((at) => at !== undefined);
+  const from = isKnown ? Math.min(...applied) : 0;
+  if (since !== undefined && since > from)
+    return { from: since, why: 'the trail was read no further back than --since says' };
+  return { from, why: 'nothing earlier was asked for' };
+}

@@ -1,0 +1,89 @@
+/**
+ * Removes known secrets from everything that is written to a ledger, which is kept for long and read by many (rules 42). The
+ * run itself keeps the original values.
+ */
+import type { DigestedChange } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { ApprovedPlan, Ledger, StackStore } from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Stack } from '../model/stack.ts';
+import { digestItemsOf, readDigestItems } from '../plan/digest.ts';
+import type { KnownSecrets } from '../redaction/known-secrets.ts';
+import {
+  findStored,
+  redactEntry,
+  redactLedger,
+  redactLock,
+  withRedactedValues,
+} from '../redaction/stored-values.ts';
+import type { CliHost } from './host.ts';
+
+/** @param stack hashes of redacted values contain its name */
+export function redactingStore(store: StackStore, stack: string, clean: CliHost['clean']): StackStore {
+  const redactApproved = (approved: ApprovedPlan) => ({
+    ...approved,
+    atoms: redactApprovedItems(approved.atoms, stack, clean),
+  });
+  const redacting: Pick<StackStore, 'write' | 'keepEntries' | 'lock'> = {
+    write: async (ledger) => {
+      const { serial } = await store.write(redactLedger(ledger, clean, redactApproved));
+      return { ...ledger, known: true, serial };
+    },
+    keepEntries: (entries) => store.keepEntries(entries.map((entry) => redactEntry(entry, clean))),
+    lock: (wanted, instead) => store.lock(redactLock(wanted, clean), instead),
+  };
+  return new Proxy(store, {
+    get: (whole, name) => {
+      if (name === 'write' || name === 'keepEntries' || name === 'lock') return redacting[name];
+      const member: unknown = Reflect.get(whole, name);
+      return typeof member === 'function' ? member.bind(whole) : member;
+    },
+  });
+}
+
+/** Caches the changes of an approval, because every write of its apply contains it. */
+const parsed = new WeakMap<readonly string[], readonly DigestedChange[]>();
+
+/** Replaces values that hold secrets by their hashes. */
+function redactApprovedItems(
+  atoms: readonly string[],
+  stack: string,
+  clean: CliHost['clean'],
+): readonly string[] {
+  const changes = parsed.get(atoms) ?? readDigestItems(atoms);
+  parsed.set(atoms, changes);
+  const isClean = changes.every(({ fields }) => clean(fields) === fields);
+  return isClean
+    ? atoms
+    : [...digestItemsOf(changes.map((change) => withRedacted(change, stack, clean)))].sort();
+}
+
+function withRedacted(change: DigestedChange, stack: string, clean: CliHost['clean']): DigestedChange {
+  const place = { stack, address: change.address };
+  return { ...change, fields: change.fields.map((field) => withRedactedValues(place, field, clean)) };
+}
+
+// Warns of secrets of this run that the ledger contains: an earlier version stored some values as they were. The next write redacts
+// them, but whoever could read the ledger has them.
+
+export function storedSecrets(
+  ledger: Ledger,
+  { place }: Pick<StackStore, 'place'>,
+  stack: Pick<Stack, 'ledger'>,
+  secrets: KnownSecrets,
+): Diagnostic[] {
+  const found = findStored(ledger, (text) => secrets.sourcesIn(text));
+  return [...Map.groupBy(found, ({ source }) => source)].map(([source, places]) => {
+    const where = places.map(({ record, member }) =>
+      record === undefined ? quoted(member) : `${quoted(member)} of the record ${record}`,
+    );
+    const older = stack.ledger?.in === 'git' ? '; older commits of the ref still contain it' : '';
+    return {
+      code: 'secret-in-ledger',
+      severity: 'warning',
+      class: 'failure',
+      message: `${place} contains the secret of ${source}, in ${where.join(', ')}${older}`,
+      fix: 'revoke it and use a new one; the next write of the ledger redacts it there',
+    };
+  });
+}

@@ -1,0 +1,91 @@
+/**
+ * Checks the run's lock before its writes (rule 45): at each write the last successful check is at most five seconds old. That limits
+ * what a run can still send after its lock was taken away, and writes that follow a check closely do not wait for another one.
+ */
+import { messageOf } from '../model/error-message.ts';
+import type { LockGuard } from '../apply/keep-ledger.ts';
+import { type LedgerLock, LockLost, type LockStore, WaitEnded } from '../model/ledger.ts';
+
+/** How long a check is valid, in milliseconds. A store that takes longer than this to answer is asked before each write. */
+const validity = 5000;
+
+interface LeaseGuardOptions {
+  readonly store: Pick<LockStore, 'readLock'>;
+  /** of the run's lock, which was taken just now */
+  readonly id: string;
+  /** milliseconds; includes the time that the machine sleeps, so it may jump */
+  readonly now: () => number;
+  /** Called once, when the store is slow. @param seconds that the store took to answer */
+  onSlow(seconds: number): void;
+}
+
+export class LeaseGuard implements LockGuard {
+  readonly #options: LeaseGuardOptions;
+  readonly #lost = new AbortController();
+  #checkedAt: number;
+  #isSlow = false;
+  #reportedSlow = false;
+  #checking: Promise<void> | undefined;
+
+  constructor(options: LeaseGuardOptions) {
+    this.#options = options;
+    this.#checkedAt = options.now();
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  async pass(): Promise<void> {
+    this.lost.throwIfAborted();
+    if (!this.#isChecked()) await this.check();
+  }
+
+  /** Reads the lock in any case. @throws LockLost */
+  async check(): Promise<void> {
+    this.lost.throwIfAborted();
+    this.#checking ??= this.#readLock().finally(() => {
+      this.#checking = undefined;
+    });
+    await this.#checking;
+    this.lost.throwIfAborted();
+  }
+
+  #isChecked(): boolean {
+    const age = this.#options.now() - this.#checkedAt;
+    return !this.#isSlow && age >= 0 && age <= validity;
+  }
+
+  async #readLock(): Promise<void> {
+    const { store, id, now } = this.#options;
+    // A read that ended with the run is repeated: a request in flight may have to be sent again, and needs an answer.
+    const retry = (error: unknown) => {
+      if (error instanceof WaitEnded) return store.readLock();
+      throw error;
+    };
+    const began = now();
+    try {
+      const held = await store.readLock().catch(retry);
+      if (held?.id !== id) this.#lost.abort(takenAway(held));
+      this.#checkedAt = now();
+      this.#noteSpeed(this.#checkedAt - began);
+    } catch (error) {
+      const why = messageOf(error);
+      this.#lost.abort(new LockLost('the lock of this run cannot be seen', why));
+    }
+  }
+
+  #noteSpeed(took: number): void {
+    this.#isSlow = took > validity;
+    if (!this.#isSlow || this.#reportedSlow) return;
+    this.#reportedSlow = true;
+    this.#options.onSlow(Math.round(took / 1000));
+  }
+}
+
+function takenAway(held: LedgerLock | undefined): LockLost {
+  const clause = 'the lock of this run was taken away';
+  return held === undefined
+    ? new LockLost(clause)
+    : new LockLost(clause, `${held.run.who} holds it since ${held.since}, in the run ${held.run.id}`);
+}

@@ -1,0 +1,287 @@
+/**
+ * One apply at a time: takes the lock of a stack, waits for it as long as `--lock-timeout` allows, or reports who holds it. A
+ * lock is never taken over because it is old, only when it is certain that its run has ended.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '../model/error-message.ts';
+import {
+  DamagedLedger,
+  LedgerConflict,
+  type LedgerLock,
+  type LedgerStore,
+  type RunIdentity,
+  type StackStore,
+} from '../model/ledger.ts';
+import { quoted, quotedUnlessPlain } from '../model/quoted.ts';
+import { printable, shellWord } from '../report/view/printable.ts';
+import type { Deadline } from './deadline.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { Machine } from './host.ts';
+import { LedgerWaitEnded } from './ledger-waits.ts';
+import { LeaseGuard } from './lock-guard.ts';
+import { exitCodeOfStop } from './stop-signals.ts';
+import { printError, printNote, type Terminal } from './terminal.ts';
+
+interface LockRequest {
+  readonly store: StackStore;
+  readonly stack: string;
+  readonly run: RunIdentity;
+  /** seconds; 0 does not wait */
+  readonly timeout: number;
+  /** path of the stack as typed, for the command that unlocks it */
+  readonly path: string | undefined;
+  readonly stop: AbortSignal;
+  /** the wait for another run does not count for it */
+  readonly deadline: Pick<Deadline, 'leaveOut'>;
+}
+
+export interface HeldLock {
+  readonly lock: LedgerLock;
+  /** for every write under this lock */
+  readonly fence: LeaseGuard;
+  /**
+   * Releases the lock. A failure is reported and not thrown, because the apply itself is done.
+   * @returns false when it is still held, or this run had lost it, which is reported, too
+   */
+  release(): Promise<boolean>;
+}
+
+/**
+ * Does the work, then what has to follow it in any case: to release the lock, to complete the history. Where that fails, which it has
+ * reported, the exit code is an error although the work was done.
+ */
+export async function endAfter(
+  work: () => Promise<ExitCode>,
+  end: () => Promise<boolean>,
+): Promise<ExitCode> {
+  let code: ExitCode;
+  let isEnded = false;
+  try {
+    code = await work();
+  } finally {
+    isEnded = await end();
+  }
+  return code === exitCodes.done && !isEnded ? exitCodes.error : code;
+}
+
+/** Takes the lock. @returns an exit code when it cannot be taken, with the reason printed */
+export async function holdLock(request: LockRequest, terminal: Terminal): Promise<HeldLock | ExitCode> {
+  const { store, run } = request;
+  const { host } = terminal;
+  const wanted: LedgerLock = { id: host.newId(), run, since: new Date(host.now()).toISOString() };
+  const held = await takeLock(wanted, request, terminal).catch(async (error: unknown) => {
+    const isLeft = error instanceof LedgerWaitEnded ? error.unsure : !(await giveBack(wanted, store));
+    if (isLeft) terminal.host.stderr.write(`${renderLeftLock(wanted, request.path)}\n`);
+    throw error;
+  });
+  if (held.id === wanted.id) {
+    const fence = lockGuardOf(store, wanted, terminal);
+    return { lock: wanted, fence, release: () => release(wanted, request, { fence, terminal }) };
+  }
+  if (request.stop.aborted) return exitCodeOfStop(request.stop, exitCodes.error);
+  reportHeld(held, request, terminal);
+  return exitCodes.locked;
+}
+
+/**
+ * Removes the lock that an earlier attempt of this run has left on a ledger that is no longer written. Other locks stay: on such a
+ * ledger they block nobody.
+ */
+export async function removeStaleLock(
+  { store, stack, run }: Pick<LockRequest, 'store' | 'stack' | 'run'>,
+  { host }: Terminal,
+): Promise<void> {
+  const held = await store.readLock();
+  if (held === undefined || !isOver(held, run, host.machine())) return;
+  const removed = await store.unlock(held.id);
+  if (removed !== undefined)
+    host.stderr.write(
+      `removed the lock of stack ${quoted(stack)} that an earlier try of this run, which is over, left behind\n`,
+    );
+}
+
+/** After an error the lock may have been taken all the same; then it is released. @returns false when that could not be checked */
+async function giveBack({ id }: LedgerLock, store: StackStore): Promise<boolean> {
+  try {
+    if ((await store.readLock())?.id === id) await store.unlock(id);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function lockGuardOf(store: StackStore, { id }: LedgerLock, { host }: Terminal): LeaseGuard {
+  const onSlow = (seconds: number) =>
+    host.stderr.write(
+      `${store.place} takes ${seconds} s to answer: the lock of this run is checked before each write\n`,
+    );
+  return new LeaseGuard({ store, id, now: host.now, onSlow });
+}
+
+/** The longest pause between two attempts to take the lock, in milliseconds. */
+const maxPause = 5000;
+
+/** @returns the lock that is held at the end: the wanted one, or that of another run when the time was over */
+async function takeLock(wanted: LedgerLock, request: LockRequest, terminal: Terminal): Promise<LedgerLock> {
+  const { timeout, stop, deadline } = request;
+  const { now } = terminal.host;
+  const until = now() + timeout * 1000;
+  let reported: string | undefined;
+  for (let wait = 250; ; wait = Math.min(wait * 2, maxPause)) {
+    const held = await tryLock(wanted, request, terminal);
+    const left = until - now();
+    if (held.id === wanted.id || left <= 0 || stop.aborted) return held;
+    if (reported !== held.id) reportWaiting(held, request, terminal);
+    reported = held.id;
+    await deadline.leaveOut(pause(Math.min(wait, left), undefined, { signal: stop })).catch(() => {});
+  }
+}
+
+async function tryLock(
+  wanted: LedgerLock,
+  { store, run, stack }: LockRequest,
+  terminal: Terminal,
+): Promise<LedgerLock> {
+  const held = await store.lock(wanted);
+  if (held.id === wanted.id || !isOver(held, run, terminal.host.machine())) return held;
+  const unraised = await raiseSerial(store);
+  if (unraised !== undefined) printNote(terminal, unraised);
+  const current = await store.lock(wanted, held.id);
+  if (current.id === wanted.id)
+    terminal.host.stderr.write(
+      `took over the lock of stack ${quoted(stack)} from an earlier try of this run, which is over\n`,
+    );
+  return current;
+}
+
+/** Whether this run is another attempt of the one that holds the lock, and that one has certainly ended. */
+function isOver({ run: holder }: LedgerLock, run: RunIdentity, machine: Machine): boolean {
+  if (holder.id !== run.id) return false;
+  if (holder.sole && run.sole) return true;
+  const isEarlier = holder.attempt !== undefined && run.attempt !== undefined && holder.attempt < run.attempt;
+  return isEarlier || isGone(holder, run, machine);
+}
+
+/** Whether the process that holds the lock ran on this machine and has ended. */
+function isGone(holder: RunIdentity, run: RunIdentity, machine: Machine): boolean {
+  return holder.pid !== undefined && isSamePlace(holder, run, machine) && machine.isGone(holder.pid);
+}
+
+/** Whether the process numbers of both runs belong to one namespace. */
+function isSamePlace(
+  one: RunIdentity,
+  other: RunIdentity,
+  { mayBeContainer }: Pick<Machine, 'mayBeContainer'>,
+): boolean {
+  if (mayBeContainer && one.pidNamespace === undefined) return false;
+  return one.where === other.where && one.pidNamespace === other.pidNamespace;
+}
+
+function reportHeld(held: LedgerLock, { run, stack, path, timeout }: LockRequest, terminal: Terminal): void {
+  const crashed = isGone(held.run, run, terminal.host.machine());
+  printError(
+    terminal,
+    'locked',
+    renderHeldLock(held, { stack, crashed, waited: timeout, ...(path && { path }) }),
+  );
+}
+
+function reportWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { host }: Terminal): void {
+  host.stderr.write(
+    `waiting for the lock of stack ${quoted(stack)}: ${quotedUnlessPlain(run.who)} holds it since ${since}\n`,
+  );
+}
+
+async function release(
+  lock: LedgerLock,
+  { store, path }: LockRequest,
+  { fence, terminal }: { readonly fence: LeaseGuard; readonly terminal: Terminal },
+): Promise<boolean> {
+  let removed: LedgerLock | undefined;
+  try {
+    removed = await store.unlock(lock.id);
+  } catch (error) {
+    const message = `the lock could not be given back: ${messageOf(error)}\n${renderLeftLock(lock, path)}`;
+    printError(terminal, 'lock-left', message);
+    return false;
+  }
+  // When the fence has noticed the loss, it has been reported.
+  if (removed === undefined && !fence.lost.aborted)
+    printError(terminal, 'lock-lost', 'somebody took the lock of this run away while it was working');
+  return removed !== undefined;
+}
+
+// A run that takes a lock over raises the serial of the ledger first (rule 45). Then the next ledger write of the run that held the
+// lock is refused, even if that run still believes that it holds the lock, and it sends nothing more.
+
+/** After so many conflicts the other run is alive and writing. */
+const maxAttempts = 10;
+
+/**
+ * Does nothing when there is no ledger.
+ * @returns a message when the serial was not raised because the ledger is damaged; then the other run cannot write it either
+ * @throws LedgerError when it cannot be read or written
+ */
+export async function raiseSerial(store: LedgerStore): Promise<string | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const ledger = await store.read();
+      if (ledger.known) await store.write(ledger);
+      return undefined;
+    } catch (error) {
+      if (error instanceof DamagedLedger) return `the serial of the ledger was not raised: ${error.message}`;
+      if (!(error instanceof LedgerConflict) || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
+// Who holds the lock of a stack: person, host, since when, and in which run.
+
+interface HeldLockOptions {
+  readonly stack: string;
+  /** the holder's process ran on this host and has ended */
+  readonly crashed: boolean;
+  /** seconds waited for the lock */
+  readonly waited: number;
+  /** path of the stack as the user typed it */
+  readonly path?: string;
+}
+
+/** Several lines; the first one follows `error: `. */
+function renderHeldLock(lock: LedgerLock, { stack, crashed, waited, path }: HeldLockOptions): string {
+  const { run } = lock;
+  return [
+    `stack ${quoted(stack)} is locked: another apply holds it${waited > 0 ? ', also after the wait' : ''}`,
+    ...lockLines(lock),
+    ...(crashed
+      ? [`  its process ${run.pid} on this host is gone: that run seems to have crashed`]
+      : ['  wait for it with "--lock-timeout 5m"']),
+    `  when you know that it is over: ${unlocking(lock, path)}`,
+  ].join('\n');
+}
+
+/** For a run that has ended and may not have released its lock; indented by two. @param path of the stack as the user typed it */
+function renderLeftLock(lock: LedgerLock, path: string | undefined): string {
+  return `  its id is ${printable(lock.id)}; where it still stands, take it away: ${unlocking(lock, path)}`;
+}
+
+function unlocking({ id }: LedgerLock, path: string | undefined): string {
+  return ['trueup unlock --id', shellWord(id), ...(path === undefined ? [] : [shellWord(path)])].join(' ');
+}
+
+/** Person, host, time and run, one line each, indented by two. */
+export function lockLines({ id, run, since }: LedgerLock): string[] {
+  const attempt = run.attempt === undefined ? '' : `, attempt ${run.attempt}`;
+  const pid = run.pid === undefined ? '' : `, process ${run.pid}`;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['who', run.who],
+    ['where', `${run.where}${pid}`],
+    ['since', since],
+    ['run', `${run.id}${attempt}`],
+    ['page', run.url],
+    ['id', id],
+  ];
+  return facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [`  ${`${name}:`.padEnd(7)}${printable(value)}`],
+  );
+}

@@ -1,0 +1,160 @@
+/**
+ * Reads every target and makes the plan, in the same way for `plan`, for `apply`, and for the plan that is made after an apply.
+ * Asks the services what the tokens may do, so that a plan predicts refusals.
+ */
+import { type LiveReading, type LiveReadings, readFirst, readRest } from '../api/read-live.ts';
+import type { AddressText } from '../model/address.ts';
+import type { CommitOrder } from '../model/checkout.ts';
+import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
+import type { Registry, Session } from '../model/kind.ts';
+import type { Ledger } from '../model/ledger.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import type { Stack } from '../model/stack.ts';
+import { buildPlan, type PlanInput, type PlanResult } from '../plan/build-plan.ts';
+import { plannedDeletions } from '../plan/draft-removal.ts';
+import { type Displaced, displacedProblems, movedProblem, movedTargets } from '../plan/moved-targets.ts';
+import { type AskedRights, pathsWithRights, withForeseenRefusals } from '../plan/permission-check.ts';
+import type { PlanContextInput } from '../plan/plan-context.ts';
+import type { Connected } from './connect.ts';
+
+export interface PlanRequest {
+  readonly stack: Stack;
+  readonly kinds: Registry;
+  readonly resources: readonly DesiredResource[];
+  readonly files: number;
+  readonly documents: number;
+  readonly manifestsComplete: boolean;
+  readonly isSelection: boolean;
+  readonly missingFiles?: PlanContextInput['missingFiles'];
+  readonly ledger: Ledger;
+  readonly begunCreations?: PlanContextInput['begunCreations'];
+  readonly begunChanges?: PlanContextInput['begunChanges'];
+  readonly stackIds?: PlanContextInput['stackIds'];
+  readonly repositoryProblem?: PlanContextInput['repositoryProblem'];
+  readonly former?: PlanContextInput['former'];
+  readonly connected: Connected;
+  readonly secretsIn?: PlanContextInput['secretsIn'];
+  /** milliseconds since 1970 */
+  readonly now: () => number;
+  /** the plan was approved before: a change for which it is too late by now stays in it */
+  readonly isApproved?: boolean;
+  /** determined while the targets are read */
+  readonly commitOrder?: Promise<CommitOrder | undefined> | undefined;
+}
+
+export async function makePlan(request: PlanRequest): Promise<PlanResult> {
+  return buildPlan(await readPlanInput(request));
+}
+
+interface ShownPlan {
+  readonly planning: PlanResult;
+  /** what it was made from */
+  readonly input: PlanInput;
+}
+
+/** The plan that is shown, with what the token of this run would be refused. */
+export async function makePlanToShow(request: PlanRequest): Promise<ShownPlan> {
+  const input = await readPlanInput(request);
+  return { planning: await foreseeRefusals(buildPlan(input), request.connected), input };
+}
+
+/**
+ * The plan that apply carries out. Apply uses the token that the service would refuse, so predicted refusals are problems here
+ * and not just notes (rule 30).
+ */
+export async function makePlanToApply(request: PlanRequest, isApproved: boolean): Promise<PlanResult> {
+  const { planning } = await makePlanToShow({ ...request, isApproved });
+  const { plan, refusals } = planning;
+  return { ...planning, plan: { ...plan, problems: sortDiagnostics([...plan.problems, ...refusals]) } };
+}
+
+/** Reads everything that a plan is made from. */
+export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
+  const { stack, kinds, resources, ledger, connected } = request;
+  const before = connected.targets.map(({ connection }) => connection.requests());
+  const moved = new Map(
+    movedTargets(ledger, stack.targets).map((one) => [one.target.name, movedProblem(one)] as const),
+  );
+  const sessions = connected.targets
+    .filter(({ target }) => !moved.has(target.name))
+    .map((target) => target.openSession());
+  const { manifestsComplete, isSelection } = request;
+  const context = {
+    stack,
+    kinds,
+    desired: resources,
+    ledger,
+    manifestsComplete,
+    isSelection,
+    missingFiles: request.missingFiles,
+    now: request.now(),
+    isApproved: request.isApproved,
+    secretsIn: request.secretsIn,
+    ...(request.begunCreations === undefined ? {} : { begunCreations: request.begunCreations }),
+    ...(request.begunChanges === undefined ? {} : { begunChanges: request.begunChanges }),
+    ...(request.stackIds === undefined ? {} : { stackIds: request.stackIds }),
+    repositoryProblem: request.repositoryProblem,
+    ...(request.former === undefined ? {} : { former: request.former }),
+  };
+  const input = { ...context, sessions };
+  const first = await readFirst(input);
+  const readings = await readRest(input, first, deletionsIn(first, context, sessions));
+  const displaced = displacedProblems(ledger, stack.targets, displacedIn(readings));
+  return {
+    ...context,
+    commitOrder: await request.commitOrder,
+    files: request.files,
+    documents: request.documents,
+    targets: connected.targets.map(({ target, dialect, connection }, index) => ({
+      target,
+      dialect,
+      ...comparable(readings.get(target.name), displaced.get(target.name) ?? moved.get(target.name)),
+      requests: connection.requests() - (before[index] ?? 0),
+    })),
+  };
+}
+
+/** The deletions to expect in each target, as far as its first reading shows. */
+function deletionsIn(
+  first: LiveReadings,
+  context: Omit<PlanContextInput, 'targets'>,
+  sessions: readonly Session[],
+): ReadonlyMap<string, ReadonlySet<AddressText>> {
+  const found = sessions.map(({ target, dialect }) => {
+    const sets = first.get(target.name)?.sets ?? new Map();
+    const targets = [{ target, dialect, sets, requests: 0 }];
+    return [target.name, plannedDeletions({ ...context, targets })] as const;
+  });
+  return new Map(found);
+}
+
+/** Drops the reading of a target that is not the place in the ledger: it must not be compared with manifests or records. */
+function comparable(reading: LiveReading | undefined, unread: Diagnostic | undefined): LiveReading {
+  if (reading !== undefined && (unread === undefined || reading.unread !== undefined)) return reading;
+  return { sets: new Map(), ...(unread === undefined ? {} : { unread }) };
+}
+
+function displacedIn(readings: ReadonlyMap<string, LiveReading>): Displaced {
+  const found = [...readings].map(([name, { sets }]) => {
+    const elsewhere = [...sets.values()].flatMap((set) => [...(set.elsewhere?.values() ?? [])]);
+    return [name, elsewhere] as const;
+  });
+  return new Map(found.filter(([, elsewhere]) => elsewhere.length > 0));
+}
+
+// Asks the services what the tokens of a run may do, so that a plan foresees what an apply would be refused (rule 30).
+
+/** One request to each target that has changes and tells rights. */
+async function foreseeRefusals(planning: PlanResult, { targets }: Connected): Promise<PlanResult> {
+  const paths = pathsWithRights(planning);
+  const asked = await Promise.all(
+    targets.map(async ({ target, connection }): Promise<[string, AskedRights] | undefined> => {
+      const wanted = paths.get(target.name);
+      if (wanted === undefined || connection.askRights === undefined) return undefined;
+      const before = connection.requests();
+      const rights = await connection.askRights(wanted);
+      return [target.name, { rights, paths: wanted.length, requests: connection.requests() - before }];
+    }),
+  );
+  return withForeseenRefusals(planning, new Map(asked.filter((one) => one !== undefined)));
+}

@@ -1,0 +1,199 @@
+/** What files would contain with the changes, and their patches. Nothing is written here. */
+import { formatPatch, structuredPatch } from 'diff';
+import { contentStart, type DocumentEdit, editText } from '../../manifest/edit/edit-document.ts';
+import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
+import { displayPath, slashes } from '../../manifest/files/find-stack.ts';
+import type { FileDrafts } from '../../manifest/load-documents.ts';
+import { findHidden } from '../../manifest/yaml/hidden-parts.ts';
+import { secretNames } from '../../manifest/yaml/secret-fields.ts';
+import type { Registry } from '../../model/kind.ts';
+import type { KnownSecrets } from '../../redaction/known-secrets.ts';
+import { maskAddresses, partsOfAddresses } from '../../redaction/mask-text.ts';
+import { type Refusal, refuseSecret } from './accepted-change.ts';
+import { type LocatedChange, notEditable } from './locate-change.ts';
+
+interface Drafted {
+  readonly drafts: FileDrafts;
+  /** what cannot be written; the drafts of its files lack all that was to be written there */
+  readonly refusals: readonly Refusal[];
+}
+
+interface DraftContext {
+  /** what files would hold already; the documents are those of these texts */
+  readonly drafts: FileDrafts;
+  readonly kinds: Registry;
+  readonly secrets: Pick<KnownSecrets, 'isIn'>;
+}
+
+export function draftFiles(placed: readonly LocatedChange[], { drafts, ...context }: DraftContext): Drafted {
+  const texts = new Map(drafts);
+  const refusals: Refusal[] = [];
+  for (const [file, members] of Map.groupBy(placed, (one) => one.file)) {
+    const edited = edit(members);
+    if (edited instanceof UnusualYaml) refusals.push(...findCulprits(members, edited));
+    else if (holdsUnseen(members, edited, context)) refusals.push(...findUnseen(members, context));
+    else texts.set(file, edited);
+  }
+  return { drafts: texts, refusals };
+}
+
+function edit(members: readonly LocatedChange[]): string | undefined | UnusualYaml {
+  try {
+    const [first] = members;
+    return first && editText(first.document.source, editsOf(members));
+  } catch (error) {
+    if (error instanceof UnusualYaml) return error;
+    throw error;
+  }
+}
+
+/** Those that cannot be written alone either; all of them, where each can. */
+function findCulprits(members: readonly LocatedChange[], error: UnusualYaml): Refusal[] {
+  const alone = members.flatMap((one) => {
+    const edited = edit([one]);
+    return edited instanceof UnusualYaml ? [notEditable(one.taking, edited, one.place)] : [];
+  });
+  return alone.length > 0 ? alone : members.map(({ taking, place }) => notEditable(taking, error, place));
+}
+
+/** Those whose text has, alone too, what no patch shows; all of them, where each alone shows. */
+function findUnseen(members: readonly LocatedChange[], context: Omit<DraftContext, 'drafts'>): Refusal[] {
+  const alone = members.filter((one) => {
+    const edited = edit([one]);
+    return !(edited instanceof UnusualYaml) && holdsUnseen([one], edited, context);
+  });
+  const unseen = alone.length > 0 ? alone : members;
+  return unseen.map(({ taking, place }) => refuseSecret(taking, place));
+}
+
+/** Whether a new text has what its patch would hide, or a secret of this run, and the old one had not. */
+function holdsUnseen(
+  members: readonly LocatedChange[],
+  after: string | undefined,
+  { kinds, secrets }: Omit<DraftContext, 'drafts'>,
+): boolean {
+  const before = textOf(members);
+  if (after === undefined) return false;
+  // Users choose keys of maps, and one of them may be a secret, too.
+  const isKnown = members.some(
+    ({ taking: { path, value } }) => value !== undefined && secrets.isIn([...path.map(String), value]),
+  );
+  return isKnown || hidesMore({ before, after }, kinds) || (secrets.isIn(after) && !secrets.isIn(before));
+}
+
+function textOf([first]: readonly LocatedChange[]): string {
+  return first?.document.source.text ?? '';
+}
+
+function editsOf(members: readonly LocatedChange[]): DocumentEdit[] {
+  const byDocument = Map.groupBy(members, ({ document }) => document);
+  return [...byDocument].map(([document, takings]): DocumentEdit => {
+    const at = contentStart(document);
+    if (takings.some(({ edit }) => edit === 'remove')) return { at, remove: true };
+    return {
+      at,
+      values: takings.flatMap(({ edit }) => (edit === 'remove' ? [] : edit)),
+    };
+  });
+}
+
+// The patches of files, as `git diff` shows them. Parts that no excerpt may show are hidden in them, too.
+
+export interface FilePatch {
+  /** as the user would type it */
+  readonly file: string;
+  readonly patch: string;
+  readonly removed: boolean;
+}
+
+/** @param text undefined where the file goes */
+export function patchOf(
+  file: string,
+  { before, after }: { readonly before: string; readonly after: string | undefined },
+  { cwd, kinds }: { readonly cwd: string; readonly kinds: Registry },
+): FilePatch {
+  const shown = displayPath(file, cwd);
+  const name = slashes(shown);
+  const [old, now] = [before, after ?? ''].map((text) => maskAddresses(withoutHidden(text, kinds).shown));
+  const patch = formatPatch({
+    oldFileName: `a/${name}`,
+    newFileName: after === undefined ? '/dev/null' : `b/${name}`,
+    oldHeader: undefined,
+    newHeader: undefined,
+    hunks: hunksOf(old ?? '', now ?? ''),
+  });
+  return { file: shown, patch: patch.replace(/^=+\n/, ''), removed: after === undefined };
+}
+
+type Hunk = ReturnType<typeof structuredPatch>['hunks'][number];
+
+/** Part by part: the time that a comparison takes grows with the square of what differs in it. */
+function hunksOf(before: string, after: string): Hunk[] {
+  let [oldLine, newLine] = [0, 0];
+  return partsOf(before, after).flatMap(({ old, now }) => {
+    const { hunks } = structuredPatch('', '', old, now, undefined, undefined, { context: 3 });
+    const [oldAbove, newAbove] = [oldLine, newLine];
+    oldLine += old.split('\n').length - 1;
+    newLine += now.split('\n').length - 1;
+    return hunks.map((hunk) => ({
+      ...hunk,
+      oldStart: hunk.oldStart + oldAbove,
+      newStart: hunk.newStart + newAbove,
+    }));
+  });
+}
+
+/** Long enough that a small file is one part, of which every change shows the lines around it. */
+const partLength = 20_000;
+
+/** Documents that follow each other, in parts; one part, if they are not as many as before. */
+function partsOf(before: string, after: string): { readonly old: string; readonly now: string }[] {
+  const [olds, nows] = [before, after].map((text) => text.split(/^(?=---(?:\s|$))/m));
+  if (olds === undefined || nows === undefined || olds.length !== nows.length)
+    return [{ old: before, now: after }];
+  const parts: { old: string; now: string }[] = [];
+  for (const [index, old] of olds.entries()) {
+    const now = nows[index] ?? '';
+    const last = parts.at(-1);
+    if (last === undefined || last.old.length + old.length > partLength) parts.push({ old, now });
+    else parts[parts.length - 1] = { old: last.old + old, now: last.now + now };
+  }
+  return parts;
+}
+
+/** Whether a patch would not show all that a text has more than the one before: nothing unseen is ever written. */
+function hidesMore(
+  { before, after }: { readonly before: string; readonly after: string },
+  kinds: Registry,
+): boolean {
+  const left = new Map<string, number>();
+  for (const part of hiddenIn(before, kinds)) left.set(part, (left.get(part) ?? 0) + 1);
+  return hiddenIn(after, kinds).some((part) => {
+    const count = left.get(part) ?? 0;
+    left.set(part, count - 1);
+    return count <= 0;
+  });
+}
+
+function hiddenIn(text: string, kinds: Registry): string[] {
+  const { shown, hidden } = withoutHidden(text, kinds);
+  return [...hidden, ...partsOfAddresses(shown).map(({ start, end }) => shown.slice(start, end))];
+}
+
+/** Line breaks stay, so that the lines have their numbers. */
+function withoutHidden(
+  text: string,
+  kinds: Registry,
+): { readonly shown: string; readonly hidden: readonly string[] } {
+  const { spans } = findHidden(text, secretNames(kinds));
+  const hidden: string[] = [];
+  let shown = '';
+  let at = 0;
+  for (const { start, end } of spans) {
+    if (start < at) continue;
+    hidden.push(text.slice(start, end));
+    shown += `${text.slice(at, start)}***${text.slice(start, end).replace(/[^\n]/g, '')}`;
+    at = end;
+  }
+  return { shown: shown + text.slice(at), hidden };
+}

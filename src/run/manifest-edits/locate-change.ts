@@ -1,0 +1,203 @@
+/**
+ * Finds where a value is written, or would be: the document, the path in it, and the value as a manifest has it, in the
+ * spelling that is there already where it means the same.
+ */
+import { resolve } from 'node:path';
+import { findShared, valueAt, type ValueEdit } from '../../manifest/edit/edit-document.ts';
+import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
+import { standardInput } from '../../manifest/files/find-stack.ts';
+import type { Manifests } from '../../manifest/read-manifests.ts';
+import { placeIn, toPlace, type YamlDocument } from '../../manifest/yaml/yaml-document.ts';
+import { formatAddress } from '../../model/address.ts';
+import type { Place } from '../../model/diagnostic.ts';
+import { formatDuration } from '../../model/duration.ts';
+import type { Comparison, Field } from '../../model/field.ts';
+import { isJsonObject, type Json, memberOf, type Path, sameJson, textsOf } from '../../model/json.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
+import { quoted } from '../../model/quoted.ts';
+import { exportSpec } from '../../plan/export-spec.ts';
+import {
+  type AcceptedChange,
+  fieldAt,
+  nameOfAcceptedChange,
+  type Refusal,
+  refuse,
+} from './accepted-change.ts';
+
+type Entry = Manifests['entries'][number];
+
+export interface LocatedChange {
+  readonly taking: AcceptedChange;
+  /** absolute */
+  readonly file: string;
+  readonly document: YamlDocument;
+  readonly place: Place;
+  /** the whole document goes when it is `remove` */
+  readonly edit: readonly ValueEdit[] | 'remove';
+}
+
+interface PlacingContext {
+  /** what is declared, by its address as text */
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly kinds: Registry;
+  readonly cwd: string;
+}
+
+/** The entries of manifests by their addresses. */
+export function entriesByAddress(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
+  return new Map(entries.map((entry) => [formatAddress(entry.address), entry] as const));
+}
+
+export function locateChange(
+  taking: AcceptedChange,
+  { entries, kinds, cwd }: PlacingContext,
+): LocatedChange | Refusal {
+  const text = formatAddress(taking.address);
+  const entry = entries.get(text);
+  const kind = kinds.get(taking.address.kind);
+  if (entry === undefined || kind === undefined)
+    return refuse(taking, 'unknown-address', {
+      message: `no manifest declares ${quoted(text)}`,
+      fix: 'write the address as the plan shows it',
+    });
+  const { document } = entry.declaration;
+  const where = pathInDocument(taking, entry, kind);
+  const refusal = refuseSource(taking, entry, where) ?? refuseShared(taking, document, where);
+  if (refusal !== undefined) return refusal;
+  const isWhole = taking.path.length === 0 && entry.shortForm === undefined;
+  return {
+    taking,
+    file: resolve(cwd, document.source.file),
+    document,
+    place: isWhole ? entry.declaration.where.place(['metadata', 'name']) : placeIn(document, where),
+    edit: isWhole ? 'remove' : editsAt(taking, where, { document, entry, kind }),
+  };
+}
+
+/** A short form has the first field of its part in place of itself. */
+function pathInDocument({ path }: AcceptedChange, { shortForm, declaration }: Entry, kind: Kind): Path {
+  const [name, ...rest] = path;
+  if (shortForm !== undefined) return ['spec', shortForm, ...rest];
+  if (name === undefined) return ['metadata', 'name'];
+  return ['spec', spellingOf(kind, memberOf(declaration.document.value, 'spec'), name), ...rest];
+}
+
+/** The name under which a field is written, which may be a deprecated one. */
+function spellingOf({ upgrade }: Kind, spec: ReturnType<typeof memberOf>, name: string): string {
+  if (!isJsonObject(spec) || Object.hasOwn(spec, name) || upgrade === undefined) return name;
+  const old = Object.entries(spec).find(([member, value]) =>
+    Object.hasOwn(upgrade({ [member]: value }), name),
+  );
+  return old?.[0] ?? name;
+}
+
+function editsAt(
+  { path, value: live }: AcceptedChange,
+  where: Path,
+  { document, entry, kind }: { readonly document: YamlDocument; readonly entry: Entry; readonly kind: Kind },
+): ValueEdit[] {
+  if (path.length === 0) return [{ path: where, value: undefined }];
+  const [name = ''] = path;
+  const value = writtenValue(fieldAt(kind.fields, path), live, valueAt(document.value, where));
+  const [, written = ''] = where;
+  if (entry.shortForm !== undefined || written === name || value === undefined)
+    return [{ path: where, value }];
+  const upgraded = kind.upgrade?.({ [written]: value });
+  if (sameJson(upgraded?.[name], value)) return [{ path: where, value }];
+  return [
+    { path: ['spec', written], value: undefined },
+    { path: ['spec', ...path], value },
+  ];
+}
+
+function refuseSource(taking: AcceptedChange, entry: Entry, where: Path): Refusal | undefined {
+  const { declaration, resource } = entry;
+  const { document } = declaration;
+  const place = resource?.placeOf(taking.path) ?? placeIn(document, where);
+  const named = nameOfAcceptedChange(taking);
+  if (document.source.file === standardInput)
+    return refuse(taking, 'value-from-input', {
+      message: `${named} is declared on standard input, which is not written`,
+      place,
+      fix: 'change it where the input is made',
+    });
+  const targets = textsOf(memberOf(memberOf(document.value, 'metadata'), 'targets'));
+  if (targets.length > 1)
+    return refuse(taking, 'value-for-targets', {
+      message: `the document of ${named} stands for the targets ${targets.map(quoted).join(', ')}, of which only ${quoted(taking.address.target)} is asked for`,
+      place: placeIn(document, ['metadata', 'targets']),
+      fix: 'give each target a document of its own, or change the value for all by hand',
+    });
+  const isOwn = valueAt(document.value, where) !== undefined;
+  const isDefault = taking.path.length > 0 && !isOwn && valueAt(resource?.spec, taking.path) !== undefined;
+  const isDefaultPart = taking.path.length === 0 && entry.shortForm !== undefined && !isOwn;
+  if (!isDefault && !isDefaultPart) return undefined;
+  return refuse(taking, 'value-from-defaults', {
+    message: `${named} comes from the defaults of the stack, which are not written`,
+    place: isDefault ? place : (resource?.place ?? place),
+    fix: `change the default for all, or write ${quoted(where.slice(1).join('.'))} into the manifest`,
+  });
+}
+
+function refuseShared(taking: AcceptedChange, document: YamlDocument, where: Path): Refusal | undefined {
+  try {
+    const shared = findShared(document, where);
+    if (shared === undefined) return undefined;
+    const place = toPlace({ ...document, base: 0 }, shared.span);
+    const named = nameOfAcceptedChange(taking);
+    return refuse(taking, 'value-from-alias', {
+      message:
+        shared.by === 'alias'
+          ? `${named} comes ${shared.name === '<<' ? 'by a merge key' : `from the anchor ${quoted(`&${shared.name}`)}, by an alias`}`
+          : `${named} has the anchor ${quoted(`&${shared.name}`)}, which aliases repeat`,
+      place,
+      fix: 'write the value out where it is to differ, or change it at its anchor for all',
+    });
+  } catch (error) {
+    if (!(error instanceof UnusualYaml)) throw error;
+    return notEditable(taking, error, placeIn(document, where));
+  }
+}
+
+export function notEditable(taking: AcceptedChange, { message }: UnusualYaml, place: Place): Refusal {
+  return refuse(taking, 'not-editable', {
+    message: `the document of ${nameOfAcceptedChange(taking)} cannot be edited in place: ${message}`,
+    place,
+    fix: 'change it by hand',
+  });
+}
+
+// A live value as a manifest has it: in the spelling that stands there already, where it means the same.
+
+/** @param live canonical @param written what the manifest says now */
+function writtenValue(
+  field: Field | undefined,
+  live: Json | undefined,
+  written: Json | undefined,
+): Json | undefined {
+  if (field === undefined || live === undefined) return live;
+  const { compare, members } = field;
+  if (members !== undefined && isJsonObject(live)) return exportSpec({ fields: members, live, defaults: {} });
+  if (compare.shape === 'set' && Array.isArray(live)) return writtenSet(compare, live, written);
+  if (compare.shape === 'duration' && typeof live === 'number')
+    return typeof written === 'number' ? live : formatDuration(live);
+  return typeof live === 'string' ? withoutFraction(compare, live) : live;
+}
+
+/** A moment as people write it, if that means the same. */
+function withoutFraction(compare: Comparison, live: string): string {
+  const short = live.replace(/(?<=:\d\d)\.000Z$/, 'Z');
+  return sameJson(compare.canonical(short), live) ? short : live;
+}
+
+/** Items that stay keep their places and spellings, so that their lines stay; new ones come behind. */
+function writtenSet(compare: Comparison, live: readonly Json[], written: Json | undefined): Json {
+  const canonical = (item: Json): Json => {
+    const form = compare.canonical([item]);
+    return Array.isArray(form) && form.length === 1 ? (form[0] ?? null) : item;
+  };
+  const items: readonly Json[] = Array.isArray(written) ? written : [];
+  const kept = items.filter((item) => live.some((other) => sameJson(other, canonical(item))));
+  const added = live.filter((item) => !kept.some((other) => sameJson(canonical(other), item)));
+  return [...kept, ...added];
+}

@@ -1,0 +1,119 @@
+/**
+ * Changes of manifests as text, with the patch of each file coloured as `git diff` does it, and as JSON that is valid against
+ * the schema of `accept`.
+ */
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Diagnostic, Place, ShownDiagnostic } from '../../model/diagnostic.ts';
+import { jsonPointer } from '../../model/field.ts';
+import type { Risk } from '../../model/guard.ts';
+import type { Json, Path } from '../../model/json.ts';
+import { addressMembers, diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import type { Paint } from '../../report/text/layout.ts';
+import { printable } from '../../report/view/printable.ts';
+
+/** Why nothing is taken in, where nothing is refused either. */
+export type NothingTaken =
+  /** all was looked at, and of what was asked for nothing differs */
+  | 'as-declared'
+  /** what differs was changed in the files only */
+  | 'as-applied'
+  /** what differs follows from other fields, or is trueup's own */
+  | 'not-written'
+  | 'not-all-seen'
+  /** of an apply that is taken back */
+  | 'no-values-before';
+
+/** A value that widens access if it is applied: a risk as a plan has it. */
+export interface Widening {
+  readonly address: Address;
+  readonly risk: Risk;
+}
+
+interface AcceptReport {
+  readonly stack: string;
+  /** false where they are only shown */
+  readonly written: boolean;
+  readonly files: readonly { readonly file: string; readonly patch: string; readonly removed: boolean }[];
+  readonly takings: readonly {
+    readonly address: Address;
+    /** empty for a resource that is declared no more */
+    readonly path: Path;
+    /** canonical; missing where the member, or the resource, is removed */
+    readonly value: Json | undefined;
+    readonly place: Place;
+  }[];
+  readonly widens: readonly Widening[];
+  readonly nothing: NothingTaken;
+  readonly refused: readonly { readonly address: Address; readonly path: Path; readonly why: Diagnostic }[];
+}
+
+// What is taken into the manifests, as text: the patch of each file, coloured as `git diff` does it.
+
+const sentences: Readonly<Record<NothingTaken, string>> = {
+  'as-declared': 'nothing to take in: live is as declared',
+  'as-applied': 'nothing to take in: nothing was changed in the targets since the last apply',
+  'not-written': 'nothing to take in: what differs is not written in manifests',
+  'not-all-seen': 'nothing to take in of what was seen, but not all could be looked at',
+  'no-values-before': 'nothing to take back: the apply changed no value that manifests declare',
+};
+
+/** Ends with a line break. */
+export function renderAcceptedChanges(
+  { files, takings, widens, refused, nothing }: AcceptReport,
+  paint: Paint,
+): string {
+  if (files.length === 0)
+    return refused.length === 0 && takings.length === 0 ? `${sentences[nothing]}\n` : '';
+  const patches = files.map(({ patch }) =>
+    patch
+      .split('\n')
+      .map((line) => paintLine(line, paint))
+      .join('\n'),
+  );
+  return [...patches, ...widens.map((one) => `${paint.warning(widensText(one))}\n`)].join('');
+}
+
+/** `widens access: <address> <field>: "web" in "shop" gains the policy "write"` */
+function widensText({ address, risk: { path, message } }: Widening): string {
+  const field = path.length === 0 ? '' : ` ${path.join('.')}`;
+  return printable(`widens access: ${formatAddress(address)}${field}: ${message}`);
+}
+
+function paintLine(line: string, paint: Paint): string {
+  const shown = printable(line.replace(/\r$/, ''));
+  if (/^(\+\+\+|---) /.test(line)) return paint.heading(shown);
+  if (line.startsWith('+')) return paint.added(shown);
+  return line.startsWith('-') ? paint.removed(shown) : shown;
+}
+
+// What is taken into the manifests, as JSON. Valid against the schema of `accept`.
+
+/** `{ version: 1, stack, written, files, accepted, widens, refused, diagnostics? }` */
+export function renderAcceptJson(report: AcceptReport, diagnostics: readonly ShownDiagnostic[] = []): string {
+  const { stack, written, files, takings, widens, refused } = report;
+  return renderJson({
+    version: 1,
+    stack,
+    written,
+    files,
+    accepted: takings.map(({ address, path, value, place }) => ({
+      ...addressMembers(address),
+      path: jsonPointer(path),
+      ...(value === undefined ? { removed: true } : { value }),
+      file: place.file,
+      line: place.line,
+    })),
+    widens: widens.map(({ address, risk: { path, message, guard = 'widening' } }) => ({
+      ...addressMembers(address),
+      path: jsonPointer(path),
+      message,
+      guard,
+    })),
+    refused: refused.map(({ address, path, why }) => ({
+      ...addressMembers(address),
+      path: jsonPointer(path),
+      code: why.code,
+    })),
+    ...diagnosticsMember(diagnostics),
+  });
+}

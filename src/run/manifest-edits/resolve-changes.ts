@@ -1,0 +1,194 @@
+/**
+ * Finds the changes that can be made: those with which the manifests are valid and the plan is empty, which is tried before
+ * anything is written. Values that only appear once others are written are included.
+ */
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import type { FileDrafts } from '../../manifest/load-documents.ts';
+import type { Manifests } from '../../manifest/read-manifests.ts';
+import type { Registry } from '../../model/kind.ts';
+import type { KnownSecrets } from '../../redaction/known-secrets.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Spec } from '../../model/resource.ts';
+import { findDialect } from '../../api/dialects.ts';
+import { wideningBetween } from '../../plan/find-guards.ts';
+import type { Widening } from './render.ts';
+import { draftFiles } from './draft-files.ts';
+import { entriesByAddress, locateChange, type LocatedChange } from './locate-change.ts';
+import {
+  nameOfAcceptedChange,
+  type Refusal,
+  refuse,
+  type AcceptedChange,
+  acceptedChangeKey,
+} from './accepted-change.ts';
+
+export interface Trial {
+  readonly manifests: Manifests;
+  /** what is asked for and differs */
+  readonly takings: readonly AcceptedChange[];
+  readonly refusals: readonly Refusal[];
+  /** problems of the plan */
+  readonly problems: readonly Diagnostic[];
+  /** The complete content of a resource if these manifests are applied; undefined where there is none. */
+  contentOf(address: Address): Spec | undefined;
+}
+
+interface ResolveContext {
+  readonly cwd: string;
+  readonly kinds: Registry;
+  /** what this run has read of them; none is written */
+  readonly secrets: Pick<KnownSecrets, 'isIn'>;
+  /** Reads the manifests as they would be, and tells what would differ from live then. */
+  attempt(drafts: FileDrafts): Promise<Trial>;
+}
+
+export interface ResolvedChanges {
+  readonly drafts: FileDrafts;
+  readonly placed: readonly LocatedChange[];
+  readonly refusals: readonly Refusal[];
+  /** what widens access if the manifests are applied with these values, and not as they are */
+  readonly widens: readonly Widening[];
+}
+
+/** Rounds until nothing new shows: a value that is written may let the service's own derive another one. */
+const maxRounds = 4;
+
+/** @param first the manifests as they are */
+export async function resolveAcceptedChanges(
+  first: Trial,
+  context: ResolveContext,
+): Promise<ResolvedChanges> {
+  const refusals = new Map<string, Refusal>();
+  const known = new Set(first.problems.map(problemKey));
+  const refuseAll = (found: readonly Refusal[]) => {
+    for (const refusal of found) refusals.set(acceptedChangeKey(refusal.taking), refusal);
+  };
+  refuseAll(first.refusals);
+  for (;;) {
+    const excluded = new Set(refusals.keys());
+    const round = await takeAll(first, { ...context, excluded, known });
+    refuseAll(round.refusals);
+    if (round.failed === undefined)
+      return {
+        drafts: round.drafts,
+        placed: round.placed,
+        refusals: [...refusals.values()],
+        widens: widensBy(round, first, context),
+      };
+    refuseAll(await findCulprits(first, round.failed, { ...context, excluded, known }));
+  }
+}
+
+interface RoundContext extends ResolveContext {
+  readonly excluded: ReadonlySet<string>;
+  /** problems that the plan has before */
+  readonly known: ReadonlySet<string>;
+}
+
+interface Round extends Omit<ResolvedChanges, 'widens'> {
+  /** with all that was placed */
+  readonly trial: Trial;
+  /** what must be left out of the next try */
+  readonly failed?: readonly Refusal[];
+}
+
+function widensBy({ placed, trial }: Round, first: Trial, { kinds }: ResolveContext): Widening[] {
+  const addresses = new Map(placed.map(({ taking: { address } }) => [formatAddress(address), address]));
+  return [...addresses.values()].flatMap((address) => {
+    const [before, after] = [first.contentOf(address), trial.contentOf(address)];
+    const target = first.manifests.stack?.targets.find(({ name }) => name === address.target);
+    const dialect = target && findDialect(target.service, target.dialect);
+    const kind = kinds.get(address.kind);
+    if (before === undefined || after === undefined || kind === undefined || dialect === undefined) return [];
+    return wideningBetween(kind, [before, after], dialect).map((risk) => ({ address, risk }));
+  });
+}
+
+/** Takes in all that is not excluded, round by round. */
+async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
+  const { kinds, secrets, cwd, excluded } = context;
+  const placed: LocatedChange[] = [];
+  const refusals: Refusal[] = [];
+  let drafts: FileDrafts = new Map();
+  let trial = first;
+  for (let count = 0; count < maxRounds; count++) {
+    const done = new Set(placed.map(({ taking }) => acceptedChangeKey(taking)));
+    const left = trial.takings.filter((taking) => !excluded.has(acceptedChangeKey(taking)));
+    const stuck = left.filter((taking) => done.has(acceptedChangeKey(taking)));
+    if (stuck.length > 0) return { drafts, placed, trial, refusals, failed: stuck.map(stillDiffers) };
+    const entries = entriesByAddress(trial.manifests.entries);
+    const places = left.map((taking) => locateChange(taking, { entries, kinds, cwd }));
+    const fits = places.flatMap((one) => ('why' in one ? [] : [one]));
+    const drafted = draftFiles(fits, { drafts, kinds, secrets });
+    const unplaced = [...places.flatMap((one) => ('why' in one ? [one] : [])), ...drafted.refusals];
+    if (unplaced.length > 0) return { drafts, placed, trial, refusals, failed: unplaced };
+    if (fits.length === 0) return { drafts, placed, trial, refusals };
+    drafts = drafted.drafts;
+    placed.push(...fits);
+    trial = await context.attempt(drafts);
+    const wrong = wrongWith(trial, context);
+    if (wrong.length > 0) return { drafts, placed, trial, refusals, failed: blame(placed, wrong) };
+    refusals.push(...trial.refusals.filter(isNew));
+  }
+  return { drafts, placed, trial, refusals, failed: placed.map(({ taking }) => stillDiffers(taking)) };
+}
+
+/** What was taken in differs no more, and what was dropped is declared no more: that is no refusal. */
+function isNew({ why: { code } }: Refusal): boolean {
+  return code !== 'no-difference' && code !== 'unknown-address';
+}
+
+/** Errors that the manifests, or the plan, did not have before. */
+function wrongWith({ manifests, problems }: Trial, { known }: RoundContext): readonly Diagnostic[] {
+  const { diagnostics } = manifests;
+  if (hasErrors(diagnostics)) return diagnostics.filter(({ severity }) => severity === 'error');
+  return problems.filter((problem) => problem.severity === 'error' && !known.has(problemKey(problem)));
+}
+
+function problemKey({ code, message }: Diagnostic): string {
+  return `${code} ${message}`;
+}
+
+/** Where several were taken in at once, those that cannot be taken in alone are at fault; all, where each can. */
+async function findCulprits(
+  first: Trial,
+  failed: readonly Refusal[],
+  context: RoundContext,
+): Promise<readonly Refusal[]> {
+  const addresses = new Set(failed.map(({ taking }) => formatAddress(taking.address)));
+  if (addresses.size < 2 || failed.every(({ why }) => why.code !== 'value-still-differs')) return failed;
+  const members = first.takings.filter(({ address }) => addresses.has(formatAddress(address)));
+  const byAddress = [...Map.groupBy(members, ({ address }) => formatAddress(address)).values()];
+  const culprits = await searchCulprits(first, byAddress, context);
+  return culprits.length === 0 ? failed : culprits;
+}
+
+/** Half by half, for each try reads all manifests: none is found where only several together are at fault. */
+async function searchCulprits(
+  first: Trial,
+  byAddress: readonly (readonly AcceptedChange[])[],
+  context: RoundContext,
+): Promise<readonly Refusal[]> {
+  const { failed } = await takeAll({ ...first, takings: byAddress.flat() }, context);
+  if (failed === undefined || byAddress.length === 1) return failed ?? [];
+  const half = Math.ceil(byAddress.length / 2);
+  const [left, right] = [byAddress.slice(0, half), byAddress.slice(half)];
+  return [...(await searchCulprits(first, left, context)), ...(await searchCulprits(first, right, context))];
+}
+
+function blame(placed: readonly LocatedChange[], [first]: readonly Diagnostic[]): Refusal[] {
+  return placed.map(({ taking, place }) =>
+    refuse(taking, 'value-still-differs', {
+      message: `with the live value of ${nameOfAcceptedChange(taking)} the manifests would not hold: ${first?.message ?? ''}`,
+      place,
+      fix: first?.fix ?? 'change the manifest by hand',
+    }),
+  );
+}
+
+function stillDiffers(taking: AcceptedChange): Refusal {
+  return refuse(taking, 'value-still-differs', {
+    message: `with the live value of ${nameOfAcceptedChange(taking)} in its manifest, the plan would still change it`,
+    fix: 'change the manifest by hand',
+  });
+}

@@ -1,0 +1,109 @@
+/**
+ * Where a run and its plan come from: person, machine, CI job and commit. All attempts of one CI job have the same id, so that
+ * a repeated job may take over the lock of its earlier attempt.
+ */
+import { isParent, type NoCommit, type RepositoryCommit } from '../ledger/git/checkout.ts';
+import type { GitContext } from '../ledger/git/git-command.ts';
+import type { Ledger, RunIdentity } from '../model/ledger.ts';
+import type { Plan, PlanOrigin } from '../model/plan.ts';
+import type { CliHost } from './host.ts';
+import { jobCommit, readEvent } from './pull-request.ts';
+
+type Env = CliHost['env'];
+type CiJob = Pick<RunIdentity, 'id' | 'attempt' | 'sole' | 'url'>;
+
+export function identifyRun({
+  env,
+  machine,
+  newId,
+}: Pick<CliHost, 'env' | 'machine' | 'newId'>): RunIdentity {
+  const { hostname, pid, pidNamespace, userName } = machine();
+  return {
+    ...(jobOf(env) ?? { id: `local:${newId()}` }),
+    who: actorOf(env) ?? userName ?? 'unknown',
+    where: hostname,
+    pid,
+    ...(pidNamespace === undefined ? {} : { pidNamespace }),
+  };
+}
+
+/** From the environment: `TRUEUP_RUN_ID` if it is set, else the variables of known CI systems. */
+function jobOf(env: Env): CiJob | undefined {
+  if (env['TRUEUP_RUN_ID']) return { id: `run:${env['TRUEUP_RUN_ID']}`, sole: true };
+  if (env['GITHUB_RUN_ID']) return githubJob(env, env['GITHUB_RUN_ID']);
+  if (env['CI_PIPELINE_ID']) return gitlabJob(env, env['CI_PIPELINE_ID']);
+  if (env['BUILD_ID']) return buildJob(env, env['BUILD_ID']);
+  return undefined;
+}
+
+/** Jobs of a matrix differ only in the host. Each re-run of a job increases the attempt. */
+function githubJob(env: Env, run: string): CiJob {
+  const { GITHUB_REPOSITORY: repository, GITHUB_JOB: job, GITHUB_SERVER_URL: server } = env;
+  return {
+    id: ['github', repository, run, job].filter(Boolean).join('/'),
+    ...attempt(env['GITHUB_RUN_ATTEMPT']),
+    ...(server && repository ? { url: `${server}/${repository}/actions/runs/${run}` } : {}),
+  };
+}
+
+/** A retried job gets a higher id under the same name, and starts only after the earlier one has ended. */
+function gitlabJob(env: Env, pipeline: string): CiJob {
+  return {
+    id: ['gitlab', env['CI_PROJECT_PATH'], pipeline, env['CI_JOB_NAME']].filter(Boolean).join('/'),
+    ...attempt(env['CI_JOB_ID']),
+    ...(env['CI_JOB_URL'] ? { url: env['CI_JOB_URL'] } : {}),
+  };
+}
+
+function buildJob(env: Env, build: string): CiJob {
+  return {
+    id: ['build', env['JOB_NAME'], build].filter(Boolean).join('/'),
+    ...(env['BUILD_URL'] ? { url: env['BUILD_URL'] } : {}),
+  };
+}
+
+function attempt(text: string | undefined): Pick<CiJob, 'attempt'> {
+  return text !== undefined && /^\d+$/.test(text) ? { attempt: Number(text) } : {};
+}
+
+function actorOf(env: Env): string | undefined {
+  const names = ['TRUEUP_ACTOR', 'GITHUB_ACTOR', 'GITLAB_USER_LOGIN', 'USER'];
+  return names.map((name) => env[name]).find((actor) => actor);
+}
+
+// When a plan was made and from which commit, as its file records it: whoever shows the plan later must not guess.
+
+interface OriginInput {
+  /** milliseconds since 1970: before anything was read */
+  readonly began: number;
+  readonly from: RepositoryCommit | NoCommit;
+  readonly at: GitContext;
+}
+
+export async function planOrigin({ began, from, at }: OriginInput): Promise<PlanOrigin> {
+  const origin = { at: new Date(began).toISOString() };
+  const { commit } = from;
+  if (commit === undefined) return origin;
+  const named = jobCommit(at.env, await readEvent(at));
+  const isOfJob =
+    named !== undefined && (named === commit || (isCommit(named) && (await isParent(named, commit, at))));
+  return {
+    ...origin,
+    commit,
+    ...(from.dirty ? { dirty: true as const } : {}),
+    ...(isOfJob ? { pullRequestCommit: named } : {}),
+  };
+}
+
+/** Adds its origin to a plan, with the end of an earlier approval of the same plan, which this plan therefore comes after. */
+export function withOrigin(
+  plan: Plan,
+  { origin, ledger }: { readonly origin: PlanOrigin; readonly ledger: Ledger },
+): Plan {
+  const lastEnded = ledger.endedApprovals?.get(plan.digest) ?? null;
+  return { ...plan, made: { ...origin, lastEnded } };
+}
+
+function isCommit(text: string): boolean {
+  return /^[0-9a-f]{40,64}$/.test(text);
+}

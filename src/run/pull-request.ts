@@ -1,0 +1,198 @@
+/**
+ * Which pull request a plan belongs to, from the variables and the event file that a CI sets, each overridden by a flag.
+ * Nothing is asked of a service.
+ */
+import { megabyte, readRegularText } from '../files/read-file.ts';
+import { isJsonObject, type Json, memberOf } from '../model/json.ts';
+import { quoted } from '../model/quoted.ts';
+import type { CliHost } from './host.ts';
+
+export const codeHosts = ['github', 'gitlab'] as const;
+type CodeHostName = (typeof codeHosts)[number];
+
+export interface PlaceFlags {
+  readonly service?: CodeHostName;
+  readonly url?: string;
+  readonly repository?: string;
+  readonly project?: string;
+  readonly number?: number;
+  readonly commit?: string;
+  readonly tokenEnv?: string;
+}
+
+export interface ReviewPlace {
+  readonly service: CodeHostName;
+  /** without a trailing slash */
+  readonly url: string;
+  /** `owner/name`, or the id or path of a project */
+  readonly repository: string;
+  readonly number: number;
+  /** the variable that holds the token */
+  readonly tokenEnv: string;
+  /** who writes comments with the token of such a job, where the service does not tell whom the token belongs to */
+  readonly usualAuthor?: string;
+  /** whether a job without that variable is one of a fork, as far as anybody can tell */
+  readonly tokenMayLack: boolean;
+}
+
+type Env = CliHost['env'];
+
+/** @returns what is missing, as a message, where the place is not known */
+export function findReview(flags: PlaceFlags, env: Env, event: ReviewEvent): ReviewPlace | string {
+  const service = flags.service ?? serviceOf(env);
+  if (service === undefined)
+    return 'this is no job of GitHub Actions or GitLab CI; name the service with --service, and --number, and --repository or --project';
+  const known = service === 'github' ? onGithub(env, event) : onGitlab(env);
+  const url = (flags.url ?? known.url)?.replace(/\/+$/, '');
+  const repository = (service === 'github' ? flags.repository : flags.project) ?? known.repository;
+  const number = flags.number ?? known.number;
+  const problem = urlProblem(url) ?? repositoryProblem(service, repository);
+  if (problem !== undefined || url === undefined || repository === undefined) return problem ?? '';
+  if (number === undefined)
+    return 'this job belongs to no pull request or merge request; run it for one, or name one with --number';
+  const tokenEnv = flags.tokenEnv ?? tokenVariables[service];
+  const tokenMayLack = service === 'gitlab' && env['GITLAB_CI'] === 'true';
+  return { service, url, repository, number, tokenEnv, ...usualAuthor(service, env), tokenMayLack };
+}
+
+function usualAuthor(service: CodeHostName, env: Env): Pick<ReviewPlace, 'usualAuthor'> {
+  const isAction = service === 'github' && env['GITHUB_ACTIONS'] === 'true';
+  return isAction ? { usualAuthor: 'github-actions[bot]' } : {};
+}
+
+const tokenVariables: Readonly<Record<CodeHostName, string>> = {
+  github: 'GITHUB_TOKEN',
+  gitlab: 'GITLAB_TOKEN',
+};
+
+function urlProblem(url: string | undefined): string | undefined {
+  if (url === undefined)
+    return 'the address of the API is not known; name it with --url, such as https://gitlab.example.com/api/v4';
+  return isAddress(url)
+    ? undefined
+    : `${quoted(url)} is no address of an API; --url looks like https://gitlab.example.com/api/v4`;
+}
+
+function repositoryProblem(service: CodeHostName, repository: string | undefined): string | undefined {
+  if (service === 'gitlab')
+    return repository === undefined
+      ? 'the project is not known; name it with --project, by its id or its path'
+      : undefined;
+  return repository !== undefined && /^(?!\.{1,2}\/)[^/]+\/(?!\.{1,2}$)[^/]+$/.test(repository)
+    ? undefined
+    : 'the repository is not known; name it with --repository owner/name';
+}
+
+/** The commit that a CI job names: of the pull request, where the job is of one, and never a merge which the CI made for the job. */
+export function jobCommit(
+  env: Env,
+  event: ReviewEvent,
+  service: CodeHostName | undefined = serviceOf(env),
+): string | undefined {
+  return (service === 'gitlab' ? gitlabCommit(env) : event.commit) || undefined;
+}
+
+function serviceOf(env: Env): CodeHostName | undefined {
+  if (env['GITHUB_ACTIONS'] === 'true') return 'github';
+  return env['GITLAB_CI'] === 'true' ? 'gitlab' : undefined;
+}
+
+/** The pull request of this CI job, for people; undefined where the job names none. */
+export function reviewLink(
+  env: Env,
+  event: ReviewEvent,
+): { readonly name: string; readonly url?: string } | undefined {
+  const service = serviceOf(env);
+  if (service === undefined) return undefined;
+  const { number } = service === 'github' ? onGithub(env, event) : onGitlab(env);
+  if (number === undefined) return undefined;
+  const [path, page, sign] =
+    service === 'github'
+      ? [
+          env['GITHUB_REPOSITORY'],
+          `${env['GITHUB_SERVER_URL'] || 'https://github.com'}/${env['GITHUB_REPOSITORY']}/pull/`,
+          '#',
+        ]
+      : [
+          env['CI_MERGE_REQUEST_PROJECT_PATH'],
+          `${env['CI_MERGE_REQUEST_PROJECT_URL']}/-/merge_requests/`,
+          '!',
+        ];
+  if (!path) return { name: `${sign}${number}` };
+  const url = `${page}${number}`;
+  return { name: `${path}${sign}${number}`, ...(isAddress(url) ? { url } : {}) };
+}
+
+interface KnownPlace {
+  readonly url: string | undefined;
+  readonly repository: string | undefined;
+  readonly number: number | undefined;
+}
+
+/** Source: docs.github.com, "Variables reference" (default environment variables). */
+function onGithub(env: Env, { number }: ReviewEvent): KnownPlace {
+  const ref = /^refs\/pull\/(\d+)\//.exec(env['GITHUB_REF'] ?? '')?.[1];
+  return {
+    url: env['GITHUB_API_URL'] || 'https://api.github.com',
+    repository: env['GITHUB_REPOSITORY'] || undefined,
+    number: number ?? wholeNumber(ref),
+  };
+}
+
+/** A pipeline of a fork runs in the fork; the merge request is the other project's. Source: docs.gitlab.com, "Predefined CI/CD variables". */
+function onGitlab(env: Env): KnownPlace {
+  return {
+    url: env['CI_API_V4_URL'] || undefined,
+    repository: env['CI_MERGE_REQUEST_PROJECT_ID'] || env['CI_PROJECT_ID'] || undefined,
+    number: wholeNumber(env['CI_MERGE_REQUEST_IID']),
+  };
+}
+
+/** In a pipeline for merged results, CI_COMMIT_SHA is a merge that nobody pushed. */
+function gitlabCommit(env: Env): string | undefined {
+  return env['CI_MERGE_REQUEST_SOURCE_BRANCH_SHA'] || env['CI_COMMIT_SHA'];
+}
+
+function wholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+}
+
+function isAddress(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+// The event that started a job of GitHub Actions, as far as it names a pull request. `GITHUB_SHA` is a merge that was made for the
+// job; the commit of the pull request stands only here.
+
+interface ReviewEvent {
+  readonly number?: number;
+  readonly commit?: string;
+}
+
+/** Of a payload; GitHub's own limit is 25 megabytes. */
+const maxSize = 32 * megabyte;
+
+/** An event that cannot be read names no pull request: flags can. */
+export async function readEvent({ env }: Pick<CliHost, 'env'>): Promise<ReviewEvent> {
+  const file = env['GITHUB_EVENT_PATH'];
+  if (file === undefined || file === '') return {};
+  const text = await readRegularText(file, maxSize).catch(() => '');
+  try {
+    return eventIn(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** A comment is an event of an issue; only that of a pull request has this member. */
+function eventIn(event: Json): ReviewEvent {
+  const pull = memberOf(event, 'pull_request');
+  const issue = memberOf(event, 'issue');
+  const isPull = isJsonObject(memberOf(issue, 'pull_request'));
+  const number = memberOf(pull, 'number') ?? (isPull ? memberOf(issue, 'number') : undefined);
+  const commit = memberOf(memberOf(pull, 'head'), 'sha');
+  return {
+    ...(typeof number === 'number' ? { number } : {}),
+    ...(typeof commit === 'string' && commit !== '' ? { commit } : {}),
+  };
+}

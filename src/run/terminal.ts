@@ -1,0 +1,176 @@
+/**
+ * The output of one command, with format, colours and width decided once. As text, results go to stdout and everything else to
+ * stderr. A document, such as JSON, is one value on stdout at the end, with all problems in it; JSON lines are written as they
+ * happen.
+ */
+import type { OutcomeKind } from '../model/change.ts';
+import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
+import type { Diagnostic, ShownDiagnostic } from '../model/diagnostic.ts';
+import { diagnosticEvent, type EventMembers, renderEventJson } from '../report/json/apply-events.ts';
+import { renderDiagnosticsJson } from '../report/json/render-json.ts';
+import { renderDiagnostics } from '../report/text/diagnostics.ts';
+import { colourful, type Paint, plain } from '../report/text/layout.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { CliHost, Output } from './host.ts';
+
+/** In the order of help texts; a command takes some of them. */
+export const formats = ['text', 'json', 'jsonl', 'markdown', 'html', 'github', 'sarif', 'mermaid'] as const;
+export type Format = (typeof formats)[number];
+export type ColorChoice = 'auto' | 'always' | 'never';
+
+export interface Terminal {
+  readonly format: Format;
+  readonly host: CliHost;
+  readonly paint: Paint;
+  /** for stderr */
+  readonly errorPaint: Paint;
+  readonly width: number | undefined;
+  /** all reported problems, in order; they are a part of the answer */
+  readonly reported: ShownDiagnostic[];
+  /** with `jsonl` only */
+  readonly events?: EventStream;
+  readonly pending: Pending;
+}
+
+/** What is known of the answer before the command ends. */
+interface Pending {
+  answer?: Answer;
+  /** the problems are the result, and this is what to say when there are none */
+  said?: string;
+  /** problems that are a part of the result, and so not among the reported ones */
+  found?: readonly ShownDiagnostic[];
+  /** for later steps of the same CI job */
+  outputs?: Readonly<Record<string, string>>;
+  /** how many changes of an apply ended in which way */
+  outcomes?: Record<OutcomeKind, number>;
+  /** the stack file, as the user would type it */
+  stackFile?: string;
+}
+
+/** Renders the result of a command; late, where that needs what no other format loads. @param reported the problems to include */
+type Answer = (reported: readonly ShownDiagnostic[]) => string | Promise<string>;
+
+export function openTerminal(host: CliHost, options: { format?: Format; color?: ColorChoice }): Terminal {
+  const paintFor = (output: Output) =>
+    isColoured(output, host, options.color ?? 'auto') ? colourful : plain;
+  return {
+    format: options.format ?? 'text',
+    host: host,
+    paint: paintFor(host.stdout),
+    errorPaint: paintFor(host.stderr),
+    width: host.stdout.columns,
+    reported: [],
+    pending: {},
+    ...(options.format === 'jsonl' ? { events: openEventStream(host) } : {}),
+  };
+}
+
+/** A flag overrides the environment; `NO_COLOR` overrides `FORCE_COLOR`; otherwise only a terminal is coloured. */
+function isColoured(output: Output, { env }: CliHost, choice: ColorChoice): boolean {
+  if (choice !== 'auto') return choice === 'always';
+  if ((env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb') return false;
+  if ((env['FORCE_COLOR'] ?? '') !== '' && env['FORCE_COLOR'] !== '0') return true;
+  return output.isTTY;
+}
+
+/** Where the result goes as text for people: with a stream of events to stderr, with a document nowhere. */
+export function textOutput({ format, host }: Terminal): Output | undefined {
+  if (format === 'text' || format === 'github') return host.stdout;
+  return format === 'jsonl' ? host.stderr : undefined;
+}
+
+/** Prints the diagnostics of a command that stops here: as a document they are its result. @param said when there are none */
+export function printDiagnostics(
+  terminal: Terminal,
+  diagnostics: readonly ShownDiagnostic[],
+  said = 'No problems',
+): void {
+  terminal.pending.said = said;
+  printJson(terminal, renderDiagnosticsJson);
+  printWarnings(terminal, diagnostics);
+}
+
+/** Prints diagnostics of a command that continues. */
+export function printWarnings(terminal: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
+  const { format, host, errorPaint } = terminal;
+  keep(terminal, diagnostics);
+  if (diagnostics.length > 0 && format !== 'json')
+    host.stderr.write(`${renderDiagnostics(diagnostics, { paint: errorPaint })}\n`);
+}
+
+/** Prints a line about something that is wrong but does not stop the command. */
+export function printNote(terminal: Terminal, message: string): void {
+  keep(terminal, [{ code: 'note', severity: 'warning', class: 'failure', message }]);
+  if (terminal.format !== 'json') terminal.host.stderr.write(`${message}\n`);
+}
+
+/** Sets the JSON answer, when JSON was asked for; it is written at the end of the command, with all reported problems. */
+export function printJson(terminal: Terminal, answer: Answer): void {
+  printDocument(terminal, { json: answer });
+}
+
+/** Sets the answer in the format that was asked for, if it is one of these. The summary of a step of GitHub is Markdown. */
+export function printDocument(
+  { format, pending }: Terminal,
+  answers: Partial<Readonly<Record<Format, Answer>>>,
+): void {
+  const answer = answers[format === 'github' ? 'markdown' : format];
+  if (answer !== undefined) pending.answer = answer;
+}
+
+/** Makes sure that a run that failed, or was stopped, has told at least one problem. */
+export function tellEnd(terminal: Terminal, code: ExitCode): void {
+  if (terminal.pending.answer !== undefined || terminal.reported.length > 0 || code === exitCodes.done)
+    return;
+  const how = code === exitCodes.interrupted ? 'interrupted' : 'stopped';
+  keep(terminal, [failure(how, how)]);
+}
+
+/** Reports the error that ended the command, or a part of it. In JSON it is only in the answer. */
+export function printError(terminal: Terminal, code: DiagnosticCode, message: string): void {
+  noteError(terminal, code, message);
+  if (terminal.format !== 'json')
+    terminal.host.stderr.write(`${terminal.errorPaint.error('error')}: ${message}\n`);
+}
+
+/** The same where it has been printed already: only the answer lacks it. */
+export function noteError(terminal: Terminal, code: DiagnosticCode, message: string): void {
+  keep(terminal, [failure(code, message)]);
+}
+
+function keep({ reported, events }: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
+  reported.push(...diagnostics);
+  for (const diagnostic of diagnostics) events?.write(diagnosticEvent(diagnostic));
+}
+
+function failure(code: DiagnosticCode, message: string): Diagnostic {
+  return { code, severity: 'error', class: 'failure', message };
+}
+
+// The lines of `apply --format jsonl`: each event is written at once, so that whoever reads along sees how it goes.
+
+interface EventStream {
+  write(event: EventMembers): void;
+}
+
+/** The first line is written with the first event. */
+function openEventStream({ stdout, now, version }: CliHost): EventStream {
+  let seq = 0;
+  const line = (event: EventMembers) => {
+    stdout.write(`${renderEventJson(event, { seq, time: now() })}\n`);
+    seq += 1;
+  };
+  return {
+    write: (event) => {
+      if (seq === 0) line({ type: 'started', trueup: version });
+      line(event);
+    },
+  };
+}
+
+// What every command gets: its host and its terminal.
+
+export interface CommandContext {
+  readonly host: CliHost;
+  readonly terminal: Terminal;
+}

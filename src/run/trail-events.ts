@@ -1,0 +1,214 @@
+/**
+ * Reads what happened in an organization: from the stack's archive where it has one, and what came later from the trail itself. Says
+ * from when on the events are known, and why no earlier (rule 50).
+ */
+import { type ArchivedEvents, ArchiveError, eventsSince } from '../audit-trail/archive.ts';
+import { readTrail } from '../audit-trail/read-trail.ts';
+import { type TrailChannel, TrailError, type TrailEvent, trailRetention } from '../model/audit-trail.ts';
+import { counted, quoted } from '../model/quoted.ts';
+import { formatIdentity, identityOf, type Stack, type Target } from '../model/stack.ts';
+import { formatDuration } from '../model/duration.ts';
+import { clockSkew, type TrailReading } from '../plan/drift/last-modified.ts';
+import { ArchiveAddressError, openArchive } from './open-archive.ts';
+import { auditedTargets, type Connected, connectToAudit } from './connect.ts';
+import { SecretError } from './read-secret.ts';
+import type { RunTime } from './stop-signals.ts';
+import type { CliHost } from './host.ts';
+
+/** A trail with more pages is one to be archived. */
+const mostPages = 20;
+
+/** How long a report waits for a trail and its archive, in milliseconds, and never longer than half of what the run has left. */
+const patience = 15_000;
+
+/** A report is as good without a trail: a second try, and no more. */
+const retryPolicy = { attempts: 2, attemptsUnanswered: 2, throttled: 2 };
+
+export type TrailBound = Pick<TrailReading, 'from' | 'why'>;
+
+export interface EventsContext {
+  readonly stack: Stack;
+  readonly host: CliHost;
+  readonly time: RunTime;
+  readonly connected: Connected;
+  /** milliseconds by which the clock of the service is ahead of ours; undefined where it did not tell */
+  readonly clockAhead?: number | undefined;
+}
+
+/** What ends the reading before the run ends. */
+interface Impatience {
+  readonly signal: AbortSignal;
+  /** milliseconds since 1970 */
+  readonly until: number;
+  /** how long that was, in words */
+  readonly span: string;
+}
+
+interface ReadingContext extends EventsContext {
+  readonly impatience: Impatience;
+}
+
+/** What was read, and how, for the coverage. */
+interface EventsReading extends TrailReading {
+  readonly how: string;
+}
+
+/** @returns undefined when there is neither an archive nor a token. @throws TrailError, WireError, SecretError */
+export async function readEvents(
+  target: Target,
+  wanted: TrailBound,
+  context: EventsContext,
+): Promise<EventsReading | undefined> {
+  const { host, time } = context;
+  const now = host.now();
+  const span = Math.max(1, Math.min(patience, (time.deadline.until - now) / 2));
+  const ending = new AbortController();
+  const words = formatDuration(Math.max(1, Math.round(span / 1000)));
+  const why = new TrailError(
+    `the audit trail of target ${quoted(target.name)} was not answered within ${words}`,
+  );
+  const timer = setTimeout(() => ending.abort(why), span);
+  const impatience = { signal: ending.signal, until: now + span, span: words };
+  try {
+    return await readAll(target, wanted, { ...context, impatience });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readAll(
+  target: Target,
+  wanted: TrailBound,
+  context: ReadingContext,
+): Promise<EventsReading | undefined> {
+  const { found, failed } = await readArchive(target, wanted, context);
+  const hasToken = auditedTargets({ targets: [target] }).includes(target);
+  const live = async (from: number) =>
+    hasToken ? readLive(target, withinRetention({ ...wanted, from }, context), context) : undefined;
+  if (found !== undefined) {
+    // The clock of the machine that looked may have been ahead of the service, whose own the event's is.
+    const looked = Math.min(found.until, found.newest?.at ?? found.until);
+    const later = await live(Math.max(looked - clockSkew, wanted.from));
+    return joined(wanted, found, later);
+  }
+  const all = await live(wanted.from);
+  if (failed === undefined) return all;
+  if (all === undefined) throw new TrailError(failed);
+  return { ...all, how: `${all.how}; ${failed}` };
+}
+
+/** What the archive has, and what came later. */
+function joined(wanted: TrailBound, archived: KnownArchive, later: EventsReading | undefined): EventsReading {
+  const known = new Set(archived.events.map(({ id }) => id));
+  const isWhole = archived.whole && (later === undefined || later.from <= archived.until);
+  const cut = !isWhole
+    ? lacking
+    : later === undefined
+      ? archiveEnd(archived.until)
+      : (later.cut ?? (hasForgotten(later, archived) ? forgotten : undefined));
+  const how = 'archive of the audit trail';
+  return {
+    ...wanted,
+    events: [...archived.events, ...(later?.events ?? []).filter(({ id }) => !known.has(id))],
+    ...(cut === undefined ? {} : { cut }),
+    how: later === undefined ? how : `${how}, then ${later.how}`,
+  };
+}
+
+/** A trail that lacks what it told before, within the time that it was asked for, may lack what nobody archived, too. */
+function hasForgotten({ events, from }: EventsReading, { newest }: KnownArchive): boolean {
+  return newest !== undefined && newest.at >= from && !events.some(({ id }) => id === newest.id);
+}
+
+const forgotten =
+  'the audit trail no longer has the last event of its archive, so that others since then may be gone from it, too';
+
+const lacking = 'the archive of the audit trail lacks events of that time';
+
+function archiveEnd(until: number): string {
+  return `the archive of the audit trail was read last at ${new Date(until).toISOString()}, and there is no "auditToken" for what came later`;
+}
+
+/** An archive that was filled. */
+type KnownArchive = ArchivedEvents & { readonly until: number };
+
+interface ReadArchive {
+  /** absent when the stack has no archive, or none of this trail */
+  readonly found?: KnownArchive;
+  /** why the archive could not be read */
+  readonly failed?: string;
+}
+
+async function readArchive(
+  target: Target,
+  { from }: TrailBound,
+  { stack, host, time, impatience: { signal } }: ReadingContext,
+): Promise<ReadArchive> {
+  const place = stack.audit?.archive;
+  if (place === undefined) return {};
+  try {
+    const run = { over: AbortSignal.any([time.over, signal]), leave: AbortSignal.any([time.leave, signal]) };
+    const archive = await openArchive(place, { directory: stack.directory, host, run });
+    try {
+      const { until, ...found } = await eventsSince(archive, formatIdentity(identityOf(target)), from - 1);
+      return until === undefined ? {} : { found: { ...found, until } };
+    } finally {
+      await archive.close();
+    }
+  } catch (error) {
+    if (!isOfArchive(error)) throw error;
+    return { failed: `the archive of the audit trail was not read: ${error.message}` };
+  }
+}
+
+function isOfArchive(error: unknown): error is Error {
+  return [ArchiveError, ArchiveAddressError, SecretError, TrailError].some((type) => error instanceof type);
+}
+
+function withinRetention(wanted: TrailBound, { host, clockAhead = 0 }: EventsContext): TrailBound {
+  const from = host.now() + clockAhead - trailRetention + clockSkew;
+  if (wanted.from >= from) return wanted;
+  return { from, why: `the service keeps its trail for ${trailRetention / 86_400_000} days` };
+}
+
+async function readLive(
+  target: Target,
+  bound: TrailBound,
+  { stack, host, time, connected: { embedded }, impatience }: ReadingContext,
+): Promise<EventsReading> {
+  const signal = AbortSignal.any([time.over, impatience.signal]);
+  const limits = { deadline: impatience, signal, leave: time.leave, embedded, retryPolicy };
+  const { trails, close } = await connectToAudit(stack, [target], host, limits);
+  try {
+    const [channel] = trails.map((trail) => trail.channel);
+    if (channel === undefined) throw new Error(`no way to the audit trail of target ${target.name}`);
+    const read = await readPages(channel, bound.from, impatience);
+    const how = `audit trail since ${new Date(bound.from).toISOString()}: ${counted(channel.requests(), 'request')}`;
+    return { ...bound, ...read, how };
+  } finally {
+    await close();
+  }
+}
+
+/** @param from the service leaves out an event of exactly the time that it is given (wire/audit-trails 1.1) */
+async function readPages(
+  channel: TrailChannel,
+  from: number,
+  { signal, span }: Impatience,
+): Promise<Pick<TrailReading, 'events' | 'cut'>> {
+  const events: TrailEvent[] = [];
+  const pages = readTrail(channel, { since: from - 1, maxPages: mostPages });
+  for (;;) {
+    const next = await pages.next().catch((error: unknown) => {
+      if (events.length === 0 || !signal.aborted) throw error;
+    });
+    if (next === undefined) return { events, cut: `the audit trail was not read to its end within ${span}` };
+    const { done, value } = next;
+    if (!done) events.push(...value);
+    else if (value.sawAll) return { events };
+    else {
+      const cut = `the audit trail was not looked at further than ${counted(value.pages, 'page')}: use an archive of it ("trueup audit archive")`;
+      return { events, cut };
+    }
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * The admin API: faults, the clock and added audit events, for the holder of the admin token on this machine. A request whose
+ * Host is not a loopback name, or that a web page sends, is refused before its token is read.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { addedEvent, type AddedEvent, addEvent, UnknownActorError } from '../audit-trails/added-events.ts';
+import type { Database } from '../kernel/database.ts';
+import {
+  badRequest,
+  forbidden,
+  invalid,
+  notFound,
+  type PointedProblem,
+  unauthorized,
+} from '../kernel/documents.ts';
+import { acceptJsonBodies, routeError, sendError } from '../kernel/json-api.ts';
+import { verbOf } from '../kernel/list-verb.ts';
+import { asObject, type BodyObject, MemberReader, readTimestamp } from '../kernel/request-body.ts';
+import { listOf, object, text } from '../kernel/shape-checks.ts';
+import { readFault, type ServedRoute, showFault } from './fault-requests.ts';
+import type { FaultTable } from './faults.ts';
+
+/** What the admin API works on. */
+interface Administered {
+  /** What its callers send as a bearer. */
+  readonly token: string;
+  readonly faults: FaultTable;
+  /** What faults may be for. */
+  readonly routes: readonly ServedRoute[];
+  readonly clock: MovableClock;
+  readonly database: Database;
+}
+
+interface Answer {
+  readonly status: 200 | 201 | 204;
+  readonly document?: unknown;
+}
+
+interface AdminEndpoint {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly handler: (administered: Administered, asked: { id: string; body: BodyObject }) => Answer;
+}
+
+const ENDPOINTS: readonly AdminEndpoint[] = [
+  {
+    method: 'GET',
+    path: '/faults',
+    handler: ({ faults }) => ({ status: 200, document: { faults: faults.list().map(showFault) } }),
+  },
+  {
+    method: 'POST',
+    path: '/faults',
+    handler: ({ faults, routes }, { body }) => ({
+      status: 201,
+      document: showFault(faults.add(readFault(body, routes))),
+    }),
+  },
+  {
+    method: 'DELETE',
+    path: '/faults',
+    handler: ({ faults }) => {
+      faults.clear();
+      return { status: 204 };
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/faults/:id',
+    handler: ({ faults }, { id }) => {
+      if (!faults.remove(id)) throw notFound('Fault');
+      return { status: 204 };
+    },
+  },
+  { method: 'POST', path: '/audit-events', handler: putAuditEvents },
+  { method: 'GET', path: '/clock', handler: showClock },
+  { method: 'POST', path: '/clock', handler: moveClock },
+  {
+    method: 'DELETE',
+    path: '/clock',
+    handler: (administered) => {
+      administered.clock.move(0);
+      return showClock(administered);
+    },
+  },
+];
+
+/** Serves the admin API. `app` must be a scope of its own, with a prefix. */
+export function serveAdmin(app: FastifyInstance, administered: Administered): void {
+  app.addHook('onRequest', async (request) => {
+    refuseOtherHosts(request);
+    if (!isToken(request.headers.authorization, administered.token)) throw unauthorized();
+    const path = request.url.slice(app.prefix.length).replace(/\?.*$/, '');
+    if (request.is404) throw routeError(ENDPOINTS, verbOf(request.raw), path);
+  });
+  acceptJsonBodies(app);
+  app.setErrorHandler((error: FastifyError, _request, reply) => sendError(reply, error));
+  app.setNotFoundHandler(() => {});
+  for (const { method, path, handler } of ENDPOINTS) {
+    app.route<{ Params: { id?: string } }>({
+      method,
+      url: path,
+      handler: (request, reply) => {
+        const body = method === 'POST' ? objectOf(request.body) : {};
+        const { status, document } = handler(administered, { id: request.params.id ?? '', body });
+        return reply.code(status).send(document);
+      },
+    });
+  }
+}
+
+const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
+
+function refuseOtherHosts({ headers, originalUrl, raw }: FastifyRequest): void {
+  // Node keeps the first of several; what stands between here and the client may have looked at another one.
+  if ((raw.headersDistinct['host']?.length ?? 0) > 1) throw badRequest('The request has more than one Host');
+  const hosts = [headers.host ?? '', ...hostOfTarget(originalUrl)];
+  if (!hosts.every((host) => LOOPBACK.test(host)))
+    throw forbidden('The admin API is reached by a loopback name only');
+  if (headers.origin !== undefined) throw forbidden('The admin API is not for web pages');
+}
+
+/** A target may be a whole URL, whose host counts more than the header's. */
+function hostOfTarget(target: string): string[] {
+  return target.startsWith('/') ? [] : [/^http:\/\/([^/?#]*)/i.exec(target)?.[1] ?? ''];
+}
+
+/** Digests are of one length, so the comparison tells nothing of the token by its time. */
+function isToken(header: string | undefined, token: string): boolean {
+  const given = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '';
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(token));
+}
+
+function objectOf(body: unknown): BodyObject {
+  const object = asObject(body);
+  if (object === undefined) throw invalid([{ detail: 'the body must be a JSON object', pointer: '' }]);
+  return object;
+}
+
+function showClock({ clock }: Administered): Answer {
+  const document = { now: clock.now().toISOString(), 'offset-seconds': clock.offset() / 1000 };
+  return { status: 200, document };
+}
+
+/** To a time, or by so many seconds from where it stands; back again with a negative number. */
+function moveClock(administered: Administered, { body }: { body: BodyObject }): Answer {
+  const { clock } = administered;
+  const problems: PointedProblem[] = [];
+  const read = new MemberReader(body, '', problems);
+  const time = read.text('now');
+  const advance = body['advance-seconds'];
+  if ((time === undefined) === (advance === undefined) && problems.length === 0)
+    read.refuse('', 'the body must have either now or advance-seconds');
+  if (time !== undefined && !isTime(time))
+    read.refuse('now', 'now must be a time such as 2026-01-31T12:00:00Z');
+  if (advance !== undefined && !Number.isFinite(advance))
+    read.refuse('advance-seconds', 'advance-seconds must be a number');
+  if (problems.length > 0) throw invalid(problems);
+  const by = time === undefined ? Number(advance) * 1000 : Date.parse(time) - clock.now().getTime();
+  try {
+    clock.move(clock.offset() + by);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalid([{ detail: error.message, pointer: time === undefined ? '/advance-seconds' : '/now' }]);
+  }
+  return showClock(administered);
+}
+
+/** A time with its zone. */
+function isTime(text: string): boolean {
+  return /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && readTimestamp(text) !== undefined;
+}
+
+// POST /admin/audit-events: puts events into an organization's audit trail that the service cannot cause itself.
+// Invariant: all of a body or none of it; what is wrong with an event is told with its place, as a seed is told it.
+
+interface Trails {
+  readonly database: Database;
+  readonly clock: MovableClock;
+}
+
+const shape = object({ organization: text, events: listOf(addedEvent) }, ['organization', 'events']);
+
+/** @throws ApiError 404 for an organization that is not there, 422 with every problem of the events */
+function putAuditEvents(
+  { database, clock }: Trails,
+  { body }: { readonly body: BodyObject },
+): { status: 201; document: { ids: string[] } } {
+  const problems: string[] = [];
+  shape(body, '', problems);
+  if (problems.length > 0) throw refused(problems);
+  const { organization, events } = body as unknown as { organization: string; events: AddedEvent[] };
+  const known = database.get<{ id: string }>('SELECT id FROM organizations WHERE name = :name', {
+    name: organization,
+  });
+  if (known === undefined) throw notFound('Organization');
+  try {
+    const put = () => events.map((event) => addEvent(database, known.id, event, clock.now()));
+    return { status: 201, document: { ids: database.transaction(put) } };
+  } catch (error) {
+    if (error instanceof UnknownActorError) throw refused([error.message]);
+    throw error;
+  }
+}
+
+function refused(problems: readonly string[]) {
+  return invalid(
+    problems.map((problem) => ({
+      detail: problem.replace(/^the seed /, 'the body '),
+      pointer: pathOf(problem).replaceAll(/[.[\]]+/g, '/'),
+    })),
+  );
+}
+
+/** Problems begin with the place that they are about, unless that is the whole body. */
+function pathOf(problem: string): string {
+  const [path] = /^(?:organization|events)[^ ]*/.exec(problem) ?? [];
+  return path === undefined ? '' : `/${path.replace(/\]$/, '')}`;
+}
+
+// A clock that can be moved: it shows the time of another one, so much later or earlier, and goes on from there.
+// Invariants: moving it changes nothing that is stored, so it can be moved back; it shows the years 1 to 9998 only, whose
+// texts sort like the times that they tell.
+
+export interface MovableClock {
+  now(): Date;
+  /** How far it is from the true time, in milliseconds. */
+  offset(): number;
+  /** Shows the true time, so many milliseconds later. @throws RangeError when it cannot show that. */
+  move(offset: number): void;
+}
+
+const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
+const LATEST = Date.parse('9999-01-01T00:00:00Z');
+
+/** `trueNow` is the clock of the machine. */
+export function movableClock(trueNow: () => Date): MovableClock {
+  let current = 0;
+  return {
+    now: () => new Date(trueNow().getTime() + current),
+    offset: () => current,
+    move: (offset) => {
+      const shown = trueNow().getTime() + offset;
+      if (!(shown >= EARLIEST && shown < LATEST)) throw new RangeError('the clock shows the years 1 to 9998');
+      current = offset;
+    },
+  };
+}

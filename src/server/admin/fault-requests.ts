@@ -1,0 +1,157 @@
+/**
+ * Reads a fault from a request body, checks that some request can get it, and shows it. Every problem of a body is reported at
+ * once.
+ */
+import { invalid, type PointedProblem } from '../kernel/documents.ts';
+import { type BodyObject, MemberReader } from '../kernel/request-body.ts';
+import type { Fault, FaultEffect } from './faults.ts';
+
+const MEMBERS = ['method', 'route', 'count', 'latency-ms', 'status', 'retry-after', 'cut'];
+
+const LONGEST_LATENCY_MS = 600_000;
+
+/** Faults are for the APIs: the admin API itself, and what trueup asks about a data file, have none. */
+const ROUTE = /^\/(?:api|v1)\/\S+$/;
+
+/** `served` is all that a fault may be for. @throws ApiError 422 with everything that is wrong. */
+export function readFault(body: BodyObject, served: readonly ServedRoute[]): Omit<Fault, 'id'> {
+  const problems: PointedProblem[] = [];
+  const read = new MemberReader(body, '', problems);
+  for (const name of Object.keys(body)) {
+    if (!MEMBERS.includes(name)) read.refuse(name, `${name} is no member of a fault`);
+  }
+  const fault = { ...readTarget(read, served), ...readEffect(read) };
+  if (problems.length === 0 && fault.latency === 0 && !fault.refusal && !fault.cut)
+    read.refuse('', 'a fault needs latency-ms, status or cut');
+  if (problems.length > 0) throw invalid(problems);
+  return fault;
+}
+
+function readTarget(
+  read: MemberReader,
+  served: readonly ServedRoute[],
+): Pick<Fault, 'method' | 'route' | 'count'> {
+  const method = read.text('method') ?? '*';
+  const route = read.text('route') ?? '';
+  if (!/^(?:\*|[A-Z]+)$/.test(method)) read.refuse('method', 'method must be * or a verb such as POST');
+  else if (ROUTE.test(route)) {
+    const unmeetable = whyNotInjectable({ method, route }, served);
+    if (unmeetable !== undefined) read.refuse(unmeetable.member, unmeetable.why);
+  }
+  if (!ROUTE.test(route)) read.refuse('route', 'route must be a path below /api/ or /v1/');
+  return { method, route, count: read.positiveInteger('count') ?? 1 };
+}
+
+function readEffect(read: MemberReader): FaultEffect {
+  const latency = read.positiveInteger('latency-ms') ?? 0;
+  if (latency > LONGEST_LATENCY_MS) read.refuse('latency-ms', `latency-ms is at most ${LONGEST_LATENCY_MS}`);
+  const status = readStatus(read);
+  const retryAfter = read.positiveInteger('retry-after');
+  if (retryAfter !== undefined && status === undefined)
+    read.refuse('retry-after', 'retry-after needs a status');
+  const cut = read.nullableWord('cut', ['before-commit', 'after-commit'] as const) ?? undefined;
+  if (cut !== undefined && status !== undefined) read.refuse('cut', 'a request is cut or answered, not both');
+  return {
+    latency,
+    ...(status === undefined ? {} : { refusal: { status, retryAfter } }),
+    ...(cut === undefined ? {} : { cut }),
+  };
+}
+
+function readStatus(read: MemberReader): number | undefined {
+  const status = read.positiveInteger('status');
+  if (status === undefined || status === 429 || (status >= 500 && status <= 599)) return status;
+  return read.refuse('status', 'status must be 429 or a number from 500 to 599');
+}
+
+/** As it is answered: in the members of the body that asked for it. */
+export function showFault({
+  id,
+  method,
+  route,
+  count,
+  latency,
+  refusal,
+  cut,
+}: Fault): Record<string, unknown> {
+  return {
+    id,
+    method,
+    route,
+    count,
+    ...(latency === 0 ? {} : { 'latency-ms': latency }),
+    ...(refusal === undefined ? {} : { status: refusal.status }),
+    ...(refusal?.retryAfter === undefined ? {} : { 'retry-after': refusal.retryAfter }),
+    ...(cut === undefined ? {} : { cut }),
+  };
+}
+
+// Which requests a fault can meet: what the service has routes for.
+// Invariant: a fault that no request can ever meet is refused with the reason. A test that waits for one would pass without
+// having tried anything.
+
+/** What the service takes: a path's segments, `:name` for any one, a last `*` for any rest, and the methods there. */
+export interface ServedRoute {
+  readonly methods: readonly string[];
+  readonly path: string;
+}
+
+interface Target {
+  /** `*` is any. */
+  readonly method: string;
+  readonly route: string;
+}
+
+/** Why no request can meet a fault, and which member of it is wrong. */
+interface NotInjectable {
+  readonly member: 'method' | 'route';
+  readonly why: string;
+}
+
+/** Verbs that the parser does not know: they arrive as another one. */
+const READ_AS_GET = ['LIST', 'SCAN'];
+
+/** undefined where some request can. */
+function whyNotInjectable(
+  { method, route }: Target,
+  served: readonly ServedRoute[],
+): NotInjectable | undefined {
+  const problem = problemOfForm(route);
+  if (problem !== undefined) return { member: 'route', why: problem };
+  const methods = served
+    .filter(({ path }) => patternsOverlap(segments(route), segments(path)))
+    .flatMap((each) => each.methods);
+  if (methods.length === 0) return { member: 'route', why: `nothing is served at ${route}` };
+  if (method === '*' || methods.includes(method)) return undefined;
+  if (READ_AS_GET.includes(method))
+    return { member: 'method', why: `${method} is a GET here: method must be GET` };
+  const taken = [...new Set(methods)].join(', ');
+  return { member: 'method', why: `${method} is not served at ${route}, which takes ${taken}` };
+}
+
+/** Requests are compared by their path as it is sent, without its query and without a slash at its end. */
+function problemOfForm(route: string): string | undefined {
+  if (!/^[!-~]*$/.test(route)) return 'route must be written as it is sent: other characters as %-escapes';
+  if (/[?#]/.test(route)) return 'route must be a path alone, without a query';
+  if (route.endsWith('/')) return 'route must have no slash at its end';
+  return segments(route).slice(0, -1).includes('**')
+    ? '** stands for any rest, and so at the end only'
+    : undefined;
+}
+
+function segments(path: string): string[] {
+  return path.split('/');
+}
+
+/** Whether some path is one of both. */
+function patternsOverlap(
+  [wanted, ...wantedRest]: readonly string[],
+  [served, ...servedRest]: readonly string[],
+): boolean {
+  if (wanted === '**') return true;
+  if (wanted === undefined || served === undefined) return wanted === served;
+  if (served === '*') return true;
+  const isAny = wanted === '*' || wanted.startsWith(':');
+  const both = isAny || wanted === served || (served.startsWith(':') && wanted !== '');
+  return both && patternsOverlap(wantedRest, servedRest);
+}

@@ -1,0 +1,200 @@
+/** GET /organization/audit-trail: the request, the page of events, the document of one event, and how long events are kept. */
+import type { TokenKind } from '../kernel/caller.ts';
+import type { Database } from '../kernel/database.ts';
+import { type ApiError, badRequest, forbidden } from '../kernel/documents.ts';
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  type Endpoint,
+  on,
+  type Query,
+  queryText,
+} from '../kernel/endpoint.ts';
+import { type Page, pageNumbers, pageOfRows, pageWindow } from '../kernel/pagination.ts';
+import { readTimestamp } from '../kernel/request-body.ts';
+import type { Services } from '../kernel/services.ts';
+import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
+
+export const AUDIT_TRAIL_ENDPOINTS: readonly Endpoint[] = [
+  {
+    ...on('GET', '/organization/audit-trail', listAuditEvents),
+    needs: 'auditTrails',
+    isForAuditTrails: true,
+  },
+];
+
+// GET /organization/audit-trail: what happened in the organization whose token asks, oldest first.
+// Invariant: the order is total (time, and then the order in which events were written), and what is written later comes
+// last, so pages that were read stay as they are while events arrive.
+// Source: wire/audit-trails 1.
+
+function listAuditEvents(services: Services, request: ApiRequest): ApiAnswer {
+  const organization = requireOwnOrganization(request);
+  const { since, page } = readTrailQuery(request.query);
+  const { rows, totalCount } = pageOfRows<AuditEventRow>(
+    services.database,
+    {
+      select: '*',
+      from: 'audit_events WHERE organization_id = :organization AND timestamp > :after',
+      order: 'timestamp, position',
+      parameters: { organization, after: retainedAfter(services.now(), since) },
+    },
+    pageWindow(page),
+  );
+  const document = {
+    data: rows.map((row) => auditEventDocument(row, services.dialects.workspaces)),
+    pagination: pagination(services, page, totalCount),
+  };
+  return { status: 200, document, mediaType: 'application/json' };
+}
+
+const HOLDERS: Readonly<Partial<Record<TokenKind, string>>> = { user: "a user's", team: "a team's" };
+
+/** @throws ApiError 403 for the token of a user or a team */
+function requireOwnOrganization({ caller }: ApiRequest): string {
+  if (caller.organizationId !== undefined) return caller.organizationId;
+  throw forbidden(
+    "An audit trail is read with the organization's own token, or with one that is made for audit trails; " +
+      `this one is ${HOLDERS[caller.tokenKind] ?? 'another'}`,
+  );
+}
+
+function pagination({ dialects }: Services, page: Page, totalCount: number): Record<string, number | null> {
+  const { previous, next, total } = pageNumbers(page, totalCount);
+  return {
+    current_page: page.number,
+    ...(dialects.workspaces.auditPagesTellSize ? { page_size: page.size } : {}),
+    prev_page: previous,
+    next_page: next,
+    total_pages: total,
+    total_count: totalCount,
+  };
+}
+
+// What a request for an audit trail asks for: since when, and which page.
+// Invariant: what cannot be read is refused and never taken for something else: who follows a trail would miss events.
+// Source: wire/audit-trails 1.1.
+
+/** Of a page that is asked for without a size, and the most that one has. */
+const PAGE_SIZE = 1000;
+
+/** The first row of this page is still a number that SQLite and JavaScript count exactly. */
+const LARGEST_NUMBER = Math.floor(Number.MAX_SAFE_INTEGER / PAGE_SIZE);
+
+interface TrailQuery {
+  /** Exclusive, in milliseconds since 1970. */
+  readonly since: number | undefined;
+  readonly page: Page;
+}
+
+/** @throws ApiError 400 */
+function readTrailQuery(query: Query): TrailQuery {
+  return {
+    since: readSince(query),
+    page: {
+      number: wholeNumber(query, 'page[number]') ?? 1,
+      size: Math.min(wholeNumber(query, 'page[size]') ?? PAGE_SIZE, PAGE_SIZE),
+    },
+  };
+}
+
+/** A time as RFC 3339 has it: any offset, any fraction of a second. */
+const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/i;
+
+function readSince(query: Query): number | undefined {
+  const text = queryText(query, 'since');
+  if (text === undefined || text === '') return undefined;
+  // A plus that was not encoded arrives as a space.
+  const [, day = '', time = '', fraction = '', zone = ''] =
+    TIME.exec(text.replace(/ (?=\d\d:\d\d$)/, '+')) ?? [];
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
+  const at = readTimestamp(`${day}T${time}.${milliseconds}${zone.toUpperCase()}`);
+  if (at === undefined)
+    throw badRequest(`since is no time: write it as RFC 3339 has it, such as 2030-01-31T12:00:00.000Z`, {
+      parameter: 'since',
+    });
+  return at;
+}
+
+function wholeNumber(query: Query, name: string): number | undefined {
+  const text = queryText(query, name);
+  if (text === undefined || text === '') return undefined;
+  const value = /^\d+$/.test(text) ? Number(text) : 0;
+  if (value < 1) throw refused(name, 'must be a whole number from 1 on');
+  if (value > LARGEST_NUMBER) throw refused(name, `may be at most ${LARGEST_NUMBER}`);
+  return value;
+}
+
+function refused(parameter: string, why: string): ApiError {
+  return badRequest(`${parameter} ${why}`, { parameter });
+}
+
+// An event as it is answered.
+// Invariant: what only some kinds of events carry stands in `resource.meta`. Beside the standard members there is no room
+// for it: `version` and `resource` are names of both (wire/audit-trails 2 and 3.2).
+
+interface AuditEventRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly timestamp: string;
+  readonly actor_id: string;
+  readonly actor_name: string;
+  readonly actor_type: 'Client' | 'Impersonated' | 'System';
+  readonly impersonator_id: string | null;
+  readonly request_id: string | null;
+  readonly resource_id: string;
+  readonly resource_type: string;
+  readonly resource_action: string;
+  /** JSON. */
+  readonly meta: string | null;
+}
+
+function auditEventDocument(row: AuditEventRow, dialect: WorkspacesDialect): Record<string, unknown> {
+  return {
+    id: row.id,
+    version: dialect.auditEventVersion,
+    type: 'Resource',
+    timestamp: row.timestamp,
+    auth: {
+      accessor_id: row.actor_id,
+      description: row.actor_name,
+      type: row.actor_type,
+      impersonator_id: row.impersonator_id,
+      organization_id: row.organization_id,
+    },
+    request: { id: row.request_id },
+    resource: {
+      id: row.resource_id,
+      type: row.resource_type,
+      action: row.resource_action,
+      meta: metaOf(row, dialect),
+    },
+  };
+}
+
+/** Named as the dialect names it. */
+function metaOf({ meta, resource_type }: AuditEventRow, { auditMetaNames }: WorkspacesDialect): unknown {
+  if (meta === null) return null;
+  const members = Object.entries(JSON.parse(meta) as Record<string, unknown>);
+  const names = auditMetaNames[resource_type] ?? {};
+  return Object.fromEntries(members.map(([name, value]) => [names[name] ?? name, value]));
+}
+
+// How long events are kept. What is older is not answered; it leaves the data file when a server starts on it, so that moving
+// the clock of a running one takes nothing away.
+// Source: wire/audit-trails 1.4.
+
+const RETENTION_MS = 14 * 86_400_000;
+
+/** Times in the data file are texts, which compare as times do as long as their years have four digits. */
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** The time, as the data file has it, after which events are answered: `since`, or what is forgotten by now. */
+function retainedAfter(now: Date, since = Number.NEGATIVE_INFINITY): string {
+  return new Date(Math.min(Math.max(since, now.getTime() - RETENTION_MS), LAST_MS)).toISOString();
+}
+
+/** Takes out of the data file what nobody is answered any more. */
+export function deleteExpiredEvents(database: Database, now: Date): void {
+  database.run('DELETE FROM audit_events WHERE timestamp <= :after', { after: retainedAfter(now) });
+}

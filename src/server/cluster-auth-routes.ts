@@ -1,0 +1,270 @@
+/**
+ * Every request below `/v1/`, from its bytes to its answer. A request is read, authenticated and authorized by the token's
+ * policies; only then is it told whether its mount and path exist (wire/cluster-auth 2.1).
+ */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  answerOpenRequest,
+  endpointAt,
+  type MountEndpoint,
+  serviceEndpoints,
+} from './cluster-auth-endpoints.ts';
+import { answerError, answerWrappedError, envelope, type SecretsAnswer } from './cluster-auth/answer.ts';
+import { publicMounts } from './cluster-auth/auth-mounts.ts';
+import { endpointIn, type MountCall, type Operation } from './cluster-auth/call.ts';
+import { readFields } from './cluster-auth/field-coercion.ts';
+import { jsonText } from './cluster-auth/json-values.ts';
+import { CLUSTER_AUTH_METHOD, findMount } from './cluster-auth/mounts.ts';
+import { type Place, placeOf } from './cluster-auth/namespaces.ts';
+import type { PolicyCapability } from './cluster-auth/policy-rules.ts';
+import { cleanedUrl, readRequest, type SecretsRequest } from './cluster-auth/read-request.ts';
+import { authenticateServiceToken, type ServiceIdentity } from './cluster-auth/service-identity.ts';
+import { findToken, revokeToken, useToken } from './cluster-auth/token-record.ts';
+import type { Services } from './kernel/services.ts';
+
+const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
+
+/** All requests below `/v1/` go one way: mounts are made at any time, so any path may be one. */
+export const CLUSTER_AUTH_ROUTE = {
+  methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'],
+  path: '/v1/*',
+};
+
+const CAPABILITIES: Record<Operation, PolicyCapability> = {
+  read: 'read',
+  list: 'list',
+  write: 'update',
+  delete: 'delete',
+  patch: 'patch',
+  scan: 'scan',
+  head: 'read',
+};
+
+/**
+ * Serves `/v1/auth/<mount>/config`, `/role` and `/role/:name` for every mount in the database
+ * (wire/cluster-auth 5.1). `app` must be a scope of its own: the body parser and the error handler set
+ * here are this service's. Tokens come in the dialect's header or as `Authorization: Bearer`.
+ */
+export function registerClusterAuth(app: FastifyInstance, services: Services): void {
+  app.removeAllContentTypeParsers();
+  const asItCame = { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES } as const;
+  app.addContentTypeParser('*', asItCame, (_request, bytes, done) => done(null, bytes));
+  app.setErrorHandler((error: FastifyError, request, reply) => send(request, reply, answerToError(error)));
+  app.route({
+    method: CLUSTER_AUTH_ROUTE.methods,
+    url: CLUSTER_AUTH_ROUTE.path,
+    handler: async (request, reply) => {
+      const namespace = namespaceHeader(request, services);
+      if (namespace !== '') reply.header(services.dialects.clusterAuth.namespaceHeader, namespace);
+      return send(request, reply, await answer(services, request));
+    },
+  });
+}
+
+async function answer(services: Services, request: FastifyRequest): Promise<SecretsAnswer> {
+  const meant = cleanedUrl(request.url);
+  if (meant !== undefined) return { status: 307, location: meant };
+  const read = readRequest(request, services.dialects.clusterAuth);
+  if ('status' in read) return read;
+  if (read.wraps && GIVES_TOKENS.test(read.path)) return NOT_WRAPPED;
+  const answered = await answerRead(services, request, read);
+  // What was asked for in wraps is never handed out in clear.
+  return read.wraps && 'data' in answered && answered.data !== null ? NOT_WRAPPED : answered;
+}
+
+/** Refused before anything is done, for a token that nobody gets would stay. */
+const GIVES_TOKENS = /(?:^|\/)(?:login|auth\/token\/(?:create|renew).*)$/;
+
+const NOT_WRAPPED = answerError(400, 'answers cannot be wrapped here');
+
+async function answerRead(
+  services: Services,
+  request: FastifyRequest,
+  read: SecretsRequest,
+): Promise<SecretsAnswer> {
+  const place = placeOf(services.database, namespaceHeader(request, services), read.path);
+  if (place === undefined) return answerError(404, 'namespace not found');
+  const asked = { services, operation: read.operation, body: read.body, ...place };
+  const open = await answerOpenRequest({ ...asked, address: request.ip });
+  if (open !== undefined) return open;
+
+  const rawToken = tokenOf(request, services) ?? '';
+  const known = authenticateServiceToken(services, rawToken, { ...place, address: request.ip });
+  const token = known && useToken(services.database, known.token);
+  if (known === undefined || token === undefined) return answerUnauthenticated(asked, rawToken);
+  const identity = { ...known, token };
+  try {
+    return answerAuthenticated({ ...asked, identity, rawToken, requestId: request.id });
+  } finally {
+    if (identity.token.usesLeft < 0) revokeToken(services.database, identity.accessor);
+  }
+}
+
+/** A request without a token, with one that is nobody's, or with one that does not count for where it is sent from or to. */
+function answerUnauthenticated(
+  { services, namespace, operation, path }: Asked,
+  rawToken: string,
+): SecretsAnswer {
+  const isList = operation === 'read' && path === 'sys/internal/ui/mounts';
+  if (isList) return publicMounts(services, namespace);
+  const { database, dialects, now } = services;
+  const isUnknown = rawToken !== '' && findToken(database, rawToken, now()) === undefined;
+  return answerError(403, isUnknown ? dialects.clusterAuth.unknownToken : 'permission denied');
+}
+
+interface Asked extends Place {
+  readonly services: Services;
+  readonly operation: Operation;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface AuthenticatedRequest extends Asked {
+  readonly identity: ServiceIdentity;
+  readonly rawToken: string;
+  readonly requestId: string;
+}
+
+function answerAuthenticated(asked: AuthenticatedRequest): SecretsAnswer {
+  return /^(?:sys|auth\/token)\//.test(asked.path) ? answerService(asked) : answerMount(asked);
+}
+
+function answerService(asked: AuthenticatedRequest): SecretsAnswer {
+  const { services, identity, operation, path } = asked;
+  const found = endpointIn(serviceEndpoints(services.dialects.clusterAuth), path);
+  const isAllowed =
+    found?.endpoint.authorizesItself === true ||
+    (identity.can(CAPABILITIES[operation], path, asked.body) &&
+      (found?.endpoint.needsSudo !== true || identity.can('sudo', path)));
+  if (!isAllowed) return answerWrappedError(403, 'permission denied');
+  if (found === undefined) return answerWrappedError(404, 'unsupported path');
+  const handler = found.endpoint.handlers[operation];
+  return handler === undefined
+    ? answerWrappedError(405, 'unsupported operation')
+    : handler({ ...asked, name: found.name });
+}
+
+function answerMount(asked: AuthenticatedRequest): SecretsAnswer {
+  const { services, identity, operation, path } = asked;
+  const found = findMount(services.database, asked.namespace, path);
+  const isOurs = found?.mount.type === CLUSTER_AUTH_METHOD;
+  const { endpoint, roleName = '' } = (isOurs ? endpointAt(found.rest) : undefined) ?? {};
+  const call: MountCall = { ...asked, mount: found?.mount.id ?? '', roleName };
+  const creates = operation === 'write' && endpoint?.exists?.(call) === false;
+  const isAllowed = identity.can(creates ? 'create' : CAPABILITIES[operation], path, asked.body);
+  if (!isAllowed) return answerWrappedError(403, 'permission denied');
+
+  if (found === undefined) return answerError(404, noHandler(path));
+  if (endpoint === undefined) return answerWrappedError(404, 'unsupported path');
+  return serveEndpoint(endpoint, operation, call);
+}
+
+function noHandler(path: string): string {
+  return `no handler for route ${JSON.stringify(path)}. route entry not found.`;
+}
+
+/** Empty also where there are no namespaces: the header means nothing then. */
+function namespaceHeader({ headers }: FastifyRequest, { dialects }: Services): string {
+  const { hasNamespaces, namespaceHeader: name } = dialects.clusterAuth;
+  const header = headers[name];
+  return hasNamespaces && typeof header === 'string' ? header : '';
+}
+
+function tokenOf({ headers }: FastifyRequest, { dialects }: Services): string | undefined {
+  const header = headers[dialects.clusterAuth.tokenHeader];
+  return String(header ?? '') || bearerOf(headers);
+}
+
+function bearerOf({ authorization = '' }: FastifyRequest['headers']): string | undefined {
+  return /^Bearer (.+)$/.exec(authorization)?.[1];
+}
+
+/** What went wrong before or outside an operation: a body too large, or a bug of ours, whose text stays inside. */
+function answerToError({ statusCode = 500, message }: FastifyError): SecretsAnswer {
+  if (statusCode === 413) return answerError(413, 'http: request body too large');
+  return statusCode < 500 ? answerError(statusCode, message) : answerWrappedError(500, 'internal error');
+}
+
+/** The type has no charset, also where there is no body: both are set by hand, for Fastify would add and drop it. */
+function send(request: FastifyRequest, reply: FastifyReply, given: SecretsAnswer): FastifyReply {
+  if ('location' in given) return sendRedirect(request, reply, given.location);
+  const body = envelope(given, request.id);
+  reply.raw.setHeader('content-type', 'application/json');
+  return withSafeHeaders(reply)
+    .code(given.status)
+    .type('application/json')
+    .send(body === undefined ? undefined : Buffer.from(`${jsonText(body)}\n`));
+}
+
+/** A page for who reads it in a browser; other requests get the address alone. */
+function sendRedirect({ method }: FastifyRequest, reply: FastifyReply, location: string): FastifyReply {
+  withSafeHeaders(reply).code(307).header('location', location);
+  if (method !== 'GET' && method !== 'HEAD') return reply.send();
+  const address = location.replaceAll('&', '&amp;');
+  return reply.type('text/html; charset=utf-8').send(`<a href="${address}">Temporary Redirect</a>.\n\n`);
+}
+
+function withSafeHeaders(reply: FastifyReply): FastifyReply {
+  return reply
+    .header('cache-control', 'no-store')
+    .header('strict-transport-security', 'max-age=31536000; includeSubDomains');
+}
+
+/** Whether a path is one of the secrets service, also where it cannot be decoded. */
+export function isSecretsPath(url: string): boolean {
+  return url.startsWith('/v1/');
+}
+
+/** Answers a path that cannot be decoded. */
+export function answerBadPath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return send(request, reply, answerError(400));
+}
+
+/** Answers a verb that the secrets service does not know, whatever the path (wire/cluster-auth 2.1). */
+export function answerUnknownVerb(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return send(request, reply, answerError(405));
+}
+
+/** Answers a path that nothing serves as the secrets service answers it. */
+export function answerUnknownPath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return send(request, reply, answerError(404));
+}
+
+// What the service's framework does around every operation on a mount: a request's parameters are checked against the
+// fields of its path, and an answer that says anything says also which of them counted for nothing (wire/cluster-auth 2.1).
+
+/** Carries out an operation that the caller may do. */
+function serveEndpoint(endpoint: MountEndpoint, operation: Operation, call: MountCall): SecretsAnswer {
+  const handler = endpoint.handlers[operation];
+  if (handler === undefined) return answerWrappedError(405, 'unsupported operation');
+  // A write checks its own fields: what a refusal says, and when, differs from path to path.
+  const checked = operation === 'write' ? undefined : readFields(fieldsOf(endpoint, call), call.body);
+  if (checked?.ok === false) return answerError(400, `Field validation failed: ${checked.problem}`);
+  return withWarnings(handler(call), parameterWarnings(endpoint, call));
+}
+
+function fieldsOf(endpoint: MountEndpoint, { services }: MountCall): ReturnType<MountEndpoint['fields']> {
+  return endpoint.fields(services.dialects.clusterAuth);
+}
+
+function parameterWarnings(endpoint: MountEndpoint, call: MountCall): string[] {
+  const fields = fieldsOf(endpoint, call);
+  const sent = Object.keys(call.body);
+  const captured = call.roleName === '' ? [] : ['name'];
+  const ignored = sent.filter((name) => !captured.includes(name) && !Object.hasOwn(fields, name)).toSorted();
+  const replaced = captured.filter((name) => (call.body[name] ?? null) !== null);
+  return [
+    ...(ignored.length > 0 ? [`Endpoint ignored these unrecognized parameters: [${ignored.join(' ')}]`] : []),
+    ...(replaced.length > 0
+      ? [
+          'Endpoint replaced the value of these parameters with the values captured from the ' +
+            `endpoint's path: [${replaced.join(' ')}]`,
+        ]
+      : []),
+  ];
+}
+
+/** Only an answer with something in it takes warnings: a bare 204 stays one, and so does an error. */
+function withWarnings(answer: SecretsAnswer, more: readonly string[]): SecretsAnswer {
+  if (!('data' in answer) || more.length === 0) return answer;
+  return { ...answer, warnings: [...(answer.warnings ?? []), ...more] };
+}

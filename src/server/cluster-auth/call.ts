@@ -1,0 +1,80 @@
+/**
+ * One authorized request: to a mount, or to the service beside its mounts. A handler is synchronous and does its work in one
+ * transaction, so requests never interleave.
+ */
+import type { Services } from '../kernel/services.ts';
+import type { SecretsAnswer } from './answer.ts';
+import type { ServiceIdentity } from './service-identity.ts';
+
+/** What a request wants, whatever verb it came in: POST and PUT are both a write. */
+export type Operation = 'read' | 'list' | 'write' | 'delete' | 'patch' | 'scan' | 'head';
+
+export interface MountCall {
+  readonly services: Services;
+  readonly identity: ServiceIdentity;
+  readonly requestId: string;
+  /** The mount's path without slashes at its ends, for example `cluster` or `team/cluster`. */
+  readonly mount: string;
+  /** The role's name as the path has it, folded to lower case; empty where the path has none. */
+  readonly roleName: string;
+  /** The body's fields; for what has no body, those of the query. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export type MountHandler = (call: MountCall) => SecretsAnswer;
+
+// One authorised request to the secrets service beside its mounts, and the shape of what serves it.
+// Invariant: a handler is synchronous and does its whole work in one transaction, so requests never interleave.
+
+export interface ServiceCall {
+  readonly services: Services;
+  readonly identity: ServiceIdentity;
+  /** The token of who asks, as it was sent. */
+  readonly rawToken: string;
+  /** The namespace that the path is meant in; `''` is the root. */
+  readonly namespace: string;
+  /** What stands in the path in the place of a name; empty where the path has none. */
+  readonly name: string;
+  /** The body's fields; empty without a body. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export type ServiceHandler = (call: ServiceCall) => SecretsAnswer;
+
+export interface ServiceEndpoint {
+  /** Below `/v1/` and the namespace. A `:name` is any rest of one character and more, slashes included. */
+  readonly path: string;
+  /** What such a path looks like; its first group is the name. */
+  readonly pattern: RegExp;
+  readonly handlers: Readonly<Partial<Record<Operation, ServiceHandler>>>;
+  /** Whether a token needs the capability `sudo` besides. */
+  readonly needsSudo?: boolean;
+  /** Whether any token may ask, because the answer is made of what that token may do. */
+  readonly authorizesItself?: boolean;
+}
+
+type Extra = Pick<ServiceEndpoint, 'needsSudo' | 'authorizesItself'>;
+
+/** One row of a table of endpoints. What is listed is found with a slash at its end, too. */
+export function at(path: string, handlers: ServiceEndpoint['handlers'], extra: Extra = {}): ServiceEndpoint {
+  const end = 'list' in handlers && !path.endsWith('/') ? '/?' : '';
+  return { path, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '(.+)')}${end}$`), handlers, ...extra };
+}
+
+/** The endpoint at a path of a table, with the name in the path. */
+export function endpointIn(
+  table: readonly ServiceEndpoint[],
+  path: string,
+): { readonly endpoint: ServiceEndpoint; readonly name: string } | undefined {
+  for (const endpoint of table) {
+    const found = endpoint.pattern.exec(path);
+    if (found !== null) return { endpoint, name: found[1] ?? '' };
+  }
+  return undefined;
+}
+
+/** A field of the body as a text; empty when it is none. */
+export function textIn(body: Readonly<Record<string, unknown>>, field: string): string {
+  const value = body[field];
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,209 @@
+/**
+ * Calls to the API of the cluster whose accounts log in: the address and credentials from the config or from the pod's files
+ * (wire/cluster-auth 2.2, 3), and the call itself. The config wins over the pod's files, which it can disable.
+ */
+import { request as requestPlain } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { isIPv4, isIPv6 } from 'node:net';
+import { domainToASCII } from 'node:url';
+import type { KeyRules } from '../kernel/dialects.ts';
+import type { Services } from '../kernel/services.ts';
+import { type Config, findConfig } from './config.ts';
+import type { Coerced } from './field-coercion.ts';
+
+/** What a login needs of a config. */
+export interface ClusterAccess {
+  readonly api: ClusterApi;
+  /** Who asks the cluster; empty where it is the JWT of the login itself. */
+  readonly reviewer: string;
+  readonly pemKeys: readonly string[];
+  readonly keyRules: KeyRules;
+  /** The issuer that a JWT must have; empty where it is not compared. */
+  readonly issuer: string;
+  /** What annotations begin with that tell of the account; undefined where they are not asked for. */
+  readonly annotationPrefix: string | undefined;
+}
+
+/** Reads the config of a mount. The problem is the text of a 500: no config, or a file of the pod that cannot be read. */
+export function loadClusterAccess(services: Services, mount: string): Coerced<ClusterAccess> {
+  const config = findConfig({ services, mount });
+  if (config === undefined) return { ok: false, problem: 'could not load backend configuration' };
+  const authorities = authoritiesOf(config, services);
+  if (!authorities.ok) return authorities;
+  return {
+    ok: true,
+    value: {
+      api: {
+        base: config.cluster_host.replace(/\/$/, ''),
+        authorities: authorities.value,
+        patienceMs: services.clusterPatienceMs,
+      },
+      reviewer: config.token_reviewer_jwt || podToken(config, services),
+      pemKeys: config.pem_keys,
+      keyRules: services.dialects.clusterAuth.keys,
+      issuer: config.disable_iss_validation
+        ? ''
+        : config.issuer || services.dialects.clusterAuth.defaultIssuer,
+      annotationPrefix: config.use_annotations_as_alias_metadata
+        ? services.dialects.clusterAuth.aliasAnnotations
+        : undefined,
+    },
+  };
+}
+
+/** Whom TLS trusts: undefined are the authorities of this machine, an empty text is nobody. */
+function authoritiesOf(config: Config, { dialects, pod }: Services): Coerced<string | undefined> {
+  if (config.cluster_ca_cert !== '') return { ok: true, value: config.cluster_ca_cert };
+  const { insteadOfCa } = dialects.clusterAuth;
+  if (config.disable_local_ca_jwt) return { ok: true, value: insteadOfCa === 'pod' ? '' : undefined };
+  const file = pod.caCert();
+  if ('text' in file) return { ok: true, value: file.text };
+  return insteadOfCa === 'pod-or-keys'
+    ? { ok: true, value: undefined }
+    : { ok: false, problem: file.problem };
+}
+
+/** Empty without a pod: then a login asks for itself. */
+function podToken(config: Config, { pod }: Services): string {
+  const file = config.disable_local_ca_jwt ? undefined : pod.token();
+  return file !== undefined && 'text' in file ? file.text.trim() : '';
+}
+
+// One call to the API of the cluster whose accounts log in.
+// Invariants: bounded in time and size, whatever answers; over TLS only the given authorities are trusted; redirects are
+// not followed; a failure says nothing about where or why, because its text may reach a stranger who logs in.
+
+export interface ClusterApi {
+  /** What stands before each path: a URL, without a slash at its end. */
+  readonly base: string;
+  /** Authorities in PEM; undefined are those of this machine, an empty text is none at all. */
+  readonly authorities: string | undefined;
+  /** How long a call may take as a whole, in milliseconds. */
+  readonly patienceMs: number;
+}
+
+interface ClusterRequest {
+  readonly method: 'GET' | 'POST';
+  /** Behind the base, with a leading slash. */
+  readonly path: string;
+  readonly bearer: string;
+  readonly body?: string;
+}
+
+interface ClusterAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** An answer to what is asked here has some hundred bytes. */
+const LONGEST_ANSWER = 1024 * 1024;
+
+/** Asks; undefined when there was no whole answer in time. */
+export async function callCluster(
+  api: ClusterApi,
+  asked: ClusterRequest,
+): Promise<ClusterAnswer | undefined> {
+  try {
+    return await exchange(api, asked);
+  } catch {
+    return undefined;
+  }
+}
+
+function exchange(api: ClusterApi, asked: ClusterRequest): Promise<ClusterAnswer> {
+  const url = readClusterUrl(api.base + asked.path);
+  if (url === undefined) throw new TypeError('the cluster has no URL');
+  const request = { 'http:': requestPlain, 'https:': requestTls }[url.protocol];
+  return new Promise((resolve, reject) => {
+    const call = request({
+      ...url,
+      method: asked.method,
+      agent: false,
+      // Said aloud, for else a variable of the environment could take it away.
+      rejectUnauthorized: true,
+      signal: AbortSignal.timeout(api.patienceMs),
+      ...(api.authorities === undefined ? {} : { ca: api.authorities === '' ? [] : api.authorities }),
+      headers: {
+        authorization: `Bearer ${asked.bearer}`.trimEnd(),
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...(asked.body === undefined ? {} : { 'content-length': Buffer.byteLength(asked.body) }),
+      },
+    });
+    call.on('error', reject);
+    call.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length > LONGEST_ANSWER) response.destroy(new RangeError('the answer is too long'));
+      });
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+      );
+    });
+    call.end(asked.body);
+  });
+}
+
+// The URL of a call to the cluster, read as strictly as the real services read it (wire/cluster-auth 3).
+// Invariant: nothing is mended on the way: what a browser would trim, complete or resolve is no URL here, or goes out as
+// it was written.
+
+/** Where a call goes, as Node's requests take it. */
+interface ClusterUrl {
+  readonly protocol: 'http:' | 'https:';
+  readonly hostname: string;
+  /** Empty for the one of the protocol. */
+  readonly port: string;
+  /** What the request line names: path and query, dots and doubled slashes included. */
+  readonly path: string;
+}
+
+/** Scheme, user (which counts for nothing beside a bearer token), host with its port, and the rest without a fragment. */
+const FORM = /^(https?):\/\/(?:[\w.~!$&'()*+,;=:@%-]*@)?([^/?#@]+)([^#]*)/i;
+
+const IN_BRACKETS = /^\[([^[\]]+)\](?::(\d*))?$/;
+const BY_NAME = /^([\w.~!$&'()*+,;=\u0080-\uffff-]+)(?::(\d*))?$/;
+
+const CONTROL = /\p{Cc}/u;
+
+/** What stands in a request line as it is. */
+const NOT_PLAIN = /[^\w.~!$&'()*+,;=:@[\]%/?-]+/gu;
+
+/** Reads it; undefined for what is none, or leads to no host. */
+function readClusterUrl(text: string): ClusterUrl | undefined {
+  const [, scheme = '', place = '', rest = ''] = CONTROL.test(text) ? [] : (FORM.exec(text) ?? []);
+  const [path = ''] = rest.split('?');
+  const host = readHost(place);
+  if (host === undefined || /%(?![0-9a-f]{2})/i.test(path)) return undefined;
+  return {
+    protocol: scheme.toLowerCase() === 'https' ? 'https:' : 'http:',
+    ...host,
+    path: (rest.startsWith('/') ? rest : `/${rest}`).replace(NOT_PLAIN, encodeURIComponent),
+  };
+}
+
+function readHost(place: string): Pick<ClusterUrl, 'hostname' | 'port'> | undefined {
+  const [, address, addressPort = ''] = IN_BRACKETS.exec(place) ?? [];
+  if (address !== undefined) return isIPv6(address) ? { hostname: address, port: addressPort } : undefined;
+  const [, name = '', port = ''] = BY_NAME.exec(place) ?? [];
+  const hostname = domainToASCII(name);
+  // Only the full form of an address is one: of 127.1 and 2130706433 other resolvers make 127.0.0.1.
+  const isShortAddress = isIPv4(hostname) && hostname !== name;
+  return hostname === '' || isShortAddress ? undefined : { hostname, port };
+}
+
+// Why a login fails, as it is told.
+
+export interface Refusal {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Whether this is a refusal, and not what was asked for. */
+export function isRefusal(result: object): result is Refusal {
+  return 'status' in result;
+}

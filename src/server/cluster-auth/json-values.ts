@@ -1,0 +1,170 @@
+/**
+ * JSON as the secrets service reads and writes it: the first value of a body counts, numbers keep the digits that were sent,
+ * and answers escape HTML (wire/cluster-auth 2.1, 2.4).
+ */
+import { requireWellFormedText } from '../kernel/well-formed-text.ts';
+
+/** A body that could be read, but holds more than anybody needs: reading it would keep all others waiting. */
+export class JsonLimitError extends Error {
+  override readonly name = 'JsonLimitError';
+}
+
+/** Names and values of a body in all, and how deep they may lie in each other. Roles and configs have some hundreds. */
+export const MOST_PARTS = 100_000;
+const MOST_LEVELS = 300;
+
+/**
+ * The first JSON value of a text, its numbers as literals; what stands behind it is not looked at. `mostTexts` bounds its
+ * texts, names of members included.
+ * @throws SyntaxError when there is none, it is broken, or a text in it is no whole characters; JsonLimitError when there is too
+ * much of it
+ */
+export function firstJsonValue(text: string, mostTexts = Number.POSITIVE_INFINITY): unknown {
+  return JSON.parse(text.slice(0, endOfFirstValue(text, mostTexts)), keepingNumbers);
+}
+
+/**
+ * The text of the first JSON value.
+ * @throws as `firstJsonValue`
+ */
+export function firstJsonText(text: string): string {
+  const first = text.slice(0, endOfFirstValue(text, Number.POSITIVE_INFINITY));
+  JSON.parse(first);
+  return first;
+}
+
+type Source = { readonly source: string };
+
+/** The third argument is newer than TypeScript's declaration of `JSON.parse`. */
+function keepingNumbers(this: unknown, key: string, value: unknown, ...[context]: unknown[]): unknown {
+  if (typeof value === 'number') return new NumberLiteral((context as Source).source);
+  return requireWellFormedText(key, value);
+}
+
+/** A sign, a text's first quote, or another scalar; the rest of a text is found by itself, whatever its length. */
+const PART = /["[\]{}]|[^\s"[\]{},:]+/g;
+
+function endOfFirstValue(text: string, mostTexts: number): number {
+  const part = new RegExp(PART);
+  let [depth, parts, texts] = [0, 0, 0];
+  for (let found = part.exec(text); found !== null; found = part.exec(text)) {
+    const [sign] = found;
+    if (sign === '"') {
+      part.lastIndex = endOfText(text, found.index);
+      texts += 1;
+    }
+    if (sign === '{' || sign === '[') depth += 1;
+    if (sign === '}' || sign === ']') depth -= 1;
+    else parts += 1;
+    if (texts > mostTexts) throw new JsonLimitError('error parsing JSON');
+    if (parts > MOST_PARTS || depth > MOST_LEVELS)
+      throw new JsonLimitError('failed to decode JSON input: there is too much in it');
+    if (depth <= 0) return part.lastIndex;
+  }
+  return text.length;
+}
+
+/** Behind the closing quote; the end of all where there is none. */
+function endOfText(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let first = quote;
+    while (text[first - 1] === '\\') first -= 1;
+    if ((quote - first) % 2 === 0) return quote + 1;
+  }
+  return text.length;
+}
+
+/** A whole number of 64 bits: a bigint only where a number would not be exact. */
+export type Int64 = number | bigint;
+
+export function int64(value: bigint): Int64 {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+const escaped: Readonly<Record<string, string>> = {
+  '<': String.raw`\u003c`,
+  '>': String.raw`\u003e`,
+  '&': String.raw`\u0026`,
+  '\u2028': String.raw`\u2028`,
+  '\u2029': String.raw`\u2029`,
+};
+
+/** The text of an answer; large whole numbers are written with all of their digits. */
+export function jsonText(value: unknown): string {
+  return storedText(value).replaceAll(/[<>&\u2028\u2029]/g, (character) => escaped[character] ?? character);
+}
+
+type RawJson = { rawJSON(text: string): unknown };
+
+/** As kept in the database; `fromStoredText` reads it back. */
+export function storedText(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'bigint' ? (JSON as unknown as RawJson).rawJSON(String(inner)) : inner,
+  );
+}
+
+export function fromStoredText(text: string): unknown {
+  return JSON.parse(text, function (this: unknown, _key: string, value: unknown, ...[context]: unknown[]) {
+    if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+    return int64(BigInt((context as Source).source));
+  });
+}
+
+/** The same value, the members of all objects in it in the order of their names, which is how the service writes its maps. */
+export function inOrderOfNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrderOfNames);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).toSorted(([one], [other]) =>
+    one < other ? -1 : Number(one > other),
+  );
+  return Object.fromEntries(members.map(([name, inner]) => [name, inOrderOfNames(inner)]));
+}
+
+// Numbers that keep the digits they came with (wire/cluster-auth 2.4).
+
+/** A number of a body, as it was written: `1.50` and `1.5` are two texts. */
+export class NumberLiteral {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  toJSON(): number {
+    return Number(this.text);
+  }
+}
+
+// Telling JSON objects from lists, null and numbers, for values that came over the wire.
+
+/** Whether the value is an object with members. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return (
+    value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof NumberLiteral)
+  );
+}
+
+// Telling JSON that two readers could take for different things.
+
+/**
+ * Whether an object in a JSON text, which was read as `value`, has a member twice: JSON.parse keeps the last of them, other
+ * readers keep the first.
+ */
+export function repeatsMembers(text: string, value: unknown): boolean {
+  const written = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
+  return written !== countMembers(value);
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const members: unknown[] = Object.values(value);
+  return members.reduce<number>(
+    (sum, member) => sum + countMembers(member),
+    Array.isArray(value) ? 0 : members.length,
+  );
+}

@@ -1,0 +1,248 @@
+/**
+ * The form and the registered claims of a JWT. Parsing trusts nothing: the signature is verified elsewhere, and what two
+ * readers could read differently (a repeated member, padding, blanks, a critical extension) is no JWT.
+ */
+import { createPublicKey, X509Certificate } from 'node:crypto';
+import { isObject, repeatsMembers } from './json-values.ts';
+import { type Claims, claimsIn } from './named-claims.ts';
+
+/** A JWT that can be read; who signed it, if anyone, is not known yet. */
+export interface ParsedJwt {
+  /** The `alg` of the header. */
+  readonly algorithm: string;
+  readonly claims: Members;
+  readonly signature: Buffer;
+  /** What the signature has to be of. */
+  readonly signed: Buffer;
+  /** Whether the header calls an extension critical that nobody here knows: then no key verifies it. */
+  readonly demandsExtension: boolean;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** No cluster issues longer ones, and none would take one as a header. */
+const LONGEST_JWT = 256 * 1024;
+
+/** Reads the JWT, or gives undefined for what is none. `verifies` says that there are keys to verify it with. */
+export function parseJwt(text: string, verifies: boolean): ParsedJwt | undefined {
+  if (text.length > LONGEST_JWT) return undefined;
+  const parts = verifies ? inAnyForm(text.replaceAll(/[\t\n\f\r ]/g, '')) : compact(text);
+  const claims = parts && jsonOf(parts.payload);
+  if (parts === undefined || claims === undefined || (claims !== null && !isObject(claims))) return undefined;
+  const { header, unprotected, payload, signature } = parts;
+  const merged = { ...unprotected, ...header };
+  const algorithm = merged['alg'];
+  if (typeof algorithm !== 'string' || !isReadableHeader(merged) || unprotected['nonce']) return undefined;
+  const encoded = header['b64'] === false ? payload : Buffer.from(payload.toString('base64url'));
+  return {
+    algorithm,
+    claims: claims ?? {},
+    signature,
+    signed: Buffer.concat([Buffer.from(`${parts.protectedPart.toString('base64url')}.`), encoded]),
+    demandsExtension: isSet(unprotected['crit']) || !isKnownExtensions(header['crit']),
+  };
+}
+
+interface Parts {
+  readonly protectedPart: Buffer;
+  readonly header: Members;
+  /** What a flattened JWS says outside of what is signed. */
+  readonly unprotected: Members;
+  readonly payload: Buffer;
+  readonly signature: Buffer;
+}
+
+/** Padding at the end of a part is allowed. */
+function inAnyForm(text: string): Parts | undefined {
+  const members = text.startsWith('{') ? jsonOf(Buffer.from(text)) : undefined;
+  if (members === undefined) return compact(text.split('.').map(unpadded).join('.'));
+  if (!isObject(members)) return undefined;
+  const { signatures, ...flattened } = members;
+  if (!isSet(signatures)) return partsOf(withoutPadding(flattened));
+  const [signature, ...more] = Array.isArray(signatures) ? signatures : [];
+  return isObject(signature) && more.length === 0
+    ? partsOf(withoutPadding({ ...signature, payload: members['payload'] }))
+    : undefined;
+}
+
+function withoutPadding(members: Members): Members {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? unpadded(value) : value,
+    ]),
+  );
+}
+
+/** By hand: an expression for padding at the end looks again at all that follows each sign of it. */
+function unpadded(part: string): string {
+  let end = part.length;
+  while (part[end - 1] === '=') end -= 1;
+  return part.slice(0, end);
+}
+
+function compact(text: string): Parts | undefined {
+  const [header, payload, signature, ...more] = text.split('.');
+  return more.length > 0 ? undefined : partsOf({ protected: header, payload, signature });
+}
+
+function partsOf(members: Members): Parts | undefined {
+  const [protectedPart, payload, signature] = ['protected', 'payload', 'signature'].map((name) =>
+    decoded(members[name]),
+  );
+  if (protectedPart === undefined || payload === undefined || signature === undefined) return undefined;
+  const header = protectedPart.length === 0 ? {} : jsonOf(protectedPart);
+  const unprotected = members['header'] ?? {};
+  return isObject(header) && isObject(unprotected)
+    ? { protectedPart, header, unprotected, payload, signature }
+    : undefined;
+}
+
+function decoded(part: unknown): Buffer | undefined {
+  const isEncoded = typeof part === 'string' && /^[A-Za-z0-9_-]*$/.test(part) && part.length % 4 !== 1;
+  return isEncoded ? Buffer.from(part, 'base64url') : undefined;
+}
+
+/** The JSON value that bytes hold; undefined for none, and for one that has a member twice. */
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const value: unknown = JSON.parse(text);
+    return hasRealNumbers(value) && !repeatsMembers(text, value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON has numbers that are no numbers any more once they are read, such as `1e999`. */
+function hasRealNumbers(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(hasRealNumbers);
+}
+
+function isKnownExtensions(critical: unknown): boolean {
+  return !isSet(critical) || (Array.isArray(critical) && critical.every((name) => name === 'b64'));
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+// What the header of a JWT may say of keys (wire/cluster-auth 3).
+// Invariant: no key out of a header is ever used; one that cannot be read makes the JWT unreadable all the same.
+
+const CURVES = ['P-256', 'P-384', 'P-521', 'Ed25519'];
+
+/** Whether all members of the header that are read have their types; null counts as none. */
+function isReadableHeader(header: Readonly<Record<string, unknown>>): boolean {
+  const isText = (name: string) => typeof (header[name] ?? '') === 'string';
+  return isText('kid') && isText('nonce') && isPublicKey(header['jwk']) && isChain(header['x5c']);
+}
+
+/** A private key, or one that is shared, is none. */
+function isPublicKey(jwk: unknown = null): boolean {
+  if (jwk === null) return true;
+  if (!isObject(jwk) || 'd' in jwk || (jwk['kty'] !== 'RSA' && !CURVES.includes(String(jwk['crv']))))
+    return false;
+  return canBeRead(() => createPublicKey({ key: jwk, format: 'jwk' }));
+}
+
+function isChain(chain: unknown = null): boolean {
+  if (chain === null) return true;
+  return (
+    Array.isArray(chain) &&
+    chain.every(
+      (link) => typeof link === 'string' && canBeRead(() => new X509Certificate(Buffer.from(link, 'base64'))),
+    )
+  );
+}
+
+function canBeRead(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// The registered claims of a JWT: who issued it, for whom, and when it is valid (wire/cluster-auth 3).
+// Invariant: pure; the text of the first claim that does not hold, in the original's order.
+
+/** What the config and the role want of a JWT. Empty texts want nothing. */
+interface ExpectedClaims {
+  readonly issuer: string;
+  readonly audience: string;
+}
+
+/** With a form of their own, in the order in which they are decoded, and texts. */
+const TIMES = ['exp', 'iat', 'nbf'];
+const TEXTS = ['iss', 'jti', 'sub'];
+
+/** How far the clocks of two machines may differ, in seconds. */
+const CLOCK_SKEW = 60;
+
+/** The first second, since 1970, for which the services have no number any more: they take it for long past. */
+const NO_SECOND = 2 ** 63 - 62_135_596_800;
+
+/** How long a JWT lives, in seconds, that does not say so. */
+const ASSUMED_LIFETIME = 150;
+
+/** Why the claims do not hold; undefined when they do. `now` is in milliseconds since 1970. */
+export function claimsProblem(all: Claims, expected: ExpectedClaims, now: number): string | undefined {
+  const claims = claimsIn(all, ['aud', ...TIMES, ...TEXTS]);
+  const unreadable = unreadableClaim(claims);
+  if (unreadable !== undefined) return unreadable;
+  if (expected.issuer !== '' && claims['iss'] !== expected.issuer) return 'invalid issuer (iss) claim';
+  if (expected.audience !== '' && !audiencesOf(claims).includes(expected.audience))
+    return 'invalid audience (aud) claim: audience claim does not match any expected audience';
+  return timeProblem(claims, now / 1000);
+}
+
+/** Claims of a type that they cannot have: in the order in which they are decoded, those with forms of their own first. */
+function unreadableClaim(claims: Claims): string | undefined {
+  const audience = claims['aud'];
+  const isAudience =
+    audience === undefined ||
+    typeof audience === 'string' ||
+    (Array.isArray(audience) && audience.every((each) => typeof each === 'string'));
+  if (!isAudience) return 'go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience';
+  const isTime = (name: string) => ['number', 'undefined'].includes(typeof (claims[name] ?? undefined));
+  if (!TIMES.every(isTime)) return 'go-jose/go-jose/jwt: expected number value to unmarshal NumericDate';
+  const mistyped = TEXTS.find((name) => typeof (claims[name] ?? '') !== 'string');
+  if (mistyped === undefined) return undefined;
+  return `json: cannot unmarshal ${jsonKind(claims[mistyped])} into Go struct field Claims.${mistyped} of type string`;
+}
+
+function jsonKind(value: unknown): string {
+  if (typeof value === 'boolean') return 'bool';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function audiencesOf(claims: Claims): readonly unknown[] {
+  const audience = claims['aud'];
+  return Array.isArray(audience) ? audience : [audience];
+}
+
+/**
+ * A time that is missing follows from the others: the end from the later beginning, the beginning from the issue, or
+ * from the end. A JWT without any time never ends: those of old secrets are such.
+ */
+function timeProblem(claims: Claims, now: number): string | undefined {
+  const issued = wholeSeconds(claims['iat']);
+  const givenStart = wholeSeconds(claims['nbf']);
+  const givenEnd = wholeSeconds(claims['exp']);
+  if (issued === 0 && givenStart === 0 && givenEnd === 0) return undefined;
+  const end = givenEnd === 0 ? Math.max(issued, givenStart) + ASSUMED_LIFETIME : givenEnd;
+  const start = givenStart || issued || end - ASSUMED_LIFETIME;
+  if (now + CLOCK_SKEW < start) return 'invalid not before (nbf) claim: token not yet valid';
+  if (now - CLOCK_SKEW > end || end >= NO_SECOND)
+    return 'invalid expiration time (exp) claim: token is expired';
+  if (now + CLOCK_SKEW < issued) return 'invalid issued at (iat) claim: token issued in the future';
+  return undefined;
+}
+
+/** Zero is the same as missing. */
+function wholeSeconds(value: unknown): number {
+  return typeof value === 'number' ? Math.trunc(value) : 0;
+}

@@ -1,0 +1,197 @@
+/**
+ * The namespace selector of a role: a label selector of the cluster, written as JSON or YAML, and read as the service's library
+ * reads it (wire/cluster-auth 2.5, step 9). Only labels select; what the service does not know in a selector counts for
+ * nothing, and a selector without labels selects every namespace.
+ */
+import {
+  defineMappingTag,
+  defineScalarTag,
+  defineSequenceTag,
+  loadAll,
+  mergeTag,
+  Schema,
+  seqTag,
+  strTag,
+} from 'js-yaml';
+import { parsePrefixed } from './durations.ts';
+import { firstJsonText } from './json-values.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The labels that a namespace must have, or undefined for a text that the service refuses. */
+export function matchLabelsIn(text: string): Labels | undefined {
+  const json = /^\s*\{/.test(text) ? attempt(() => firstJsonText(text)) : BROKEN;
+  // Between the values of JSON, tabs are blanks; within a text they are written as escapes.
+  if (typeof json === 'string') return selectedBy(attempt(() => readYaml(json.replaceAll('\t', ' '))));
+  const [first = ''] = text.split(/\n---[^\n]*(?:\n|$)/);
+  return selectedBy(withoutRepetitions(attempt(() => readYaml(first))));
+}
+
+const BROKEN = Symbol('broken');
+
+function attempt<T>(read: () => T): T | typeof BROKEN {
+  try {
+    return read();
+  } catch {
+    return BROKEN;
+  }
+}
+
+/** In YAML the last of several members of one name counts, and the members are read in the order of their names. */
+function withoutRepetitions(selector: unknown): unknown {
+  if (!(selector instanceof Pairs)) return selector;
+  const sorted = [...new Map(selector.entries)].toSorted(([one], [other]) =>
+    String(one) < String(other) ? -1 : 1,
+  );
+  return Pairs.of(sorted);
+}
+
+/** Nothing at all, or null, selects by nothing. Members whose names differ in case alone add up; a null takes all back. */
+function selectedBy(selector: unknown): Labels | undefined {
+  if (selector === null || selector === undefined) return {};
+  if (!(selector instanceof Pairs)) return undefined;
+  const members = selector.entries.map(([name, value]) => [foldedText(name), value] as const);
+  const hasExpressions = members.some(([name, value]) => name === 'matchexpressions' && value !== null);
+  if (hasExpressions || members.some(([name]) => name === undefined)) return undefined;
+  const given = members.flatMap(([name, value]) => (name === 'matchlabels' ? [value] : []));
+  const parts = given.slice(given.lastIndexOf(null) + 1).map(labelsOf);
+  return parts.every((part) => part !== undefined) ? Object.assign({}, ...parts) : undefined;
+}
+
+function foldedText(name: unknown): string | undefined {
+  return typeof name === 'string' ? foldedName(name) : undefined;
+}
+
+/** Null becomes an empty text; lists and objects have no place in a label. */
+function labelsOf(value: unknown): Labels | undefined {
+  if (!(value instanceof Pairs)) return undefined;
+  const labels = value.entries.map(([name, label]) => [name, label ?? ''] as const);
+  return labels.every((pair): pair is [string, string] => pair.every((each) => typeof each === 'string'))
+    ? Object.fromEntries(labels)
+    : undefined;
+}
+
+// Names of members that the service's library takes in any case.
+
+/** The same for all names that differ in case alone: also for the two letters beyond ASCII that have one of ASCII in the other case. */
+export function foldedName(name: string): string {
+  return name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase();
+}
+
+// YAML as the service's library reads it for a field of texts (wire/cluster-auth 2.5).
+// Invariant: each scalar becomes the text that the service makes of it, or null; a mapping keeps all of its pairs in their
+// order, repeated names included.
+
+/** A mapping: its names and values in their order. */
+class Pairs {
+  readonly entries: [unknown, unknown][] = [];
+
+  static of(entries: Iterable<[unknown, unknown]>): Pairs {
+    const pairs = new Pairs();
+    pairs.entries.push(...entries);
+    return pairs;
+  }
+
+  get(name: unknown): unknown {
+    return this.entries.findLast(([each]) => each === name)?.[1];
+  }
+}
+
+/**
+ * The value of a document: a text, null, a list or `Pairs`; undefined where there is nothing.
+ * @throws an error for what the service cannot read
+ */
+function readYaml(document: string): unknown {
+  if (TAB_BEFORE_TOKEN.test(document)) throw new SyntaxError('a tab cannot begin a line');
+  return loadAll(document, { schema: SCHEMA, json: true })[0];
+}
+
+/** In front of the first token, and behind the last one, a line has no tab in its indentation. */
+const TAB_BEFORE_TOKEN = /^(?: *(?:#[^\n]*)?\n)* *\t|\n *\t\s*$/;
+
+const NAMED: ReadonlyMap<string, string | null> = new Map([
+  ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, null] as const),
+  ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'].map(
+    (word) => [word, 'true'] as const,
+  ),
+  ...['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'].map(
+    (word) => [word, 'false'] as const,
+  ),
+  ...['.nan', '.NaN', '.NAN'].map((word) => [word, 'NaN'] as const),
+  ...['.inf', '.Inf', '.INF'].flatMap((word) => [
+    [word, '+Inf'] as const,
+    [`+${word}`, '+Inf'] as const,
+    [`-${word}`, '-Inf'] as const,
+  ]),
+]);
+
+const FLOAT = /^[+-]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][+-]?\d+)?$/;
+
+/** The text of a scalar without quotes: of numbers in whatever notation, booleans and null; dates stay as they are written. */
+function textOfPlain(source: string): string | null {
+  const named = NAMED.get(source);
+  if (named !== undefined) return named;
+  if (!/^[+\-.\d]/.test(source)) return source;
+  const digits = source.replaceAll('_', '');
+  const whole = parsePrefixed(digits) ?? largeWhole(digits);
+  if (whole !== undefined) return String(whole);
+  return FLOAT.test(digits) ? textOfFloat(Number(digits)) : source;
+}
+
+/** Without a sign, 64 bits hold twice as much. */
+function largeWhole(digits: string): bigint | undefined {
+  const whole = /^[1-9]\d*$/.test(digits) ? BigInt(digits) : undefined;
+  return whole === undefined || whole >= 2n ** 64n ? undefined : whole;
+}
+
+/** With as few digits as tell it apart, and with an exponent from a million on and below a ten thousandth. */
+function textOfFloat(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  const sign = Object.is(value, -0) ? '-' : '';
+  const [digits = '', exponent = ''] = value.toExponential().split('e');
+  const power = Number(exponent);
+  if (value === 0 || (power >= -4 && power < 6)) return sign + String(value);
+  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
+}
+
+const TYPES = 'tag:yaml.org,2002:';
+
+const loadedOnly = { identify: () => false };
+
+const textTag = (type: string, implicit = false) =>
+  defineScalarTag<string | null>(TYPES + type, { ...loadedOnly, implicit, resolve: textOfPlain });
+
+const binaryTag = defineScalarTag(`${TYPES}binary`, {
+  ...loadedOnly,
+  resolve: (source) => Buffer.from(source, 'base64').toString('utf8'),
+});
+
+const pairing = {
+  ...loadedOnly,
+  create: () => new Pairs(),
+  addPair: (pairs: Pairs, name: unknown, value: unknown) => {
+    pairs.entries.push([name, value]);
+    return '';
+  },
+  has: (pairs: Pairs, name: unknown) => pairs.entries.some(([each]) => each === name),
+  keys: (pairs: Pairs) => pairs.entries.map(([name]) => name),
+  get: (pairs: Pairs, name: unknown) => pairs.get(name),
+};
+
+/** Types that the service does not know change nothing. */
+const unknownTypes = ['!', 'tag:'].flatMap((prefix) => [
+  defineScalarTag(prefix, { ...loadedOnly, matchByTagPrefix: true, resolve: (source) => source }),
+  defineSequenceTag(prefix, { ...seqTag, matchByTagPrefix: true }),
+  defineMappingTag(prefix, { ...pairing, matchByTagPrefix: true }),
+]);
+
+const SCHEMA = new Schema([
+  strTag,
+  seqTag,
+  mergeTag,
+  defineMappingTag(`${TYPES}map`, pairing),
+  textTag('int', true),
+  ...['float', 'bool', 'null', 'timestamp'].map((type) => textTag(type)),
+  binaryTag,
+  ...unknownTypes,
+]);

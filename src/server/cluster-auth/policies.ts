@@ -1,0 +1,239 @@
+/**
+ * `sys/policies/acl/…` and `sys/capabilities…` (wire/cluster-auth 2.9): policies are listed, read, written and deleted, and a
+ * token's capabilities are answered from the same rules. Names are in lower case; `root` has no text and is never written;
+ * `default` always exists.
+ */
+import type { ParameterRules, ParameterValues } from '../kernel/parameter-rules.ts';
+import { answerData, answerDone, answerError, answerOnTop, NOT_FOUND, type SecretsAnswer } from './answer.ts';
+import { type ServiceCall, type ServiceHandler, textIn } from './call.ts';
+import { asList, type Coerced } from './field-coercion.ts';
+import { isObject } from './json-values.ts';
+import {
+  builtInPolicy,
+  CAPABILITIES,
+  DEFAULT_POLICY,
+  type PolicyCapability,
+  type PolicyRule,
+  ROOT_POLICY,
+} from './policy-rules.ts';
+import { type Block, readPolicyText } from './policy-text.ts';
+import { authenticateServiceToken } from './service-identity.ts';
+
+/** `LIST sys/policies/acl`: the names, sorted. */
+export const listPolicies: ServiceHandler = ({ services, namespace }) => {
+  const rows = services.database.all<{ name: string }>(
+    'SELECT name FROM service_policies WHERE namespace = :namespace',
+    { namespace },
+  );
+  const names = new Set([
+    DEFAULT_POLICY,
+    ...(namespace === '' ? [ROOT_POLICY] : []),
+    ...rows.map(({ name }) => name),
+  ]);
+  return answerData({ keys: [...names].toSorted() });
+};
+
+/** `GET sys/policies/acl/:name`: 200 with the text, 404 for a name without a policy. */
+export const readPolicy: ServiceHandler = (call) => {
+  const name = policyName(call);
+  const stored = call.services.database.get<{ rules: string; source: string }>(
+    'SELECT rules, source FROM service_policies WHERE namespace = :namespace AND name = :name',
+    { namespace: call.namespace, name },
+  );
+  if (stored !== undefined)
+    return answerData({ name, policy: stored.source || written(JSON.parse(stored.rules) as PolicyRule[]) });
+  if (name === ROOT_POLICY) return answerData({ name, policy: '' });
+  const policy = builtInPolicy(name)?.source;
+  return policy === undefined ? NOT_FOUND : answerData({ name, policy });
+};
+
+/** `POST sys/policies/acl/:name {policy}`: 204, or 400 for a text that is no policy. */
+export const writePolicy: ServiceHandler = (call) => {
+  const name = policyName(call);
+  const { reservedPolicies } = call.services.dialects.clusterAuth;
+  if ([ROOT_POLICY, ...reservedPolicies].includes(name))
+    return answerError(400, `cannot update "${name}" policy`);
+  const sent = textIn(call.body, 'policy');
+  if (sent === '') return answerError(400, "'policy' parameter not supplied or empty");
+  const isEncoded = /^[A-Za-z0-9+/]+={0,2}$/.test(sent) && sent.length % 4 === 0;
+  const source = isEncoded ? Buffer.from(sent, 'base64').toString('utf8') : sent;
+  const rules = parsePolicy(source, call.services.dialects.clusterAuth);
+  if (!rules.ok) return answerError(400, `failed to parse policy: ${rules.problem}`);
+  call.services.database.run(
+    `INSERT INTO service_policies (namespace, name, rules, source) VALUES (:namespace, :name, :rules, :source)
+     ON CONFLICT (namespace, name) DO UPDATE SET rules = excluded.rules, source = excluded.source`,
+    { namespace: call.namespace, name, rules: JSON.stringify(rules.value), source },
+  );
+  return answerDone();
+};
+
+/** `DELETE sys/policies/acl/:name`: 204, also for what is not there. */
+export const deletePolicy: ServiceHandler = (call) => {
+  const name = policyName(call);
+  const { reservedPolicies } = call.services.dialects.clusterAuth;
+  if ([ROOT_POLICY, DEFAULT_POLICY, ...reservedPolicies].includes(name))
+    return answerError(400, `cannot delete "${name}" policy`);
+  call.services.database.run('DELETE FROM service_policies WHERE namespace = :namespace AND name = :name', {
+    namespace: call.namespace,
+    name,
+  });
+  return answerDone();
+};
+
+function policyName({ name }: ServiceCall): string {
+  return name.toLowerCase();
+}
+
+/** Rules that came from a seed, as a policy's text. */
+function written(rules: readonly PolicyRule[]): string {
+  return rules
+    .map(
+      ({ path, capabilities }) => `path "${path}" {\n  capabilities = ${JSON.stringify(capabilities)}\n}\n`,
+    )
+    .join('\n');
+}
+
+// `sys/capabilities-self` and its sisters: what a token may do on paths (wire/cluster-auth 2.9).
+// Invariant: answered from the same rules that decide requests.
+
+/** Others would wait for the answer to more of them. */
+const MOST_PATHS = 10_000;
+
+/** `POST sys/capabilities-self {paths}`: each path with what the asking token may do there. */
+export const ownCapabilities: ServiceHandler = (call) => capabilities(call, call.identity.capabilitiesOn);
+
+/** `POST sys/capabilities {token, paths}`: the same for another token. */
+export const tokenCapabilities: ServiceHandler = (call) => {
+  const { services, namespace, body } = call;
+  const identity = authenticateServiceToken(services, textIn(body, 'token'), { namespace });
+  return identity === undefined
+    ? answerError(400, 'invalid token')
+    : capabilities(call, identity.capabilitiesOn);
+};
+
+function capabilities({ body }: ServiceCall, on: (path: string) => readonly string[]): SecretsAnswer {
+  const given = asList(body['paths'] ?? body['path'] ?? []);
+  if (!given.ok) return answerError(400, `error converting input for field "paths": ${given.problem}`);
+  const paths = given.value.map((path) => path.replace(/^\//, '').replace(/^v1\//, ''));
+  const [only] = paths;
+  if (only === undefined) return answerError(400, 'paths must be supplied');
+  if (paths.length > MOST_PATHS)
+    return answerError(400, `at most ${MOST_PATHS} paths can be asked for at once`);
+  const found = paths.map((path) => [path, on(path)]);
+  return answerOnTop({
+    ...Object.fromEntries(found),
+    ...(paths.length === 1 ? { capabilities: on(only) } : {}),
+  });
+}
+
+// Policies as people write them: `path "auth/cluster/role/*" { capabilities = ["read"] }`, in HCL or in JSON.
+// Invariant: what is not understood is refused, never taken for less than it says.
+
+const OLD_WRITE = ['create', 'read', 'update', 'delete', 'list'] as const;
+
+/** The old word for a whole set of capabilities. */
+const SHORTHANDS: ReadonlyMap<unknown, readonly PolicyCapability[]> = new Map<unknown, PolicyCapability[]>([
+  ['deny', ['deny']],
+  ['read', ['read', 'list']],
+  ['write', [...OLD_WRITE]],
+  ['sudo', [...OLD_WRITE, 'sudo']],
+]);
+
+/** What the original can store at all. */
+const LONGEST_POLICY = 1024 * 1024;
+
+/** What a service knows of policies. */
+interface PolicyLanguage {
+  /** Whether there is the capability to list all that is below a path. */
+  readonly scans: boolean;
+}
+
+/**
+ * Reads the rules of a policy; the problem says what is wrong with it. A path may stand in several blocks of HCL, as it may
+ * in several policies.
+ */
+export function parsePolicy(text: string, language: PolicyLanguage): Coerced<PolicyRule[]> {
+  if (text.length > LONGEST_POLICY) return { ok: false, problem: 'it is too long' };
+  const paths = readPolicyText(text);
+  if (!paths.ok) return paths;
+  const rules: PolicyRule[] = [];
+  for (const [path, block] of paths.value) {
+    const rule = ruleOf(path, block, language);
+    if (!rule.ok) return { ok: false, problem: `path "${path}": ${rule.problem}` };
+    rules.push(rule.value);
+  }
+  return { ok: true, value: rules };
+}
+
+function ruleOf(path: string, block: Block, language: PolicyLanguage): Coerced<PolicyRule> {
+  const {
+    capabilities,
+    policy,
+    comment,
+    allowed_parameters,
+    denied_parameters,
+    required_parameters,
+    ...more
+  } = block;
+  const [unknown] = Object.keys(more);
+  if (unknown !== undefined) return refused(`"${unknown}" is not supported here`);
+  if (comment !== undefined && typeof comment !== 'string') return refused('its comment is no text');
+  const granted = grantedBy({ capabilities, policy }, language);
+  if (!granted.ok) return granted;
+  const parameters = parameterRules({ allowed_parameters, denied_parameters, required_parameters });
+  if (!parameters.ok) return parameters;
+  if (path.includes('+*')) return refused(`invalid use of wildcards ('+*' is forbidden)`);
+  return {
+    ok: true,
+    value: { path: path.replace(/^\//, ''), capabilities: granted.value, ...parameters.value },
+  };
+}
+
+function grantedBy(
+  { capabilities = [], policy }: Block,
+  { scans }: PolicyLanguage,
+): Coerced<PolicyCapability[]> {
+  const short = policy === undefined ? [] : SHORTHANDS.get(policy);
+  if (short === undefined) return refused(`invalid policy "${String(policy)}"`);
+  const granted: PolicyCapability[] = [...short];
+  for (const each of Array.isArray(capabilities) ? capabilities : [capabilities]) {
+    const capability = CAPABILITIES.find((known) => known === each && (scans || known !== 'scan'));
+    if (capability === undefined) return refused(`invalid capability "${String(each)}"`);
+    granted.push(capability);
+  }
+  return { ok: true, value: granted };
+}
+
+/** Only what is said of them is in the result. */
+function parameterRules(block: Block): Coerced<ParameterRules> {
+  const { allowed_parameters: allowed, denied_parameters: denied, required_parameters: required } = block;
+  for (const values of [allowed, denied])
+    if (values !== undefined && !isValues(values))
+      return refused('its parameters are no lists of values by name');
+  if (required !== undefined && !isTexts(required))
+    return refused('its required parameters are no list of names');
+  return {
+    ok: true,
+    value: {
+      ...(isValues(allowed) ? { allowed: inLowerCase(allowed) } : {}),
+      ...(isValues(denied) ? { denied: inLowerCase(denied) } : {}),
+      ...(isTexts(required) ? { required } : {}),
+    },
+  };
+}
+
+function isValues(value: unknown): value is ParameterValues {
+  return isObject(value) && Object.values(value).every(Array.isArray);
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function inLowerCase(values: ParameterValues): ParameterValues {
+  return Object.fromEntries(Object.entries(values).map(([name, list]) => [name.toLowerCase(), list]));
+}
+
+function refused(problem: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem };
+}

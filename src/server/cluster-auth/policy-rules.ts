@@ -1,0 +1,334 @@
+/**
+ * The rules of policies: which capabilities a token has on which paths, which policies a token gets, and what it may give to a
+ * child. What no rule grants is denied; the most precise path decides alone; rules of the same path add up, and `deny` wins
+ * there. The policy `root` may do everything.
+ */
+import { joinedParameters, type ParameterRules, permitsParameters } from '../kernel/parameter-rules.ts';
+import {
+  asBoolean,
+  asDuration,
+  asInteger,
+  asList,
+  asPairs,
+  asText,
+  type SentFields,
+} from './field-coercion.ts';
+import type { ServiceToken } from './token-record.ts';
+
+/** `scan` is known where the service scans. */
+export const CAPABILITIES = [
+  'create',
+  'read',
+  'update',
+  'delete',
+  'list',
+  'patch',
+  'sudo',
+  'scan',
+  'deny',
+] as const;
+export type PolicyCapability = (typeof CAPABILITIES)[number];
+
+/** `path` knows `+` for one whole segment and a trailing `*` for any rest; it has no leading slash and no `v1/`. */
+export interface PolicyRule extends ParameterRules {
+  readonly path: string;
+  readonly capabilities: readonly PolicyCapability[];
+}
+
+export const ROOT_POLICY = 'root';
+
+type Granted = ReadonlySet<PolicyCapability>;
+
+interface Permission {
+  readonly granted: Granted;
+  readonly parameters: ParameterRules;
+}
+
+/** What a request sends beside its path. */
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** What rules grant: made once for a token, asked for each path. */
+interface AccessRules {
+  /** Whether `capability` may be used on `path` (`auth/cluster/role/web`), with these parameters. */
+  allows(capability: PolicyCapability, path: string, parameters?: Parameters): boolean;
+  /** All that is granted on a path, as a list of it finds them: the rule may be written with or without the slash at its end. */
+  grantedOn(path: string): Granted;
+  /** Whether anything is granted on a path with a slash at its end, or below it. */
+  grantsBelow(path: string): boolean;
+}
+
+/** A path with wildcards. */
+interface Pattern {
+  /** Without the `*` at its end. */
+  readonly text: string;
+  readonly segments: readonly string[];
+  readonly isOpen: boolean;
+  readonly firstWildcard: number;
+  /** How many segments are `+`. */
+  readonly wildcards: number;
+  readonly permission: Permission;
+}
+
+const NOTHING: Permission = { granted: new Set(), parameters: {} };
+
+/** What needs nothing of parameters. */
+const WITHOUT_PARAMETERS: readonly PolicyCapability[] = ['delete', 'list', 'scan', 'sudo'];
+
+/** Puts the rules of all policies of a token together (wire/cluster-auth 2.9). */
+export function accessRules(rules: readonly PolicyRule[]): AccessRules {
+  const byPath = permissionsByPath(rules);
+  const patterns = [...byPath]
+    .map(([path, permission]) => patternOf(path, permission))
+    .filter(({ isOpen, wildcards }) => isOpen || wildcards > 0)
+    .toSorted(morePreciseFirst);
+  const fitting = (path: string) => {
+    const segments = path.split('/');
+    return patterns.find((pattern) => fits(pattern, path, segments))?.permission;
+  };
+  const onItem = (path: string) => byPath.get(path) ?? fitting(path) ?? NOTHING;
+  // With the slash first: a wildcard then stands for the nothing behind it, and is the more precise.
+  const onList = (path: string) => {
+    const bare = path.replace(/\/$/, '');
+    return byPath.get(path) ?? byPath.get(bare) ?? fitting(path) ?? fitting(bare) ?? NOTHING;
+  };
+  const grantsOn = (path: string) => isGrant(onList(path));
+  return {
+    allows: (capability, path, parameters = {}) => {
+      const isList = capability === 'list' || capability === 'scan';
+      const permission = isList ? onList(path) : onItem(path);
+      if (!permission.granted.has(capability)) return false;
+      return WITHOUT_PARAMETERS.includes(capability) || permitsParameters(permission.parameters, parameters);
+    },
+    grantedOn: (path) => onList(path).granted,
+    grantsBelow: (path) =>
+      grantsOn(path) ||
+      [...byPath].some(([written, permission]) => isGrant(permission) && written.startsWith(path)) ||
+      patterns.some((pattern) => isGrant(pattern.permission) && reaches(pattern, path)),
+  };
+}
+
+function isGrant({ granted }: Permission): boolean {
+  return granted.size > 0 && !granted.has('deny');
+}
+
+/** The same path may stand in several policies of one token: what they grant adds up. */
+function permissionsByPath(rules: readonly PolicyRule[]): Map<string, Permission> {
+  const byPath = new Map<string, Permission>();
+  for (const { path, capabilities, ...parameters } of rules) {
+    const known = byPath.get(path) ?? NOTHING;
+    const granted = new Set([...known.granted, ...capabilities]);
+    byPath.set(
+      path,
+      granted.has('deny')
+        ? { granted: new Set(['deny']), parameters: {} }
+        : { granted, parameters: joinedParameters(known.parameters, parameters) },
+    );
+  }
+  return byPath;
+}
+
+function patternOf(path: string, permission: Permission): Pattern {
+  const isOpen = path.endsWith('*');
+  const text = isOpen ? path.slice(0, -1) : path;
+  const segments = text.split('/');
+  const wildcards = segments.filter((segment) => segment === '+').length;
+  const firstWildcard = wildcards > 0 ? text.search(/(?<=^|\/)\+(?=\/|$)/) : text.length;
+  return { text, segments, isOpen, firstWildcard, wildcards, permission };
+}
+
+/** The order of the real services: the later first wildcard, no `*`, fewer `+`, the longer, the greater text. */
+function morePreciseFirst(one: Pattern, other: Pattern): number {
+  return (
+    other.firstWildcard - one.firstWildcard ||
+    Number(one.isOpen) - Number(other.isOpen) ||
+    one.wildcards - other.wildcards ||
+    other.text.length - one.text.length ||
+    (one.text < other.text ? 1 : -1)
+  );
+}
+
+function fits(pattern: Pattern, path: string, parts: readonly string[]): boolean {
+  const { text, segments, isOpen, wildcards } = pattern;
+  if (wildcards === 0) return path.startsWith(text);
+  if (parts.length < segments.length || (!isOpen && parts.length > segments.length)) return false;
+  const last = segments.length - 1;
+  return segments.every((segment, at) => {
+    const part = parts[at] ?? '';
+    return segment === '+' || segment === part || (isOpen && at === last && part.startsWith(segment));
+  });
+}
+
+/** Whether a pattern with `+` begins like a path with a slash at its end. */
+function reaches({ segments, isOpen, wildcards }: Pattern, path: string): boolean {
+  const parts = path.split('/').slice(0, -1);
+  if (wildcards === 0) return false;
+  return parts.every((part, at) => {
+    const segment = segments[at];
+    if (segment === undefined) return isOpen;
+    return (
+      segment === '+' ||
+      segment === part ||
+      (isOpen && at === segments.length - 1 && part.startsWith(segment))
+    );
+  });
+}
+
+// The policy that every token has unless its maker says otherwise: what a token may do about itself.
+// Invariant: a stored policy of the same name takes its place.
+
+interface WrittenPolicy {
+  readonly rules: readonly PolicyRule[];
+  /** As it is written. */
+  readonly source: string;
+}
+
+export const DEFAULT_POLICY = 'default';
+
+const DEFAULT_RULES: readonly PolicyRule[] = [
+  { path: 'auth/token/lookup-self', capabilities: ['read'] },
+  { path: 'auth/token/renew-self', capabilities: ['update'] },
+  { path: 'auth/token/revoke-self', capabilities: ['update'] },
+  { path: 'sys/capabilities-self', capabilities: ['update'] },
+  { path: 'sys/internal/ui/resultant-acl', capabilities: ['read'] },
+  // What follows is not served here; that a token may use it shows in lists of mounts and of capabilities.
+  { path: 'cubbyhole/*', capabilities: ['create', 'read', 'update', 'delete', 'list'] },
+  { path: 'identity/oidc/provider/+/authorize', capabilities: ['read', 'update'] },
+  ...[
+    ...['sys/leases/renew', 'sys/leases/lookup', 'sys/wrapping/wrap', 'sys/wrapping/lookup'],
+    ...['sys/wrapping/unwrap', 'sys/tools/hash', 'sys/tools/hash/*'],
+  ].map((path): PolicyRule => ({ path, capabilities: ['update'] })),
+];
+
+const DEFAULT: WrittenPolicy = {
+  rules: DEFAULT_RULES,
+  source: DEFAULT_RULES.map(
+    ({ path, capabilities }) => `path "${path}" {\n  capabilities = ${JSON.stringify(capabilities)}\n}\n`,
+  ).join('\n'),
+};
+
+/** The policy of this name that is there without anyone having written it. */
+export function builtInPolicy(name: string): WrittenPolicy | undefined {
+  return name === DEFAULT_POLICY ? DEFAULT : undefined;
+}
+
+// Which policies a token gets out of those that somebody wrote down (wire/cluster-auth 3).
+
+/** In lower case, sorted, each once, with `default` unless it is not wanted; `root` stands alone. */
+export function tokenPolicies(written: readonly string[], addDefault: boolean): string[] {
+  const policies = new Set(
+    written.map((policy) => policy.trim().toLowerCase()).filter((policy) => policy !== ''),
+  );
+  if (policies.has(ROOT_POLICY)) return [ROOT_POLICY];
+  if (addDefault) policies.add(DEFAULT_POLICY);
+  return [...policies].toSorted();
+}
+
+// What a token may give to one that it makes (wire/cluster-auth 2.9).
+// Invariants: without `sudo` a child has no policy that its parent lacks; what is made in another namespace inherits no
+// name of a policy, for the same name means another policy there; the first rule that is broken is the one that is told.
+
+/** What `auth/token/create` takes. */
+export const CHILD_FIELDS = {
+  id: asText,
+  type: asText,
+  policies: asList,
+  no_default_policy: asBoolean,
+  no_parent: asBoolean,
+  ttl: asDuration,
+  period: asDuration,
+  explicit_max_ttl: asDuration,
+  num_uses: asInteger,
+  renewable: asBoolean,
+  display_name: asText,
+  meta: asPairs,
+  entity_alias: asText,
+} as const;
+
+/** A token that another one wants to make. */
+export interface ChildRequest {
+  readonly parent: ServiceToken;
+  readonly sent: SentFields<typeof CHILD_FIELDS>;
+  /** Where it shall live. */
+  readonly namespace: string;
+  /** Whether the parent has `sudo` on the path, as who may do everything has. */
+  readonly isSudo: boolean;
+  /** Those that the service keeps for itself. */
+  readonly reservedPolicies: readonly string[];
+}
+
+/** The policies of the child: those that are wished for, else its parent's. */
+export function childPolicies({ parent, sent, namespace, isSudo }: ChildRequest): string[] {
+  const { policies: wished = [], no_default_policy: noDefault } = sent;
+  const inherits = wished.length === 0 && namespace === parent.namespace;
+  const addsDefault = !inherits && (isSudo || parent.policies.includes(DEFAULT_POLICY));
+  const policies = tokenPolicies(inherits ? parent.policies : wished, addsDefault);
+  return noDefault === true ? policies.filter((policy) => policy !== DEFAULT_POLICY) : policies;
+}
+
+/** Why a token can make no others at all. */
+export function parentRefusal({ type, numUses }: ServiceToken): string | undefined {
+  if (type === 'batch') return 'batch tokens cannot create more tokens';
+  return numUses > 0 ? 'restricted use token cannot generate child tokens' : undefined;
+}
+
+type ChildRule = (wish: ChildRequest, policies: readonly string[]) => string | false | undefined;
+
+/** The first rule that the wish breaks, in the original's order. `policies` are what it would have. */
+export function childRefusal(wish: ChildRequest, policies: readonly string[]): string | undefined {
+  for (const rule of CHILD_RULES) {
+    const text = rule(wish, policies);
+    if (text !== false && text !== undefined) return text;
+  }
+  return undefined;
+}
+
+const isInOtherNamespace = ({ parent, namespace }: ChildRequest) => namespace !== parent.namespace;
+const isBatch = ({ sent }: ChildRequest) => sent.type === 'batch';
+
+const CHILD_RULES: readonly ChildRule[] = [
+  (wish) =>
+    isInOtherNamespace(wish) &&
+    !wish.isSudo &&
+    'root or sudo privileges required generate a namespace admin token',
+  (wish, policies) =>
+    isInOtherNamespace(wish) &&
+    policies.includes(ROOT_POLICY) &&
+    'root tokens may not be created from a parent namespace',
+  ({ sent }) => !['', 'service', 'batch'].includes(sent.type ?? '') && "invalid 'token_type' value",
+  (wish) => {
+    const { explicit_max_ttl = 0, num_uses = 0, period = 0 } = wish.sent;
+    const [given] = Object.entries({ explicit_max_ttl, num_uses, period }).find(([, value]) => value) ?? [];
+    return isBatch(wish) && given !== undefined && `batch tokens cannot have "${given}" set`;
+  },
+  ({ sent }) => (sent.num_uses ?? 0) < 0 && 'number of uses cannot be negative',
+  ({ sent }) =>
+    (sent.entity_alias ?? '') !== '' && "'entity_alias' is only allowed in combination with token role",
+  idRefusal,
+  ({ parent, sent, isSudo }) => {
+    const wished = tokenPolicies(sent.policies ?? [], false);
+    const isSubset = isSudo || wished.every((policy) => parent.policies.includes(policy));
+    return !isSubset && 'child policies must be subset of parent';
+  },
+  ({ reservedPolicies }, policies) => {
+    const reserved = policies.find((policy) => reservedPolicies.includes(policy));
+    return reserved !== undefined && `cannot assign policy "${reserved}"`;
+  },
+  ({ parent }, policies) =>
+    policies.includes(ROOT_POLICY) &&
+    !parent.policies.includes(ROOT_POLICY) &&
+    'root tokens may not be created without parent token being root',
+  (wish, policies) => isBatch(wish) && policies.includes(ROOT_POLICY) && 'batch tokens cannot be root tokens',
+  ({ sent, isSudo }) =>
+    sent.no_parent === true && !isSudo && 'root or sudo privileges required to create orphan token',
+  ({ sent, isSudo }) =>
+    (sent.period ?? 0) > 0 && !isSudo && 'root or sudo privileges required to create periodic token',
+];
+
+/** A token may choose how another one is spelt only where it may do all else, too; never like those that are made here. */
+function idRefusal({ sent, namespace, isSudo }: ChildRequest): string | undefined {
+  const { id = '' } = sent;
+  if (id === '') return undefined;
+  if (!isSudo) return 'root or sudo privileges required to specify token id';
+  if (namespace !== '') return 'token IDs can only be manually specified in the root namespace';
+  return id.includes('.') ? "custom token ID cannot have the '.' in the value" : undefined;
+}

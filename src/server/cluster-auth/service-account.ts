@@ -1,0 +1,210 @@
+/**
+ * Which service account a JWT names, and what the cluster says of it: the token review and the account's annotations
+ * (wire/cluster-auth 3). A JWT from a secret has flat claims, a projected one a nested object, which wins; a claim of another
+ * type is a problem and never turned into a text.
+ */
+import { callCluster, type ClusterApi, type Refusal } from './cluster-api.ts';
+import type { Coerced } from './field-coercion.ts';
+import { isObject } from './json-values.ts';
+import { claimOf, type Claims } from './named-claims.ts';
+
+/** Texts are empty where the JWT says nothing. */
+export interface ServiceAccount {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  /** The secret that holds the JWT; projected ones have none. */
+  readonly secretName: string;
+  /** The JWT's own audiences. */
+  readonly audiences: readonly string[];
+}
+
+/** Reads the account. `root` is what the cluster's claims begin with. The problem is the text of the 500 that it is. */
+export function readServiceAccount(claims: Claims, root: string): Coerced<ServiceAccount> {
+  const problems: string[] = [];
+  const text = (from: Claims, key: string, at = key) => textOf(claimOf(from, key), at, problems);
+  const flat = {
+    name: text(claims, `${root}/serviceaccount/service-account.name`),
+    uid: text(claims, `${root}/serviceaccount/service-account.uid`),
+    secretName: text(claims, `${root}/serviceaccount/secret.name`),
+    namespace: text(claims, `${root}/serviceaccount/namespace`),
+  };
+  const audiences = textsOf(claimOf(claims, 'aud'), 'aud', problems);
+  const nested = objectOf(claimOf(claims, root), root, problems);
+  const namespace = nested && text(nested, 'namespace', `${root}.namespace`);
+  const [, account] = ['pod', 'serviceaccount'].map((member) => {
+    const at = `${root}.${member}`;
+    const reference = nested && objectOf(claimOf(nested, member), at, problems);
+    return (
+      reference && { name: text(reference, 'name', `${at}.name`), uid: text(reference, 'uid', `${at}.uid`) }
+    );
+  });
+  if (problems.length > 0) {
+    return {
+      ok: false,
+      problem: `decoding failed due to the following error(s):\n\n${problems.join('\n')}`,
+    };
+  }
+  return { ok: true, value: { ...flat, ...account, namespace: namespace ?? flat.namespace, audiences } };
+}
+
+/**
+ * Under which name the account is known to the service: its UID, or its namespace and name. The problem is the text of
+ * the 500 that a JWT without them is.
+ */
+export function aliasName(account: ServiceAccount, source: string): Coerced<string> {
+  if (source !== 'serviceaccount_name') {
+    return account.uid === ''
+      ? { ok: false, problem: 'could not parse UID from claims' }
+      : { ok: true, value: account.uid };
+  }
+  return account.namespace === '' || account.name === ''
+    ? { ok: false, problem: 'service account namespace and name must be set' }
+    : { ok: true, value: `${account.namespace}/${account.name}` };
+}
+
+function textOf(value: unknown, at: string, problems: string[]): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  problems.push(`'${at}' expected type 'string', got unconvertible type '${typeName(value)}'`);
+  return '';
+}
+
+function textsOf(value: unknown, at: string, problems: string[]): string[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value.map((each, index) => textOf(each, `${at}[${index}]`, problems));
+  problems.push(`'${at}' source data must be an array or slice, got ${kindName(value)}`);
+  return [];
+}
+
+function objectOf(value: unknown, at: string, problems: string[]): Claims | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (isObject(value)) return value;
+  problems.push(`'${at}' expected a map or struct, got "${kindName(value)}"`);
+  return undefined;
+}
+
+/** What the original calls the types of JSON values. */
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return '[]interface {}';
+  return isObject(value) ? 'map[string]interface {}' : kindName(value);
+}
+
+function kindName(value: unknown): string {
+  if (Array.isArray(value)) return 'slice';
+  const names: Record<string, string> = { number: 'float64', boolean: 'bool', object: 'map' };
+  return names[typeof value] ?? typeof value;
+}
+
+// The token review: the cluster says whether a JWT is one of its own, and whose (wire/cluster-auth 3).
+// Invariant: only a whole, well-typed yes for the very account that the JWT names is a yes; whatever else comes back is
+// a no, without a reason.
+
+interface Review {
+  readonly jwt: string;
+  /** What the JWT says about itself. */
+  readonly account: ServiceAccount;
+  /** The role's audience; empty where it wants none, and then the JWT's own are asked for. */
+  readonly audience: string;
+  /** Who asks. */
+  readonly bearer: string;
+  readonly path: string;
+}
+
+/** Whether the cluster vouches for the JWT and for the account in it. */
+export async function isConfirmedByTokenReview(api: ClusterApi, review: Review): Promise<boolean> {
+  const { jwt, account, audience, bearer, path } = review;
+  const audiences = audience === '' ? account.audiences : [audience];
+  const spec = { token: jwt, ...(audiences.length === 0 ? {} : { audiences }) };
+  const body = JSON.stringify({ metadata: {}, spec, status: { user: {} } });
+  const answer = await callCluster(api, { method: 'POST', path, bearer, body });
+  if (answer === undefined || answer.status < 200 || answer.status > 206) return false;
+  const reviewed = reviewedAccount(answer.text, audiences);
+  return (
+    reviewed !== undefined &&
+    account.uid !== '' &&
+    reviewed.name === account.name &&
+    reviewed.uid === account.uid &&
+    reviewed.namespace === account.namespace
+  );
+}
+
+/** The account in the cluster's answer; undefined unless it is an authenticated one for one of the audiences. */
+function reviewedAccount(
+  text: string,
+  audiences: readonly string[],
+): { name: string; namespace: string; uid: string } | undefined {
+  const status = statusIn(text);
+  if (status === undefined || status['authenticated'] !== true || (status['error'] ?? '') !== '')
+    return undefined;
+  const granted = status['audiences'] ?? [];
+  if (!Array.isArray(granted)) return undefined;
+  if (audiences.length > 0 && !audiences.some((audience) => granted.includes(audience))) return undefined;
+  const user = status['user'];
+  if (!isObject(user) || typeof user['username'] !== 'string' || typeof user['uid'] !== 'string')
+    return undefined;
+  const [system, kind, namespace, name, ...more] = user['username'].split(':');
+  if (system !== 'system' || kind !== 'serviceaccount' || more.length > 0) return undefined;
+  return namespace === undefined || name === undefined ? undefined : { name, namespace, uid: user['uid'] };
+}
+
+function statusIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) && isObject(body['status']) ? body['status'] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// What a service account's annotations say of whom it is to the service: the metadata of its alias, where a config wants
+// them and the dialect knows them (wire/cluster-auth 1).
+// Invariant: annotations add to what a login knows of the account, and never replace it.
+
+interface AnnotationQuestion {
+  readonly account: ServiceAccount;
+  /** Who asks. */
+  readonly bearer: string;
+  /** What annotations begin with that are meant for the service. */
+  readonly prefix: string;
+}
+
+/** What the login itself says of the account. */
+const RESERVED = [
+  'service_account_uid',
+  'service_account_name',
+  'service_account_namespace',
+  'service_account_secret_name',
+];
+
+/** The metadata in the account's annotations, or the refusal. */
+export async function annotatedMetadata(
+  api: ClusterApi,
+  { account, bearer, prefix }: AnnotationQuestion,
+): Promise<{ readonly metadata: Readonly<Record<string, string>> } | Refusal> {
+  if (!account.namespace.isWellFormed() || !account.name.isWellFormed())
+    return { status: 403, text: 'permission denied' };
+  const [namespace, name] = [account.namespace, account.name].map(encodeURIComponent);
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}`;
+  const answer = await callCluster(api, { method: 'GET', path, bearer });
+  const annotations = answer?.status === 200 ? annotationsIn(answer.text) : undefined;
+  if (annotations === undefined) return { status: 500, text: 'failed to get service account' };
+  const metadata = Object.entries(annotations).flatMap(([key, value]) =>
+    key.startsWith(prefix) && typeof value === 'string' ? [[key.slice(prefix.length), value] as const] : [],
+  );
+  const reserved = metadata.find(([key]) => RESERVED.includes(key));
+  if (reserved !== undefined)
+    return { status: 400, text: `annotation "${prefix}${reserved[0]}" is reserved by the service` };
+  return { metadata: Object.fromEntries(metadata) };
+}
+
+function annotationsIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    const metadata = isObject(body) ? body['metadata'] : undefined;
+    if (!isObject(metadata)) return undefined;
+    return isObject(metadata['annotations']) ? metadata['annotations'] : {};
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Who calls the secrets service: the holder of a service token.
+ * Invariant: an unknown or expired token is nobody, and so is one that comes from an address it is not bound to, or into
+ * a namespace beside its own; rights come from the policies as they are now, not as they were when the token was made.
+ */
+import type { Database } from '../kernel/database.ts';
+import { admitsAddress } from './address-blocks.ts';
+import type { Services } from '../kernel/services.ts';
+import { findToken, type ServiceToken } from './token-record.ts';
+import {
+  accessRules,
+  builtInPolicy,
+  type PolicyCapability,
+  type PolicyRule,
+  ROOT_POLICY,
+} from './policy-rules.ts';
+
+export interface ServiceIdentity {
+  readonly accessor: string;
+  readonly displayName: string;
+  readonly policies: readonly string[];
+  readonly token: ServiceToken;
+  /** Whether the token may do `capability` on `path`, for example `update` on `auth/cluster/role/web`, with these parameters. */
+  can(capability: PolicyCapability, path: string, parameters?: Readonly<Record<string, unknown>>): boolean;
+  /** All that it may do there: sorted; `root` alone for who may do everything, `deny` alone for nothing. */
+  capabilitiesOn(path: string): readonly string[];
+  /** Whether a rule is about something at or below this path, whatever it allows there. */
+  knowsBelow(prefix: string): boolean;
+}
+
+/** Where a request goes, and where it comes from. */
+interface RequestPlace {
+  /** The namespace that paths are meant in; `''` is the root. */
+  readonly namespace: string;
+  /** The peer's IP address; undefined where there is none. */
+  readonly address?: string | undefined;
+}
+
+/** The identity behind the header's value, for a place; undefined for nobody. */
+export function authenticateServiceToken(
+  { database, now }: Pick<Services, 'database' | 'now'>,
+  header: string | string[] | undefined,
+  place: RequestPlace = { namespace: '' },
+): ServiceIdentity | undefined {
+  if (typeof header !== 'string' || header === '') return undefined;
+  const token = findToken(database, header, now());
+  if (token === undefined || !isInScope(token, place)) return undefined;
+  const inside = place.namespace.slice(token.namespace.length).replace(/^\//, '');
+  return identityOf(token, policyRules(database, token), inside === '' ? '' : `${inside}/`);
+}
+
+function isInScope({ namespace, boundCidrs }: ServiceToken, place: RequestPlace): boolean {
+  const isWithin = namespace === '' || `${place.namespace}/`.startsWith(`${namespace}/`);
+  return isWithin && (boundCidrs.length === 0 || admitsAddress(boundCidrs, place.address));
+}
+
+/** `prefix` is the way from the token's namespace to the one that paths are meant in. */
+function identityOf(token: ServiceToken, rules: readonly PolicyRule[], prefix: string): ServiceIdentity {
+  const isRoot = token.policies.includes(ROOT_POLICY);
+  const access = accessRules(rules);
+  return {
+    accessor: token.accessor,
+    displayName: token.displayName,
+    policies: token.policies,
+    token,
+    can: (capability, path, parameters) => isRoot || access.allows(capability, prefix + path, parameters),
+    capabilitiesOn: (path) => {
+      if (isRoot) return [ROOT_POLICY];
+      const granted = access.grantedOn(prefix + path);
+      return granted.size === 0 ? ['deny'] : [...granted].toSorted();
+    },
+    knowsBelow: (path) => isRoot || access.grantsBelow(prefix + path),
+  };
+}
+
+/** The rules of all named policies; a name without a policy grants nothing. */
+function policyRules(database: Database, { namespace, policies }: ServiceToken): PolicyRule[] {
+  const stored = database.all<{ name: string; rules: string }>(
+    `SELECT name, rules FROM service_policies
+     WHERE namespace = :namespace AND name IN (SELECT value FROM json_each(:names))`,
+    { namespace, names: JSON.stringify(policies) },
+  );
+  const names = new Set(stored.map(({ name }) => name));
+  return [
+    ...stored.flatMap(({ rules }) => JSON.parse(rules) as PolicyRule[]),
+    ...policies.filter((name) => !names.has(name)).flatMap((name) => builtInPolicy(name)?.rules ?? []),
+  ];
+}

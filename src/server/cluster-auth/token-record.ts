@@ -1,0 +1,230 @@
+/**
+ * The rows of service tokens: made, found, used, renewed, revoked.
+ * Invariants: a token is found by its hash, and the raw one is kept nowhere; what has expired, was used up or was
+ * revoked is not found; a use is counted in the moment it is made, so that two requests cannot share the last one.
+ */
+import type { Database, SqlParameters } from '../kernel/database.ts';
+import { newId } from '../kernel/identifiers.ts';
+import { hashToken } from '../kernel/tokens.ts';
+
+/** `batch` tokens are cheap in the real service: they have no accessor, and are neither renewed nor revoked. */
+export type TokenType = 'service' | 'batch';
+
+/** What a token is made of. Durations are seconds; 0 is none. */
+export interface TokenGrant {
+  readonly displayName: string;
+  readonly policies: readonly string[];
+  /** The namespace that it belongs to; `''` is the root. */
+  readonly namespace: string;
+  readonly type: TokenType;
+  /** Which path made it. */
+  readonly path: string;
+  readonly meta: Readonly<Record<string, string>> | null;
+  readonly expiresAt: Date | null;
+  readonly creationTtl: number;
+  readonly explicitMaxTtl: number;
+  readonly period: number;
+  /** 0 is any number of times. */
+  readonly numUses: number;
+  readonly boundCidrs: readonly string[];
+  readonly renewable: boolean;
+  readonly entityId: string;
+  /** The id of the mount whose login made it, and the role's name as the login wrote it. */
+  readonly mount: string | null;
+  readonly role: string;
+  /** The accessor of the token that made it: it goes when that one goes. */
+  readonly parent: string | null;
+}
+
+/** A grant that only its policies are said of: it lives for ever, and may do what they allow from anywhere. */
+export const PLAIN_GRANT: Omit<TokenGrant, 'policies' | 'displayName'> = {
+  namespace: '',
+  type: 'service',
+  path: 'auth/token/create',
+  meta: null,
+  expiresAt: null,
+  creationTtl: 0,
+  explicitMaxTtl: 0,
+  period: 0,
+  numUses: 0,
+  boundCidrs: [],
+  renewable: false,
+  entityId: '',
+  mount: null,
+  role: '',
+  parent: null,
+};
+
+/** A token that exists. */
+export interface ServiceToken extends TokenGrant {
+  readonly accessor: string;
+  readonly createdAt: Date;
+  readonly renewedAt: Date | null;
+  /** How often it may still be used; -1 while its last use is going on, 0 without a limit. */
+  readonly usesLeft: number;
+}
+
+/**
+ * Makes exactly this token valid, and gives its accessor. Making it again makes it anew, but keeps the accessor. Tokens
+ * whose time is over are cleared away.
+ */
+export function storeToken(database: Database, token: string, grant: TokenGrant, now: Date): string {
+  const hash = hashToken(token);
+  const known = database.get<{ accessor: string }>(
+    'SELECT accessor FROM service_tokens WHERE token_hash = :hash',
+    { hash },
+  );
+  const accessor = known?.accessor ?? newId('accessor');
+  database.run('DELETE FROM service_tokens WHERE expires_at <= :now AND accessor <> :accessor', {
+    now: now.toISOString(),
+    accessor,
+  });
+  const row = { ...columnsOf(grant), accessor, token_hash: hash, created_at: now.toISOString() };
+  if (known === undefined) database.insert('service_tokens', row);
+  else {
+    const assignments = Object.keys(row).map((column) => `${column} = :${column}`);
+    database.run(`UPDATE service_tokens SET ${assignments.join(', ')} WHERE accessor = :accessor`, row);
+  }
+  return accessor;
+}
+
+function columnsOf(grant: TokenGrant): SqlParameters {
+  return {
+    display_name: grant.displayName,
+    policies: JSON.stringify(grant.policies),
+    namespace: grant.namespace,
+    type: grant.type,
+    path: grant.path,
+    meta: JSON.stringify(grant.meta),
+    expires_at: grant.expiresAt?.toISOString() ?? null,
+    creation_ttl: grant.creationTtl,
+    explicit_max_ttl: grant.explicitMaxTtl,
+    period: grant.period,
+    num_uses: grant.numUses,
+    uses_left: grant.numUses,
+    bound_cidrs: JSON.stringify(grant.boundCidrs),
+    renewable: Number(grant.renewable),
+    entity_id: grant.entityId,
+    mount: grant.mount,
+    role: grant.role,
+    parent: grant.parent,
+  };
+}
+
+/** The valid token that is spelt so. */
+export function findToken(database: Database, token: string, now: Date): ServiceToken | undefined {
+  return findBy(database, 'token_hash = :key AND uses_left >= 0', hashToken(token), now);
+}
+
+/** The valid token of this accessor, also while its last use is going on. */
+export function findByAccessor(database: Database, accessor: string, now: Date): ServiceToken | undefined {
+  return findBy(database, 'accessor = :key', accessor, now);
+}
+
+function findBy(database: Database, condition: string, key: string, now: Date): ServiceToken | undefined {
+  const row = database.get<TokenRow>(
+    `SELECT * FROM service_tokens WHERE ${condition} AND (expires_at IS NULL OR expires_at > :now)`,
+    { key, now: now.toISOString() },
+  );
+  const token = row && tokenOf(row);
+  // What a token made ends with it, also when nobody revokes it.
+  const isOrphaned = token?.parent && findByAccessor(database, token.parent, now) === undefined;
+  return isOrphaned ? undefined : token;
+}
+
+/**
+ * Counts one use, and gives the token as it is then: with -1 uses left when this is the last one. Undefined when another
+ * request took the last one meanwhile.
+ */
+export function useToken(database: Database, token: ServiceToken): ServiceToken | undefined {
+  if (token.usesLeft === 0) return token;
+  const used = database.run(
+    `UPDATE service_tokens SET uses_left = CASE uses_left WHEN 1 THEN -1 ELSE uses_left - 1 END
+     WHERE accessor = :accessor AND uses_left > 0`,
+    { accessor: token.accessor },
+  );
+  return used === 0 ? undefined : { ...token, usesLeft: token.usesLeft === 1 ? -1 : token.usesLeft - 1 };
+}
+
+/** Lets the token live until then. */
+export function renewToken(database: Database, accessor: string, expiresAt: Date, now: Date): void {
+  database.run(
+    'UPDATE service_tokens SET expires_at = :expiresAt, renewed_at = :now WHERE accessor = :accessor',
+    {
+      accessor,
+      expiresAt: expiresAt.toISOString(),
+      now: now.toISOString(),
+    },
+  );
+}
+
+/** Ends the token, and with it all that it made. */
+export function revokeToken(database: Database, accessor: string): void {
+  database.run('DELETE FROM service_tokens WHERE accessor = :accessor', { accessor });
+}
+
+/** Takes away what was known of a token that is spelt so, valid or not, and with it all that it made. */
+export function deleteToken(database: Database, token: string): void {
+  database.run('DELETE FROM service_tokens WHERE token_hash = :hash', { hash: hashToken(token) });
+}
+
+/** The accessors of a namespace's valid tokens, sorted; batch tokens have none. */
+export function accessorsOf(database: Database, namespace: string, now: Date): string[] {
+  return database
+    .all<{ accessor: string }>(
+      `SELECT accessor FROM service_tokens WHERE namespace = :namespace AND type = 'service' ORDER BY accessor`,
+      { namespace },
+    )
+    .map((row) => row.accessor)
+    .filter((accessor) => findByAccessor(database, accessor, now) !== undefined);
+}
+
+interface TokenRow {
+  readonly accessor: string;
+  readonly display_name: string;
+  readonly policies: string;
+  readonly namespace: string;
+  readonly type: TokenType;
+  readonly path: string;
+  readonly meta: string;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly renewed_at: string | null;
+  readonly creation_ttl: number;
+  readonly explicit_max_ttl: number;
+  readonly period: number;
+  readonly num_uses: number;
+  readonly uses_left: number;
+  readonly bound_cidrs: string;
+  readonly renewable: number;
+  readonly entity_id: string;
+  readonly mount: string | null;
+  readonly role: string;
+  readonly parent: string | null;
+}
+
+function tokenOf(row: TokenRow): ServiceToken {
+  return {
+    accessor: row.accessor,
+    displayName: row.display_name,
+    policies: JSON.parse(row.policies) as string[],
+    namespace: row.namespace,
+    type: row.type,
+    path: row.path,
+    meta: JSON.parse(row.meta) as ServiceToken['meta'],
+    createdAt: new Date(row.created_at),
+    expiresAt: row.expires_at === null ? null : new Date(row.expires_at),
+    renewedAt: row.renewed_at === null ? null : new Date(row.renewed_at),
+    creationTtl: row.creation_ttl,
+    explicitMaxTtl: row.explicit_max_ttl,
+    period: row.period,
+    numUses: row.num_uses,
+    usesLeft: row.uses_left,
+    boundCidrs: JSON.parse(row.bound_cidrs) as string[],
+    renewable: row.renewable === 1,
+    entityId: row.entity_id,
+    mount: row.mount,
+    role: row.role,
+    parent: row.parent,
+  };
+}

@@ -1,0 +1,262 @@
+/**
+ * `auth/token/…` (wire/cluster-auth 2.9): create, look up, renew and revoke. A child token, unless it is an orphan, ends with
+ * its parent, can be used only from the parent's addresses, and is of the same entity.
+ */
+import type { ClusterAuthDialect } from '../kernel/dialects.ts';
+import type { Services } from '../kernel/services.ts';
+import { newServiceToken } from '../kernel/tokens.ts';
+import {
+  answerAuth,
+  answerData,
+  answerDone,
+  answerError,
+  answerWrappedError,
+  NOT_FOUND,
+  type SecretsAnswer,
+} from './answer.ts';
+import { at, type ServiceCall, type ServiceEndpoint, type ServiceHandler, textIn } from './call.ts';
+import { asDuration, type Coerced, readFields } from './field-coercion.ts';
+import { leaseLimitsOf, mountOfId, SYSTEM_LIMITS } from './mounts.ts';
+import {
+  CHILD_FIELDS,
+  childPolicies,
+  childRefusal,
+  type ChildRequest,
+  parentRefusal,
+  ROOT_POLICY,
+} from './policy-rules.ts';
+import { storedRole } from './roles.ts';
+import { authDocument, lookUpDocument } from './token-document.ts';
+import { type LeaseLimits, type Lifetime, lifetimeOf, type LifetimeRequest } from './token-lifetime.ts';
+import {
+  accessorsOf,
+  deleteToken,
+  findByAccessor,
+  findToken,
+  PLAIN_GRANT,
+  renewToken,
+  revokeToken,
+  type ServiceToken,
+  storeToken,
+  type TokenGrant,
+} from './token-record.ts';
+
+const PATH = 'auth/token/create';
+
+/** `POST auth/token/create`: 200 with the child. */
+const createToken: ServiceHandler = (call) =>
+  call.services.database.transaction((): SecretsAnswer => {
+    const { services, identity, namespace, body } = call;
+    const read = readFields(CHILD_FIELDS, body);
+    const barred = parentRefusal(identity.token);
+    if (barred !== undefined) return answerError(400, barred);
+    if (!read.ok) return answerError(400, read.problem);
+    const isSudo = identity.can('sudo', PATH);
+    const { reservedPolicies } = services.dialects.clusterAuth;
+    const wish: ChildRequest = {
+      parent: identity.token,
+      sent: read.value,
+      namespace,
+      isSudo,
+      reservedPolicies,
+    };
+    const policies = childPolicies(wish);
+    const refusal = childRefusal(wish, policies);
+    if (refusal !== undefined) return answerError(400, refusal);
+    const lifetime = childLifetime(policies, wish, services.dialects.clusterAuth);
+    if (lifetime === undefined) return answerError(400, 'max TTL must be greater than zero');
+    if (lifetime.ttl === 0 && identity.token.expiresAt !== null)
+      return answerError(400, 'expiring root tokens cannot create non-expiring root tokens');
+    return storeChild(call, wish, { ...lifetime, policies });
+  });
+
+interface ChildTerms extends Lifetime {
+  readonly policies: readonly string[];
+}
+
+function storeChild({ services }: ServiceCall, wish: ChildRequest, terms: ChildTerms): SecretsAnswer {
+  const { database, dialects } = services;
+  const now = services.now();
+  const grant = grantOf(wish, terms, now);
+  const raw = wish.sent.id || newServiceToken(dialects.clusterAuth.tokenPrefixes[grant.type]);
+  if (findToken(database, raw, now) !== undefined)
+    return answerError(400, 'cannot create a token with a duplicate ID');
+  // One that was spelt so before is over, and what it made must not come back.
+  deleteToken(database, raw);
+  const child = findByAccessor(database, storeToken(database, raw, grant, now), now);
+  if (child === undefined) return answerError(500, 'the token ended as it was made');
+  return answerAuth(authDocument(child, raw, terms.ttl), terms.warnings);
+}
+
+function grantOf({ parent, sent, namespace }: ChildRequest, terms: ChildTerms, now: Date): TokenGrant {
+  const { ttl, policies } = terms;
+  const isBatch = sent.type === 'batch';
+  const inherited = { parent: parent.accessor, boundCidrs: parent.boundCidrs, entityId: parent.entityId };
+  return {
+    ...PLAIN_GRANT,
+    namespace,
+    type: isBatch ? 'batch' : 'service',
+    path: PATH,
+    meta: sent.meta ?? null,
+    displayName: sent.display_name ? `token-${sent.display_name}` : 'token',
+    policies,
+    expiresAt: ttl === 0 ? null : new Date(now.getTime() + ttl * 1000),
+    creationTtl: ttl,
+    explicitMaxTtl: sent.explicit_max_ttl ?? 0,
+    period: sent.period ?? 0,
+    numUses: Number(sent.num_uses ?? 0),
+    renewable: ttl > 0 && !isBatch && sent.renewable !== false,
+    ...(sent.no_parent === true ? {} : inherited),
+  };
+}
+
+/** 0 is for ever: a token that may do everything lives so unless it is said otherwise. */
+function childLifetime(
+  policies: readonly string[],
+  { sent: { ttl = 0, period = 0, explicit_max_ttl = 0 } }: ChildRequest,
+  { durationFormat }: ClusterAuthDialect,
+): Lifetime | undefined {
+  if (policies.includes(ROOT_POLICY) && ttl === 0 && period === 0)
+    return { ttl: explicit_max_ttl, warnings: [] };
+  const wishes = { increment: 0, ttl, period, maxTtl: 0, explicitMaxTtl: explicit_max_ttl };
+  return lifetimeOf(wishes, SYSTEM_LIMITS, 0, durationFormat);
+}
+
+// `auth/token/…`: looking tokens up, renewing and revoking them (wire/cluster-auth 2.9).
+// Invariants: a token is named by itself or by its accessor, never by a guess: what is not found is refused in the same
+// words as what has expired; batch tokens are neither renewed nor revoked.
+
+/** A token that a request is about; `raw` is empty where the request only knows its accessor. */
+interface Target {
+  readonly token: ServiceToken;
+  readonly raw: string;
+}
+
+/** Finds the target of a request, or gives the answer that refuses it. */
+type FindTarget = (call: ServiceCall) => Target | SecretsAnswer;
+
+const ITSELF: FindTarget = ({ identity, rawToken }) => ({ token: identity.token, raw: rawToken });
+
+const byToken =
+  (unknown: SecretsAnswer): FindTarget =>
+  (call) => {
+    const raw = textIn(call.body, 'token') || call.name;
+    if (raw === '') return answerError(400, 'missing token ID');
+    const token = findToken(call.services.database, raw, call.services.now());
+    return token !== undefined && isReachable(call, token) ? { token, raw } : unknown;
+  };
+
+const BY_ACCESSOR: FindTarget = (call) => {
+  const accessor = textIn(call.body, 'accessor') || call.name;
+  if (accessor === '') return answerWrappedError(400, 'missing accessor');
+  const token = findByAccessor(call.services.database, accessor, call.services.now());
+  const isThere = token !== undefined && token.type === 'service' && isReachable(call, token);
+  return isThere ? { token, raw: '' } : answerWrappedError(403, 'invalid accessor');
+};
+
+/** Tokens of the namespace, and of those within it. */
+function isReachable({ namespace }: ServiceCall, token: ServiceToken): boolean {
+  return namespace === '' || `${token.namespace}/`.startsWith(`${namespace}/`);
+}
+
+function withTarget(
+  find: FindTarget,
+  act: (call: ServiceCall, target: Target) => SecretsAnswer,
+): ServiceHandler {
+  return (call) =>
+    call.services.database.transaction(() => {
+      const found = find(call);
+      return 'status' in found ? found : act(call, found);
+    });
+}
+
+const lookUp = (find: FindTarget): ServiceHandler =>
+  withTarget(find, ({ services }, { token, raw }) => answerData(lookUpDocument(token, raw, services.now())));
+
+const revoke = (find: FindTarget): ServiceHandler =>
+  withTarget(find, ({ services }, { token }) => {
+    if (token.type === 'batch') return answerError(400, 'batch tokens cannot be revoked');
+    revokeToken(services.database, token.accessor);
+    return answerDone();
+  });
+
+const renew = (find: FindTarget): ServiceHandler =>
+  withTarget(find, ({ services, body }, { token, raw }) => {
+    const sent = readFields({ increment: asDuration }, body);
+    if (!sent.ok) return answerError(400, `Field validation failed: ${sent.problem}`);
+    const { increment = 0 } = sent.value;
+    if (token.type === 'batch') return answerError(400, 'batch tokens cannot be renewed');
+    if (!token.renewable) return answerError(400, 'lease is not renewable');
+    const renewed = renewedLifetime(services, token, increment);
+    if (!renewed.ok) return answerWrappedError(500, `failed to renew entry: ${renewed.problem}`);
+    const now = services.now();
+    const { ttl, warnings } = renewed.value;
+    renewToken(services.database, token.accessor, new Date(now.getTime() + ttl * 1000), now);
+    return answerAuth(authDocument(token, raw, ttl), warnings);
+  });
+
+const listAccessors: ServiceHandler = ({ services, namespace }) => {
+  const keys = accessorsOf(services.database, namespace, services.now());
+  return keys.length === 0 ? NOT_FOUND : answerData({ keys });
+};
+
+const both = (handler: ServiceHandler) => ({ read: handler, write: handler });
+
+/** The same at a path with a name at its end and at the one without, where the body has it. */
+const byNameOrBody = (path: string, name: string, handlers: ServiceEndpoint['handlers']) => [
+  at(path, handlers),
+  at(`${path}/:${name}`, handlers),
+];
+
+export const TOKEN_ENDPOINTS: readonly ServiceEndpoint[] = [
+  at('auth/token/lookup-self', both(lookUp(ITSELF))),
+  ...byNameOrBody('auth/token/lookup', 'token', both(lookUp(byToken(answerError(403, 'bad token'))))),
+  ...byNameOrBody('auth/token/lookup-accessor', 'accessor', { write: lookUp(BY_ACCESSOR) }),
+  at('auth/token/renew-self', { write: renew(ITSELF) }),
+  ...byNameOrBody('auth/token/renew', 'token', {
+    write: renew(byToken(answerError(400, 'token not found'))),
+  }),
+  at('auth/token/renew-accessor', { write: renew(BY_ACCESSOR) }),
+  at('auth/token/revoke-self', { write: revoke(ITSELF) }),
+  ...byNameOrBody('auth/token/revoke', 'token', { write: revoke(byToken(answerDone())) }),
+  ...byNameOrBody('auth/token/revoke-accessor', 'accessor', { write: revoke(BY_ACCESSOR) }),
+  at('auth/token/accessors/', { list: listAccessors }, { needsSudo: true }),
+  at('auth/token/create', { write: createToken }),
+];
+
+// How long a renewal lets a token live (wire/cluster-auth 3).
+// Invariant: a token of a login reads its role again, so the new lifetimes hold, and without the role it is not renewed;
+// its policies, addresses and uses stay as they were given out.
+
+/** The lifetime from now on, or why there is none. `increment` is what the request asks for, in seconds. */
+function renewedLifetime(services: Services, token: ServiceToken, increment: number): Coerced<Lifetime> {
+  const source = lifetimeSource(services, token);
+  if (!source.ok) return source;
+  const age = Math.trunc((services.now().getTime() - token.createdAt.getTime()) / 1000);
+  const wishes = { ...source.value.wishes, increment, explicitMaxTtl: token.explicitMaxTtl };
+  const { durationFormat } = services.dialects.clusterAuth;
+  const lifetime = lifetimeOf(wishes, source.value.limits, age, durationFormat);
+  return lifetime === undefined
+    ? { ok: false, problem: 'past the max TTL, cannot renew' }
+    : { ok: true, value: lifetime };
+}
+
+interface LifetimeSource {
+  readonly wishes: Pick<LifetimeRequest, 'ttl' | 'period' | 'maxTtl'>;
+  readonly limits: LeaseLimits;
+}
+
+function lifetimeSource(services: Services, token: ServiceToken): Coerced<LifetimeSource> {
+  if (token.mount === null) {
+    const wishes = { ttl: token.creationTtl, period: token.period, maxTtl: 0 };
+    return { ok: true, value: { wishes, limits: SYSTEM_LIMITS } };
+  }
+  const mount = mountOfId(services.database, token.mount);
+  const role = storedRole(services.database, token.mount, token.role);
+  if (mount === undefined || role === undefined)
+    return { ok: false, problem: `role ${token.role} does not exist during renewal` };
+  if (!role.ok) return role;
+  const { token_ttl: ttl, token_period: period, token_max_ttl: maxTtl } = role.value;
+  const wishes = { ttl, period, maxTtl };
+  return { ok: true, value: { wishes, limits: leaseLimitsOf(mount) } };
+}

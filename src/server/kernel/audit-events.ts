@@ -1,0 +1,67 @@
+/**
+ * Writes events of the audit trail. An event is written in the transaction of the change that it records, so neither exists
+ * without the other.
+ */
+import { randomUUID } from 'node:crypto';
+
+import type { Database } from './database.ts';
+import { stableId } from './identifiers.ts';
+
+/** Who did it: a user, the service account of a team's or an organization's token, or the service by itself. */
+interface AuditActor {
+  readonly userId: string;
+  readonly username: string;
+  /** Who acted in the name of that user. */
+  readonly impersonatorId: string | undefined;
+  readonly isService?: true;
+}
+
+/** What nobody asked for: a run that takes its turn, or is applied by itself. */
+export const SERVICE_ITSELF: AuditActor = {
+  // No user has such a name, and so no user has this id.
+  userId: stableId('user', '', 'system'),
+  username: 'system',
+  impersonatorId: undefined,
+  isService: true,
+};
+
+/** Who asked for a change, and in which request, where it was one of the API. */
+export interface EventCause {
+  readonly caller: AuditActor;
+  readonly requestId?: string | null;
+}
+
+export interface AuditEvent {
+  readonly organizationId: string;
+  readonly actor: AuditActor;
+  /** The request's id, as answered in `X-Request-Id`. */
+  readonly requestId?: string | null | undefined;
+  readonly resource: { readonly id: string; readonly type: string; readonly action: string };
+  /** What only some kinds of events carry. */
+  readonly meta?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** Adds one event of `at`. Call it inside the transaction of the change. @returns its id */
+export function insertEvent(database: Database, event: AuditEvent, at: Date): string {
+  const id = randomUUID();
+  database.insert('audit_events', {
+    id,
+    organization_id: event.organizationId,
+    timestamp: at.toISOString(),
+    actor_id: event.actor.userId,
+    actor_name: event.actor.username,
+    actor_type: actorType(event.actor),
+    impersonator_id: event.actor.impersonatorId ?? null,
+    request_id: event.requestId ?? null,
+    resource_id: event.resource.id,
+    resource_type: event.resource.type,
+    resource_action: event.resource.action,
+    meta: event.meta ? JSON.stringify(event.meta) : null,
+  });
+  return id;
+}
+
+function actorType({ impersonatorId, isService }: AuditActor): 'Client' | 'Impersonated' | 'System' {
+  if (isService === true) return 'System';
+  return impersonatorId === undefined ? 'Client' : 'Impersonated';
+}

@@ -1,0 +1,187 @@
+/**
+ * Who calls the workspaces API: the holder of a bearer token, and what it may do in each organization.
+ * Invariant: rights are those of teams. A user has the sum of all its teams, a team's token has that one team's, and an
+ * organization's token manages every workspace without being an owner.
+ */
+import type { Database } from './database.ts';
+import { hashToken } from './tokens.ts';
+
+/** What a caller may do in one organization as a whole. */
+export interface OrganizationRights {
+  readonly owner: boolean;
+  /** Settings, teams, keys and connections: owners, and the organization's own token. */
+  readonly administer: boolean;
+  readonly manageWorkspaces: boolean;
+  /** Comes with each of the other three. */
+  readonly readWorkspaces: boolean;
+  /** Admin of every project, and so of every workspace in one; but not of the organization's workspaces as a whole. */
+  readonly manageProjects: boolean;
+}
+
+/** Whose token it is; one for audit trails reads that of its organization and does nothing else (wire/audit-trails 1.3). */
+export type TokenKind = 'user' | 'team' | 'organization' | 'audit-trails';
+
+export interface Caller {
+  readonly tokenKind: TokenKind;
+  /** The organization whose own token it is; undefined for users and teams. */
+  readonly organizationId: string | undefined;
+  /** A team's token locks workspaces as a team; every other token acts as a user. */
+  readonly actsAs: { readonly type: 'users' | 'teams'; readonly id: string };
+  /** The user of the audit trail: for a team's or an organization's token its service account. */
+  readonly userId: string;
+  readonly username: string;
+  /** The user who uses the token in the name of its own; undefined where that is the user itself. */
+  readonly impersonatorId: string | undefined;
+  readonly teamIds: readonly string[];
+  /** By organization id; an organization that is missing here is invisible to the caller. */
+  readonly organizations: ReadonlyMap<string, OrganizationRights>;
+}
+
+interface TokenRow {
+  user_id: string;
+  username: string;
+  team_id: string | null;
+  organization_id: string | null;
+  is_for_audit_trails: number;
+  impersonator_id: string | null;
+}
+
+interface TeamRow {
+  id: string;
+  organization_id: string;
+  is_owners: number;
+  manage_workspaces: number;
+  read_workspaces: number;
+  manage_projects: number;
+}
+
+/** The name of the team whose members own the organization. */
+export const OWNERS_TEAM = 'owners';
+
+const NO_RIGHTS: OrganizationRights = {
+  owner: false,
+  administer: false,
+  manageWorkspaces: false,
+  readWorkspaces: false,
+  manageProjects: false,
+};
+
+const ORGANIZATION_TOKEN_RIGHTS: OrganizationRights = {
+  ...NO_RIGHTS,
+  administer: true,
+  manageWorkspaces: true,
+  readWorkspaces: true,
+  manageProjects: true,
+};
+
+/** SQL over `t`, a token that has not ended by `:now`. */
+const IS_GOOD = '(t.expires_at IS NULL OR t.expires_at > :now)';
+
+/** The caller behind an `Authorization` header; undefined when the header is no bearer token or the token is unknown. */
+export function authenticateBearer(
+  database: Database,
+  header: string | undefined,
+  now: Date,
+): Caller | undefined {
+  const token = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+  if (token === undefined) return undefined;
+  const row = database.get<TokenRow>(
+    `SELECT t.user_id, u.username, t.team_id, t.organization_id, t.is_for_audit_trails,
+       t.impersonator_id
+     FROM api_tokens t JOIN users u ON u.id = t.user_id
+     WHERE t.token_hash = :hash AND ${IS_GOOD}`,
+    { hash: hashToken(token), now: now.toISOString() },
+  );
+  return row === undefined ? undefined : callerOf(database, row);
+}
+
+/**
+ * A user by id, with the rights of now, for what was asked for earlier. A service account has those of its team or
+ * organization while it has a token that has not ended. undefined when there is no such user.
+ */
+export function callerById(database: Database, userId: string, now: Date): Caller | undefined {
+  const row = database.get<TokenRow>(
+    `SELECT u.id AS user_id, u.username, t.team_id, t.organization_id, 0 AS is_for_audit_trails,
+       NULL AS impersonator_id
+     FROM users u LEFT JOIN api_tokens t ON t.user_id = u.id AND t.is_for_audit_trails = 0 AND ${IS_GOOD}
+     WHERE u.id = :id LIMIT 1`,
+    { id: userId, now: now.toISOString() },
+  );
+  return row === undefined ? undefined : callerOf(database, row);
+}
+
+function callerOf(database: Database, token: TokenRow): Caller {
+  const { user_id: userId, username, organization_id: organizationId } = token;
+  const impersonatorId = token.impersonator_id ?? undefined;
+  const asUser = { actsAs: { type: 'users', id: userId } as const, userId, username, impersonatorId };
+  if (organizationId !== null) {
+    const ofOrganization = { ...asUser, organizationId, teamIds: [] };
+    return token.is_for_audit_trails === 1
+      ? { ...ofOrganization, tokenKind: 'audit-trails', organizations: new Map() }
+      : {
+          ...ofOrganization,
+          tokenKind: 'organization',
+          organizations: new Map([[organizationId, ORGANIZATION_TOKEN_RIGHTS]]),
+        };
+  }
+  if (token.team_id !== null) {
+    const teams = readTeams(database, 'id = :id', token.team_id);
+    return {
+      tokenKind: 'team',
+      organizationId: undefined,
+      actsAs: { type: 'teams', id: token.team_id },
+      userId,
+      username,
+      impersonatorId,
+      teamIds: teams.map((team) => team.id),
+      organizations: rightsOf(teams),
+    };
+  }
+  const teams = readTeams(
+    database,
+    'id IN (SELECT team_id FROM team_memberships WHERE user_id = :id)',
+    userId,
+  );
+  const organizations = rightsOf(teams);
+  for (const { organization_id } of database.all<{ organization_id: string }>(
+    'SELECT organization_id FROM organization_memberships WHERE user_id = :id',
+    { id: userId },
+  )) {
+    if (!organizations.has(organization_id)) organizations.set(organization_id, NO_RIGHTS);
+  }
+  return {
+    ...asUser,
+    tokenKind: 'user',
+    organizationId: undefined,
+    teamIds: teams.map((team) => team.id),
+    organizations,
+  };
+}
+
+function readTeams(database: Database, condition: string, id: string): TeamRow[] {
+  return database.all<TeamRow>(
+    `SELECT id, organization_id, name = '${OWNERS_TEAM}' AS is_owners, manage_workspaces, read_workspaces,
+       manage_projects
+     FROM teams WHERE ${condition}`,
+    { id },
+  );
+}
+
+function rightsOf(teams: readonly TeamRow[]): Map<string, OrganizationRights> {
+  const rights = new Map<string, OrganizationRights>();
+  for (const team of teams) {
+    const known = rights.get(team.organization_id) ?? NO_RIGHTS;
+    const owner = known.owner || team.is_owners === 1;
+    const manageWorkspaces = known.manageWorkspaces || owner || team.manage_workspaces === 1;
+    const manageProjects = known.manageProjects || owner || team.manage_projects === 1;
+    rights.set(team.organization_id, {
+      owner,
+      administer: owner,
+      manageWorkspaces,
+      readWorkspaces:
+        known.readWorkspaces || manageWorkspaces || manageProjects || team.read_workspaces === 1,
+      manageProjects,
+    });
+  }
+  return rights;
+}

@@ -1,0 +1,196 @@
+/**
+ * The only store of the embedded service: one SQLite database in a file or in memory. The schema is current before anyone
+ * reads, every write is inside one immediate transaction, no row is cached because another process may write to the same file,
+ * and only the owner of the file can read it.
+ */
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import process from 'node:process';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { MIGRATIONS } from './migrations.ts';
+
+/** Named parameters of one statement: `:name` in the SQL text, `name` here. Booleans are stored as 0 and 1. */
+export type SqlParameters = Record<string, SQLInputValue>;
+
+/** The name of the data file that is none. */
+export const IN_MEMORY = ':memory:';
+
+const BUSY_TIMEOUT_MS = 10_000;
+const KEPT_STATEMENTS = 500;
+
+/** The data file cannot be opened, or is no database. */
+export class DataFileError extends Error {
+  override readonly name = 'DataFileError';
+
+  constructor(file: string, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`the data file "${file}" cannot be used: ${why}`, { cause });
+  }
+}
+
+export class Database {
+  readonly #sqlite: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  private constructor(sqlite: DatabaseSync) {
+    this.#sqlite = sqlite;
+  }
+
+  /**
+   * Opens (and creates, and migrates) the database in `file`; `:memory:` makes a private one. What a transaction wrote
+   * is on the disk when it ends, also when the power fails then; with `relaxed` the newest ones may be lost.
+   * @throws DataFileError when the file cannot be opened, or is no database
+   */
+  static open(file: string, { relaxed = false }: { readonly relaxed?: boolean } = {}): Database {
+    const { DatabaseSync: Sqlite } = loadSqlite();
+    let sqlite: DatabaseSync | undefined;
+    try {
+      if (file !== IN_MEMORY) createPrivate(file);
+      sqlite = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+      // What is no database is somebody's own file: it is refused as it is.
+      sqlite.exec('PRAGMA schema_version');
+      if (file !== IN_MEMORY) keepPrivate(file);
+      sqlite.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${relaxed ? 'NORMAL' : 'FULL'}`);
+    } catch (cause) {
+      sqlite?.close();
+      throw new DataFileError(file, cause);
+    }
+    const database = new Database(sqlite);
+    database.#migrate();
+    return database;
+  }
+
+  /** All rows of a query. `Row` is the caller's claim about its own SQL. */
+  all<Row>(sql: string, parameters: SqlParameters = {}): Row[] {
+    return this.#prepare(sql).all(parameters) as Row[];
+  }
+
+  /** The first row of a query, if there is one. */
+  get<Row>(sql: string, parameters: SqlParameters = {}): Row | undefined {
+    return this.#prepare(sql).get(parameters) as Row | undefined;
+  }
+
+  /** Runs a statement and tells how many rows it changed. */
+  run(sql: string, parameters: SqlParameters = {}): number {
+    return Number(this.#prepare(sql).run(parameters).changes);
+  }
+
+  /** Inserts one row; the keys of `row` are the column names. */
+  insert(table: string, row: SqlParameters): void {
+    const columns = Object.keys(row);
+    this.run(
+      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((column) => `:${column}`).join(', ')})`,
+      row,
+    );
+  }
+
+  /** Sets the given columns of the row whose `id` is given, and tells whether one of them was another before. */
+  update(table: string, id: string, columns: SqlParameters): boolean {
+    const names = Object.keys(columns);
+    if (names.length === 0) return false;
+    const assignments = names.map((column) => `${column} = :${column}`).join(', ');
+    const differs = names.map((column) => `${column} IS NOT :${column}`).join(' OR ');
+    const sql = `UPDATE ${table} SET ${assignments} WHERE id = :id AND (${differs})`;
+    return this.run(sql, { ...columns, id }) > 0;
+  }
+
+  /** Runs `work` in one write transaction: all of it happens, or (when it throws) none. An inner one joins the outer. */
+  transaction<T>(work: () => T): T {
+    return this.#within('BEGIN IMMEDIATE', work);
+  }
+
+  /** Runs `work` on one consistent view of the data, whatever other processes write meanwhile. */
+  snapshot<T>(work: () => T): T {
+    return this.#within('BEGIN DEFERRED', work);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#sqlite.close();
+  }
+
+  #within<T>(begin: string, work: () => T): T {
+    if (this.#sqlite.isTransaction) return work();
+    this.#sqlite.exec(begin);
+    try {
+      const result = work();
+      this.#sqlite.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (this.#sqlite.isTransaction) this.#sqlite.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #prepare(sql: string): StatementSync {
+    const kept = this.#statements.get(sql);
+    if (kept !== undefined) return kept;
+    // List filters make many different texts; forgetting all of them at once is simple and rare.
+    if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.clear();
+    const statement = this.#sqlite.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /** Applies what is missing, once: the version is read under the write lock, so two openers do not race. */
+  #migrate(): void {
+    this.transaction(() => {
+      const version = this.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0;
+      const missing = MIGRATIONS.slice(version);
+      for (const sql of missing) this.#sqlite.exec(sql);
+      if (missing.length > 0) this.#sqlite.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    });
+  }
+}
+
+// Files that are their owner's alone: they hold a reviewer JWT, hashes of tokens and the key of a proof.
+// Invariant: no moment exists in which others can read what is in them.
+
+const OWNER_ONLY = 0o600;
+
+/**
+ * Makes the file when there is none. An existing one is not opened: closing it would take SQLite's locks of it away.
+ * @throws Error for a device, a pipe or a folder: its mode is the system's, and no database can be in it
+ */
+export function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', OWNER_ONLY));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!statSync(file).isFile())
+      throw new Error('it is no regular file; name a file, or one that is yet to be made');
+  }
+}
+
+/** Closes what an earlier version left open. What SQLite makes beside the file from now on gets the mode of the file. */
+function keepPrivate(file: string): void {
+  for (const each of [file, `${file}-wal`, `${file}-shm`]) {
+    const mode = statSync(each, { throwIfNoEntry: false })?.mode ?? OWNER_ONLY;
+    if ((mode & 0o077) === 0) continue;
+    try {
+      chmodSync(each, OWNER_ONLY);
+    } catch (error) {
+      // a file of somebody else, or a file system that has no modes
+      if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+    }
+  }
+}
+
+// Loads node:sqlite without its "experimental feature" warning, which Node 22 would print on the user's stderr.
+// Invariant: warnings are intercepted only while the module loads, and only this one is dropped.
+
+type SqliteModule = typeof import('node:sqlite');
+
+/** The `node:sqlite` module, loaded on first use; synchronous, so that short-lived commands need no await. */
+export function loadSqlite(): SqliteModule {
+  const emitWarning = process.emitWarning;
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
+    if (!String(warning).includes('SQLite is an experimental feature')) {
+      Reflect.apply(emitWarning, process, [warning, ...rest]);
+    }
+  };
+  try {
+    return process.getBuiltinModule('node:sqlite');
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

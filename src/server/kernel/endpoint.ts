@@ -1,0 +1,152 @@
+/**
+ * One endpoint of the workspaces API: from an HTTP request to a plain value, and back. A handler runs inside one transaction,
+ * which a thrown ApiError rolls back; the caller is authenticated inside that transaction, so a token that was revoked while
+ * the body arrived does nothing.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { authenticateBearer, type Caller } from './caller.ts';
+import { badRequest, forbidden, unauthorized } from './documents.ts';
+import type { EditionFeatures } from './editions.ts';
+import { withAnyType } from './request-body.ts';
+import type { Services } from './services.ts';
+
+export const MEDIA_TYPE = 'application/vnd.api+json';
+
+export interface ApiRequest {
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  /** The parsed body; undefined when there is none. */
+  readonly body: unknown;
+  /** `http://host:port`, for absolute links. */
+  readonly origin: string;
+  /** The path and the query of this request. */
+  readonly path: string;
+  /** The id that the audit trail and the `X-Request-Id` header carry. */
+  readonly requestId: string;
+}
+
+export interface ApiAnswer {
+  readonly status: 200 | 201 | 202 | 204;
+  readonly document?: unknown;
+  /** JSON:API's own, unless the endpoint speaks plain JSON. */
+  readonly mediaType?: 'application/json';
+}
+
+export type Handler = (services: Services, request: ApiRequest) => ApiAnswer;
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+export interface Endpoint {
+  readonly method: Method;
+  readonly path: string;
+  readonly handler: Handler;
+  /** What an edition must have for the endpoint to exist. */
+  readonly needs?: keyof EditionFeatures;
+  /** The same of a dialect. */
+  readonly needsOfDialect?: 'hasSiteAdministration';
+  /** A GET that tells the audit trail who read: it writes, and so it takes a transaction that may. */
+  readonly isRecorded?: true;
+  /** Whether a token that is made for audit trails may use it. */
+  readonly isForAuditTrails?: true;
+}
+
+/** One row of a table of endpoints. `path` is below /api/v2. */
+export function on(method: Method, path: string, handler: Handler): Endpoint {
+  return { method, path, handler };
+}
+
+/** The same for a GET that tells the audit trail who read; its handler records the event. */
+export function recordedRead(path: string, handler: Handler): Endpoint {
+  return { ...on('GET', path, handler), isRecorded: true };
+}
+
+export function ok(document: unknown): ApiAnswer {
+  return { status: 200, document };
+}
+
+export function created(document: unknown): ApiAnswer {
+  return { status: 201, document };
+}
+
+/** What was asked for is under way or done; there is nothing to tell. */
+export const ACCEPTED: ApiAnswer = { status: 202 };
+
+export const NO_CONTENT: ApiAnswer = { status: 204 };
+
+/** Serves an endpoint; who has no valid token when the handler is to run is refused with 401. */
+export function serveEndpoint(app: FastifyInstance, services: Services, endpoint: Endpoint): void {
+  const { method, path, handler } = endpoint;
+  app.route({
+    method,
+    url: path,
+    handler: (request, reply) => {
+      const work = (): ApiAnswer => handler(services, apiRequest(services, request, endpoint));
+      const { database } = services;
+      const readsOnly = method === 'GET' && endpoint.isRecorded !== true;
+      return send(reply, readsOnly ? database.snapshot(work) : database.transaction(work));
+    },
+  });
+}
+
+/** @throws ApiError 401; 403 for a token that is made for something else */
+function requireCaller(services: Services, request: FastifyRequest, endpoint: Endpoint): Caller {
+  const caller = authenticateBearer(services.database, request.headers.authorization, services.now());
+  if (caller === undefined) throw unauthorized();
+  if (caller.tokenKind === 'audit-trails' && endpoint.isForAuditTrails !== true)
+    throw forbidden('This token reads the audit trail of its organization, and may do nothing else');
+  return caller;
+}
+
+function apiRequest(services: Services, request: FastifyRequest, endpoint: Endpoint): ApiRequest {
+  const { takesUntypedBodies } = services.dialects.workspaces;
+  return {
+    caller: requireCaller(services, request, endpoint),
+    params: request.params as Record<string, string>,
+    query: request.query as Query,
+    body: takesUntypedBodies ? withAnyType(request.body) : request.body,
+    origin: `${request.protocol}://${request.host}`,
+    path: request.originalUrl,
+    requestId: request.id,
+  };
+}
+
+function send(reply: FastifyReply, answer: ApiAnswer): FastifyReply {
+  reply.code(answer.status);
+  if (answer.document === undefined) return reply.send();
+  return reply.type(answer.mediaType ?? MEDIA_TYPE).send(JSON.stringify(answer.document));
+}
+
+// Reading query parameters. Names are flat text (`page[size]`); encoded and unencoded brackets arrive the same.
+// Invariant: unknown parameters are ignored; of a repeated single-valued parameter the last one counts.
+
+export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The parameter's value; undefined when it is absent. */
+export function queryText(query: Query, name: string): string | undefined {
+  const value = query[name];
+  return typeof value === 'object' ? value.at(-1) : value;
+}
+
+/** Whether a parameter is switched on: `true`, or `1`. */
+export function querySwitch(query: Query, name: string): boolean {
+  return ['true', '1'].includes(queryText(query, name) ?? '');
+}
+
+/** The values of a parameter that may be repeated and may join several by commas; empty ones are dropped. */
+export function queryList(query: Query, name: string): string[] {
+  return [query[name] ?? []]
+    .flat()
+    .flatMap((text) => text.split(','))
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}
+
+/** The values of `include`, which may be written with hyphens. @throws ApiError 400 for one that is not known, in words that clients know */
+export function includesOf(query: Query, known: readonly string[]): Set<string> {
+  const names = queryList(query, 'include').map((name) => name.replaceAll('-', '_'));
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw badRequest(`"${unknown}" is not a valid include parameter`, { parameter: 'include' });
+  }
+  return new Set(names);
+}

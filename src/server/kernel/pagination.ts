@@ -1,0 +1,209 @@
+/**
+ * Pages of a list: which rows a request asks for, and the links and numbers of the answer. A page beyond the end is an empty
+ * list with the real totals, not an error.
+ */
+import type { Database, SqlParameters } from './database.ts';
+import { badRequest, type Resource } from './documents.ts';
+import { type ApiAnswer, type ApiRequest, ok, type Query, queryText } from './endpoint.ts';
+import type { Services } from './services.ts';
+
+const DEFAULT_PAGE_SIZE = 20;
+const MAX_PAGE_SIZE = 100;
+
+/** The first row of this page is still a number that SQLite and JavaScript count exactly. */
+const LARGEST_NUMBER = Math.floor(Number.MAX_SAFE_INTEGER / MAX_PAGE_SIZE);
+
+export interface Page {
+  readonly number: number;
+  readonly size: number;
+}
+
+/** For a query's LIMIT and OFFSET. */
+export function pageWindow(page: Page): { limit: number; offset: number } {
+  return { limit: page.size, offset: (page.number - 1) * page.size };
+}
+
+/** The page a query asks for. What is no positive whole number means the default; a size above the maximum means it. @throws ApiError 400 */
+export function requestedPage(query: Query): Page {
+  return {
+    number: positive(query, 'page[number]') ?? 1,
+    size: Math.min(positive(query, 'page[size]') ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
+  };
+}
+
+/** @throws ApiError 400 */
+function positive(query: Query, name: string): number | undefined {
+  const text = queryText(query, name);
+  if (text === undefined || !/^\d+$/.test(text)) return undefined;
+  const value = Number(text);
+  // A number too great to count with is one that was meant: the default would be another page than the one asked for.
+  if (value > LARGEST_NUMBER)
+    throw badRequest(`${name} may be at most ${LARGEST_NUMBER}`, { parameter: name });
+  return value > 0 ? value : undefined;
+}
+
+/** The numbers of the pages around one; `hasMore` where something else than the count tells whether there is a next. */
+export function pageNumbers(
+  page: Page,
+  totalCount: number,
+  hasMore = page.number < Math.ceil(totalCount / page.size),
+): { previous: number | null; next: number | null; total: number } {
+  const next = hasMore ? page.number + 1 : null;
+  // Rows before this page may have gone since the list was begun: what comes behind it is a page all the same.
+  const total = Math.max(1, Math.ceil(totalCount / page.size), next ?? 0);
+  return { previous: page.number > 1 ? Math.min(page.number - 1, total) : null, next, total };
+}
+
+interface PageLinks {
+  readonly self: string;
+  readonly first: string;
+  readonly prev: string | null;
+  readonly next: string | null;
+  readonly last: string;
+}
+
+interface PageNumbers {
+  readonly 'current-page': number;
+  readonly 'page-size': number;
+  readonly 'prev-page': number | null;
+  readonly 'next-page': number | null;
+  readonly 'total-pages': number;
+  readonly 'total-count': number;
+}
+
+/** The request that a page answers: `http://host:port`, and its path with its query. */
+interface PagedRequest {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/**
+ * The `links` and `meta` of a page. Links are absolute and keep the request's other parameters. `end` is where the page
+ * ends, null when nothing comes behind it; lists whose pages are told by their numbers alone leave it out.
+ */
+export function describePage(
+  request: PagedRequest,
+  page: Page,
+  totalCount: number,
+  end?: PageEnd | null,
+): { links: PageLinks; meta: { pagination: PageNumbers } } {
+  const hasMore = end === undefined ? undefined : end !== null;
+  const { previous, next, total: totalPages } = pageNumbers(page, totalCount, hasMore);
+  const link = (number: number, after?: string): string => pageUrl(request, { ...page, number }, after);
+  const given = new URL(request.path, 'http://localhost').searchParams.get(PAGE_AFTER);
+  return {
+    links: {
+      self: link(page.number, given ?? undefined),
+      first: link(1),
+      prev: previous === null ? null : link(previous),
+      next: next === null ? null : link(next, end ? pageEndText(end) : undefined),
+      last: link(totalPages),
+    },
+    meta: {
+      pagination: {
+        'current-page': page.number,
+        'page-size': page.size,
+        'prev-page': previous,
+        'next-page': next,
+        'total-pages': totalPages,
+        'total-count': totalCount,
+      },
+    },
+  };
+}
+
+function pageUrl(request: PagedRequest, page: Page, after: string | undefined): string {
+  // Only path and query are parsed: the origin comes from a header, and a strange one must not fail the request.
+  const url = new URL(request.path, 'http://localhost');
+  url.searchParams.set('page[number]', String(page.number));
+  url.searchParams.set('page[size]', String(page.size));
+  url.searchParams.delete(PAGE_AFTER);
+  if (after !== undefined) url.searchParams.set(PAGE_AFTER, after);
+  return `${request.origin}${url.pathname}${url.search}`;
+}
+
+// Where a page of a list ended, as its `next` link carries it: `page[after]`.
+// Invariant: who follows that link gets what comes behind the last row of the page before, whatever was added or removed
+// meanwhile. A count of rows could not say that: it is only as good as the rows that are counted stay where they are.
+
+const PAGE_AFTER = 'page[after]';
+
+export interface PageEnd {
+  /** What the list is sorted by, of the last row. */
+  readonly key: string;
+  /** The number of that row: it decides between equal keys. */
+  readonly row: number;
+}
+
+function pageEndText({ key, row }: PageEnd): string {
+  return Buffer.from(JSON.stringify([key, row])).toString('base64url');
+}
+
+/** Behind what a request wants its page; undefined where only the number of the page counts. @throws ApiError 400 */
+export function requestedStart(query: Query): PageEnd | undefined {
+  const text = queryText(query, PAGE_AFTER);
+  if (text === undefined || text === '') return undefined;
+  const [key, row] = parsed(text);
+  if (typeof key === 'string' && Number.isSafeInteger(row)) return { key, row: Number(row) };
+  throw badRequest(`"${text}" is no place in this list: take it from a link of a page`, {
+    parameter: PAGE_AFTER,
+  });
+}
+
+function parsed(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+// One page of a query's rows, and how many rows there are in all.
+// Invariant: the order that is given is total, or pages repeat and skip rows.
+
+interface PagedQuery {
+  /** The columns: `s.*`. */
+  readonly select: string;
+  /** Tables and conditions: `state_versions s WHERE s.workspace_id = :workspace`. */
+  readonly from: string;
+  readonly order: string;
+  readonly parameters: SqlParameters;
+}
+
+/** `Row` is the caller's claim about its own SQL. The page is told by a query's LIMIT and OFFSET. */
+export function pageOfRows<Row>(
+  database: Database,
+  { select, from, order, parameters }: PagedQuery,
+  window: { readonly limit: number; readonly offset: number },
+): { rows: Row[]; totalCount: number } {
+  const count = database.get<{ total: number }>(`SELECT COUNT(*) AS total FROM ${from}`, parameters);
+  const rows = database.all<Row>(
+    `SELECT ${select} FROM ${from} ORDER BY ${order} LIMIT :limit OFFSET :offset`,
+    {
+      ...parameters,
+      ...window,
+    },
+  );
+  return { rows, totalCount: count?.total ?? 0 };
+}
+
+// The answer of a list that is read page by page: one shape for every subject.
+
+interface Shown {
+  readonly data: readonly Resource[];
+  readonly included: readonly Resource[];
+}
+
+/** The page that the request asks for; `show` turns its rows into resources, all at once, with what is included if anything is. */
+export function pagedAnswer<Row>(
+  services: Services,
+  request: ApiRequest,
+  query: PagedQuery,
+  show: (rows: Row[]) => readonly Resource[] | Shown,
+): ApiAnswer {
+  const page = requestedPage(request.query);
+  const { rows, totalCount } = pageOfRows<Row>(services.database, query, pageWindow(page));
+  const shown = show(rows);
+  return ok({ ...('data' in shown ? shown : { data: shown }), ...describePage(request, page, totalCount) });
+}

@@ -1,0 +1,160 @@
+/**
+ * Who serves a data file. A server proves that it does, before anyone sends it a token, with a MAC under a key that only the
+ * data file has; a proof holds for one challenge, one URL and one file. Only one server at a time serves a file.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import type { FastifyInstance } from 'fastify';
+import { createPrivate, Database, DataFileError, IN_MEMORY, loadSqlite } from './database.ts';
+import type { ServedDialects } from './dialects.ts';
+import type { Services } from './services.ts';
+
+/** Where a server proves itself. */
+export const PROOF_PATH = '/served-data-file';
+const PROOF_HEADER = 'x-served-data-file';
+const DIALECTS_HEADER = 'x-served-dialects';
+
+/** A server on this machine that is well answers in milliseconds; for another one nobody should wait. */
+const PATIENCE_MS = 2000;
+
+/** Makes `app` prove to whoever can read the data file that it serves it. Data in memory is nobody's to look for. */
+export function serveProof(app: FastifyInstance, services: Services, dataFile: string): void {
+  if (dataFile === IN_MEMORY) return;
+  const dialects = dialectsText(services.dialects);
+  const file = identityOf(dataFile);
+  app.get<{ Querystring: { challenge?: unknown } }>(PROOF_PATH, (request, reply) => {
+    const { challenge } = request.query;
+    if (typeof challenge !== 'string' || !/^[0-9a-f]{64}$/.test(challenge)) return reply.code(400).send();
+    const address = app.server.address();
+    const url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
+    const proof = proofOf(proofKey(services.database), { challenge, url, file, dialects });
+    return reply
+      .code(204)
+      .header(PROOF_HEADER, proof.toString('hex'))
+      .header(DIALECTS_HEADER, dialects)
+      .send();
+  });
+}
+
+/** The names of the dialects of the one who listens at this URL; undefined unless it serves this very file. */
+export async function dialectsServedAt(dataFile: string, url: string): Promise<DialectNames | undefined> {
+  const challenge = randomBytes(32).toString('hex');
+  const answer = await ask(`${url}${PROOF_PATH}?challenge=${challenge}`);
+  if (answer === undefined) return undefined;
+  const database = Database.open(dataFile);
+  try {
+    const { dialects } = answer;
+    const expected = proofOf(proofKey(database), { challenge, url, file: identityOf(dataFile), dialects });
+    const given = Buffer.from(answer.proof, 'hex');
+    const proved = given.length === expected.length && timingSafeEqual(given, expected);
+    return proved ? dialectNamesIn(dialects) : undefined;
+  } finally {
+    database.close();
+  }
+}
+
+/** Headers, because a stranger's body may have no end. */
+async function ask(url: string): Promise<{ proof: string; dialects: string } | undefined> {
+  try {
+    const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(PATIENCE_MS) });
+    void answer.body?.cancel().catch(() => {});
+    const [proof, dialects] = [answer.headers.get(PROOF_HEADER), answer.headers.get(DIALECTS_HEADER)];
+    return proof === null || dialects === null ? undefined : { proof, dialects };
+  } catch {
+    return undefined;
+  }
+}
+
+/** One for each API. */
+export interface DialectNames {
+  readonly workspaces: string;
+  readonly clusterAuth: string;
+}
+
+function dialectsText({ workspaces, clusterAuth }: ServedDialects): string {
+  return `${workspaces.name} ${clusterAuth.name}`;
+}
+
+function dialectNamesIn(text: string): DialectNames {
+  const [workspaces = '', clusterAuth = ''] = text.split(' ');
+  return { workspaces, clusterAuth };
+}
+
+interface ProofContent {
+  readonly challenge: string;
+  readonly url: string;
+  readonly file: string;
+  readonly dialects: string;
+}
+
+function proofOf(key: string, { challenge, url, file, dialects }: ProofContent): Buffer {
+  return createHmac('sha256', Buffer.from(key, 'hex'))
+    .update(JSON.stringify([challenge, url, file, dialects]))
+    .digest();
+}
+
+/** The key that only those know who can read the data file. */
+export function proofKey(database: Database): string {
+  const row = database.get<{ proof_key: string }>('SELECT proof_key FROM data_file');
+  if (row === undefined) throw new Error('the data file has lost its key');
+  return row.proof_key;
+}
+
+/** The file itself, whatever path leads to it. */
+function identityOf(dataFile: string): string {
+  const { dev, ino } = statSync(dataFile, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+// One server for a data file, as long as it lives.
+// Invariant: the lock is SQLite's own on a file beside the data file, so the system frees it when its holder dies, however
+// it dies, and a holder that is only paused keeps it. The file stays: taking it away would let two hold it.
+
+/** Either it is ours until it is released, or another server has it. */
+type Hold = { release(): void } | { readonly heldBy: Holder };
+
+interface Holder {
+  /** its process; undefined when that cannot be told */
+  readonly pid: number | undefined;
+}
+
+/**
+ * Takes the data file for this process, `pid`, alone to serve.
+ * @throws DataFileError when it cannot be opened
+ */
+export function holdDataFile(dataFile: string, pid: number): Hold {
+  const database = Database.open(dataFile);
+  try {
+    const lock = takeLock(`${dataFile}.lock`);
+    if (lock === undefined) return { heldBy: { pid: lastServer(database) } };
+    database.run('UPDATE data_file SET served_by_pid = :pid', { pid });
+    return { release: () => lock.close() };
+  } finally {
+    database.close();
+  }
+}
+
+function lastServer(database: Database): number | undefined {
+  const row = database.get<{ pid: number | null }>('SELECT served_by_pid AS pid FROM data_file');
+  return row?.pid ?? undefined;
+}
+
+const SQLITE_BUSY = 5;
+
+/** Undefined when another server has it, in this process or elsewhere. */
+function takeLock(file: string): DatabaseSync | undefined {
+  const { DatabaseSync: Sqlite } = loadSqlite();
+  let lock: DatabaseSync | undefined;
+  try {
+    createPrivate(file);
+    lock = new Sqlite(file, { timeout: 0 });
+    // a transaction that writes nothing and never ends
+    lock.exec('BEGIN IMMEDIATE');
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return undefined;
+    throw new DataFileError(file, error);
+  }
+}

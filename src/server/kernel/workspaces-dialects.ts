@@ -1,0 +1,171 @@
+/**
+ * What the dialects of the workspaces API do otherwise: a table of traits, one column for each dialect.
+ * Sources: wire/workspaces 1.1 and 1.5.
+ */
+import type { EditionName } from './editions.ts';
+
+/** What the workspaces API does in one way or another. */
+export interface WorkspacesDialect {
+  readonly name: string;
+  /** A locked workspace is not safely deleted: 409 (wire/workspaces 1.5.9). */
+  readonly safeDeleteNeedsUnlocked: boolean;
+  /** An own `auto-destroy-at` ends the duration that a workspace has or inherits (wire/workspaces 1.5.19). */
+  readonly dateEndsDuration: boolean;
+  /** An exact engine version newer than every release is taken (wire/workspaces 1.5.20). */
+  readonly takesNewerEngines: boolean;
+  /** The spec's name of an attribute to this service's; the database and the rest of the service have the spec's (1.1). */
+  readonly attributeNames: Readonly<Record<string, string>>;
+  /** What a variable of the configuration is said to be, beside one of the environment. */
+  readonly engineCategory: string;
+  /** The `source` of what requests make. */
+  readonly source: string;
+  /** A create links an app installation, too, not only an update (1.5.2). */
+  readonly takesAppInstallationOnCreate: boolean;
+  /** A working directory may begin with "/". */
+  readonly takesAbsoluteDirectories: boolean;
+  /** What the name of a project looks like; undefined where any text is one (6.2). */
+  readonly projectNames: RegExp | undefined;
+  /** `trigger-patterns` are refused while `file-triggers-enabled` is false (2.1). */
+  readonly patternsNeedFileTriggers: boolean;
+  /** A workspace may share its state with its project: `project-remote-state` (1.5.3). */
+  readonly sharesWithProject: boolean;
+  /** Effective tag bindings that are read by themselves have ids (1.5.5). */
+  readonly effectiveBindingsHaveIds: boolean;
+  /** Searching for flat tags finds keys of tag bindings as well (1.5.22). */
+  readonly tagSearchFindsBindings: boolean;
+  /** `filter[tag-union]`, `filter[tag-value-default-null]` and, of consumers, `show_only_configured` are known (1.5.16). */
+  readonly hasListSwitches: boolean;
+  /** Relationships of a workspace that are absent, not null, while nothing is set (1.5.14). */
+  readonly absentWhileUnset: readonly string[];
+  /** A body may leave out the type of its resource, which the path tells (1.5.21). */
+  readonly takesUntypedBodies: boolean;
+  /** Tokens of organizations and teams: when they end where a request does not say it, and whether it may say a time that has passed. */
+  readonly tokenEnds: { readonly defaultMonths: number | undefined; readonly mayHavePassed: boolean };
+  /** Health assessments are taken with agents, too, not only with the mode `remote` (2.1). */
+  readonly assessesAgents: boolean;
+  /** What whoever runs the service may do to it is served below `/admin` (6.4). */
+  readonly hasSiteAdministration: boolean;
+  /** A run that a client creates ends as `errored`, because no engine runs here: clients must not take it for one that did its work. */
+  readonly runsEndAsErrored: boolean;
+  /** Plans and applies lead to their logs (6.5). */
+  readonly hasLogs: boolean;
+  /** Settings of an organization that are kept and answered, and decide nothing here, by name (6.1). */
+  readonly organizationSettings: Readonly<Record<string, OrganizationSetting>>;
+  /** The version of the form of an audit event: a number, or a text (wire/audit-trails 2). */
+  readonly auditEventVersion: number | string;
+  /** By type of event: the spec's name of what it carries to this service's (wire/audit-trails 3.2). */
+  readonly auditMetaNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Pages of an audit trail tell how long they may be (wire/audit-trails 1.2). */
+  readonly auditPagesTellSize: boolean;
+  /** What clients are told before they send anything; undefined: nothing (1.6). */
+  readonly discovery: Discovery | undefined;
+  /** The editions that its service comes in; the first is what is served where none is asked for. */
+  readonly editions: readonly [EditionName, ...EditionName[]];
+}
+
+/** The value of a setting while it is not set, and what requests may set it to; without `takes` they cannot. */
+export interface OrganizationSetting {
+  readonly default: boolean | number | string | null;
+  readonly takes?: 'flag' | 'minutes' | 'text' | readonly string[];
+}
+
+/** How clients find the API of a host, and learn what it is. */
+interface Discovery {
+  /** Where the document is. */
+  readonly path: string;
+  /** The document: names of services to their addresses. */
+  readonly services: Readonly<Record<string, string>>;
+  /** Of every answer of the API. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The same, in the hosted edition alone. */
+  readonly hostedHeaders: Readonly<Record<string, string>>;
+}
+
+export const neutralWorkspaces: WorkspacesDialect = {
+  name: 'neutral',
+  editions: ['all', 'hosted', 'self-hosted'],
+  safeDeleteNeedsUnlocked: false,
+  dateEndsDuration: false,
+  takesNewerEngines: false,
+  attributeNames: {},
+  engineCategory: 'engine',
+  source: 'api',
+  takesAppInstallationOnCreate: false,
+  takesAbsoluteDirectories: false,
+  projectNames: undefined,
+  patternsNeedFileTriggers: false,
+  sharesWithProject: false,
+  effectiveBindingsHaveIds: false,
+  tagSearchFindsBindings: false,
+  hasListSwitches: false,
+  absentWhileUnset: [],
+  takesUntypedBodies: false,
+  tokenEnds: { defaultMonths: undefined, mayHavePassed: false },
+  assessesAgents: false,
+  hasSiteAdministration: false,
+  runsEndAsErrored: false,
+  hasLogs: false,
+  organizationSettings: {},
+  auditEventVersion: 0,
+  auditMetaNames: {},
+  auditPagesTellSize: false,
+  discovery: undefined,
+};
+
+const API = '/api/v2/';
+
+const flag = (byDefault: boolean): OrganizationSetting => ({ default: byDefault, takes: 'flag' });
+
+export const hcpTerraform: WorkspacesDialect = {
+  name: 'hcp-terraform',
+  editions: ['hosted', 'self-hosted'],
+  safeDeleteNeedsUnlocked: true,
+  dateEndsDuration: true,
+  takesNewerEngines: true,
+  attributeNames: {
+    'engine-version': 'terraform-version',
+    'vcs-app-installation-id': 'github-app-installation-id',
+    'policy-mocks': 'sentinel-mocks',
+  },
+  engineCategory: 'terraform',
+  source: 'tfe-api',
+  takesAppInstallationOnCreate: true,
+  takesAbsoluteDirectories: true,
+  projectNames: /^[\w-]+(?: +[\w-]+)*$/,
+  patternsNeedFileTriggers: true,
+  sharesWithProject: true,
+  effectiveBindingsHaveIds: true,
+  tagSearchFindsBindings: true,
+  hasListSwitches: true,
+  absentWhileUnset: ['ssh-key', 'locked-by'],
+  takesUntypedBodies: true,
+  tokenEnds: { defaultMonths: 24, mayHavePassed: true },
+  assessesAgents: true,
+  hasSiteAdministration: true,
+  runsEndAsErrored: true,
+  hasLogs: true,
+  organizationSettings: {
+    'collaborator-auth-policy': { default: 'password', takes: ['password', 'two_factor_mandatory'] },
+    'cost-estimation-enabled': flag(false),
+    'enforce-hyok': flag(false),
+    'max-ttl-enabled': flag(false),
+    'owners-team-saml-role-id': { default: null, takes: 'text' },
+    'remaining-testable-count': { default: 5 },
+    'send-passing-statuses-for-untriggered-speculative-plans': flag(false),
+    'session-remember': { default: null, takes: 'minutes' },
+    'session-timeout': { default: null, takes: 'minutes' },
+    'speculative-plan-management-enabled': flag(true),
+    'stacks-enabled': flag(false),
+    'two-factor-conformant': { default: false },
+    'user-tokens-enabled': flag(true),
+  },
+  auditEventVersion: '0',
+  auditMetaNames: { policy_check: { policy_engine: 'sentinel' } },
+  auditPagesTellSize: true,
+  discovery: {
+    path: '/.well-known/terraform.json',
+    services: { 'state.v2': API, 'tfe.v2': API, 'tfe.v2.1': API, 'tfe.v2.2': API },
+    headers: { 'tfp-api-version': '2.6' },
+    hostedHeaders: { 'tfp-appname': 'HCP Terraform' },
+  },
+};

@@ -1,0 +1,158 @@
+/**
+ * Teams, mounts, policies and tokens of a seed. Each member, token and access counts as a thing of its own, so an edited seed
+ * can add one to an existing team.
+ */
+import { canonicalBlocks } from '../cluster-auth/address-blocks.ts';
+import { CLUSTER_AUTH_METHOD, storeMount } from '../cluster-auth/mounts.ts';
+import { tokenPolicies } from '../cluster-auth/policy-rules.ts';
+import { PLAIN_GRANT, storeToken } from '../cluster-auth/token-record.ts';
+import { stableId } from '../kernel/identifiers.ts';
+import { ensureServiceAccount, hashToken, registerApiToken } from '../kernel/tokens.ts';
+import type { Permission } from '../workspaces/permissions.ts';
+import { type AccessKind, type Grant, grantAccess } from '../workspaces/team-access.ts';
+import type { PolicySeed, ServiceTokenSeed, TeamSeed, TokenSeed } from './seed.ts';
+import {
+  addMember,
+  eachOf,
+  expiryOf,
+  givenColumns,
+  secondsOf,
+  type SeedContext,
+  seededId,
+  type Seeding,
+  tokensOf,
+  tokenTerms,
+} from './seeding.ts';
+
+export function applyTeam(context: SeedContext, seed: TeamSeed): void {
+  const isNew = (...part: string[]) => context.isNew('team', context.organizationName, seed.name, ...part);
+  const id = findOrMake(context, seed, isNew());
+  // Deleted since: then nothing of it is made again.
+  if (id === undefined) return;
+  eachOf(seed.members, (username) => {
+    if (isNew('member', username)) addTeamMember(context, id, username);
+  });
+  for (const [name, access] of Object.entries(seed['project-access'] ?? {})) {
+    const thingId = seededId(context, 'projects', name);
+    if (isNew('project-access', thingId)) give(context, 'project', { teamId: id, thingId, access });
+  }
+  for (const [name, access] of Object.entries(seed['workspace-access'] ?? {})) {
+    const thingId = seededId(context, 'workspaces', name);
+    if (!isNew('workspace-access', thingId)) continue;
+    give(context, 'workspace', {
+      teamId: id,
+      thingId,
+      ...(typeof access === 'string'
+        ? { access }
+        : { access: 'custom', permissions: access as readonly Permission[] }),
+    });
+  }
+  eachOf(tokensOf(seed), (token) => addToken(context, { id, name: seed.name, isNew }, token));
+}
+
+interface Team {
+  readonly id: string;
+  readonly name: string;
+  isNew(...part: string[]): boolean;
+}
+
+/** The id of the team, whatever it is called by now; undefined when it was seeded before and is gone. */
+function findOrMake(context: SeedContext, seed: TeamSeed, isNew: boolean): string | undefined {
+  const { database, organizationId, organizationName, now } = context;
+  const stable = stableId('team', organizationName, seed.name);
+  const known = database.get<{ id: string }>(
+    `SELECT id FROM teams WHERE organization_id = :organization AND (id = :id OR name = :name)
+     ORDER BY id = :id DESC LIMIT 1`,
+    { organization: organizationId, id: stable, name: seed.name },
+  );
+  if (!isNew) return known?.id;
+  const id = known?.id ?? stable;
+  if (known === undefined) {
+    const created_at = now.toISOString();
+    database.insert('teams', { id, organization_id: organizationId, name: seed.name, created_at });
+  }
+  // A team that is there already, because a stack wanted its owner, gets what the seed says and keeps the rest.
+  database.update(
+    'teams',
+    id,
+    givenColumns({
+      manage_workspaces: seed['manage-workspaces'],
+      read_workspaces: seed['read-workspaces'],
+      manage_projects: seed['manage-projects'],
+    }),
+  );
+  return id;
+}
+
+function addToken(context: SeedContext, team: Team, seed: TokenSeed): void {
+  if (!team.isNew('token', hashToken(seed.token))) return;
+  const { database, now } = context;
+  const userId = ensureServiceAccount(database, team.id, now);
+  registerApiToken(database, seed.token, { userId, teamId: team.id, ...tokenTerms(seed) }, now);
+}
+
+function addTeamMember(context: SeedContext, team: string, username: string): void {
+  addMember(context, username);
+  context.database.run(
+    'INSERT OR IGNORE INTO team_memberships (team_id, user_id) SELECT :team, id FROM users WHERE username = :username',
+    { team, username },
+  );
+}
+
+/** Whatever the seeded thing is called by now; nothing when it is gone. */
+function give(context: SeedContext, kind: AccessKind, grant: Grant): void {
+  const there = context.database.get(`SELECT 1 FROM ${kind}s WHERE id = :id`, { id: grant.thingId });
+  if (there !== undefined) grantAccess(context.database, kind, grant);
+}
+
+// What a seed says of the secrets service: mounts, policies and tokens.
+// Invariant: durations and times were checked by read-seed.ts; here they only become numbers.
+
+/** A cluster-auth mount in the root namespace; one that is there stays as it is. */
+export function applyMount({ database, now, isNew }: Seeding, path: string): void {
+  if (!isNew('mount', path)) return;
+  storeMount(database, { namespace: '', path, type: CLUSTER_AUTH_METHOD, settings: {} }, now);
+}
+
+/** A policy of the root namespace, its name in lower case, as the API keeps it; one of the same name is replaced. */
+export function applyPolicy({ database, isNew }: Seeding, policy: PolicySeed): void {
+  const name = policy.name.toLowerCase();
+  if (!isNew('policy', name)) return;
+  database.run(
+    `INSERT INTO service_policies (namespace, name, rules, source) VALUES ('', :name, :rules, '')
+     ON CONFLICT (namespace, name) DO UPDATE SET rules = excluded.rules, source = ''`,
+    { name, rules: JSON.stringify(policy.rules) },
+  );
+}
+
+/** A token of the root namespace. Without a ttl, a period or an end it lives for ever, and is not renewed. */
+export function applyServiceToken({ database, now, isNew }: Seeding, seed: ServiceTokenSeed): void {
+  if (!isNew('service-token', hashToken(seed.token))) return;
+  const period = secondsOf(seed.period);
+  const explicitMaxTtl = secondsOf(seed['explicit-max-ttl']);
+  const end = expiryOf(seed) ?? undefined;
+  const boundCidrs = canonicalBlocks(seed['bound-cidrs'] ?? []);
+  const asked = period || secondsOf(seed.ttl) || explicitMaxTtl;
+  const capped = explicitMaxTtl > 0 ? Math.min(asked, explicitMaxTtl) : asked;
+  const creationTtl = end === undefined ? capped : Math.trunc((end.getTime() - now.getTime()) / 1000);
+  const lasting = end ?? (capped > 0 ? new Date(now.getTime() + capped * 1000) : null);
+  storeToken(
+    database,
+    seed.token,
+    {
+      ...PLAIN_GRANT,
+      displayName: seed.name ?? 'seeded',
+      policies: tokenPolicies(seed.policies, false),
+      type: seed.type ?? 'service',
+      expiresAt: lasting,
+      creationTtl,
+      explicitMaxTtl,
+      period,
+      numUses: seed['num-uses'] ?? 0,
+      boundCidrs: boundCidrs.ok ? boundCidrs.value : [],
+      renewable: seed.renewable ?? (lasting !== null && seed.type !== 'batch'),
+      meta: seed.meta ?? null,
+    },
+    now,
+  );
+}

@@ -1,0 +1,106 @@
+/**
+ * When a workspace's resources are destroyed by themselves: an explicit time, or a duration without activity.
+ * Invariant: the explicit time and the duration are kept apart; an explicit time wins, and the time that follows from
+ * the duration is computed when it is read, so neither ever goes stale.
+ */
+import type { PointedProblem } from '../kernel/documents.ts';
+import { readTimestamp } from '../kernel/request-body.ts';
+import { keepAbsent } from './execution-settings.ts';
+import type { WorkspaceRecord, WorkspaceSettings } from './workspace-record.ts';
+import type { WorkspaceRequest } from './workspace-request.ts';
+
+const DURATION = /^[1-9]\d{0,3}[dh]$/;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+type AutoDestroySettings = Pick<
+  WorkspaceSettings,
+  'auto_destroy_at' | 'auto_destroy_activity_duration' | 'inherits_project_auto_destroy'
+>;
+
+interface AutoDestroySurroundings {
+  /** What the workspace's project says; null when it says nothing. */
+  readonly projectDuration: string | null;
+  /** Whether a date of its own ends the duration that it has or inherits. */
+  readonly dateEndsDuration: boolean;
+}
+
+export function resolveAutoDestroy(
+  current: WorkspaceSettings,
+  request: WorkspaceRequest,
+  surroundings: AutoDestroySurroundings,
+  problems: PointedProblem[],
+): AutoDestroySettings {
+  const duration = request.autoDestroyActivityDuration;
+  if (typeof duration === 'string' && !DURATION.test(duration)) {
+    problems.push({
+      detail: 'auto-destroy-activity-duration must be a number of 1 to 9999 followed by d or h',
+      pointer: '/data/attributes/auto-destroy-activity-duration',
+    });
+  }
+  const { projectDuration, dateEndsDuration } = surroundings;
+  const setsDate = dateEndsDuration && typeof request.autoDestroyAt === 'string';
+  const inherits = inheritsDuration(current, request, setsDate);
+  if (inherits && typeof duration === 'string' && projectDuration !== null && duration !== projectDuration) {
+    problems.push({
+      detail: `auto-destroy-activity-duration must be the project's (${projectDuration}) unless inherits-project-auto-destroy is false`,
+      pointer: '/data/attributes/auto-destroy-activity-duration',
+    });
+  }
+  const returnsToProject = dateEndsDuration && request.inheritsProjectAutoDestroy === true;
+  return {
+    auto_destroy_at: keepAbsent(
+      minuteOf(request.autoDestroyAt, problems),
+      returnsToProject ? null : current.auto_destroy_at,
+    ),
+    auto_destroy_activity_duration: keepAbsent(
+      duration,
+      setsDate ? null : current.auto_destroy_activity_duration,
+    ),
+    inherits_project_auto_destroy: Number(inherits),
+  };
+}
+
+/** Where the request does not say it: a date or a duration means that the workspace has its own, and null that it has none. */
+function inheritsDuration(current: WorkspaceSettings, request: WorkspaceRequest, setsDate: boolean): boolean {
+  const { inheritsProjectAutoDestroy: said, autoDestroyActivityDuration: duration } = request;
+  if (said !== undefined) return said;
+  if (setsDate) return false;
+  return duration === undefined ? current.inherits_project_auto_destroy === 1 : duration === null;
+}
+
+function minuteOf(text: string | null | undefined, problems: PointedProblem[]): string | null | undefined {
+  if (text === null || text === undefined) return text;
+  const time = readTimestamp(text);
+  if (time === undefined) {
+    problems.push({
+      detail: 'auto-destroy-at must be an ISO 8601 timestamp',
+      pointer: '/data/attributes/auto-destroy-at',
+    });
+    return undefined;
+  }
+  return toMinute(time);
+}
+
+function toMinute(time: number): string {
+  return new Date(Math.floor(time / MINUTE_MS) * MINUTE_MS).toISOString();
+}
+
+/** The attributes of a workspace document. */
+export function autoDestroyAttributes(record: WorkspaceRecord): Record<string, unknown> {
+  const { project_auto_destroy_duration: projectDuration } = record;
+  const inherits = projectDuration !== null && record.inherits_project_auto_destroy === 1;
+  const duration = inherits ? projectDuration : record.auto_destroy_activity_duration;
+  return {
+    'auto-destroy-at': record.auto_destroy_at ?? followingTime(record.latest_change_at, duration),
+    'auto-destroy-status': record.auto_destroy_status,
+    'auto-destroy-activity-duration': duration,
+    'inherits-project-auto-destroy': projectDuration === null ? null : inherits,
+  };
+}
+
+function followingTime(lastActivity: string, duration: string | null): string | null {
+  if (duration === null) return null;
+  const hours = Number.parseInt(duration, 10) * (duration.endsWith('d') ? 24 : 1);
+  return toMinute(Date.parse(lastActivity) + hours * HOUR_MS);
+}

@@ -1,0 +1,172 @@
+/**
+ * How long data is kept: GET, POST, PATCH and DELETE …/relationships/data-retention-policy of a workspace and of an
+ * organization (wire/workspaces 2.5). Each has at most one policy of its own; a workspace without one shows the organization's.
+ */
+import type { SqlParameters } from '../kernel/database.ts';
+import { invalid, notFound, type PointedProblem, type Resource } from '../kernel/documents.ts';
+import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../kernel/endpoint.ts';
+import { newId } from '../kernel/identifiers.ts';
+import { asObject, MemberReader } from '../kernel/request-body.ts';
+import type { Services } from '../kernel/services.ts';
+import { requireOrganization, requireOrganizationRight, requireWorkspace } from './access.ts';
+
+export const DELETE_OLDERS = 'data-retention-policy-delete-olders';
+export const DONT_DELETES = 'data-retention-policy-dont-deletes';
+/** The name that the first self-hosted releases used for the policy that deletes. */
+const LEGACY_DELETE_OLDERS = 'data-retention-policies';
+
+interface PolicyRow {
+  id: string;
+  type: string;
+  delete_older_than_n_days: number | null;
+}
+
+/** Whose policy a request is about. The caller has seen to it that it may. */
+interface Holder {
+  readonly column: 'workspace_id' | 'organization_id';
+  readonly id: string;
+  readonly organization: { readonly id: string; readonly name: string };
+}
+
+function workspaceHolder(services: Services, request: ApiRequest): Holder {
+  const { workspace } = requireWorkspace(services, request, 'can-update');
+  const organization = { id: workspace.organization_id, name: workspace.organization_name };
+  return { column: 'workspace_id', id: workspace.id, organization };
+}
+
+export function showRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request);
+  return showPolicy(
+    findPolicy(services, 'workspace_id', workspace.id) ??
+      findPolicy(services, 'organization_id', workspace.organization_id),
+  );
+}
+
+/** POST and PATCH. */
+export function putRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
+  return putPolicy(services, request, workspaceHolder(services, request));
+}
+
+export function deleteRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
+  return deletePolicy(services, request, workspaceHolder(services, request));
+}
+
+/** @throws ApiError 404 where there is none */
+function showPolicy(policy: PolicyRow | undefined): ApiAnswer {
+  if (policy === undefined) throw notFound('Data retention policy');
+  return ok({ data: policyResource(policy) });
+}
+
+/** Creates the policy or replaces it, also by one of the other type. @throws ApiError 422 */
+function putPolicy(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
+  const before = findPolicy(services, holder.column, holder.id);
+  const columns = requestedPolicy(request.body, before);
+  const id = before?.id ?? newId('drp');
+  const change = { id, days: columns.delete_older_than_n_days };
+  if (before === undefined) {
+    const row = { id, [holder.column]: holder.id, ...columns, created_at: services.now().toISOString() };
+    services.database.insert('data_retention_policies', row);
+    recordPolicyEvent(services, request, holder, { ...change, action: 'create' });
+  } else if (services.database.update('data_retention_policies', id, columns)) {
+    recordPolicyEvent(services, request, holder, { ...change, action: 'update' });
+  }
+  return ok({ data: policyResource({ id, ...columns }) });
+}
+
+/** @throws ApiError 404 where there is none */
+function deletePolicy(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
+  const policy = findPolicy(services, holder.column, holder.id);
+  if (policy === undefined) throw notFound('Data retention policy');
+  services.database.run('DELETE FROM data_retention_policies WHERE id = :id', { id: policy.id });
+  recordPolicyEvent(services, request, holder, {
+    id: policy.id,
+    action: 'destroy',
+    days: policy.delete_older_than_n_days,
+  });
+  return NO_CONTENT;
+}
+
+/** The one of this holder's own. */
+function findPolicy(services: Services, column: Holder['column'], id: string): PolicyRow | undefined {
+  return services.database.get<PolicyRow>(
+    `SELECT id, type, delete_older_than_n_days FROM data_retention_policies WHERE ${column} = :id`,
+    { id },
+  );
+}
+
+function policyResource(policy: PolicyRow): Resource {
+  const days = policy.delete_older_than_n_days;
+  return {
+    id: policy.id,
+    type: policy.type,
+    attributes: days === null ? {} : { 'delete-older-than-n-days': days },
+  };
+}
+
+type PolicyColumns = SqlParameters & { type: string; delete_older_than_n_days: number | null };
+
+/** A PATCH may leave the number of days out; it then stays as it was. */
+function requestedPolicy(body: unknown, before: PolicyRow | undefined): PolicyColumns {
+  const data = asObject(asObject(body)?.['data']);
+  const type = data?.['type'];
+  if (type === DONT_DELETES) return { type: DONT_DELETES, delete_older_than_n_days: null };
+  if (type !== DELETE_OLDERS && type !== LEGACY_DELETE_OLDERS) {
+    const detail = `type must be "${DELETE_OLDERS}" or "${DONT_DELETES}"`;
+    throw invalid([{ detail, pointer: '/data/type' }]);
+  }
+  const problems: PointedProblem[] = [];
+  const read = new MemberReader(asObject(data?.['attributes']) ?? {}, '/data/attributes', problems);
+  const days =
+    read.positiveInteger('delete-older-than-n-days') ?? before?.delete_older_than_n_days ?? undefined;
+  if (days === undefined && problems.length === 0) {
+    read.refuse('delete-older-than-n-days', 'delete-older-than-n-days is required');
+  }
+  if (days === undefined || problems.length > 0) throw invalid(problems);
+  return { type: DELETE_OLDERS, delete_older_than_n_days: days };
+}
+
+interface PolicyChange {
+  readonly id: string;
+  readonly action: 'create' | 'update' | 'destroy';
+  readonly days: number | null;
+}
+
+function recordPolicyEvent(
+  services: Services,
+  request: ApiRequest,
+  { organization }: Holder,
+  change: PolicyChange,
+): void {
+  services.recordEvent({
+    organizationId: organization.id,
+    actor: request.caller,
+    requestId: request.requestId,
+    resource: { id: change.id, type: 'data_retention_policy', action: change.action },
+    meta: {
+      ...(change.days === null ? {} : { delete_older_than_n_days: change.days }),
+      organization: organization.name,
+      organization_id: organization.id,
+    },
+  });
+}
+
+// How long the data of workspaces is kept that say nothing themselves: an organization's own retention policy (wire/workspaces 2.5).
+
+export function showOrganizationPolicy(services: Services, request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(services, request);
+  return showPolicy(findPolicy(services, 'organization_id', organization.id));
+}
+
+/** POST and PATCH. */
+export function putOrganizationPolicy(services: Services, request: ApiRequest): ApiAnswer {
+  return putPolicy(services, request, administered(services, request));
+}
+
+export function deleteOrganizationPolicy(services: Services, request: ApiRequest): ApiAnswer {
+  return deletePolicy(services, request, administered(services, request));
+}
+
+function administered(services: Services, request: ApiRequest): Holder {
+  const organization = requireOrganizationRight(services, request, 'administer');
+  return { column: 'organization_id', id: organization.id, organization };
+}

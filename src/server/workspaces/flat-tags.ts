@@ -1,0 +1,197 @@
+/**
+ * Flat tags of a workspace: GET, POST and DELETE …/relationships/tags. A tag exists once in an organization, and only while
+ * some workspace has it; a workspace's tags keep the order in which they were added.
+ */
+import type { Database } from '../kernel/database.ts';
+import { invalid, notFound, type PointedProblem, type Resource } from '../kernel/documents.ts';
+import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok, queryText } from '../kernel/endpoint.ts';
+import { newId } from '../kernel/identifiers.ts';
+import { describePage, pageWindow, requestedPage } from '../kernel/pagination.ts';
+import { asObject, readResourceList } from '../kernel/request-body.ts';
+import type { Services } from '../kernel/services.ts';
+import { requireWorkspace } from './access.ts';
+import { recordWorkspaceEvent, type WorkspaceRecord } from './workspace-record.ts';
+
+export interface TagRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  created_at: string;
+  instance_count: number;
+}
+
+export function listTags(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request);
+  const page = requestedPage(request.query);
+  const name = queryText(request.query, 'name') || null;
+  const from = `FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
+    WHERE wt.workspace_id = :workspace AND (:name IS NULL OR t.name = LOWER(:name))`;
+  const parameters = { workspace: workspace.id, name };
+  const count = services.database.get<{ total: number }>(`SELECT COUNT(*) AS total ${from}`, parameters);
+  const rows = services.database.all<TagRow>(
+    `SELECT t.*, (SELECT COUNT(*) FROM workspace_tags x WHERE x.tag_id = t.id) AS instance_count
+     ${from} ORDER BY wt.position LIMIT :limit OFFSET :offset`,
+    { ...parameters, ...pageWindow(page) },
+  );
+  return ok({
+    data: rows.map((row) => tagResource(row, workspace.organization_name)),
+    ...describePage(request, page, count?.total ?? 0),
+  });
+}
+
+export function tagResource(row: TagRow, organizationName: string): Resource {
+  return {
+    id: row.id,
+    type: 'tags',
+    attributes: { name: row.name, 'created-at': row.created_at, 'instance-count': row.instance_count },
+    relationships: { organization: { data: { id: organizationName, type: 'organizations' } } },
+  };
+}
+
+export function postTags(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
+  const names = requestedNames(services, request, workspace, normalTagName);
+  const added = addTags(services.database, workspace, names, services.now());
+  recordAddedTags(services, request, workspace, added);
+  return NO_CONTENT;
+}
+
+/** A name that no workspace carries, or none could, is no error: there is nothing to remove. */
+export function deleteTags(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
+  const names = requestedNames(services, request, workspace, lowerCase);
+  const carried = new Set(tagNamesOf(services.database, [workspace.id]).get(workspace.id));
+  services.database.run(
+    `DELETE FROM workspace_tags WHERE workspace_id = :workspace AND tag_id IN (
+       SELECT id FROM tags WHERE organization_id = :organization AND name IN (SELECT value FROM json_each(:names)))`,
+    { workspace: workspace.id, organization: workspace.organization_id, names: JSON.stringify(names) },
+  );
+  dropUnusedTags(services.database, workspace.organization_id);
+  const removed = [...new Set(names)].filter((name) => carried.has(name));
+  const meta = { 'tags-removed': removed };
+  if (removed.length > 0) recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+  return NO_CONTENT;
+}
+
+/** Gives the workspace these tags, in this order, behind those it has, and tells which it had not. Names must be normal ones. */
+export function addTags(
+  database: Database,
+  workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
+  names: readonly string[],
+  now: Date,
+): string[] {
+  return names.filter((name) => {
+    database.run(
+      `INSERT OR IGNORE INTO tags (id, organization_id, name, created_at) VALUES (:id, :organization, :name, :now)`,
+      { id: newId('tag'), organization: workspace.organization_id, name, now: now.toISOString() },
+    );
+    const added = database.run(
+      `INSERT OR IGNORE INTO workspace_tags (workspace_id, tag_id)
+       SELECT :workspace, id FROM tags WHERE organization_id = :organization AND name = :name`,
+      { workspace: workspace.id, organization: workspace.organization_id, name },
+    );
+    return added > 0;
+  });
+}
+
+/** What the audit trail learns of tags that a workspace was given; nothing where it had all of them. */
+export function recordAddedTags(
+  services: Services,
+  request: ApiRequest,
+  workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
+  added: readonly string[],
+): void {
+  const meta = { 'tags-added': added };
+  if (added.length > 0) recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+}
+
+/** Forgets the organization's tags that no workspace carries any more. */
+export function dropUnusedTags(database: Database, organizationId: string): void {
+  database.run(
+    `DELETE FROM tags WHERE organization_id = :organization
+     AND NOT EXISTS (SELECT 1 FROM workspace_tags wt WHERE wt.tag_id = tags.id)`,
+    { organization: organizationId },
+  );
+}
+
+/** The tag names of many workspaces in one query, each workspace's in the order of adding. */
+export function tagNamesOf(database: Database, workspaceIds: readonly string[]): Map<string, string[]> {
+  const rows = database.all<{ workspace_id: string; name: string }>(
+    `SELECT wt.workspace_id, t.name FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
+     WHERE wt.workspace_id IN (SELECT value FROM json_each(:ids)) ORDER BY wt.position`,
+    { ids: JSON.stringify(workspaceIds) },
+  );
+  const names = new Map(workspaceIds.map((id): [string, string[]] => [id, []]));
+  for (const row of rows) names.get(row.workspace_id)?.push(row.name);
+  return names;
+}
+
+/**
+ * The tags a body names, by id or by name. `readName` gives the name as it is kept, and undefined for what is refused.
+ * @throws ApiError 404 for an unknown id, 422 for what is no tag
+ */
+function requestedNames(
+  services: Services,
+  request: ApiRequest,
+  workspace: WorkspaceRecord,
+  readName: (value: unknown) => string | undefined,
+): string[] {
+  const problems: PointedProblem[] = [];
+  const names = readResourceList(request.body, 'tags').flatMap((item, index) => {
+    const name =
+      item['id'] === undefined || item['id'] === ''
+        ? readName(asObject(item['attributes'])?.['name'])
+        : nameOfTag(services, workspace, item['id']);
+    if (name !== undefined) return [name];
+    problems.push({ detail: TAG_NAME_RULE, pointer: `/data/${index}/attributes/name` });
+    return [];
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return names;
+}
+
+function lowerCase(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.toLowerCase() : undefined;
+}
+
+function nameOfTag(services: Services, workspace: WorkspaceRecord, id: unknown): string {
+  const tag = services.database.get<{ name: string }>(
+    'SELECT name FROM tags WHERE id = :id AND organization_id = :organization',
+    { id: String(id), organization: workspace.organization_id },
+  );
+  if (tag === undefined) throw notFound('Tag');
+  return tag.name;
+}
+
+// Flat tags as text: how a list of them is read.
+// Invariant: names are lower case, whatever the client wrote; a tag and its capitalised twin are the same tag.
+
+const TAG_NAME = /^[a-z0-9]([a-z0-9:_-]*[a-z0-9])?$/;
+const MAX_TAG_NAME_LENGTH = 255;
+
+/** The name as it is kept; undefined when it cannot be one. */
+export function normalTagName(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const name = value.toLowerCase();
+  return name.length <= MAX_TAG_NAME_LENGTH && TAG_NAME.test(name) ? name : undefined;
+}
+
+export const TAG_NAME_RULE =
+  'A tag name holds letters, digits, ":", "-" and "_", and begins and ends with a letter or a digit';
+
+/** Reads `relationships.tags` of a create; undefined when there is none. */
+export function readTagNames(relationship: unknown, problems: PointedProblem[]): string[] | undefined {
+  if (relationship === undefined) return undefined;
+  const pointer = '/data/relationships/tags/data';
+  const data = asObject(relationship)?.['data'];
+  if (!Array.isArray(data)) {
+    problems.push({ detail: 'tags must be a list of tags', pointer });
+    return undefined;
+  }
+  return data.flatMap((item: unknown, index) => {
+    const name = normalTagName(asObject(asObject(item)?.['attributes'])?.['name']);
+    if (name !== undefined) return [name];
+    problems.push({ detail: TAG_NAME_RULE, pointer: `${pointer}/${index}/attributes/name` });
+    return [];
+  });
+}

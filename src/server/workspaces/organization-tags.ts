@@ -1,0 +1,109 @@
+/**
+ * The flat tags of all workspaces of an organization: GET and DELETE /organizations/:organization_name/tags, and giving
+ * one to workspaces: POST /tags/:tag_id/relationships/workspaces.
+ * Invariants: a tag is listed as long as some workspace carries it; counts tell of all workspaces, lists of tags do not
+ * tell which.
+ */
+import { type GuardedWorkspace, readableCondition, workspacePermissions } from './permissions.ts';
+import { readIdentifiers } from '../kernel/request-body.ts';
+import { type ApiAnswer, type ApiRequest, NO_CONTENT, queryText } from '../kernel/endpoint.ts';
+import { invalid, notFound } from '../kernel/documents.ts';
+import { pagedAnswer } from '../kernel/pagination.ts';
+import type { Services } from '../kernel/services.ts';
+import {
+  requireOfOrganization,
+  requireOrganization,
+  requireOrganizationRight,
+  requireWorkspace,
+} from './access.ts';
+import { recordWorkspaceEvent } from './workspace-record.ts';
+import { addTags, recordAddedTags, type TagRow, tagResource } from './flat-tags.ts';
+
+/**
+ * `q` is a part of the name; `filter[exclude][taggable][id]` leaves out what that workspace carries,
+ * if the caller can read it.
+ */
+export function listOrganizationTags(services: Services, request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(services, request);
+  const query = {
+    select: 't.*, (SELECT COUNT(*) FROM workspace_tags x WHERE x.tag_id = t.id) AS instance_count',
+    from: `tags t WHERE t.organization_id = :organization AND INSTR(t.name, LOWER(:part)) > 0
+      AND t.id NOT IN (
+        SELECT x.tag_id FROM workspace_tags x JOIN workspaces w ON w.id = x.workspace_id
+        WHERE w.id = :excluded AND ${readableCondition(request.caller, organization.id)})`,
+    order: 't.name',
+    parameters: {
+      organization: organization.id,
+      part: queryText(request.query, 'q') ?? '',
+      teams: JSON.stringify(request.caller.teamIds),
+      excluded: queryText(request.query, 'filter[exclude][taggable][id]') ?? '',
+    },
+  };
+  return pagedAnswer<TagRow>(services, request, query, (rows) =>
+    rows.map((row) => tagResource(row, organization.name)),
+  );
+}
+
+/** Takes tags away from all workspaces that carry them. */
+export function deleteOrganizationTags(services: Services, request: ApiRequest): ApiAnswer {
+  const organization = requireOrganizationRight(services, request, 'manageWorkspaces');
+  const ids = readIdentifiers(request.body, 'tags').map(({ id }) => id);
+  const known = services.database.all<{ id: string }>(
+    'SELECT id FROM tags WHERE organization_id = :organization AND id IN (SELECT value FROM json_each(:ids))',
+    { organization: organization.id, ids: JSON.stringify(ids) },
+  );
+  if (known.length < new Set(ids).size) throw notFound('Tag');
+  const losing = services.database.all<{ id: string; names: string }>(
+    `SELECT x.workspace_id AS id, json_group_array(t.name ORDER BY x.position) AS names
+     FROM workspace_tags x JOIN tags t ON t.id = x.tag_id
+     WHERE t.id IN (SELECT value FROM json_each(:ids)) GROUP BY x.workspace_id ORDER BY x.workspace_id`,
+    { ids: JSON.stringify(ids) },
+  );
+  services.database.run('DELETE FROM tags WHERE id IN (SELECT value FROM json_each(:ids))', {
+    ids: JSON.stringify(ids),
+  });
+  for (const { id, names } of losing) {
+    const meta = { 'tags-removed': JSON.parse(names) as string[] };
+    const workspace = { id, organization_id: organization.id };
+    recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+  }
+  return NO_CONTENT;
+}
+
+/** For who may manage the tags of all these workspaces. */
+export function tagWorkspaces(services: Services, request: ApiRequest): ApiAnswer {
+  const found = services.database.get<TagRow>('SELECT * FROM tags WHERE id = :id', {
+    id: request.params['tag_id'] ?? '',
+  });
+  const tag = requireOfOrganization(request, found, 'Tag');
+  requireTagger(services, request, tag.organization_id);
+  const ids = readIdentifiers(request.body, 'workspaces').map(({ id }) => id);
+  for (const [index, id] of ids.entries()) {
+    const params = { workspace_id: id };
+    const { workspace } = requireWorkspace(services, { ...request, params }, 'can-manage-tags');
+    if (workspace.organization_id !== tag.organization_id) {
+      throw invalid([
+        { detail: 'The workspace is one of another organization', pointer: `/data/${index}/id` },
+      ]);
+    }
+    const added = addTags(services.database, workspace, [tag.name], services.now());
+    recordAddedTags(services, request, workspace, added);
+  }
+  return NO_CONTENT;
+}
+
+/**
+ * The body says which workspaces are to be tagged; who may tag none is told that before it is read.
+ * @throws ApiError 404
+ */
+function requireTagger({ database }: Services, { caller }: ApiRequest, organizationId: string): void {
+  const rights = caller.organizations.get(organizationId);
+  if (rights?.manageWorkspaces || rights?.manageProjects) return;
+  const workspaces = database.all<GuardedWorkspace>(
+    `SELECT w.id, w.organization_id, 0 AS allow_force_delete_workspaces
+     FROM workspaces w WHERE w.organization_id = :organization AND ${readableCondition(caller, organizationId)}`,
+    { organization: organizationId, teams: JSON.stringify(caller.teamIds) },
+  );
+  const permissions = workspacePermissions(database, caller, workspaces);
+  if (![...permissions.values()].some((may) => may['can-manage-tags'])) throw notFound('Workspace');
+}

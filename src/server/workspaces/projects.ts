@@ -1,0 +1,275 @@
+/** The endpoints of projects, and the settings that a request leads to. */
+import type { Caller } from '../kernel/caller.ts';
+import type { Database, SqlParameters } from '../kernel/database.ts';
+import { conflict, forbidden, invalid, type PointedProblem } from '../kernel/documents.ts';
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  created,
+  type Endpoint,
+  NO_CONTENT,
+  ok,
+  on,
+  queryList,
+  queryText,
+} from '../kernel/endpoint.ts';
+import { newId } from '../kernel/identifiers.ts';
+import { pagedAnswer } from '../kernel/pagination.ts';
+import { asObject, type BodyObject, MemberReader, readResource, TEXT_LIMIT } from '../kernel/request-body.ts';
+import type { Services } from '../kernel/services.ts';
+import { projectRights, requireOrganization, requireOrganizationRight } from './access.ts';
+import {
+  addProjectTagBindings,
+  includeBindings,
+  includesBindings,
+  listEffectiveProjectTagBindings,
+  listProjectTagBindings,
+  patchProjectTagBindings,
+  PROJECT_COLUMNS,
+  PROJECT_TABLES,
+  projectResource,
+  type ProjectRow,
+  projectsById,
+  recordProjectEvent,
+  replaceProjectTagBindings,
+  requireProject,
+  requireProjectRight,
+  visibleProjects,
+} from './project-record.ts';
+import { readTagBindings, replaceTagBindings, type TagBinding } from './tag-bindings.ts';
+import { boundConditions } from './workspace-filters.ts';
+import { EXECUTION_MODES } from './workspace-record.ts';
+
+const COLLECTION = '/organizations/:organization_name/projects';
+const BY_ID = '/projects/:project_id';
+
+export const PROJECT_ENDPOINTS: readonly Endpoint[] = [
+  on('GET', COLLECTION, listProjects),
+  on('POST', COLLECTION, createProject),
+  on('GET', BY_ID, showProject),
+  on('PATCH', BY_ID, updateProject),
+  on('DELETE', BY_ID, deleteProject),
+  on('GET', `${BY_ID}/tag-bindings`, listProjectTagBindings),
+  on('PATCH', `${BY_ID}/tag-bindings`, patchProjectTagBindings),
+  on('GET', `${BY_ID}/effective-tag-bindings`, listEffectiveProjectTagBindings),
+  on('GET', `${BY_ID}/relationships/tag-bindings`, listProjectTagBindings),
+  on('POST', `${BY_ID}/relationships/tag-bindings`, addProjectTagBindings),
+  on('PATCH', `${BY_ID}/relationships/tag-bindings`, replaceProjectTagBindings),
+];
+
+// GET, POST, PATCH and DELETE of projects.
+// Invariants: every organization keeps its default project; a project that has workspaces is not deleted.
+
+/** GET /organizations/:organization_name/projects. `filter[names]`, `q` for a part of the name, `filter[tagged]` for tag bindings. */
+function listProjects(services: Services, request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(services, request);
+  const visible = visibleProjects(request.caller, organization.id);
+  const tagged = boundConditions(
+    request.query,
+    services.dialects.workspaces,
+    (matches) =>
+      `p.id IN (SELECT b.project_id FROM tag_bindings b WHERE b.project_id IS NOT NULL AND ${matches})`,
+  );
+  const query = {
+    select: PROJECT_COLUMNS,
+    from: `${PROJECT_TABLES} WHERE p.organization_id = :organization AND ${visible.sql}
+      AND INSTR(LOWER(p.name), LOWER(:part)) > 0
+      AND (:names = '[]' OR p.name IN (SELECT value FROM json_each(:names)))
+      ${tagged.map(({ sql }) => `AND (${sql})`).join(' ')}`,
+    order: 'p.name',
+    parameters: {
+      ...visible.parameters,
+      ...Object.assign({}, ...tagged.map(({ parameters }) => parameters)),
+      organization: organization.id,
+      part: queryText(request.query, 'q') ?? '',
+      names: JSON.stringify(queryList(request.query, 'filter[names]')),
+    },
+  };
+  const withBindings = includesBindings(request.query);
+  return pagedAnswer<ProjectRow>(services, request, query, (rows) => {
+    const resources = rows.map((row) => shown(services, request.caller, row));
+    return withBindings ? includeBindings(services.database, resources) : resources;
+  });
+}
+
+/** GET /projects/:project_id */
+function showProject(services: Services, request: ApiRequest): ApiAnswer {
+  const { project, rights } = requireProject(services, request);
+  const resource = projectResource(project, rights);
+  if (!includesBindings(request.query)) return ok({ data: resource });
+  const { data, included } = includeBindings(services.database, [resource]);
+  return ok({ data: data[0], included });
+}
+
+/** POST /organizations/:organization_name/projects */
+function createProject(services: Services, request: ApiRequest): ApiAnswer {
+  const { database } = services;
+  const { id: organizationId } = requireOrganizationRight(services, request, 'manageProjects');
+  const { columns, tagBindings } = resolveProjectSettings(database, request.body, {
+    organizationId,
+    names: services.dialects.workspaces.projectNames,
+  });
+  const id = newId('prj');
+  const createdAt = services.now().toISOString();
+  database.insert('projects', { id, organization_id: organizationId, ...columns, created_at: createdAt });
+  replaceTagBindings(database, { project_id: id }, tagBindings ?? [], services.now());
+  recordProjectEvent(services, request, { id, organization_id: organizationId }, { action: 'create' });
+  return created(document(services, request.caller, id));
+}
+
+/** PATCH /projects/:project_id */
+function updateProject(services: Services, request: ApiRequest): ApiAnswer {
+  const { database } = services;
+  const project = requireProjectRight(services, request, 'update-project');
+  const { columns, tagBindings } = resolveProjectSettings(database, request.body, {
+    organizationId: project.organization_id,
+    names: services.dialects.workspaces.projectNames,
+    before: project,
+  });
+  const isSet = database.update('projects', project.id, columns);
+  const isBound =
+    tagBindings !== undefined &&
+    replaceTagBindings(database, { project_id: project.id }, tagBindings, services.now());
+  if (isSet || isBound) recordProjectEvent(services, request, project, { action: 'update' });
+  return ok(document(services, request.caller, project.id));
+}
+
+/** DELETE /projects/:project_id: 403 for who sees it and may not. */
+function deleteProject(services: Services, request: ApiRequest): ApiAnswer {
+  const { project, rights } = requireProject(services, request);
+  if (!rights.has('delete-project')) throw forbidden('Deleting a project needs an admin of the project');
+  if (project.is_default === 1) throw conflict('The default project of an organization cannot be deleted');
+  if (project.workspace_count > 0) {
+    throw conflict('The project has workspaces and cannot be deleted: move or delete them first');
+  }
+  services.database.run('DELETE FROM projects WHERE id = :id', { id: project.id });
+  recordProjectEvent(services, request, project, { action: 'destroy' });
+  return NO_CONTENT;
+}
+
+function document(services: Services, caller: Caller, id: string): { data: unknown } {
+  return { data: projectsById(services.database, [id]).map((row) => shown(services, caller, row))[0] };
+}
+
+function shown({ database }: Services, caller: Caller, row: ProjectRow) {
+  return projectResource(row, projectRights(database, caller, row));
+}
+
+// From a request to what a project shall be.
+// Invariant: nothing is written here; a refusal names every problem.
+
+const DURATION = /^[1-9]\d{0,3}[dh]$/;
+
+interface ProjectContext {
+  readonly organizationId: string;
+  /** What a name looks like; undefined where any text is one. */
+  readonly names: RegExp | undefined;
+  /** undefined for a new project. */
+  readonly before?: ProjectRow;
+}
+
+interface ProjectSettings {
+  readonly columns: SqlParameters;
+  /** undefined: they stay as they are. */
+  readonly tagBindings: readonly TagBinding[] | undefined;
+}
+
+/** @throws ApiError 422 */
+function resolveProjectSettings(database: Database, body: unknown, context: ProjectContext): ProjectSettings {
+  const problems: PointedProblem[] = [];
+  const { attributes, relationships } = readResource(body, 'projects', context.before?.id);
+  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const { before } = context;
+  const keep = <T>(value: T | undefined, current: T | undefined): T | null =>
+    value === undefined ? (current ?? null) : value;
+  const duration = read.nullableText('auto-destroy-activity-duration');
+  if (typeof duration === 'string' && !DURATION.test(duration)) {
+    read.refuse(
+      'auto-destroy-activity-duration',
+      'auto-destroy-activity-duration must be a number of 1 to 9999 followed by d or h',
+    );
+  }
+  const columns = {
+    name: read.name() ?? before?.name ?? '',
+    description: keep(read.nullableText('description', TEXT_LIMIT), before?.description),
+    auto_destroy_activity_duration: keep(duration, before?.auto_destroy_activity_duration),
+    ...readDefaults(database, read, { attributes, relationships }, { context, problems }),
+  };
+  checkName(database, read, columns.name, context);
+  const tagBindings = readTagBindings(relationships['tag-bindings'], problems);
+  if (problems.length > 0) throw invalid(problems);
+  return { columns, tagBindings };
+}
+
+/** What the project's workspaces inherit. An overwrite that is false drops the project's own value. */
+function readDefaults(
+  database: Database,
+  read: MemberReader,
+  { attributes, relationships }: { readonly attributes: BodyObject; readonly relationships: BodyObject },
+  { context, problems }: { readonly context: ProjectContext; readonly problems: PointedProblem[] },
+) {
+  const overwrites = asObject(attributes['setting-overwrites']);
+  const asked = read.nullableWord('default-execution-mode', EXECUTION_MODES);
+  const mode = asked === undefined ? (context.before?.default_execution_mode ?? null) : asked;
+  const pool = askedPool(read, relationships['default-agent-pool']);
+  // A mode without agents that is asked for drops the pool, unless the request names one.
+  const keepsPool = asked === undefined || asked === null || asked === 'agent';
+  const kept = keepsPool ? (context.before?.default_agent_pool_id ?? null) : null;
+  if (pool !== undefined && pool.id !== null && !isPoolOf(database, context.organizationId, pool.id)) {
+    problems.push({ detail: 'The agent pool does not exist in this organization', pointer: pool.pointer });
+  }
+  const settled = {
+    default_execution_mode: overwrites?.['default-execution-mode'] === false ? null : mode,
+    default_agent_pool_id:
+      overwrites?.['default-agent-pool'] === false ? null : pool === undefined ? kept : pool.id,
+  };
+  if (settled.default_execution_mode === 'agent' && settled.default_agent_pool_id === null) {
+    read.refuse('default-execution-mode', 'The execution mode "agent" needs a default agent pool');
+  }
+  return settled;
+}
+
+/** The pool that a request names, by the relationship or by an attribute, whose empty text means none; undefined where it names none. */
+function askedPool(
+  read: MemberReader,
+  relationship: unknown,
+): { readonly id: string | null; readonly pointer: string } | undefined {
+  if (relationship !== undefined) {
+    const data = asObject(relationship)?.['data'];
+    const id = asObject(data)?.['id'];
+    const pointer = '/data/relationships/default-agent-pool/data/id';
+    return { id: data === null ? null : typeof id === 'string' ? id : '', pointer };
+  }
+  const id = read.nullableText('default-agent-pool-id');
+  return id === undefined ? undefined : { id: id || null, pointer: '/data/attributes/default-agent-pool-id' };
+}
+
+function isPoolOf(database: Database, organization: string, id: string): boolean {
+  const parameters = { id, organization };
+  return (
+    database.get(
+      'SELECT 1 FROM agent_pools WHERE id = :id AND organization_id = :organization',
+      parameters,
+    ) !== undefined
+  );
+}
+
+function checkName(
+  database: Database,
+  read: MemberReader,
+  name: string,
+  { organizationId, before, names }: ProjectContext,
+): void {
+  if (name === '') read.refuse('name', 'Name is required');
+  if (name === '' || name === before?.name) return;
+  if (names !== undefined && !names.test(name))
+    read.refuse('name', 'Name can only include letters, numbers, spaces, -, and _, and no space at its ends');
+  const taken = database.get(
+    'SELECT 1 FROM projects WHERE organization_id = :organization AND name = :name',
+    {
+      organization: organizationId,
+      name,
+    },
+  );
+  if (taken !== undefined) read.refuse('name', 'Name has already been taken');
+}

@@ -1,0 +1,173 @@
+/**
+ * Which workspaces may read a workspace's state: GET, PATCH, POST and DELETE …/relationships/remote-state-consumers.
+ * Invariants: a write is done whole or not at all; it never touches the consumers themselves (their `updated-at` stays);
+ * a workspace that shares with everyone, or with its project, has no list to write to.
+ */
+import { readableCondition } from './permissions.ts';
+import { readIdentifiers } from '../kernel/request-body.ts';
+import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok, querySwitch } from '../kernel/endpoint.ts';
+import { invalid, notFound, type PointedProblem } from '../kernel/documents.ts';
+import { describePage, requestedPage, requestedStart } from '../kernel/pagination.ts';
+import type { Services } from '../kernel/services.ts';
+import { requireWorkspace } from './access.ts';
+import { BY_NAME, pageOfWorkspaces } from './workspace-list.ts';
+import type { Condition } from './workspace-filters.ts';
+import { workspaceResources } from './workspace-document.ts';
+import { recordWorkspaceEvent, type WorkspaceRecord } from './workspace-record.ts';
+
+/**
+ * The consumers that the caller can read; every other workspace of the organization while sharing is global, and of the
+ * project while it is with that. `show_only_configured` asks for those that the workspace's own list holds meanwhile.
+ */
+export function listRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request);
+  const page = requestedPage(request.query);
+  const { hasListSwitches } = services.dialects.workspaces;
+  const configuredOnly = hasListSwitches && querySwitch(request.query, 'show_only_configured');
+  const consumers = configuredOnly ? configuredConsumersOf(workspace) : consumersOf(workspace);
+  const conditions = [consumers, readable(request, workspace)];
+  const after = requestedStart(request.query);
+  const found = pageOfWorkspaces(services.database, { conditions, sort: BY_NAME, page, after });
+  return ok({
+    data: workspaceResources(services, request, found.records),
+    ...describePage(request, page, found.totalCount, found.end),
+  });
+}
+
+function consumersOf(workspace: WorkspaceRecord): Condition {
+  if (workspace.global_remote_state === 1) {
+    return {
+      sql: 'w.organization_id = :organization AND w.id <> :subject',
+      parameters: { organization: workspace.organization_id, subject: workspace.id },
+    };
+  }
+  if (workspace.project_remote_state === 1) {
+    return {
+      sql: 'w.project_id = :project AND w.id <> :subject',
+      parameters: { project: workspace.project_id, subject: workspace.id },
+    };
+  }
+  return configuredConsumersOf(workspace);
+}
+
+function configuredConsumersOf(workspace: WorkspaceRecord): Condition {
+  return {
+    sql: 'w.id IN (SELECT consumer_id FROM remote_state_consumers WHERE workspace_id = :subject)',
+    parameters: { subject: workspace.id },
+  };
+}
+
+function readable(request: ApiRequest, workspace: WorkspaceRecord): Condition {
+  return {
+    sql: readableCondition(request.caller, workspace.organization_id),
+    parameters: { teams: JSON.stringify(request.caller.teamIds) },
+  };
+}
+
+export function addRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace, consumerIds } = requireWritableList(services, request);
+  const added = addConsumers(services, workspace.id, consumerIds);
+  recordConsumers(services, request, workspace, { changed: added, meta: 'remote-state-consumers-added' });
+  return NO_CONTENT;
+}
+
+export function removeRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace, consumerIds } = requireWritableList(services, request);
+  const removed = services.database.all<ConsumerRow>(
+    `DELETE FROM remote_state_consumers
+     WHERE workspace_id = :id AND consumer_id IN (SELECT value FROM json_each(:consumers)) RETURNING consumer_id`,
+    { id: workspace.id, consumers: JSON.stringify(consumerIds) },
+  );
+  recordConsumers(services, request, workspace, { changed: removed, meta: 'remote-state-consumers-removed' });
+  return NO_CONTENT;
+}
+
+/** Replacing the whole list may cut off workspaces that the caller cannot see, so it takes a manager of all of them. */
+export function replaceRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
+  const { organization_id: organization } = requireWorkspace(services, request, 'can-update').workspace;
+  if (!request.caller.organizations.get(organization)?.manageWorkspaces) throw notFound('Workspace');
+  const { workspace, consumerIds } = requireWritableList(services, request);
+  const removed = services.database.run(
+    `DELETE FROM remote_state_consumers
+     WHERE workspace_id = :id AND consumer_id NOT IN (SELECT value FROM json_each(:consumers))`,
+    { id: workspace.id, consumers: JSON.stringify(consumerIds) },
+  );
+  const added = addConsumers(services, workspace.id, consumerIds);
+  if (removed > 0 || added.length > 0) {
+    const meta = { 'remote-state-consumers': consumerIds };
+    recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+  }
+  return NO_CONTENT;
+}
+
+interface ConsumerRow {
+  consumer_id: string;
+}
+
+/** @returns those that were not there */
+function addConsumers(
+  services: Services,
+  workspaceId: string,
+  consumerIds: readonly string[],
+): ConsumerRow[] {
+  return services.database.all<ConsumerRow>(
+    `INSERT OR IGNORE INTO remote_state_consumers (workspace_id, consumer_id)
+     SELECT :id, value FROM json_each(:consumers) RETURNING consumer_id`,
+    { id: workspaceId, consumers: JSON.stringify(consumerIds) },
+  );
+}
+
+/** Tells the audit trail which consumers came or went, under the name `meta`; nothing where none did. */
+function recordConsumers(
+  services: Services,
+  request: ApiRequest,
+  workspace: WorkspaceRecord,
+  { changed, meta }: { readonly changed: readonly ConsumerRow[]; readonly meta: string },
+): void {
+  if (changed.length === 0) return;
+  const ids = changed.map((row) => row.consumer_id);
+  recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { [meta]: ids } });
+}
+
+/** What all three writes ask for: an admin, a list of its own, and consumers that exist and can be read. */
+function requireWritableList(
+  services: Services,
+  request: ApiRequest,
+): { workspace: WorkspaceRecord; consumerIds: string[] } {
+  const { workspace } = requireWorkspace(services, request, 'can-update');
+  const sharing = [
+    ['global-remote-state', workspace.global_remote_state],
+    ['project-remote-state', workspace.project_remote_state],
+  ] as const;
+  for (const [name, isOn] of sharing) {
+    const detail = `Remote state consumers cannot be changed while ${name} is true`;
+    if (isOn === 1) throw invalid([{ detail, pointer: '/data' }]);
+  }
+  const consumerIds = readIdentifiers(request.body, 'workspaces').map(({ id }) => id);
+  const known = readableAmong(services, request, workspace, consumerIds);
+  const problems = consumerIds.flatMap((id, index): PointedProblem[] => {
+    const pointer = `/data/${index}/id`;
+    if (id === workspace.id)
+      return [{ detail: 'A workspace cannot be its own remote state consumer', pointer }];
+    return known.has(id)
+      ? []
+      : [{ detail: `The workspace "${id}" does not exist or cannot be read`, pointer }];
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return { workspace, consumerIds };
+}
+
+function readableAmong(
+  services: Services,
+  request: ApiRequest,
+  workspace: WorkspaceRecord,
+  ids: readonly string[],
+): Set<string> {
+  const { sql, parameters } = readable(request, workspace);
+  const rows = services.database.all<{ id: string }>(
+    `SELECT w.id FROM workspaces w
+     WHERE w.organization_id = :organization AND w.id IN (SELECT value FROM json_each(:ids)) AND ${sql}`,
+    { ...parameters, organization: workspace.organization_id, ids: JSON.stringify(ids) },
+  );
+  return new Set(rows.map((row) => row.id));
+}

@@ -1,0 +1,198 @@
+/**
+ * The outputs of state versions: one row each, shown alone and with workspaces. A list never shows the value of a sensitive
+ * output; only the answer for that one output does.
+ */
+import type { Database } from '../kernel/database.ts';
+import { notFound, type Resource } from '../kernel/documents.ts';
+import { type ApiAnswer, type ApiRequest, ok } from '../kernel/endpoint.ts';
+import { stableId } from '../kernel/identifiers.ts';
+import { pagedAnswer } from '../kernel/pagination.ts';
+import { asObject } from '../kernel/request-body.ts';
+import type { Services } from '../kernel/services.ts';
+import { requireOwned, requireWorkspace } from './access.ts';
+import { stateVersionById } from './state-version-record.ts';
+
+export interface OutputRow {
+  id: string;
+  state_version_id: string;
+  name: string;
+  /** JSON. */
+  detailed_type: string;
+  /** JSON. */
+  value: string;
+  sensitive: number;
+}
+
+/** Makes these the outputs of a state version. */
+export function replaceOutputs(
+  database: Database,
+  stateVersionId: string,
+  outputs: readonly StateOutput[],
+): void {
+  database.run('DELETE FROM state_version_outputs WHERE state_version_id = :id', { id: stateVersionId });
+  for (const { name, type, value, sensitive } of outputs) {
+    database.insert('state_version_outputs', {
+      id: stableId('wsout', stateVersionId, name),
+      state_version_id: stateVersionId,
+      name,
+      detailed_type: JSON.stringify(type),
+      value: JSON.stringify(value),
+      sensitive: Number(sensitive),
+    });
+  }
+}
+
+/** The outputs of many state versions in one query, by name. */
+export function outputsOf(database: Database, stateVersionIds: readonly string[]): Map<string, OutputRow[]> {
+  const rows = database.all<OutputRow>(
+    `SELECT * FROM state_version_outputs
+     WHERE state_version_id IN (SELECT value FROM json_each(:ids)) ORDER BY name`,
+    { ids: JSON.stringify(stateVersionIds) },
+  );
+  return Map.groupBy(rows, (row) => row.state_version_id);
+}
+
+/** `type` is what the place calls it: the outputs of a workspace are `workspace-outputs`. */
+export function outputResource(
+  row: OutputRow,
+  { type = 'state-version-outputs', reveal = false }: { type?: string; reveal?: boolean } = {},
+): Resource {
+  const value: unknown = JSON.parse(row.value);
+  return {
+    id: row.id,
+    type,
+    attributes: {
+      name: row.name,
+      sensitive: row.sensitive === 1,
+      type: simpleType(value),
+      'detailed-type': JSON.parse(row.detailed_type),
+      value: row.sensitive === 1 && !reveal ? null : value,
+    },
+    links: { self: `/api/v2/state-version-outputs/${row.id}` },
+  };
+}
+
+function simpleType(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** GET /state-versions/:state_version_id/outputs */
+export function listOutputs(services: Services, request: ApiRequest): ApiAnswer {
+  const { record } = requireOwned(
+    services,
+    request,
+    stateVersionById(services.database, request.params['state_version_id'] ?? ''),
+    { what: 'State version', permission: 'can-read-state-outputs' },
+  );
+  return outputsAnswer(services, request, record.id);
+}
+
+/** GET /workspaces/:workspace_id/current-state-version-outputs */
+export function listCurrentOutputs(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request, 'can-read-state-outputs');
+  if (workspace.current_state_version_id === null) throw notFound('Current state version');
+  return outputsAnswer(services, request, workspace.current_state_version_id);
+}
+
+function outputsAnswer(services: Services, request: ApiRequest, stateVersionId: string): ApiAnswer {
+  const query = {
+    select: 'o.*',
+    from: 'state_version_outputs o WHERE o.state_version_id = :id',
+    order: 'o.name',
+    parameters: { id: stateVersionId },
+  };
+  return pagedAnswer<OutputRow>(services, request, query, (rows) => rows.map((row) => outputResource(row)));
+}
+
+/** GET /state-version-outputs/:output_id */
+export function showOutput(services: Services, request: ApiRequest): ApiAnswer {
+  const row = services.database.get<OutputRow & { workspace_id: string }>(
+    `SELECT o.*, s.workspace_id FROM state_version_outputs o JOIN state_versions s ON s.id = o.state_version_id
+     WHERE o.id = :id`,
+    { id: request.params['output_id'] ?? '' },
+  );
+  const { record } = requireOwned(services, request, row, {
+    what: 'Output',
+    permission: 'can-read-state-outputs',
+  });
+  return ok({ data: outputResource(record, { reveal: true }) });
+}
+
+// What the service reads out of a state: its outputs and the resources that it manages.
+// Invariant: nothing else of a state is looked at, and nothing of it is changed.
+
+export interface StateOutput {
+  readonly name: string;
+  /** As the state writes it: a word, or a list of words for types that are made of others. */
+  readonly type: unknown;
+  readonly value: unknown;
+  readonly sensitive: boolean;
+}
+
+interface StateResource {
+  readonly name: string;
+  readonly type: string;
+  readonly module: string;
+  readonly count: number;
+}
+
+export interface ReadState {
+  readonly serial: unknown;
+  readonly lineage: unknown;
+  readonly outputs: readonly StateOutput[];
+  readonly resources: readonly StateResource[];
+}
+
+/** undefined for a text that is no state. */
+export function readState(text: string): ReadState | undefined {
+  const state = parseObject(text);
+  if (state === undefined) return undefined;
+  const resources = Array.isArray(state['resources']) ? state['resources'] : [];
+  return {
+    serial: state['serial'],
+    lineage: state['lineage'],
+    outputs: readOutputs(state['outputs']),
+    resources: resources.flatMap((resource: unknown) => readResource(resource)),
+  };
+}
+
+/** The outputs by themselves, which clients may send beside a state: `{name: {type, value, sensitive}}`. */
+export function readOutputsText(text: string): readonly StateOutput[] | undefined {
+  const outputs = parseObject(text);
+  return outputs && readOutputs(outputs);
+}
+
+/** Whether a text can be a state for integrations to read (`json-state`): a JSON object, of which nothing is read here. */
+export function isJsonState(text: string): boolean {
+  return parseObject(text) !== undefined;
+}
+
+/** Managed resources only: what is merely read (`data`) is not the workspace's to destroy. */
+function readResource(source: unknown): StateResource[] {
+  const resource = asObject(source);
+  if (resource?.['mode'] !== 'managed') return [];
+  const { name, type, module, instances } = resource;
+  return [
+    {
+      name: String(name),
+      type: String(type),
+      module: typeof module === 'string' ? module : 'root',
+      count: Array.isArray(instances) ? instances.length : 0,
+    },
+  ];
+}
+
+function readOutputs(source: unknown): StateOutput[] {
+  return Object.entries(asObject(source) ?? {}).map(([name, output]) => {
+    const { type, value, sensitive } = asObject(output) ?? {};
+    return { name, type: type ?? null, value: value ?? null, sensitive: sensitive === true };
+  });
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * Key-value tags: the rules for a list of them, replacing a workspace's own, and what it inherits from its project.
+ * Invariant: a workspace has at most one binding a key, and its own value beats the project's.
+ */
+import type { Database } from '../kernel/database.ts';
+import { newId } from '../kernel/identifiers.ts';
+import { asObject, isOfType } from '../kernel/request-body.ts';
+import type { PointedProblem, Resource } from '../kernel/documents.ts';
+import { type ApiAnswer, type ApiRequest, ok } from '../kernel/endpoint.ts';
+import type { Services } from '../kernel/services.ts';
+import { requireWorkspace } from './access.ts';
+
+export interface TagBinding {
+  readonly key: string;
+  readonly value: string;
+}
+
+export const MAX_DIRECT_BINDINGS = 10;
+const MAX_KEY_LENGTH = 128;
+const MAX_VALUE_LENGTH = 256;
+const RESERVED_PREFIXES = ['hc:', 'hcp:'];
+const ALLOWED_CHARACTERS = /^[A-Za-z0-9_.=+\-@:]*$/;
+const CHARACTERS_IN_WORDS = 'letters, digits and _ . = + - @ :';
+
+/** Reads `relationships.tag-bindings`; undefined when the request leaves the bindings alone. `pointer` is where the list is. */
+export function readTagBindings(
+  relationship: unknown,
+  problems: PointedProblem[],
+  pointer = '/data/relationships/tag-bindings/data',
+): TagBinding[] | undefined {
+  if (relationship === undefined) return undefined;
+  const data = asObject(relationship)?.['data'];
+  if (!Array.isArray(data)) {
+    problems.push({ detail: 'tag-bindings must be a list of tag bindings', pointer });
+    return undefined;
+  }
+  if (data.length > MAX_DIRECT_BINDINGS) {
+    problems.push({ detail: `A workspace may have at most ${MAX_DIRECT_BINDINGS} tag bindings`, pointer });
+  }
+  const seen = new Set<string>();
+  return data.map((item: unknown, index) => {
+    const at = `${pointer}/${index}`;
+    const binding = readTagBinding(item, at, problems);
+    if (seen.has(binding.key)) {
+      problems.push({ detail: `The key "${binding.key}" is given twice`, pointer: `${at}/attributes/key` });
+    }
+    seen.add(binding.key);
+    return binding;
+  });
+}
+
+function readTagBinding(item: unknown, pointer: string, problems: PointedProblem[]): TagBinding {
+  const object = asObject(item);
+  if (!isOfType(object, 'tag-bindings')) {
+    problems.push({ detail: 'type must be "tag-bindings"', pointer: `${pointer}/type` });
+  }
+  const attributes = asObject(object?.['attributes']);
+  const key = attributes?.['key'];
+  const value = attributes?.['value'] ?? '';
+  for (const detail of keyProblems(key)) problems.push({ detail, pointer: `${pointer}/attributes/key` });
+  for (const detail of valueProblems(value))
+    problems.push({ detail, pointer: `${pointer}/attributes/value` });
+  return { key: String(key), value: String(value) };
+}
+
+/** What is wrong with a tag key, in words. */
+export function keyProblems(key: unknown): string[] {
+  if (typeof key !== 'string' || key === '') return ['A tag key must be a string that is not empty'];
+  return [
+    ...(key.length > MAX_KEY_LENGTH ? [`A tag key has at most ${MAX_KEY_LENGTH} characters`] : []),
+    ...(ALLOWED_CHARACTERS.test(key) ? [] : [`A tag key may hold ${CHARACTERS_IN_WORDS}`]),
+    ...RESERVED_PREFIXES.filter((prefix) => key.startsWith(prefix)).map(
+      (prefix) => `Tag keys that begin with "${prefix}" are reserved`,
+    ),
+  ];
+}
+
+/** What is wrong with a tag value, in words. */
+export function valueProblems(value: unknown): string[] {
+  if (typeof value !== 'string') return ['A tag value must be a string'];
+  return [
+    ...(value.length > MAX_VALUE_LENGTH ? [`A tag value has at most ${MAX_VALUE_LENGTH} characters`] : []),
+    ...(ALLOWED_CHARACTERS.test(value) ? [] : [`A tag value may hold ${CHARACTERS_IN_WORDS}`]),
+  ];
+}
+
+export type TagBindingOwner = { readonly workspace_id: string } | { readonly project_id: string };
+
+/** Makes the owner's bindings exactly these, and tells whether they were others. A key that stays keeps its id and its age. */
+export function replaceTagBindings(
+  database: Database,
+  owner: TagBindingOwner,
+  bindings: readonly TagBinding[],
+  now: Date,
+): boolean {
+  const [column, ownerId] = ownerColumn(owner);
+  const removed = database.run(
+    `DELETE FROM tag_bindings WHERE ${column} = :owner AND key NOT IN (SELECT value FROM json_each(:keys))`,
+    { owner: ownerId, keys: JSON.stringify(bindings.map((binding) => binding.key)) },
+  );
+  return bindTags(database, owner, bindings, now) || removed > 0;
+}
+
+/** Adds these and changes the values of those that are there; tells whether any of them was not there so. */
+export function bindTags(
+  database: Database,
+  owner: TagBindingOwner,
+  bindings: readonly TagBinding[],
+  now: Date,
+): boolean {
+  const [column, ownerId] = ownerColumn(owner);
+  const written = bindings.map(({ key, value }) =>
+    database.run(
+      `INSERT INTO tag_bindings (id, ${column}, key, value, created_at) VALUES (:id, :owner, :key, :value, :now)
+       ON CONFLICT (${column}, key) DO UPDATE SET value = excluded.value WHERE tag_bindings.value <> excluded.value`,
+      { id: newId('tb'), owner: ownerId, key, value, now: now.toISOString() },
+    ),
+  );
+  return written.some((count) => count > 0);
+}
+
+/** The column of a binding that names this owner, and its id. */
+export function ownerColumn(owner: TagBindingOwner): readonly [string, string] {
+  return 'workspace_id' in owner ? ['workspace_id', owner.workspace_id] : ['project_id', owner.project_id];
+}
+
+interface BindingRow {
+  workspace_id: string;
+  id: string;
+  key: string;
+  value: string;
+  created_at: string;
+  /** The project a binding comes from; null for the workspace's own. */
+  inherited_from: string | null;
+}
+
+/** The effective bindings of many workspaces in one query: each workspace's own first, then the inherited ones. */
+export function effectiveBindings(
+  database: Database,
+  workspaceIds: readonly string[],
+): Map<string, BindingRow[]> {
+  const rows = database.all<BindingRow>(
+    `WITH wanted AS (SELECT value AS id FROM json_each(:ids))
+     SELECT b.workspace_id, b.id, b.key, b.value, b.created_at, NULL AS inherited_from, b.position
+     FROM tag_bindings b WHERE b.workspace_id IN (SELECT id FROM wanted)
+     UNION ALL
+     SELECT w.id, b.id, b.key, b.value, b.created_at, b.project_id, b.position
+     FROM workspaces w JOIN tag_bindings b ON b.project_id = w.project_id
+     WHERE w.id IN (SELECT id FROM wanted)
+       AND NOT EXISTS (SELECT 1 FROM tag_bindings own WHERE own.workspace_id = w.id AND own.key = b.key)
+     ORDER BY inherited_from NULLS FIRST, position`,
+    { ids: JSON.stringify(workspaceIds) },
+  );
+  return Map.groupBy(rows, (row) => row.workspace_id);
+}
+
+/** A binding as the include and the endpoint of effective bindings give it. Only inherited ones say where from. */
+export function effectiveBindingResource(row: BindingRow): Resource {
+  const resource = {
+    id: row.id,
+    type: 'effective-tag-bindings',
+    attributes: { key: row.key, value: row.value },
+  };
+  if (row.inherited_from === null) return resource;
+  const project = row.inherited_from;
+  return {
+    ...resource,
+    relationships: { 'inherited-from': { data: { id: project, type: 'projects' } } },
+    links: { 'inherited-from': `/api/v2/projects/${project}` },
+  };
+}
+
+/** GET /workspaces/:workspace_id/tag-bindings: the workspace's own, all of them, without pages. */
+export function listTagBindings(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request);
+  const rows = effectiveBindings(services.database, [workspace.id]).get(workspace.id) ?? [];
+  const own = rows.filter((row) => row.inherited_from === null);
+  return ok({
+    data: own.map((row) => ({
+      id: row.id,
+      type: 'tag-bindings',
+      attributes: { key: row.key, value: row.value, 'created-at': row.created_at },
+    })),
+  });
+}
+
+/** GET /workspaces/:workspace_id/effective-tag-bindings: inherited ones too. Not every dialect gives these items ids. */
+export function listEffectiveTagBindings(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request);
+  const rows = effectiveBindings(services.database, [workspace.id]).get(workspace.id) ?? [];
+  return ok({
+    data: rows.map(effectiveBindingResource).map(({ id, ...resource }) => ({
+      ...(services.dialects.workspaces.effectiveBindingsHaveIds ? { id } : {}),
+      ...resource,
+    })),
+  });
+}

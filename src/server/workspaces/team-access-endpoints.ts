@@ -1,0 +1,191 @@
+/** GET, POST, PATCH and DELETE of /team-workspaces and /team-projects: the same for both, but for who may. */
+import { GRANTABLE_PERMISSIONS, type Grantable } from './permissions.ts';
+import { asObject, MemberReader, readResource } from '../kernel/request-body.ts';
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  created,
+  type Endpoint,
+  NO_CONTENT,
+  ok,
+  on,
+  queryText,
+} from '../kernel/endpoint.ts';
+import { badRequest, conflict, invalid, notFound, type PointedProblem } from '../kernel/documents.ts';
+import { pagedAnswer } from '../kernel/pagination.ts';
+import { requireProject, requireProjectRight } from './project-record.ts';
+import type { Services } from '../kernel/services.ts';
+import { requireWorkspace } from './access.ts';
+import { fromWireNames, problemInWireNames } from './workspace-request.ts';
+import {
+  accessById,
+  type AccessKind,
+  accessResource,
+  type AccessRow,
+  grantAccess,
+  grantedText,
+  PROJECT_WORDS,
+  readWords,
+  recordAccessEvent,
+  TEAM_ACCESSES,
+  WORKSPACE_WORDS,
+} from './team-access.ts';
+import { teamsById } from './teams.ts';
+
+export const TEAM_ACCESS_ENDPOINTS: readonly Endpoint[] = (['workspace', 'project'] as const).flatMap(
+  (kind) => {
+    const path = `/${TEAM_ACCESSES[kind].type}`;
+    return [
+      on('GET', path, (services, request) => list(services, request, kind)),
+      on('POST', path, (services, request) => create(services, request, kind)),
+      on('GET', `${path}/:access_id`, (services, request) => show(services, request, kind)),
+      on('PATCH', `${path}/:access_id`, (services, request) => update(services, request, kind)),
+      on('DELETE', `${path}/:access_id`, (services, request) => remove(services, request, kind)),
+    ];
+  },
+);
+
+/** `filter[workspace][id]` or `filter[project][id]` says of which thing. */
+function list(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const filter = `filter[${kind}][id]`;
+  const id = queryText(request.query, filter) ?? '';
+  if (id === '') throw badRequest(`${filter} must be given`, { parameter: filter });
+  requireThing(services, request, { kind, id, right: 'see' });
+  const { columns, table, column } = TEAM_ACCESSES[kind];
+  const query = {
+    select: columns,
+    from: `${table} a WHERE a.${column} = :id`,
+    order: 'a.team_id',
+    parameters: { id },
+  };
+  return pagedAnswer<AccessRow>(services, request, query, (rows) =>
+    rows.map((row) => accessResource(kind, row, services.dialects.workspaces)),
+  );
+}
+
+function show(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const { row } = requireAccess(services, request, { kind, right: 'see' });
+  return ok({ data: accessResource(kind, row, services.dialects.workspaces) });
+}
+
+function create(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const { database } = services;
+  const thingId = relatedId(request.body, kind) ?? '';
+  const organizationId = requireThing(services, request, { kind, id: thingId, right: 'administer' });
+  const teamId = relatedId(request.body, 'team');
+  const [team] = teamsById(database, [teamId ?? '']);
+  if (team?.organization_id !== organizationId) {
+    const detail = 'The team does not exist in this organization';
+    throw invalid([{ detail, pointer: '/data/relationships/team/data/id' }]);
+  }
+  const grant = readGrant(services, request.body, kind, undefined);
+  if (find(services, kind, team.id, thingId) !== undefined) {
+    throw conflict('The team has an access already: change that one');
+  }
+  grantAccess(database, kind, { teamId: team.id, thingId, ...grant });
+  const row = required(find(services, kind, team.id, thingId));
+  recordAccessEvent(services, request, { kind, row, organizationId, action: 'add_team' });
+  return created({ data: accessResource(kind, row, services.dialects.workspaces) });
+}
+
+function update(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const { row: before, organizationId } = requireAccess(services, request, { kind, right: 'administer' });
+  const grant = readGrant(services, request.body, kind, before);
+  grantAccess(services.database, kind, { teamId: before.team_id, thingId: before.thing_id, ...grant });
+  const row = required(accessById(services.database, kind, before.id));
+  if (grantedText(row) !== grantedText(before)) {
+    const action = 'update_team_permissions';
+    recordAccessEvent(services, request, { kind, row, organizationId, action });
+  }
+  return ok({ data: accessResource(kind, row, services.dialects.workspaces) });
+}
+
+function remove(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const { row, organizationId } = requireAccess(services, request, { kind, right: 'administer' });
+  services.database.run(`DELETE FROM ${TEAM_ACCESSES[kind].table} WHERE id = :id`, { id: row.id });
+  recordAccessEvent(services, request, { kind, row, organizationId, action: 'remove_team' });
+  return NO_CONTENT;
+}
+
+type Right = 'see' | 'administer';
+
+function requireAccess(
+  services: Services,
+  request: ApiRequest,
+  { kind, right }: { readonly kind: AccessKind; readonly right: Right },
+): { readonly row: AccessRow; readonly organizationId: string } {
+  const row = required(accessById(services.database, kind, request.params['access_id'] ?? ''));
+  return { row, organizationId: requireThing(services, request, { kind, id: row.thing_id, right }) };
+}
+
+/** @throws ApiError 404 */
+function required(row: AccessRow | undefined): AccessRow {
+  if (row === undefined) throw notFound('Team access');
+  return row;
+}
+
+/** @returns the id of its organization. @throws ApiError 404 without the right */
+function requireThing(
+  services: Services,
+  request: ApiRequest,
+  { kind, id, right }: { readonly kind: AccessKind; readonly id: string; readonly right: Right },
+): string {
+  const asked = { ...request, params: { [`${kind}_id`]: id } };
+  if (kind === 'workspace') {
+    const { workspace, permissions } = requireWorkspace(services, asked);
+    // Whoever lacks one of an admin's permissions could give it to a team of its own.
+    const isAdmin = GRANTABLE_PERMISSIONS.every((one) => permissions[one]);
+    if (right === 'administer' && !isAdmin) throw notFound('Workspace');
+    return workspace.organization_id;
+  }
+  return right === 'see'
+    ? requireProject(services, asked).project.organization_id
+    : requireProjectRight(services, asked, 'administer').organization_id;
+}
+
+function find(services: Services, kind: AccessKind, team: string, thing: string): AccessRow | undefined {
+  const { columns, table, column } = TEAM_ACCESSES[kind];
+  return services.database.get<AccessRow>(
+    `SELECT ${columns} FROM ${table} a WHERE a.team_id = :team AND a.${column} = :thing`,
+    { team, thing },
+  );
+}
+
+/** @throws ApiError 422 with every problem */
+function readGrant(
+  { dialects: { workspaces: dialect } }: Services,
+  body: unknown,
+  kind: AccessKind,
+  before: AccessRow | undefined,
+): { access: string; permissions?: readonly Grantable[] } {
+  const problems: PointedProblem[] = [];
+  const { type, levels } = TEAM_ACCESSES[kind];
+  const { attributes } = readResource(body, type, before?.id);
+  const read = new MemberReader(attributes, AT, problems);
+  const access = read.nullableWord('access', levels) ?? before?.access;
+  if (access === undefined && problems.length === 0) read.refuse('access', 'access is required');
+  const current = JSON.parse(before?.custom_permissions ?? '["can-read-run"]') as Grantable[];
+  const groups = kind === 'workspace' ? [[WORKSPACE_WORDS, attributes, AT] as const] : groupsOf(read);
+  const permissions = groups.reduce((granted, [words, sent, at]) => {
+    const members = fromWireNames(sent, dialect);
+    return readWords(words, new MemberReader(members, at, problems), members, granted);
+  }, current);
+  if (access === undefined || problems.length > 0)
+    throw invalid(problems.map((problem) => problemInWireNames(problem, dialect)));
+  return { access, ...(access === 'custom' && { permissions }) };
+}
+
+const AT = '/data/attributes';
+
+/** The groups of an access to a project, each with what the body says of it and where. */
+function groupsOf(read: MemberReader) {
+  return Object.entries(PROJECT_WORDS).map(
+    ([name, words]) => [words, read.nullableObject(name) ?? {}, `${AT}/${name}`] as const,
+  );
+}
+
+function relatedId(body: unknown, name: string): string | undefined {
+  const relationships = asObject(asObject(asObject(body)?.['data'])?.['relationships']);
+  const id = asObject(asObject(relationships?.[name])?.['data'])?.['id'];
+  return typeof id === 'string' ? id : undefined;
+}

@@ -1,0 +1,260 @@
+/**
+ * The access of teams to single projects and workspaces: records, documents and events of /team-projects and /team-workspaces.
+ * A team has one access to a project or workspace; who administers that grants it.
+ */
+import type { Database } from '../kernel/database.ts';
+import type { Resource } from '../kernel/documents.ts';
+import type { ApiRequest } from '../kernel/endpoint.ts';
+import { stableId } from '../kernel/identifiers.ts';
+import type { BodyObject, MemberReader } from '../kernel/request-body.ts';
+import type { Services } from '../kernel/services.ts';
+import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
+import { type Grantable, grantedBy } from './permissions.ts';
+import { teamsById } from './teams.ts';
+import { inWireNames } from './workspace-request.ts';
+
+/** The two kinds of things that teams have access to, and what differs between them. */
+export const TEAM_ACCESSES = {
+  workspace: {
+    type: 'team-workspaces',
+    related: 'workspaces',
+    table: 'team_workspace_access',
+    column: 'workspace_id',
+    prefix: 'tws',
+    levels: ['read', 'plan', 'write', 'admin', 'custom'],
+    columns: 'a.*, a.workspace_id AS thing_id',
+  },
+  project: {
+    type: 'team-projects',
+    related: 'projects',
+    table: 'team_project_access',
+    column: 'project_id',
+    prefix: 'tprj',
+    levels: ['read', 'write', 'maintain', 'admin', 'custom'],
+    columns: 'a.*, a.project_id AS thing_id',
+  },
+} as const;
+
+export type AccessKind = keyof typeof TEAM_ACCESSES;
+
+export interface AccessRow {
+  id: string;
+  team_id: string;
+  thing_id: string;
+  access: string;
+  /** JSON: what a custom access grants. */
+  custom_permissions: string | null;
+}
+
+export function accessById(database: Database, kind: AccessKind, id: string): AccessRow | undefined {
+  const { columns, table } = TEAM_ACCESSES[kind];
+  return database.get<AccessRow>(`SELECT ${columns} FROM ${table} a WHERE a.id = :id`, { id });
+}
+
+export interface Grant {
+  readonly teamId: string;
+  readonly thingId: string;
+  readonly access: string;
+  /** For a custom access. */
+  readonly permissions?: readonly Grantable[] | undefined;
+}
+
+/** Gives a team this access, in the place of what it had. */
+export function grantAccess(database: Database, kind: AccessKind, grant: Grant): void {
+  const { table, column, prefix } = TEAM_ACCESSES[kind];
+  const custom = grant.access === 'custom' ? JSON.stringify(grant.permissions ?? []) : null;
+  database.run(
+    `INSERT INTO ${table} (id, team_id, ${column}, access, custom_permissions)
+     VALUES (:id, :team, :thing, :access, :custom)
+     ON CONFLICT (team_id, ${column}) DO UPDATE SET access = excluded.access,
+       custom_permissions = excluded.custom_permissions`,
+    {
+      // The same for the same two, so that a seed makes the same ids everywhere.
+      id: stableId(prefix, grant.teamId, grant.thingId),
+      team: grant.teamId,
+      thing: grant.thingId,
+      access: grant.access,
+      custom,
+    },
+  );
+}
+
+export function accessResource(kind: AccessKind, row: AccessRow, dialect: WorkspacesDialect): Resource {
+  const { type, related } = TEAM_ACCESSES[kind];
+  const words = (of: typeof WORKSPACE_WORDS) =>
+    inWireNames(accessWords(of, row.access, row.custom_permissions), dialect);
+  return {
+    id: row.id,
+    type,
+    attributes: {
+      access: row.access,
+      ...(kind === 'workspace'
+        ? words(WORKSPACE_WORDS)
+        : Object.fromEntries(Object.entries(PROJECT_WORDS).map(([name, of]) => [name, words(of)]))),
+    },
+    relationships: {
+      team: { data: { id: row.team_id, type: 'teams' }, links: { related: `/api/v2/teams/${row.team_id}` } },
+      [kind]: {
+        data: { id: row.thing_id, type: related },
+        links: { related: `/api/v2/${related}/${row.thing_id}` },
+      },
+    },
+    links: { self: `/api/v2/${type}/${row.id}` },
+  };
+}
+
+// Access to a workspace or a project in the API's words, and what they stand for.
+// Invariant: a word stands for what it grants and for what the weaker words before it do.
+
+type Ladder = readonly (readonly [word: string, adds: readonly Grantable[]])[];
+
+/** The words of one group of attributes. */
+interface Words {
+  /** Attributes with their words from weak to strong, and what each adds. */
+  readonly ladders: Readonly<Record<string, Ladder>>;
+  /** Attributes that are true or false. */
+  readonly switches: Readonly<Record<string, readonly Grantable[]>>;
+}
+
+const WORKSPACE_LADDERS: Words['ladders'] = {
+  runs: [
+    ['read', ['can-read-run']],
+    ['plan', ['can-queue-run']],
+    ['apply', ['can-queue-apply', 'can-queue-destroy']],
+  ],
+  variables: [
+    ['none', []],
+    ['read', ['can-read-variable']],
+    ['write', ['can-update-variable']],
+  ],
+  'state-versions': [
+    ['none', []],
+    ['read-outputs', ['can-read-state-outputs']],
+    ['read', ['can-read-state-versions']],
+    ['write', ['can-create-state-versions']],
+  ],
+  'policy-mocks': [
+    ['none', []],
+    ['read', ['policy-mocks']],
+  ],
+};
+
+export const WORKSPACE_WORDS: Words = {
+  ladders: WORKSPACE_LADDERS,
+  switches: {
+    'workspace-locking': ['can-lock', 'can-unlock'],
+    'run-tasks': ['can-manage-run-tasks'],
+    'policy-overrides': ['policy-overrides'],
+  },
+};
+
+/** Of an access to a project: what it lets one do with each of its workspaces, and with itself. */
+export const PROJECT_WORDS: Readonly<Record<'workspace-access' | 'project-access', Words>> = {
+  'workspace-access': {
+    ladders: WORKSPACE_LADDERS,
+    switches: {
+      create: ['create-workspaces'],
+      locking: ['can-lock', 'can-unlock'],
+      move: ['move-workspaces'],
+      delete: ['can-destroy'],
+      'run-tasks': ['can-manage-run-tasks'],
+      'policy-overrides': ['policy-overrides'],
+    },
+  },
+  'project-access': {
+    ladders: {
+      settings: [
+        ['read', []],
+        ['update', ['update-project']],
+        ['delete', ['delete-project']],
+      ],
+      teams: [
+        ['none', []],
+        ['read', ['read-teams']],
+        ['manage', ['manage-teams']],
+      ],
+      'variable-sets': [
+        ['none', []],
+        ['read', ['read-variable-sets']],
+        ['write', ['write-variable-sets']],
+      ],
+    },
+    switches: {},
+  },
+};
+
+/** What an access lets one do, word by word. */
+function accessWords(
+  { ladders, switches }: Words,
+  access: string,
+  custom: string | null,
+): Record<string, unknown> {
+  const granted = new Set(grantedBy(access, custom));
+  return Object.fromEntries([
+    ...Object.entries(ladders).map(([name, steps]) => {
+      const reached = steps.filter(([, adds]) => adds.every((one) => granted.has(one)));
+      return [name, reached.at(-1)?.[0] ?? steps[0]?.[0]];
+    }),
+    ...Object.entries(switches).map(([name, adds]) => [name, adds.every((one) => granted.has(one))]),
+  ]);
+}
+
+/** What a custom access grants after the request; what no word stands for stays as it was. */
+export function readWords(
+  { ladders, switches }: Words,
+  read: MemberReader,
+  attributes: BodyObject,
+  before: readonly Grantable[],
+): Grantable[] {
+  const granted = new Set(before);
+  for (const [name, steps] of Object.entries(ladders)) {
+    const words = steps.map(([word]) => word);
+    const word = read.nullableWord(name, words);
+    if (word === undefined || word === null) continue;
+    for (const [index, [, adds]] of steps.entries()) {
+      for (const one of adds) toggle(granted, one, index <= words.indexOf(word));
+    }
+  }
+  for (const [name, adds] of Object.entries(switches)) {
+    if (attributes[name] === undefined) continue;
+    const on = read.boolean(name) === true;
+    for (const one of adds) toggle(granted, one, on);
+  }
+  return [...granted];
+}
+
+function toggle(granted: Set<Grantable>, one: Grantable, on: boolean): void {
+  if (on) granted.add(one);
+  else granted.delete(one);
+}
+
+// What the audit trail learns when a team's access to a workspace or a project changes (wire/audit-trails 3.2).
+
+interface AccessChange {
+  readonly kind: AccessKind;
+  /** As it is now; as it was, where it is gone. */
+  readonly row: AccessRow;
+  readonly organizationId: string;
+  readonly action: 'add_team' | 'update_team_permissions' | 'remove_team';
+}
+
+/** The event is one of the workspace or the project. Call it in the transaction of the change. */
+export function recordAccessEvent(services: Services, request: ApiRequest, change: AccessChange): void {
+  const { kind, row, organizationId, action } = change;
+  const [team] = teamsById(services.database, [row.team_id]);
+  services.recordEvent({
+    organizationId,
+    actor: request.caller,
+    requestId: request.requestId,
+    resource: { id: row.thing_id, type: kind, action },
+    meta: {
+      team: team?.name ?? row.team_id,
+      ...(action === 'remove_team' ? {} : { permissions: grantedText(row) }),
+    },
+  });
+}
+
+/** A level as it is called; a custom access as the permissions that it grants, by name. */
+export function grantedText({ access, custom_permissions: custom }: AccessRow): string {
+  return access === 'custom' ? [...new Set(grantedBy(access, custom))].toSorted().join(', ') : access;
+}

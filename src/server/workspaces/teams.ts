@@ -1,0 +1,305 @@
+/**
+ * Teams: endpoints, record and document. The team of the owners keeps its name and is never deleted; a member of a team belongs
+ * to its organization first. Whoever belongs to the organization sees its teams; `visibility` is stored and answered, and hides
+ * nothing.
+ */
+import { type OrganizationRights, OWNERS_TEAM } from '../kernel/caller.ts';
+import type { Database } from '../kernel/database.ts';
+import { conflict, invalid, type PointedProblem, type Resource } from '../kernel/documents.ts';
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  created,
+  includesOf,
+  NO_CONTENT,
+  ok,
+  queryList,
+  queryText,
+} from '../kernel/endpoint.ts';
+import { newId } from '../kernel/identifiers.ts';
+import { pagedAnswer } from '../kernel/pagination.ts';
+import { MemberReader, NAME_LIMIT, readIdentifiers, readResource } from '../kernel/request-body.ts';
+import type { Services } from '../kernel/services.ts';
+import { requireOfOrganization, requireOrganization, requireOrganizationRight } from './access.ts';
+import { userResource, type UserRow } from './users.ts';
+
+const VISIBILITIES = ['organization', 'secret'] as const;
+
+/** GET /organizations/:organization_name/teams. `filter[names]`, and `q` for a part of the name. */
+export function listTeams(services: Services, request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(services, request);
+  const query = {
+    select: TEAM_COLUMNS,
+    from: `${TEAM_TABLES} WHERE t.organization_id = :organization AND INSTR(LOWER(t.name), LOWER(:part)) > 0
+      AND (:names = '[]' OR t.name IN (SELECT value FROM json_each(:names)))`,
+    order: 't.name',
+    parameters: {
+      organization: organization.id,
+      part: queryText(request.query, 'q') ?? '',
+      names: JSON.stringify(queryList(request.query, 'filter[names]')),
+    },
+  };
+  const withUsers = includesOf(request.query, ['users']).size > 0;
+  return pagedAnswer<TeamRow>(services, request, query, (rows) => {
+    const data = rows.map(teamResource);
+    return withUsers ? { data, included: membersOf(services, rows) } : data;
+  });
+}
+
+/** GET /teams/:team_id */
+export function showTeam(services: Services, request: ApiRequest): ApiAnswer {
+  const team = requireTeam(services, request);
+  const withUsers = includesOf(request.query, ['users']).size > 0;
+  return ok({ data: teamResource(team), ...(withUsers ? { included: membersOf(services, [team]) } : {}) });
+}
+
+/** The users of these teams, for `include=users`. */
+function membersOf({ database }: Services, teams: readonly TeamRow[]): Resource[] {
+  const rows = database.all<UserRow>(
+    'SELECT * FROM users WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY username',
+    { ids: JSON.stringify(teams.flatMap(({ members }) => JSON.parse(members) as string[])) },
+  );
+  return rows.map(userResource);
+}
+
+/** POST /organizations/:organization_name/teams */
+export function createTeam(services: Services, request: ApiRequest): ApiAnswer {
+  const { id: organizationId } = requireOrganizationRight(services, request, 'administer');
+  const id = newId('team');
+  services.database.insert('teams', {
+    id,
+    organization_id: organizationId,
+    ...readColumns(services, request.body, { organizationId }),
+    created_at: services.now().toISOString(),
+  });
+  recordEvent(services, request, { id, organization_id: organizationId }, { action: 'create' });
+  return created({ data: teamsById(services.database, [id]).map(teamResource)[0] });
+}
+
+/** PATCH /teams/:team_id */
+export function updateTeam(services: Services, request: ApiRequest): ApiAnswer {
+  const team = requireTeam(services, request, 'administer');
+  const columns = readColumns(services, request.body, { organizationId: team.organization_id, before: team });
+  const changed = services.database.update('teams', team.id, columns);
+  if (changed) recordEvent(services, request, team, { action: 'update' });
+  return ok({ data: teamsById(services.database, [team.id]).map(teamResource)[0] });
+}
+
+/** DELETE /teams/:team_id: its tokens and accesses go with it. */
+export function deleteTeam(services: Services, request: ApiRequest): ApiAnswer {
+  const team = requireTeam(services, request, 'administer');
+  if (team.name === OWNERS_TEAM) throw conflict('The team of the owners cannot be deleted');
+  services.database.run('DELETE FROM teams WHERE id = :id', { id: team.id });
+  recordEvent(services, request, team, { action: 'destroy' });
+  return NO_CONTENT;
+}
+
+/** POST /teams/:team_id/relationships/users, by id or username. */
+export function addTeamMembers(services: Services, request: ApiRequest): ApiAnswer {
+  const team = requireTeam(services, request, 'administer');
+  const users = requestedUsers(services, request, team);
+  for (const { id, username } of users) {
+    const added = services.database.run(
+      'INSERT OR IGNORE INTO team_memberships (team_id, user_id) VALUES (:team, :id)',
+      { team: team.id, id },
+    );
+    if (added > 0) recordEvent(services, request, team, { action: 'add_member', user: username });
+  }
+  return NO_CONTENT;
+}
+
+/** DELETE /teams/:team_id/relationships/users: they stay in the organization. */
+export function removeTeamMembers(services: Services, request: ApiRequest): ApiAnswer {
+  const team = requireTeam(services, request, 'administer');
+  const users = requestedUsers(services, request, team);
+  for (const { id, username } of users) {
+    const removed = services.database.run(
+      'DELETE FROM team_memberships WHERE team_id = :team AND user_id = :id',
+      { team: team.id, id },
+    );
+    if (removed > 0) recordEvent(services, request, team, { action: 'remove_member', user: username });
+  }
+  const { members } = teamsById(services.database, [team.id])[0] ?? team;
+  if (team.name === OWNERS_TEAM && members === '[]') {
+    throw conflict('An organization keeps at least one owner');
+  }
+  return NO_CONTENT;
+}
+
+/** Users of the team's organization. @throws ApiError 422 for who is none of them, whether known or not */
+function requestedUsers(
+  { database }: Services,
+  { body }: ApiRequest,
+  team: TeamRow,
+): { readonly id: string; readonly username: string }[] {
+  const problems: PointedProblem[] = [];
+  const users = readIdentifiers(body, 'users').flatMap(({ id }, index) => {
+    const user = database.get<{ id: string; username: string }>(
+      `SELECT u.id, u.username FROM users u JOIN organization_memberships m ON m.user_id = u.id
+       WHERE m.organization_id = :organization AND u.is_service_account = 0 AND (u.id = :id OR u.username = :id)`,
+      { id, organization: team.organization_id },
+    );
+    if (user === undefined)
+      problems.push({ detail: `The organization has no user "${id}"`, pointer: `/data/${index}/id` });
+    return user ?? [];
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return users;
+}
+
+/** The columns after the request. @throws ApiError 422 */
+function readColumns(
+  { database }: Services,
+  body: unknown,
+  { organizationId, before }: { readonly organizationId: string; readonly before?: TeamRow },
+) {
+  const problems: PointedProblem[] = [];
+  const { attributes } = readResource(body, 'teams', before?.id);
+  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const access = new MemberReader(
+    read.nullableObject('organization-access') ?? {},
+    '/data/attributes/organization-access',
+    problems,
+  );
+  const right = (name: string, current: number | undefined): number =>
+    Number(access.boolean(name) ?? current === 1);
+  const kept = JSON.parse(before?.kept_rights ?? '[]') as string[];
+  const keeps = (name: string): boolean => right(name, Number(kept.includes(name))) === 1;
+  const ssoTeam = read.nullableText('sso-team-id', NAME_LIMIT);
+  const columns = {
+    kept_rights: JSON.stringify(KEPT_RIGHTS.filter(keeps)),
+    sso_team_id: ssoTeam === undefined ? (before?.sso_team_id ?? null) : ssoTeam,
+    allow_member_token_management: Number(
+      read.boolean('allow-member-token-management') ?? before?.allow_member_token_management !== 0,
+    ),
+    name: read.name() ?? before?.name ?? '',
+    manage_workspaces: right('manage-workspaces', before?.manage_workspaces),
+    read_workspaces: right('read-workspaces', before?.read_workspaces),
+    manage_projects: right('manage-projects', before?.manage_projects),
+    visibility: read.nullableWord('visibility', VISIBILITIES) ?? before?.visibility ?? 'organization',
+  };
+  if (columns.name === '') read.refuse('name', 'Name is required');
+  if (columns.name !== before?.name) {
+    if (before?.name === OWNERS_TEAM) read.refuse('name', 'The team of the owners keeps its name');
+    const taken = database.get('SELECT 1 FROM teams WHERE organization_id = :organization AND name = :name', {
+      organization: organizationId,
+      name: columns.name,
+    });
+    if (taken !== undefined) read.refuse('name', 'Name has already been taken');
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return columns;
+}
+
+function recordEvent(
+  services: Services,
+  request: ApiRequest,
+  team: { readonly id: string; readonly organization_id: string },
+  change:
+    | { readonly action: 'create' | 'update' | 'destroy' }
+    | { readonly action: 'add_member' | 'remove_member'; readonly user: string },
+): void {
+  const { action, ...meta } = change;
+  services.recordEvent({
+    organizationId: team.organization_id,
+    actor: request.caller,
+    requestId: request.requestId,
+    resource: { id: team.id, type: 'team', action },
+    ...('user' in change ? { meta } : {}),
+  });
+}
+
+// Teams as the database keeps them and as the API shows them.
+// Invariants: a team is shown to whoever belongs to its organization, for locks and accesses name teams: `visibility` is
+// kept and answered, and hides nothing. The team of the owners is changed by owners alone: whoever else could, would make
+// itself an owner.
+
+interface TeamRow {
+  id: string;
+  organization_id: string;
+  organization_name: string;
+  name: string;
+  manage_workspaces: number;
+  read_workspaces: number;
+  manage_projects: number;
+  visibility: string;
+  /** JSON: the names of those `KEPT_RIGHTS` that it has. */
+  kept_rights: string;
+  allow_member_token_management: number;
+  sso_team_id: string | null;
+  /** JSON: the ids of its members, by name. */
+  members: string;
+}
+
+/** Rights over the organization that are kept and answered, and decide nothing here. */
+const KEPT_RIGHTS: readonly string[] = [
+  'access-secret-teams',
+  'delegate-policy-overrides',
+  'manage-agent-pools',
+  'manage-membership',
+  'manage-modules',
+  'manage-organization-access',
+  'manage-policies',
+  'manage-policy-overrides',
+  'manage-providers',
+  'manage-run-tasks',
+  'manage-teams',
+  'manage-vcs-settings',
+  'read-projects',
+];
+
+/** For queries over `t` and `o`. */
+const TEAM_COLUMNS = `t.*, o.name AS organization_name,
+  (SELECT json_group_array(m.user_id) FROM (
+     SELECT m.user_id FROM team_memberships m JOIN users u ON u.id = m.user_id
+     WHERE m.team_id = t.id ORDER BY u.username) m) AS members`;
+const TEAM_TABLES = 'teams t JOIN organizations o ON o.id = t.organization_id';
+
+export function teamsById(database: Database, ids: readonly string[]): TeamRow[] {
+  return database.all<TeamRow>(
+    `SELECT ${TEAM_COLUMNS} FROM ${TEAM_TABLES} WHERE t.id IN (SELECT value FROM json_each(:ids)) ORDER BY t.id`,
+    { ids: JSON.stringify(ids) },
+  );
+}
+
+/** The team that the path names; for the team of the owners, to administer takes an owner. @throws ApiError 404 */
+export function requireTeam(
+  services: Services,
+  request: ApiRequest,
+  right?: keyof OrganizationRights,
+): TeamRow {
+  const [team] = teamsById(services.database, [request.params['team_id'] ?? '']);
+  const ofOwners = right === 'administer' && team?.name === OWNERS_TEAM;
+  return requireOfOrganization(request, team, 'Team', ofOwners ? 'owner' : right);
+}
+
+export function teamResource(row: TeamRow): Resource {
+  const owners = row.name === OWNERS_TEAM;
+  const members = JSON.parse(row.members) as string[];
+  const kept = JSON.parse(row.kept_rights) as string[];
+  return {
+    id: row.id,
+    type: 'teams',
+    attributes: {
+      name: row.name,
+      'users-count': members.length,
+      visibility: row.visibility,
+      'organization-access': {
+        'manage-workspaces': owners || row.manage_workspaces === 1,
+        'read-workspaces': owners || row.read_workspaces === 1,
+        'manage-projects': owners || row.manage_projects === 1,
+        ...Object.fromEntries(KEPT_RIGHTS.map((name) => [name, owners || kept.includes(name)])),
+      },
+      'sso-team-id': row.sso_team_id,
+      'allow-member-token-management': row.allow_member_token_management === 1,
+    },
+    relationships: {
+      organization: {
+        data: { id: row.organization_name, type: 'organizations' },
+        links: { related: `/api/v2/organizations/${row.organization_name}` },
+      },
+      users: { data: members.map((id) => ({ id, type: 'users' })) },
+    },
+    links: { self: `/api/v2/teams/${row.id}` },
+  };
+}

@@ -1,0 +1,221 @@
+/**
+ * The link to a repository and what triggers runs from it.
+ * Invariants: a link has exactly one connection, an OAuth token or an app installation; at most one of trigger-prefixes,
+ * trigger-patterns and tags-regex is populated: naming two in one request is refused, naming one clears the others. A list that
+ * is sent empty clears the other list.
+ */
+import type { PointedProblem } from '../kernel/documents.ts';
+import { keepAbsent } from './execution-settings.ts';
+import { type VcsRepo, vcsRepoOf, type WorkspaceSettings } from './workspace-record.ts';
+import type { VcsRepoRequest, WorkspaceRequest } from './workspace-request.ts';
+
+interface VcsSurroundings {
+  /** Whether an app installation may be linked now. */
+  readonly takesAppInstallation: boolean;
+  /** Whether trigger-patterns are refused together with file-triggers-enabled: false. */
+  readonly patternsNeedFileTriggers: boolean;
+  oauthTokenExists(id: string): boolean;
+  appInstallationExists(id: string): boolean;
+}
+
+const REPOSITORY = /^[^\s/]+(\/[^\s/]+)+$/;
+const AT = '/data/attributes/vcs-repo';
+
+type VcsSettings = Pick<
+  WorkspaceSettings,
+  'vcs_repo' | 'trigger_prefixes' | 'trigger_patterns' | 'file_triggers_enabled'
+>;
+
+export function resolveVcs(
+  current: WorkspaceSettings,
+  request: WorkspaceRequest,
+  surroundings: VcsSurroundings,
+  problems: PointedProblem[],
+): VcsSettings {
+  const before = vcsRepoOf(current);
+  const repo = resolveRepository(before, request.vcsRepo, surroundings, problems);
+  checkTriggers(repo, request, surroundings, problems);
+  const named = namedTrigger(request);
+  const { triggerPrefixes: prefixes, triggerPatterns: patterns } = request;
+  const kept =
+    repo !== null && named !== undefined && named !== 'regex' ? { ...repo, tagsRegex: null } : repo;
+  return {
+    vcs_repo: kept === null ? null : JSON.stringify(kept),
+    trigger_prefixes: resolveTriggers(
+      prefixes,
+      current.trigger_prefixes,
+      patterns !== undefined || named === 'regex',
+    ),
+    trigger_patterns: resolveTriggers(
+      patterns,
+      current.trigger_patterns,
+      prefixes !== undefined || named === 'regex',
+    ),
+    file_triggers_enabled: resolveFileTriggers(current, request, named),
+  };
+}
+
+function resolveRepository(
+  before: VcsRepo | null,
+  request: VcsRepoRequest | null | undefined,
+  surroundings: VcsSurroundings,
+  problems: PointedProblem[],
+): VcsRepo | null {
+  if (request === undefined) return before;
+  if (request === null) return null;
+  const repo: VcsRepo = {
+    identifier: request.identifier ?? before?.identifier ?? '',
+    branch: request.branch === undefined ? (before?.branch ?? '') : (request.branch ?? ''),
+    ingressSubmodules: request.ingressSubmodules ?? before?.ingressSubmodules ?? false,
+    tagsRegex: keepAbsent(request.tagsRegex, before?.tagsRegex ?? null),
+    ...resolveConnection(before, request),
+  };
+  checkRepo(repo, request, surroundings, problems);
+  return repo;
+}
+
+/** A newly named connection takes the place of the other one. */
+function resolveConnection(
+  before: VcsRepo | null,
+  request: VcsRepoRequest,
+): Pick<VcsRepo, 'oauthTokenId' | 'appInstallationId'> {
+  if (typeof request.oauthTokenId === 'string') {
+    return { oauthTokenId: request.oauthTokenId, appInstallationId: null };
+  }
+  if (typeof request.appInstallationId === 'string') {
+    return { oauthTokenId: null, appInstallationId: request.appInstallationId };
+  }
+  return {
+    oauthTokenId: before?.oauthTokenId ?? null,
+    appInstallationId: before?.appInstallationId ?? null,
+  };
+}
+
+function checkRepo(
+  repo: VcsRepo,
+  request: VcsRepoRequest,
+  surroundings: VcsSurroundings,
+  problems: PointedProblem[],
+): void {
+  const refuse = (name: string, detail: string): void => {
+    problems.push({ detail, pointer: `${AT}/${name}` });
+  };
+  if (!REPOSITORY.test(repo.identifier)) {
+    refuse(
+      'identifier',
+      repo.identifier === '' ? 'identifier is required' : 'identifier must have the form :org/:repo',
+    );
+  }
+  if (typeof request.tagsRegex === 'string' && !isRegularExpression(request.tagsRegex)) {
+    refuse('tags-regex', `"${request.tagsRegex}" is not a regular expression`);
+  }
+  checkConnection(repo, request, surroundings, refuse);
+}
+
+/** Other languages write flags and names of groups in a way that this one does not know: these two count as well. */
+const FLAGS_OF_OTHERS = /\(\?[a-zA-Z-]+\)/g;
+const NAMES_OF_OTHERS = /\(\?P</g;
+
+function isRegularExpression(text: string): boolean {
+  try {
+    new RegExp(text.replaceAll(FLAGS_OF_OTHERS, '').replaceAll(NAMES_OF_OTHERS, '(?<'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkConnection(
+  repo: VcsRepo,
+  request: VcsRepoRequest,
+  surroundings: VcsSurroundings,
+  refuse: (name: string, detail: string) => void,
+): void {
+  const app = typeof request.appInstallationId === 'string';
+  if (app && !surroundings.takesAppInstallation) {
+    refuse('vcs-app-installation-id', 'vcs-app-installation-id can only be given on update');
+  } else if (app && typeof request.oauthTokenId === 'string') {
+    refuse('vcs-app-installation-id', 'vcs-app-installation-id is not allowed together with oauth-token-id');
+  } else if (repo.oauthTokenId === null && repo.appInstallationId === null) {
+    refuse('oauth-token-id', 'oauth-token-id is required');
+  }
+  // Only what the request names is looked up: a link whose token was removed since can still change its branch.
+  const { oauthTokenId, appInstallationId } = request;
+  if (typeof oauthTokenId === 'string' && !surroundings.oauthTokenExists(oauthTokenId)) {
+    refuse('oauth-token-id', `The OAuth token "${oauthTokenId}" does not belong to the organization`);
+  }
+  if (typeof appInstallationId === 'string' && !surroundings.appInstallationExists(appInstallationId)) {
+    refuse(
+      'vcs-app-installation-id',
+      `The app installation "${appInstallationId}" does not belong to the organization`,
+    );
+  }
+}
+
+type TriggerKind = 'prefixes' | 'patterns' | 'regex';
+
+/** The kinds of trigger that the request populates. */
+function namedTriggers(request: WorkspaceRequest): TriggerKind[] {
+  return [
+    ...(request.triggerPrefixes?.length ? ['prefixes' as const] : []),
+    ...(request.triggerPatterns?.length ? ['patterns' as const] : []),
+    ...(request.vcsRepo?.tagsRegex ? ['regex' as const] : []),
+  ];
+}
+
+function namedTrigger(request: WorkspaceRequest): TriggerKind | undefined {
+  return namedTriggers(request)[0];
+}
+
+function resolveTriggers(requested: readonly string[] | undefined, current: string, clears: boolean): string {
+  if (requested !== undefined) return JSON.stringify(requested);
+  return clears ? '[]' : current;
+}
+
+/** Runs start from tags or from files, not from both: naming a tag expression turns the file triggers off. */
+function resolveFileTriggers(
+  current: WorkspaceSettings,
+  request: WorkspaceRequest,
+  named: TriggerKind | undefined,
+): number {
+  if (request.fileTriggersEnabled !== undefined) return Number(request.fileTriggersEnabled);
+  return named === 'regex' ? 0 : current.file_triggers_enabled;
+}
+
+const ATTRIBUTE_OF: Readonly<Record<TriggerKind, string>> = {
+  prefixes: 'trigger-prefixes',
+  patterns: 'trigger-patterns',
+  regex: 'vcs-repo/tags-regex',
+};
+
+function checkTriggers(
+  repo: VcsRepo | null,
+  request: WorkspaceRequest,
+  { patternsNeedFileTriggers }: VcsSurroundings,
+  problems: PointedProblem[],
+): void {
+  const [first, second] = namedTriggers(request);
+  if (first !== undefined && second !== undefined) {
+    problems.push({
+      detail: `${nameOf(second)} must not be given together with ${nameOf(first)}`,
+      pointer: `/data/attributes/${ATTRIBUTE_OF[second]}`,
+    });
+  }
+  if (patternsNeedFileTriggers && first === 'patterns' && request.fileTriggersEnabled === false) {
+    problems.push({
+      detail: 'trigger-patterns must not be given together with file-triggers-enabled false',
+      pointer: '/data/attributes/trigger-patterns',
+    });
+  }
+  const clearsRegex = first === 'prefixes' || first === 'patterns';
+  if (request.fileTriggersEnabled === true && repo?.tagsRegex && !clearsRegex) {
+    problems.push({
+      detail: 'file-triggers-enabled must not be true while tags-regex is set',
+      pointer: '/data/attributes/file-triggers-enabled',
+    });
+  }
+}
+
+function nameOf(trigger: TriggerKind): string {
+  return ATTRIBUTE_OF[trigger].replace('vcs-repo/', '');
+}

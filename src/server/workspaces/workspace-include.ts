@@ -1,0 +1,242 @@
+/**
+ * The `include` parameter of show and list: which related resources travel with the workspaces.
+ * Invariants: an unknown value is refused with 400, so that a client can tell a service that lacks an include from
+ * workspaces that have nothing to include; a page costs one query for each included kind, however many workspaces it has.
+ */
+import { assessmentResultResource, currentAssessmentResults } from './assessment-results.ts';
+import {
+  configurationVersionResource,
+  configurationVersionsById,
+  ingressResources,
+} from './configuration-version-record.ts';
+import { type Permission, type WorkspacePermissions, workspacePermissions } from './permissions.ts';
+import { type Resource, withoutRepeats } from '../kernel/documents.ts';
+import { type ApiRequest, includesOf, type Query } from '../kernel/endpoint.ts';
+import { logLink } from './run-logs.ts';
+import { applyResource, planResource, type RunRow, runResource, runsById } from './run-record.ts';
+import { organizationResources } from './organization-document.ts';
+import { projectResource, projectsById } from './project-record.ts';
+import type { Services } from '../kernel/services.ts';
+import { outputResource, outputsOf } from './state-outputs.ts';
+import { stateVersionResources } from './state-version-document.ts';
+import { stateVersionsById } from './state-version-record.ts';
+import { teamResource, teamsById } from './teams.ts';
+import { variableResource, variablesOf } from './variables.ts';
+import { type OrganizationRecord, projectRights } from './access.ts';
+import { readmeResource } from './workspace-relationships.ts';
+import type { WorkspaceRecord } from './workspace-record.ts';
+
+import { type UserRow, userResource } from './users.ts';
+import { effectiveBindingResource, effectiveBindings } from './tag-bindings.ts';
+
+interface Including {
+  readonly services: Services;
+  readonly request: ApiRequest;
+  readonly records: readonly WorkspaceRecord[];
+  readonly permissions: ReadonlyMap<string, WorkspacePermissions>;
+}
+
+type Loader = (including: Including) => Resource[];
+
+const LOADERS: Readonly<Record<string, Loader>> = {
+  current_assessment_result: assessmentResults,
+  current_configuration_version: (including) => currentConfigurations(including).resources,
+  'current_configuration_version.ingress_attributes': (including) => {
+    const { resources, ingress } = currentConfigurations(including);
+    return [...resources, ...ingress];
+  },
+  current_run: (including) => currentRuns(including).resources,
+  'current_run.apply': (including) => {
+    const { rows, resources } = currentRuns(including);
+    const applied = rows.filter((row) => row.plan_only === 0);
+    return [...resources, ...applied.map((row) => applyResource(row, logOf(including, row, 'apply')))];
+  },
+  'current_run.configuration_version': (including) => {
+    const { rows, resources } = currentRuns(including);
+    return [...resources, ...configurationsOfRuns(including, rows).resources];
+  },
+  'current_run.configuration_version.ingress_attributes': (including) => {
+    const { rows, resources } = currentRuns(including);
+    const configurations = configurationsOfRuns(including, rows);
+    return [...resources, ...configurations.resources, ...configurations.ingress];
+  },
+  'current_run.plan': (including) => {
+    const { rows, resources } = currentRuns(including);
+    return [...resources, ...rows.map((row) => planResource(row, logOf(including, row, 'plan')))];
+  },
+  current_state_version: stateVersions,
+  locked_by: lockers,
+  organization: organizations,
+  outputs,
+  project: projects,
+  readme: readmes,
+  vars: variables,
+};
+
+function logOf({ services, request }: Including, row: RunRow, part: 'plan' | 'apply') {
+  return logLink(services, request.origin, row, part);
+}
+
+/** An addition of this service to the spec's list; it alone also puts linkage into the workspaces. */
+const EFFECTIVE_TAG_BINDINGS = 'effective_tag_bindings';
+
+/** The includes a query asks for. @throws ApiError 400 for one that does not exist. */
+export function requestedIncludes(query: Query): Set<string> {
+  return includesOf(query, [...Object.keys(LOADERS), EFFECTIVE_TAG_BINDINGS]);
+}
+
+interface Included {
+  readonly resources: readonly Resource[];
+  /** By workspace id, when effective tag bindings were asked for. */
+  readonly bindings?: ReadonlyMap<string, readonly Resource[]>;
+}
+
+/** What the includes give of these workspaces, as far as the caller may read it. */
+export function includedResources(
+  services: Services,
+  request: ApiRequest,
+  includes: ReadonlySet<string>,
+  records: readonly WorkspaceRecord[],
+): Included {
+  if (includes.size === 0) return { resources: [] };
+  const permissions = workspacePermissions(services.database, request.caller, records);
+  const including = { services, request, records, permissions };
+  const related = [...includes].flatMap((name) => LOADERS[name]?.(including) ?? []);
+  if (!includes.has(EFFECTIVE_TAG_BINDINGS)) return { resources: withoutRepeats(related) };
+  const rows = effectiveBindings(
+    services.database,
+    records.map((record) => record.id),
+  );
+  const bindings = new Map(
+    records.map((record) => [record.id, (rows.get(record.id) ?? []).map(effectiveBindingResource)]),
+  );
+  return { resources: withoutRepeats([...related, ...[...bindings.values()].flat()]), bindings };
+}
+
+/** The workspaces with the ids of their included tag bindings in the relationship. */
+export function withLinkage(workspaces: readonly Resource[], included: Included): readonly Resource[] {
+  const { bindings } = included;
+  if (bindings === undefined) return workspaces;
+  return workspaces.map((workspace) => {
+    const own = bindings.get(workspace.id ?? '') ?? [];
+    const data = own.map((binding) => ({ id: binding.id ?? '', type: binding.type }));
+    const name = 'effective-tag-bindings';
+    return {
+      ...workspace,
+      relationships: {
+        ...workspace.relationships,
+        [name]: { data, ...workspace.relationships?.[name] },
+      },
+    };
+  });
+}
+
+/** The workspaces of which the caller may read this much. */
+function readable({ records, permissions }: Including, permission: Permission): WorkspaceRecord[] {
+  return records.filter((record) => permissions.get(record.id)?.[permission]);
+}
+
+function organizations({ services, request, records }: Including): Resource[] {
+  const ids = records.map((record) => record.organization_id);
+  const rows = rowsByIds<OrganizationRecord>(services, 'organizations', ids);
+  return organizationResources(services, request.caller, rows);
+}
+
+function projects({ services, request, records }: Including): Resource[] {
+  const ids = records.map((record) => record.project_id);
+  return projectsById(services.database, ids).map((row) =>
+    projectResource(row, projectRights(services.database, request.caller, row)),
+  );
+}
+
+function currentRuns({ services, records, permissions }: Including): {
+  rows: RunRow[];
+  resources: Resource[];
+} {
+  const ids = records.flatMap((record) => record.current_run_id ?? []);
+  const rows = runsById(services.database, ids);
+  return { rows, resources: rows.map((row) => runResource(row, permissions.get(row.workspace_id))) };
+}
+
+interface Configurations {
+  readonly resources: Resource[];
+  readonly ingress: Resource[];
+}
+
+function currentConfigurations({ services, records }: Including): Configurations {
+  return configurationsById(
+    services,
+    records.flatMap((record) => record.current_configuration_version_id ?? []),
+  );
+}
+
+function configurationsOfRuns({ services }: Including, runs: readonly RunRow[]): Configurations {
+  return configurationsById(
+    services,
+    runs.flatMap((run) => run.configuration_version_id ?? []),
+  );
+}
+
+function configurationsById({ database }: Services, ids: readonly string[]): Configurations {
+  const rows = configurationVersionsById(database, ids);
+  return {
+    resources: rows.map((row) => configurationVersionResource(row)),
+    ingress: rows.flatMap(ingressResources),
+  };
+}
+
+function stateVersions(including: Including): Resource[] {
+  const { services, request, permissions } = including;
+  const ids = readable(including, 'can-read-state-versions').flatMap(
+    (record) => record.current_state_version_id ?? [],
+  );
+  const reader = { origin: request.origin, permissions };
+  return stateVersionResources(services, reader, stateVersionsById(services.database, ids));
+}
+
+function outputs(including: Including): Resource[] {
+  const ids = readable(including, 'can-read-state-outputs').flatMap(
+    (record) => record.current_state_version_id ?? [],
+  );
+  return [...outputsOf(including.services.database, ids).values()]
+    .flat()
+    .map((row) => outputResource(row, { type: 'workspace-outputs' }));
+}
+
+function assessmentResults(including: Including): Resource[] {
+  const ids = readable(including, 'can-read-assessment-results').map((record) => record.id);
+  return [...currentAssessmentResults(including.services.database, ids).values()].map(
+    assessmentResultResource,
+  );
+}
+
+function variables(including: Including): Resource[] {
+  const ids = readable(including, 'can-read-variable').map((record) => record.id);
+  return [...variablesOf(including.services.database, ids).values()]
+    .flat()
+    .map((row) => variableResource(row, including.services.dialects.workspaces));
+}
+
+function readmes({ records }: Including): Resource[] {
+  return records.flatMap(readmeResource);
+}
+
+/** Who locked the workspaces: users, teams and runs. */
+function lockers({ services, records, permissions }: Including): Resource[] {
+  const idsOf = (type: string): string[] =>
+    records.flatMap((record) => (record.locked_by_type === type ? (record.locked_by_id ?? []) : []));
+  const users = rowsByIds<UserRow>(services, 'users', idsOf('users')).map(userResource);
+  const teams = teamsById(services.database, idsOf('teams')).map(teamResource);
+  const runs = runsById(services.database, idsOf('runs')).map((row) =>
+    runResource(row, permissions.get(row.workspace_id)),
+  );
+  return [...users, ...teams, ...runs];
+}
+
+function rowsByIds<Row>(services: Services, table: string, ids: readonly string[]): Row[] {
+  if (ids.length === 0) return [];
+  return services.database.all<Row>(
+    `SELECT * FROM ${table} WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id`,
+    { ids: JSON.stringify(ids) },
+  );
+}

@@ -1,0 +1,210 @@
+/**
+ * The body of a create or an update, read into typed values: undefined is absent, null is an explicit null. Only types are
+ * checked here; the settings check what values mean together. The names that a dialect has for attributes are here, too.
+ */
+import { badRequest, type PointedProblem } from '../kernel/documents.ts';
+import {
+  asObject,
+  type BodyObject,
+  isOfType,
+  MemberReader,
+  readResource,
+  TEXT_LIMIT,
+} from '../kernel/request-body.ts';
+import type { Services } from '../kernel/services.ts';
+import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
+import { readTagNames } from './flat-tags.ts';
+import { readTagBindings, type TagBinding } from './tag-bindings.ts';
+import { EXECUTION_MODES, type ExecutionMode } from './workspace-record.ts';
+
+type Maybe<T> = T | undefined;
+
+/** Reading a constraint takes time by its length, and nobody needs a long one. */
+const ENGINE_VERSION_LIMIT = 255;
+
+/** Each is a path, or a pattern of paths; no repository is divided into more parts. */
+const TRIGGER_LIMITS = { entries: 1000, characters: 4096 };
+
+export interface VcsRepoRequest {
+  readonly identifier: Maybe<string>;
+  readonly branch: Maybe<string | null>;
+  readonly ingressSubmodules: Maybe<boolean>;
+  readonly oauthTokenId: Maybe<string | null>;
+  readonly appInstallationId: Maybe<string | null>;
+  readonly tagsRegex: Maybe<string | null>;
+}
+
+export interface WorkspaceRequest {
+  readonly name: Maybe<string>;
+  readonly description: Maybe<string | null>;
+  /** Empty text means none, like null. */
+  readonly agentPoolId: Maybe<string | null>;
+  readonly allowDestroyPlan: Maybe<boolean>;
+  readonly assessmentsEnabled: Maybe<boolean>;
+  readonly autoApply: Maybe<boolean>;
+  readonly autoApplyRunTrigger: Maybe<boolean>;
+  readonly autoDestroyAt: Maybe<string | null>;
+  readonly autoDestroyActivityDuration: Maybe<string | null>;
+  readonly inheritsProjectAutoDestroy: Maybe<boolean>;
+  /** null: inherit. */
+  readonly executionMode: Maybe<ExecutionMode | null>;
+  readonly fileTriggersEnabled: Maybe<boolean>;
+  readonly globalRemoteState: Maybe<boolean>;
+  readonly operations: Maybe<boolean>;
+  readonly projectRemoteState: Maybe<boolean>;
+  readonly queueAllRuns: Maybe<boolean>;
+  readonly sourceName: Maybe<string | null>;
+  readonly sourceUrl: Maybe<string | null>;
+  readonly speculativeEnabled: Maybe<boolean>;
+  readonly structuredRunOutputEnabled: Maybe<boolean>;
+  readonly engineVersion: Maybe<string>;
+  readonly triggerPatterns: Maybe<string[]>;
+  readonly triggerPrefixes: Maybe<string[]>;
+  readonly workingDirectory: Maybe<string | null>;
+  /** `true`: the workspace's own value counts; `false`: drop it and inherit. */
+  readonly settingOverwrites: { readonly executionMode: Maybe<boolean>; readonly agentPool: Maybe<boolean> };
+  readonly vcsRepo: Maybe<VcsRepoRequest | null>;
+  readonly tagBindings: Maybe<TagBinding[]>;
+  /** Flat tags; only a create takes them. */
+  readonly tagNames: Maybe<string[]>;
+}
+
+/**
+ * Reads a body; what is wrong with it is added to `problems`. `id` is that of the workspace that is updated.
+ * @throws ApiError 422 when it is no workspace at all, 409 when it is of another one
+ */
+export function readWorkspaceRequest(
+  { edition, dialects: { workspaces: dialect } }: Pick<Services, 'edition' | 'dialects'>,
+  body: unknown,
+  problems: PointedProblem[],
+  id?: string,
+): WorkspaceRequest {
+  const { attributes, relationships } = readResource(body, 'workspaces', id);
+  const read = new MemberReader(fromWireNames(attributes, dialect), '/data/attributes', problems);
+  checkProject(relationships['project'], problems);
+  return {
+    name: read.name(),
+    description: read.nullableText('description', TEXT_LIMIT),
+    agentPoolId: noneWhenEmpty(read.nullableText('agent-pool-id')),
+    allowDestroyPlan: read.boolean('allow-destroy-plan'),
+    assessmentsEnabled: edition.assessments ? read.boolean('assessments-enabled') : undefined,
+    autoApply: read.boolean('auto-apply'),
+    autoApplyRunTrigger: read.boolean('auto-apply-run-trigger'),
+    autoDestroyAt: read.nullableText('auto-destroy-at'),
+    autoDestroyActivityDuration: read.nullableText('auto-destroy-activity-duration'),
+    inheritsProjectAutoDestroy: read.boolean('inherits-project-auto-destroy'),
+    executionMode: read.nullableWord('execution-mode', EXECUTION_MODES),
+    fileTriggersEnabled: read.boolean('file-triggers-enabled'),
+    globalRemoteState: read.boolean('global-remote-state'),
+    operations: read.boolean('operations'),
+    projectRemoteState: dialect.sharesWithProject ? read.boolean('project-remote-state') : undefined,
+    queueAllRuns: read.boolean('queue-all-runs'),
+    sourceName: read.nullableText('source-name', TEXT_LIMIT),
+    sourceUrl: read.nullableText('source-url', TEXT_LIMIT),
+    speculativeEnabled: read.boolean('speculative-enabled'),
+    structuredRunOutputEnabled: read.boolean('structured-run-output-enabled'),
+    engineVersion: read.text('engine-version', ENGINE_VERSION_LIMIT),
+    triggerPatterns: read.texts('trigger-patterns', TRIGGER_LIMITS),
+    triggerPrefixes: read.texts('trigger-prefixes', TRIGGER_LIMITS),
+    workingDirectory: noneWhenEmpty(read.nullableText('working-directory', TEXT_LIMIT)),
+    settingOverwrites: readOverwrites(read.nullableObject('setting-overwrites'), problems),
+    vcsRepo: readVcsRepo(read.nullableObject('vcs-repo'), dialect, problems),
+    tagBindings: readTagBindings(relationships['tag-bindings'], problems),
+    tagNames: readTagNames(relationships['tags'], problems),
+  };
+}
+
+/** Clients send "" where they mean none: for these attributes the two are the same. */
+function noneWhenEmpty(text: Maybe<string | null>): Maybe<string | null> {
+  return text === '' ? null : text;
+}
+
+function readOverwrites(
+  source: Maybe<BodyObject | null>,
+  problems: PointedProblem[],
+): WorkspaceRequest['settingOverwrites'] {
+  const read = new MemberReader(source ?? {}, '/data/attributes/setting-overwrites', problems);
+  return { executionMode: read.boolean('execution-mode'), agentPool: read.boolean('agent-pool') };
+}
+
+function readVcsRepo(
+  sent: Maybe<BodyObject | null>,
+  dialect: WorkspacesDialect,
+  problems: PointedProblem[],
+): Maybe<VcsRepoRequest | null> {
+  if (sent === undefined || sent === null) return sent;
+  const source = fromWireNames(sent, dialect);
+  // The real service answers 400 to a connection that is empty, unless the other one is given.
+  const connections = ['oauth-token-id', 'vcs-app-installation-id'];
+  const empty = connections.find((name) => source[name] === '');
+  if (empty !== undefined && connections.every((name) => !source[name]))
+    throw badRequest(`invalid ${wireName(empty, dialect).replaceAll('-', '_')}`);
+  const read = new MemberReader(source, '/data/attributes/vcs-repo', problems);
+  return {
+    identifier: read.text('identifier', TEXT_LIMIT),
+    branch: read.nullableText('branch', TEXT_LIMIT),
+    ingressSubmodules: read.boolean('ingress-submodules'),
+    oauthTokenId: noneWhenEmpty(read.nullableText('oauth-token-id')),
+    appInstallationId: noneWhenEmpty(read.nullableText('vcs-app-installation-id')),
+    tagsRegex: noneWhenEmpty(read.nullableText('tags-regex', TEXT_LIMIT)),
+  };
+}
+
+/**
+ * The project that a body names, as far as one can be read: who may not use it is told so before what is wrong with the
+ * body.
+ */
+export function namedProject(body: unknown): Maybe<string> {
+  const relationships = asObject(asObject(asObject(body)?.['data'])?.['relationships']);
+  return projectIdOf(relationships?.['project']);
+}
+
+function projectIdOf(relationship: unknown): Maybe<string> {
+  const id = asObject(asObject(relationship)?.['data'])?.['id'];
+  return typeof id === 'string' ? id : undefined;
+}
+
+function checkProject(relationship: unknown, problems: PointedProblem[]): void {
+  if (relationship === undefined) return;
+  const pointer = '/data/relationships/project/data';
+  if (projectIdOf(relationship) === undefined) {
+    problems.push({ detail: 'project must name a project by its id', pointer: `${pointer}/id` });
+  } else if (!isOfType(asObject(asObject(relationship)?.['data']), 'projects')) {
+    problems.push({ detail: 'type must be "projects"', pointer: `${pointer}/type` });
+  }
+}
+
+// The attributes of a workspace by the names that a dialect has for them: from requests, in answers, and in what is said
+// of a request that is wrong (wire/workspaces 1.1).
+// Invariant: this is the one place where they are renamed. A name that the dialect does not have is one that nobody knows:
+// it is ignored in a body and never in an answer.
+
+type Names = Pick<WorkspacesDialect, 'attributeNames'>;
+
+/** Members of a body, called as the spec calls them. */
+export function fromWireNames(sent: BodyObject, { attributeNames }: Names): BodyObject {
+  const ours = Object.entries(attributeNames);
+  if (ours.length === 0) return sent;
+  const others = Object.entries(sent).filter(([name]) => !Object.hasOwn(attributeNames, name));
+  const renamed = ours.flatMap(([name, wireName]) =>
+    Object.hasOwn(sent, wireName) ? [[name, sent[wireName]] as const] : [],
+  );
+  return Object.fromEntries([...others, ...renamed]);
+}
+
+/** Members of a document, called as the dialect calls them. */
+export function inWireNames(members: BodyObject, dialect: Names): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [wireName(name, dialect), value]));
+}
+
+/** How the dialect calls an attribute of the spec. */
+function wireName(name: string, { attributeNames }: Names): string {
+  return attributeNames[name] ?? name;
+}
+
+/** What is wrong with a body, told in the names that stand in it. */
+export function problemInWireNames(problem: PointedProblem, { attributeNames }: Names): PointedProblem {
+  const said = (text: string): string =>
+    Object.entries(attributeNames).reduce((so, [name, wire]) => so.replaceAll(name, wire), text);
+  return { detail: said(problem.detail), pointer: said(problem.pointer) };
+}

@@ -1,0 +1,195 @@
+/**
+ * From a request and what is there to what shall be there: the one place where all rules of create and update meet.
+ * Invariant: nothing is written here; either all columns come out consistent, or one refusal names every problem.
+ */
+import type { Database } from '../kernel/database.ts';
+import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
+import { invalid, type PointedProblem } from '../kernel/documents.ts';
+import type { OrganizationRecord } from './access.ts';
+import { compareVersions, engineVersionProblem, latestRelease, releaseForRuns } from './engine-releases.ts';
+import { resolveAutoDestroy } from './auto-destroy.ts';
+import { resolveExecution, resolvePlainSettings } from './execution-settings.ts';
+import { resolveVcs } from './vcs-settings.ts';
+import { problemInWireNames, type WorkspaceRequest } from './workspace-request.ts';
+import type { ExecutionMode, WorkspaceSettings } from './workspace-record.ts';
+
+export interface ProjectRecord {
+  id: string;
+  organization_id: string;
+  name: string;
+  default_execution_mode: ExecutionMode | null;
+  default_agent_pool_id: string | null;
+  auto_destroy_activity_duration: string | null;
+}
+
+/** The default project of an organization, or the named one; undefined when it is not the organization's. */
+export function findProject(
+  database: Database,
+  organizationId: string,
+  projectId: string | undefined,
+): ProjectRecord | undefined {
+  return database.get<ProjectRecord>(
+    `SELECT * FROM projects WHERE organization_id = :organization
+     AND CASE WHEN :id IS NULL THEN is_default = 1 ELSE id = :id END`,
+    { organization: organizationId, id: projectId ?? null },
+  );
+}
+
+/** A workspace before its first request: the column "Default on create" of the spec. */
+export function defaultSettings(
+  database: Database,
+  organization: OrganizationRecord,
+  project: ProjectRecord,
+): WorkspaceSettings {
+  return {
+    project_id: project.id,
+    name: '',
+    description: null,
+    execution_mode: null,
+    agent_pool_id: null,
+    agent_pool_overwritten: 0,
+    allow_destroy_plan: 1,
+    assessments_enabled: 0,
+    auto_apply: 0,
+    auto_apply_run_trigger: 0,
+    auto_destroy_at: null,
+    auto_destroy_activity_duration: null,
+    inherits_project_auto_destroy: 1,
+    engine_version: latestRelease(database),
+    file_triggers_enabled: 1,
+    global_remote_state: organization.global_remote_state_default,
+    project_remote_state: 0,
+    queue_all_runs: 0,
+    source_name: null,
+    source_url: null,
+    speculative_enabled: 1,
+    structured_run_output_enabled: 1,
+    trigger_patterns: '[]',
+    trigger_prefixes: '[]',
+    vcs_repo: null,
+    working_directory: null,
+  };
+}
+
+interface SettingsContext {
+  readonly database: Database;
+  readonly dialect: WorkspacesDialect;
+  readonly organization: OrganizationRecord;
+  readonly project: ProjectRecord;
+  readonly current: WorkspaceSettings;
+  readonly request: WorkspaceRequest;
+  readonly creating: boolean;
+}
+
+/**
+ * The settings after the request, with the project already decided. `problems` are those found while reading the body.
+ * @throws ApiError 422 with every problem.
+ */
+export function resolveWorkspaceSettings(
+  settling: SettingsContext,
+  problems: PointedProblem[],
+): WorkspaceSettings {
+  const { database, dialect, organization, project, current, request } = settling;
+  const belongs = (table: string) => (id: string) => belongsTo(database, table, organization.id, id);
+  const settings: WorkspaceSettings = {
+    ...current,
+    project_id: project.id,
+    ...resolvePlainSettings(current, request, { problems, takesAbsolute: dialect.takesAbsoluteDirectories }),
+    ...resolveExecution(
+      current,
+      request,
+      {
+        inheritedMode: project.default_execution_mode ?? organization.default_execution_mode,
+        inheritedPoolId: project.default_agent_pool_id ?? organization.default_agent_pool_id,
+        poolExists: belongs('agent_pools'),
+      },
+      problems,
+    ),
+    ...resolveVcs(
+      current,
+      request,
+      {
+        patternsNeedFileTriggers: dialect.patternsNeedFileTriggers,
+        takesAppInstallation: !settling.creating || dialect.takesAppInstallationOnCreate,
+        oauthTokenExists: belongs('oauth_tokens'),
+        appInstallationExists: belongs('vcs_app_installations'),
+      },
+      problems,
+    ),
+    ...resolveAutoDestroy(
+      current,
+      request,
+      {
+        projectDuration: project.auto_destroy_activity_duration,
+        dateEndsDuration: dialect.dateEndsDuration,
+      },
+      problems,
+    ),
+  };
+  checkEngine(settling, problems);
+  checkAssessments(settling, settings, problems);
+  checkNameIsFree(settling, settings.name, problems);
+  checkSharing(settings, problems);
+  if (problems.length > 0) throw invalid(problems.map((problem) => problemInWireNames(problem, dialect)));
+  return settings;
+}
+
+function belongsTo(database: Database, table: string, organizationId: string, id: string): boolean {
+  return (
+    database.get(`SELECT 1 FROM ${table} WHERE id = :id AND organization_id = :organization`, {
+      id,
+      organization: organizationId,
+    }) !== undefined
+  );
+}
+
+function checkEngine({ database, dialect, request }: SettingsContext, problems: PointedProblem[]): void {
+  if (request.engineVersion === undefined) return;
+  const detail = engineVersionProblem(database, dialect, request.engineVersion);
+  if (detail !== undefined) problems.push({ detail, pointer: '/data/attributes/engine-version' });
+}
+
+const OLDEST_ASSESSED_ENGINE = '0.15.4';
+
+/** Where the organization enforces assessments, what a workspace says of them has no effect, and so cannot be wrong. */
+function checkAssessments(
+  { database, dialect, organization, project, request }: SettingsContext,
+  settings: WorkspaceSettings,
+  problems: PointedProblem[],
+): void {
+  if (request.assessmentsEnabled !== true || organization.assessments_enforced === 1) return;
+  const refuse = (detail: string): void => {
+    problems.push({ detail, pointer: '/data/attributes/assessments-enabled' });
+  };
+  const mode =
+    settings.execution_mode ?? project.default_execution_mode ?? organization.default_execution_mode;
+  if (mode !== 'remote' && !(mode === 'agent' && dialect.assessesAgents)) {
+    refuse(`assessments-enabled needs the execution mode remote, and the workspace's is ${mode}`);
+  }
+  const engine = releaseForRuns(database, settings.engine_version);
+  if (compareVersions(engine, OLDEST_ASSESSED_ENGINE) < 0) {
+    refuse(
+      `assessments-enabled needs engine ${OLDEST_ASSESSED_ENGINE} or newer, and the workspace's is ${engine}`,
+    );
+  }
+}
+
+/** Clients know this refusal by its words. */
+function checkSharing(settings: WorkspaceSettings, problems: PointedProblem[]): void {
+  if (settings.project_remote_state === 0 || settings.global_remote_state === 0) return;
+  problems.push({
+    detail: 'Project remote state cannot be enabled when global remote state sharing is enabled',
+    pointer: '/data/attributes/project-remote-state',
+  });
+}
+
+function checkNameIsFree(settling: SettingsContext, name: string, problems: PointedProblem[]): void {
+  if (name === settling.current.name) return;
+  const taken = settling.database.get(
+    'SELECT 1 FROM workspaces WHERE organization_id = :organization AND name = :name',
+    { organization: settling.organization.id, name },
+  );
+  if (taken !== undefined) {
+    problems.push({ detail: 'Name has already been taken', pointer: '/data/attributes/name' });
+  }
+}
