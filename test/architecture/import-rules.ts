@@ -1,4 +1,5 @@
 /** Who may import whom: the floors of the program, its kinds, and no circles. */
+import { posix } from 'node:path';
 import type { Rule } from './rule.ts';
 import { floorOf, importsOf, isBelow, type SourceTree, sources } from './source-tree.ts';
 import { onePerFolder, withImport } from './try-import.ts';
@@ -214,6 +215,37 @@ function badCommandImports(tree: SourceTree): string[] {
     );
 }
 
+const foldersGoOneWay: Rule = {
+  says: 'no two folders of src import each other',
+  because: 'two folders that import each other are one folder: move what both need to a folder below them',
+  violations: (tree) => mutualImports(tree),
+  breakages: (tree) => [
+    withImport(tree, 'src/model', sources(tree, 'src/compare')[0] ?? ''),
+    withImport(tree, 'src/server/kernel', sources(tree, 'src/server/workspaces')[0] ?? ''),
+    withImport(
+      tree,
+      'src/api/transport',
+      sources(tree, 'src/api').find((path) => path.split('/').length === 3) ?? '',
+    ),
+  ],
+};
+
+/** Pairs of folders, a folder and its own sub-folder included, with one import in each direction. */
+function mutualImports(tree: SourceTree): string[] {
+  const imports = new Map<string, string>();
+  for (const path of sources(tree))
+    for (const target of importsOf(tree, path)) {
+      if (!tree.has(target)) continue;
+      const [from, to] = [posix.dirname(path), posix.dirname(target)];
+      if (from !== to) imports.set(`${from} ${to}`, `${path} imports ${target}`);
+    }
+  return [...imports].flatMap(([pair, example]) => {
+    const [from = '', to = ''] = pair.split(' ');
+    const back = imports.get(`${to} ${from}`);
+    return from < to && back !== undefined ? [`${example}, and ${back}`] : [];
+  });
+}
+
 const noCycles: Rule = {
   says: 'no file imports itself, by whatever way round',
   because: 'files that need each other are one file, types included: move what both need below both',
@@ -257,5 +289,6 @@ export const importRules: readonly Rule[] = [
   everyFolderIsAFloor,
   kindsAreStrangers,
   commandsAreSeparate,
+  foldersGoOneWay,
   noCycles,
 ];
