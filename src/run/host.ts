@@ -58,7 +58,7 @@ export interface ProcessHost {
   ask(question: string, stop: AbortSignal): Promise<string | undefined>;
   /** Calls the handler for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
   onStop(handler: () => void): () => void;
-  /** how failed requests are repeated; the default of src/http when absent */
+  /** how failed requests are repeated; the default of src/api when absent */
   readonly retryPolicy?: Partial<RetryPolicy>;
 }
 
