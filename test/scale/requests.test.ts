@@ -28,7 +28,6 @@ const show = 'GET /workspaces/:workspace_id';
 const consumersOf = '/workspaces/:workspace_id/relationships/remote-state-consumers';
 const organization = 'GET /organizations/:organization_name';
 const projects = 'GET /organizations/:organization_name/projects';
-const project = 'GET /projects/:project_id';
 const bindings = 'GET /workspaces/:workspace_id/tag-bindings';
 
 /** Without reads. */
@@ -139,8 +138,7 @@ describe('Applying', () => {
       [list]: 2,
       // For an empty list and its default project; later for the mode that the first workspace inherits.
       [organization]: 2,
-      [projects]: 1,
-      [project]: 1,
+      [projects]: 2,
       [show]: 1,
       'POST /organizations/:organization_name/workspaces': 12,
     });
@@ -173,7 +171,7 @@ describe('Applying', () => {
 
     expect(code).toBe(0);
     // The mode that its project or organization gives it, once for all workspaces of the project.
-    const defaults = { [organization]: 1, [project]: 1 };
+    const defaults = { [organization]: 1, [projects]: 1 };
     expect(requests).toEqual({ [list]: 2, ...defaults, [show]: 1, 'PATCH /workspaces/:workspace_id': 1 });
   });
 
