@@ -83,7 +83,8 @@ function waitAsAsked(
   { policy, moment }: { readonly policy: RetryPolicy; readonly moment: Moment },
 ): RetryDecision {
   const { now, until, random } = moment;
-  if (now + asked > until) return { repeat: false, past: asked };
+  // The shortest wait is ours: a service that asks for none is not quoted with it.
+  if (now + asked > until) return { repeat: false, past: asked, ...(asked === minWait && { isOurs: true }) };
   const jitter = askedJitter(failures, asked, { policy, random });
   return { repeat: true, pause: asked, wait: jitter === 0 ? 0 : asked + jitter, spends: 0 };
 }

@@ -228,8 +228,10 @@ async function serveUntilStopped(data: string, options: ServedOptions, host: Cli
     const removeToken = admin && (await writeAdminToken(admin.file, admin.token));
     const withdraw = await publishUrl(data, server.url);
     const adminHint = admin === undefined ? [] : adminTokenHint(admin.file, server.url, curl);
+    // A signal may follow at once on the line that says the service is ready.
+    const stopped = new Promise<void>((stop) => host.onStop(stop));
     host.stdout.write([`trueup serves ${server.url} from ${data}`, ...hint, ...adminHint, ''].join('\n'));
-    await new Promise<void>((stop) => host.onStop(stop));
+    await stopped;
     await withdraw();
     await removeToken?.();
   } finally {
