@@ -17,7 +17,7 @@ export function canonicalValue(field: Field, value: Json): Json {
   return field.compare.canonical(value);
 }
 
-/** The canonical value for `null`, and for an absent field of a kind that is owned whole. */
+/** The canonical value for `null`, and for an absent field of a kind whose absent fields are reset. */
 export function canonicalDefault(field: Field): Json {
   return field.default === undefined || field.default === null
     ? field.compare.canonical(null)
@@ -35,7 +35,7 @@ export function canonicalSpec(table: FieldTable, spec: Spec): Spec {
 }
 
 /**
- * The complete content after these changes are made to the live spec: every field, unmentioned ones at their defaults.
+ * The complete content after these changes are made to the live spec: every field, missing ones at their defaults.
  * The ledger keeps it for kinds whose deletion requires proof that nobody changed the resource since.
  */
 export function contentAfter(
@@ -60,10 +60,6 @@ function withChange(value: Json, { path, after }: FieldChange): Json {
   return after === undefined ? rest : { ...rest, [member]: after };
 }
 
-// The comparisons that fields can use. Each converts a value to its canonical form; equal forms mean equal values, and
-// the conversion is idempotent. Values that the kind's schema would refuse are returned unchanged, except secrets, whose
-// values are never returned.
-
 function comparison(shape: Shape, canonical: (value: Json) => Json): Comparison {
   return { shape, canonical: (value) => (value === null ? null : canonical(value)) };
 }
@@ -87,16 +83,16 @@ function elements(value: Json): readonly Json[] {
 /** Equal when identical. */
 export const scalar: Comparison = { shape: 'scalar', canonical: (value) => value };
 
-/** Text for people, shown as a text diff; the service answers either `""` or `null` for "none". */
+/** Text for people, shown as a text diff; the service returns either `""` or `null` for "none". */
 export const text: Comparison = { shape: 'text', canonical: (value) => (value === '' ? null : value) };
 
-/** One word that the service answers as `""` or `null` when unset. */
+/** One word that the service returns as `""` or `null` when unset. */
 export const optionalText: Comparison = {
   shape: 'scalar',
   canonical: (value) => (value === '' ? null : value),
 };
 
-/** One word that the secrets service answers as `""`, or not at all, when it means `unset`. */
+/** One word that the secrets service returns as `""`, or not at all, when it means `unset`. */
 export function wordOr(unset: string): Comparison {
   return { shape: 'scalar', canonical: (value) => (value === null || value === '' ? unset : value) };
 }
@@ -133,7 +129,7 @@ export const duration: Comparison = comparison('duration', (value) => {
 /** RFC 3339 with a zone: without one, the text would mean different moments on different machines. */
 const moment = /^(\d{4})-(\d{2})-(\d{2})[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})$/;
 
-/** Milliseconds since 1970; undefined for a text that names no moment, such as one on a 30th of February. */
+/** Milliseconds since 1970; undefined for an invalid moment, such as one on February 30. */
 export function parseMoment(text: string): number | undefined {
   const [, year, month, day] = moment.exec(text) ?? [];
   const parsed = Date.parse(text);
@@ -163,7 +159,7 @@ function canonicalCidr(value: Json): Json {
   return port === undefined ? canonicalBlock(value) : withPort(v4 ?? v6 ?? '', Number(port), value);
 }
 
-/** An address with a port, which the service takes, too; port 0 is none. */
+/** An address with a port, which the service accepts, too; port 0 means none. */
 function withPort(address: string, port: number, written: string): string {
   if (!isAddress(address) || port > 65_535) return written.trim();
   const canonical = canonicalBlock(address);
@@ -179,7 +175,7 @@ function canonicalBlock(value: string): string {
   const address = mapped ? written.toIPv4Address() : written;
   const length = prefixLength(prefix, bitsOf(written));
   const kept = mapped ? length - mappedBits : length;
-  // A text that is no block stays unchanged: the service treats it as the path of a socket, or as another block.
+  // A text that is not a block stays unchanged: the service treats it as the path of a socket, or as another block.
   if (Number.isNaN(kept) || kept < 0) return value.trim();
   return kept === bitsOf(address) ? address.toString() : `${address.toString()}/${kept}`;
 }
@@ -198,7 +194,7 @@ function bitsOf(address: IpAddress): number {
   return address.kind() === 'ipv4' ? 32 : 128;
 }
 
-/** NaN for a text that is no prefix length of an address of so many bits. */
+/** NaN for a text that is not a prefix length of an address with this number of bits. */
 function prefixLength(prefix: string | undefined, bits: number): number {
   if (prefix === undefined) return bits;
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits ? Number(prefix) : Number.NaN;
@@ -227,7 +223,7 @@ export const pemSet: Comparison = {
   },
 };
 
-/** A structure that changes as a whole. */
+/** A structure that changes only as a whole. */
 export const asText: Comparison = { shape: 'scalar', canonical: (value) => value };
 
 /** A secret: what is compared and shown is `{ set, version }` and the name of its source, never the value. */

@@ -10,9 +10,9 @@ import { canonicalDefault, canonicalValue } from './comparisons.ts';
 export interface DiffInput {
   readonly fields: FieldTable;
   readonly desired: Spec;
-  /** undefined: the resource does not exist. A missing member: the service does not answer that field (rule 12). */
+  /** undefined: the resource does not exist. A missing member: the service does not return that field. */
   readonly live: Spec | undefined;
-  /** values last applied, by field; undefined when the ledger does not know the resource */
+  /** values last applied, by field; undefined when the ledger has no record of the resource */
   readonly recorded: Spec | undefined;
   /** how a field that the manifest lacks is treated */
   readonly absent: 'unmanaged' | 'default';
@@ -20,7 +20,7 @@ export interface DiffInput {
   readonly unknown?: Readonly<Record<string, string>>;
   /** fields of `desired` whose value does not come from the manifest, each with where it comes from */
   readonly origins?: Readonly<Record<string, string>>;
-  /** Whether a key of a map must not be part of a path, because it holds a secret: then the map changes as a whole. */
+  /** Whether a key of a map must not be in a path, because it contains a secret: then the map changes as a whole. */
   isHidden?(key: string): boolean;
 }
 
@@ -81,7 +81,7 @@ interface WantedValue {
   readonly notes: readonly string[];
 }
 
-/** The value to compare with (rules 6, 16). */
+/** The value to compare with. */
 function wantedValue({ name, field, declared, recorded, absent }: FieldRequest): WantedValue {
   if (declared !== undefined) {
     const origin = declared === null ? 'default' : undefined;
@@ -92,7 +92,7 @@ function wantedValue({ name, field, declared, recorded, absent }: FieldRequest):
   }
   if (recorded === undefined || field.writeOnly || field.createOnly) return nothing;
   if (field.default === undefined) {
-    return { notes: [`${name} is no longer declared and has no default: it is left as it is`] };
+    return { notes: [`${name} is no longer declared and has no default: it keeps its value`] };
   }
   return { value: canonicalDefault(field), origin: 'no longer declared', notes: [] };
 }
@@ -130,7 +130,7 @@ function compareField(input: FieldInput): FieldDiff {
 }
 
 /** Why the value before is unknown where the service never answers the field. */
-export const notReturned = 'not answered by the service';
+export const notReturned = 'not returned by the service';
 
 function only(change: FieldChange): FieldDiff {
   return { fields: [change], notes: [] };
@@ -147,14 +147,14 @@ function change(input: FieldInput, known: { before?: Json; unknown?: string }): 
   };
 }
 
-/** Where the value comes from, and what a default means where its value alone does not tell. */
+/** Where the value comes from, and what a default means if its value alone is not clear. */
 function originOf({ field, wanted, origin }: FieldInput): string | undefined {
   const isDefault = field.default !== undefined && sameJson(wanted, canonicalDefault(field));
   const words = [origin, isDefault ? field.defaultMeans : undefined].filter((word) => word !== undefined);
   return words.length === 0 ? undefined : words.join(': ');
 }
 
-/** For an object whose members are fields of their own: absent members are not managed, or reset if they were before. */
+/** For an object whose members are separate fields: absent members are not managed, or reset if they were before. */
 function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, live: Spec): FieldDiff {
   const recorded = isJsonObject(input.recorded) ? input.recorded : undefined;
   const found = Object.entries(members).map(([name, field]) => {
@@ -198,11 +198,11 @@ function compareKeys(input: FieldInput, wanted: JsonObject, live: JsonObject): F
   });
 }
 
-/** No note where the live value is unknown. */
+/** No note if the live value is unknown. */
 function createOnlyNote(name: string, { before, after, unknown }: FieldChange): string[] {
   if (unknown !== undefined) return [];
   const [live, declared] = [before, after].map((value) => JSON.stringify(value ?? null));
-  return [`${name} is set when the resource is created and never again: live ${live}, declared ${declared}`];
+  return [`${name} can only be set at creation: live ${live}, declared ${declared}`];
 }
 
 // The changes between two canonical specs of one kind. Unlike `diff`, it knows no desired side: nothing is reset, no value is

@@ -1,16 +1,16 @@
 /**
- * The audit trail of an organization: what happened in it, who did it, and so who last modified a resource (rule 50). A trail
+ * The audit trail of an organization: what happened in it, who did it, and so who last modified a resource. A trail
  * knows the resource and the action, never the field.
  */
 import type { Answer } from './http.ts';
 import type { JsonObject } from './json.ts';
 
-/** Who did something, as the trail tells it. */
+/** Who did something, according to the trail. */
 export interface TrailActor {
   readonly id: string;
-  /** empty when the trail tells none */
+  /** empty when the trail has none */
   readonly name: string;
-  /** `Client`, `Impersonated`, `System`, or whatever else the trail says */
+  /** `Client`, `Impersonated`, `System`, or any other value of the trail */
   readonly kind: string;
   /** who acted in the actor's name */
   readonly impersonatorId?: string;
@@ -19,19 +19,18 @@ export interface TrailActor {
 /** One entry of the trail (wire/audit-trails 2). */
 export interface TrailEvent {
   readonly id: string;
-  /** of the form of the event; a service may tell it as a number or as a text */
+  /** of the format of the event; a service may return a number or a text */
   readonly version: string;
   readonly type: string;
-  /** as answered */
+  /** as returned */
   readonly timestamp: string;
   /** the same in milliseconds since 1970 */
   readonly at: number;
   readonly actor: TrailActor;
   readonly organizationId: string;
   readonly requestId?: string;
-  /** the trail knows the resource and the action, never the field */
   readonly resource: { readonly id: string; readonly type: string; readonly action: string };
-  /** the whole event as answered, with members that nothing here knows */
+  /** the whole event as returned, with members that are not used here */
   readonly raw: JsonObject;
 }
 
@@ -44,37 +43,36 @@ export interface TrailPage {
   readonly nextPage?: number;
 }
 
-/** Asks for the trail of one organization, and can ask for nothing else. */
+/** Reads the trail of one organization, and can read nothing else. */
 export interface TrailChannel {
   /** @param query without `?`, already encoded */
   get(query: string): Promise<Answer>;
-  /** how many milliseconds the clock of the service is ahead of the one here, as its answers prove, below 0 when it is behind; undefined while none told its time */
+  /** milliseconds by which the clock of the service is ahead of the local one, according to its responses; below 0 when it is behind; undefined until a response had a time */
   clockAhead(): number | undefined;
 }
 
-/** The trail was refused, or what came is no trail. The message says what to do. */
+/** The trail was refused, or the response is not a trail. The message says what to do. */
 export class TrailError extends Error {
   override readonly name = 'TrailError';
-  /** the next try may succeed: the service was out of order, or the list kept changing */
-  readonly passing: boolean;
+  /** the next attempt may succeed: the service failed, or the list kept changing */
+  readonly temporary: boolean;
 
-  constructor(message: string, { passing = false } = {}) {
+  constructor(message: string, { temporary = false } = {}) {
     super(message);
-    this.passing = passing;
+    this.temporary = temporary;
   }
 }
 
 /**
- * Each look reads so many milliseconds before the last one again, and drops by its id what it met: an event may appear later than its
- * time says, after others with later times.
+ * Each poll reads the last so many milliseconds before the previous one again, and drops events that it already has, by id: an event
+ * may appear later than its time, after others with later times.
  */
 export const trailOverlap = 60_000;
 
 /** How long the service keeps events, in milliseconds (wire/audit-trails 1.4). */
 export const trailRetention = 14 * 24 * 3_600_000;
 
-// Who touched a resource, as the audit trail tells it (rule 50). The trail knows the resource and the action, never the field: so
-// nobody is said to have changed a field. Never a part of what is approved.
+// Who last modified a resource. The trail has the resource and the action, never the field. It is not part of what is approved.
 
 export interface Modification {
   /** RFC 3339 */
@@ -91,9 +89,9 @@ export interface Modification {
 
 export interface LastModified {
   /** newest first; our own writes are not among them */
-  readonly touches: readonly Modification[];
-  /** why somebody else may have touched it, too: the trail was not seen back to the last apply */
+  readonly modifications: readonly Modification[];
+  /** why others may have modified it as well: the trail was not read back to the last apply */
   readonly unknown?: string;
-  /** milliseconds by which the clock that the times are of is ahead of the one here; absent where they agree */
+  /** milliseconds by which the clock of these times is ahead of the local one; absent if they agree */
   readonly clockAhead?: number;
 }

@@ -1,7 +1,7 @@
 /**
  * Calls are data: one HTTP request that a change needs, complete before anything is sent, in neutral names or in those of a
  * dialect. References stand for ids that do not exist yet and for secrets. They are classes, so that no live value can be
- * mistaken for one (rule 42).
+ * mistaken for one.
  */
 import type { AddressText } from './address.ts';
 import type { WriteMethod } from './http.ts';
@@ -56,30 +56,30 @@ export interface Call {
   /** statuses that mean that the service carried out the call */
   readonly success: readonly number[];
   /**
-   * Statuses that mean that somebody else had done the same before. Exception: the call was repeated after a lost answer, and
-   * the kind can prove that the first try did it.
+   * Statuses that mean that somebody else had done the same before. Exception: the call was repeated after a lost response, and
+   * the kind can prove that the first attempt did it.
    */
   readonly already?: readonly number[];
-  /** may be sent again when its answer was lost */
+  /** may be sent again when its response was lost */
   readonly repeatable: boolean;
   /** the facts among the change's preconditions that still matter to this call after other calls of the change */
   readonly reliesOn?: readonly string[];
   /** for a call that creates a resource: the JSON pointer to its id in the answer, such as `/data/id` */
   readonly createsId?: { readonly address: AddressText; readonly pointer: string };
-  /** the right that the call needs, by its name in `LiveResource.rights` or `TokenRights`: `can-update`, `create` (rule 30) */
+  /** the right that the call needs, by its name in `LiveResource.rights` or `TokenRights`: `can-update`, `create` */
   readonly permission?: string;
   /**
    * The fields of the change that this call writes, by top-level name. Without this and `takesFrom`: all fields that no other
-   * call of the change names. The ledger needs it to record a change that was carried out in part.
+   * call of the change names. The ledger needs it to record a change that was only partly carried out.
    */
   readonly writes?: readonly string[];
-  /** the fields that it only removes elements from: it makes nothing in them ours */
+  /** the fields that it only removes elements from: no value in them becomes ours */
   readonly takesFrom?: readonly string[];
-  /** values that it removes, by field: an answer that still has one shows that the service ignored the call */
+  /** values that it removes, by field: a response that still has one shows that the service ignored the call */
   readonly removes?: Readonly<Record<string, Json>>;
-  /** what a refusal with this status most likely means, where the service does not say it */
+  /** the most likely reason of a refusal with this status, if the service does not give it */
   readonly refusalHints?: Readonly<Record<number, string>>;
-  /** what the call does, for readers of the plan, where method and path do not tell */
+  /** what the call does, for readers of the plan, if method and path are not clear */
   readonly description?: string;
 }
 

@@ -27,35 +27,35 @@ export interface Change {
   /** the live resource's id, when it exists and has one */
   readonly id?: string;
   /**
-   * The remote ids of the other resources that it names, such as consumers of a state, by address; the address itself where the
+   * The remote ids of the other resources that it names, such as consumers of a state, by address; the address itself if the
    * same plan creates that resource
    */
   readonly references?: Readonly<Record<AddressText, string>>;
-  /** hash of the live content, for a removed resource without an id: tells it from a later resource of the same name */
+  /** hash of the live content, for a removed resource without an id: distinguishes it from a later resource of the same name */
   readonly fingerprint?: string;
-  /** of an adoption: the other stack that created the resource, or the whole that it is a part of, by its creator mark */
+  /** of an adoption: the other stack that created the resource or its parent, by the creator mark */
   readonly createdBy?: string;
   readonly calls: readonly Call[];
-  /** a call of another change that carries out this one, too (rule 20) */
+  /** a call of another change that carries out this one, too */
   readonly sharedCall?: CallId;
   /** facts of the live resource, besides its fields, that the calls rely on; checked again before writing */
   readonly preconditions: Readonly<Record<string, Json>>;
-  /** where live is not as it was last applied: who touched it since; absent where nobody was asked */
-  readonly touched?: LastModified;
+  /** who last modified the resource since the last apply, if it drifted; absent when no audit trail was read */
+  readonly lastModified?: LastModified;
 }
 
-/** The members of a change that enter the digest: what an approval is about (rule 27). */
+/** The members of a change that enter the digest: what an approval is about. Of the risks, those that narrow access do not. */
 export type DigestedChange = Pick<
   Change,
-  'address' | 'action' | 'fields' | 'id' | 'fingerprint' | 'references'
+  'address' | 'action' | 'fields' | 'id' | 'fingerprint' | 'references' | 'risks'
 >;
 
-/** Identifies one resource among all that ever have the same name: by its id, or, without an id, by its content. */
+/** Identifies one resource among all that ever had the same name: by its id, or, without an id, by its content. */
 export type Identity = { readonly id: string } | { readonly fingerprint: string };
 
 /**
- * The resource that an approval of this change is about; undefined where a name says enough. The approval to adopt or to remove one
- * resource covers no later one of the same name. Creations and updates of what is ours are approved by name.
+ * The resource that an approval of this change covers; undefined if its name is enough. The approval to adopt or to remove one
+ * resource covers no later one of the same name. Creations, and updates of our resources, are approved by name.
  */
 export function approvedIdentity({ action, id, fingerprint }: DigestedChange): Identity | undefined {
   if (action !== 'delete' && action !== 'release' && action !== 'adopt') return undefined;
@@ -74,6 +74,8 @@ export interface Notice {
   readonly address: Address;
   readonly message: string;
   readonly fix?: string;
+  /** the resource is to be removed, and something prevents it for now: a later plan may remove it. Not in the JSON of plans */
+  readonly isPending?: true;
 }
 
 // The outcome of each change, and the events that apply reports while it works.
@@ -100,19 +102,22 @@ export interface Outcome {
   readonly place?: Place;
   /** for a change with several calls: those that were carried out before it stopped */
   readonly done?: readonly string[];
-  /** failed with an answer that is no refusal: it may have been carried out all the same */
+  /** failed with a response that is no refusal, so it may have been carried out */
   readonly inDoubt?: true;
-  /** failed with a refusal that could not be verified by an immediate look; never stored */
+  /** failed with a refusal that could not be verified by an immediate read; never stored */
   readonly refused?: true;
-  /** failed or unknown, but a look afterwards found the resource as desired */
+  /** failed or unknown, but a read afterwards found the resource as desired */
   readonly foundTrue?: true;
-  /** the ids of the requests that were answered, as the service gave them: its audit trail names them, too (rule 50) */
+  /** the request ids that the service returned; its audit trail has them, too */
   readonly requests?: readonly string[];
-  /** it was carried out, maybe by a try whose answer told no id: it was lost, or that of a proxy */
+  /** it was carried out, maybe by an attempt without a request id: the response was lost, or came from a proxy */
   readonly unnamed?: true;
   /** the service's own warnings about writes that it carried out */
   readonly warnings?: readonly string[];
 }
+
+/** Why a change was not sent after a signal or the deadline, as a clause. */
+export const runStopped = 'the run was stopped';
 
 export type ApplyEvent =
   | { readonly type: 'begin'; readonly changes: number; readonly calls: number }

@@ -1,17 +1,19 @@
 /**
- * What git knows about the manifests of a stack: what it tracks, what of it is missing from the work tree, and how the commit
- * relates to the one that was applied last (rules 41, 43).
+ * What git knows about the manifests of a stack: which files it tracks, which of them are missing from the work tree, and how the
+ * commit relates to the one that was applied last.
  */
 import type { AddressText } from './address.ts';
 import type { Path } from './json.ts';
 
 /** One entry of the index of a repository. */
 export interface IndexEntry {
-  /** relative to the directory that was asked about, with slashes; an entry outside of it begins with `../` */
+  /** relative to the requested directory, with slashes; an entry outside of it begins with `../` */
   readonly path: string;
   readonly type: 'file' | 'link' | 'submodule';
   /** git does not keep it in the work tree: sparse checkout, or `git update-index --skip-worktree` */
   readonly leftOut: boolean;
+  /** a submodule that is checked out at another commit than the index has */
+  readonly moved?: true;
 }
 
 /** Git is missing, or refuses the repository. */
@@ -26,18 +28,20 @@ export interface MissingFiles {
   readonly leftOut: readonly string[];
   /** submodules without content */
   readonly submodules: readonly string[];
+  /** submodules that are checked out at another commit than the index has */
+  readonly moved: readonly string[];
   /** files that are missing, and deleted neither in the index nor by a commit */
   readonly deleted: readonly string[];
   /** why git cannot tell whether files are missing; absent outside of a repository */
   readonly unknown?: string;
 }
 
-// How the commit of the plan's manifests relates to the one that was applied last (rule 43). It stops an older job that runs
+// How the commit of the plan's manifests relates to the one that was applied last. It stops an older job that runs
 // after a newer one, and a job of one branch after one of another.
 
 export type CommitOrder =
   /** the same commit, or a later one */
-  | { readonly is: 'onward' }
+  | { readonly is: 'ahead' }
   | {
       /** ours is an ancestor of the applied commit, or neither descends from the other */
       readonly is: 'behind' | 'diverged';
@@ -46,6 +50,15 @@ export type CommitOrder =
       /** whether the stack's files differ between the two: then a plan from ours reverts what was applied */
       readonly differs: boolean;
     }
+  /** the last apply was made from uncommitted changes, and declared something else */
+  | {
+      readonly is: 'uncommitted';
+      readonly applied: string;
+      /** the stack's files of this run have uncommitted changes, too: somebody is still editing them */
+      readonly isEdited: boolean;
+      /** what the applies from such changes changed; undefined if the history does not have it */
+      readonly set: AppliedFields | undefined;
+    }
   /** cannot be determined; `why` is a clause */
   | {
       readonly is: 'unknown';
@@ -53,7 +66,7 @@ export type CommitOrder =
       readonly why: string;
       /** the applied commit is neither in this clone nor in its remote */
       readonly nowhere?: true;
-      /** what the applies from that commit changed; undefined where the history does not tell */
+      /** what the applies from that commit changed; undefined if the history does not have it */
       readonly set?: AppliedFields | undefined;
     };
 
@@ -64,7 +77,7 @@ export type AppliedFields = ReadonlyMap<AddressText, readonly Path[]>;
 export interface StackPaths {
   /** whether the path, such as `manifests/app.yaml` or `../teams/app.yaml`, is one of the stack's files, existing or not */
   isFile(path: string): boolean;
-  /** whether files of the stack lie below this path, so that a symbolic link in its place would redirect them */
+  /** whether files of the stack are below this path, so that a symbolic link in its place would redirect them */
   isOnTheWay(path: string): boolean;
 }
 

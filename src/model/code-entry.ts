@@ -1,12 +1,12 @@
 /** One entry of the error catalogue. Titles name no kind: a code stands for what went wrong, not for where. */
 
-/** The exit code an error leads to (architecture: exit codes); a run ends with the most telling one. */
+/** The exit code of an error (architecture: exit codes); a run ends with the most important one. */
 export type DiagnosticClass = 'invalid' | 'conflict' | 'incomplete' | 'failure';
 
 export interface CodeEntry {
   /** what went wrong, in one line without a full stop */
   readonly title: string;
-  /** the class of the diagnostics with this code; several where it depends on who found the problem */
+  /** the class of the diagnostics with this code; several if it depends on the command that found the problem */
   readonly class: DiagnosticClass | readonly DiagnosticClass[];
   /** diagnostics with this code are warnings: they stop nothing */
   readonly warning?: true;

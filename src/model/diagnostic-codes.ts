@@ -25,27 +25,27 @@ export const codeGroups: readonly CodeGroup[] = [
   },
   {
     title: 'Single resources',
-    when: 'when a kind judges one resource: offline by what its manifest says, or in a plan by what is live',
+    when: 'when a kind checks one resource: offline by its manifest, or in a plan by its live state',
     codes: kindCodes,
   },
   {
     title: 'Lint',
-    when: 'when a manifest is hardly as intended: offline, and a stack raises each to an error, or allows it, with "spec.lint"',
+    when: 'when a manifest is valid but probably a mistake: offline; a stack raises each to an error, or allows it, with "spec.lint"',
     codes: lintCodes,
   },
   {
     title: 'Plans',
-    when: 'when a plan is made: it is shown with them, and apply writes nothing',
+    when: 'when a plan is made: the plan shows them, and apply writes nothing',
     codes: planCodes,
   },
   {
-    title: 'Values taken in',
-    when: 'when values are written into manifests in place: what is named is left as it is',
+    title: 'Accepted values',
+    when: 'when live values are written into manifests in place: these values are left out',
     codes: editCodes,
   },
   {
     title: 'Runs',
-    when: 'when a command meets its surroundings: flags, files, secrets, services, the ledger, other runs',
+    when: 'when a command runs: flags, files, secrets, services, the ledger, other runs',
     codes: runCodes,
   },
 ];

@@ -11,6 +11,8 @@ export interface Place {
   readonly length: number;
   /** the whole text of that line, for the excerpt */
   readonly text: string;
+  /** offsets of the span in `text`, where secrets were replaced in it; `end` is exclusive */
+  readonly shown?: { readonly start: number; readonly end: number };
 }
 
 export type Severity = 'error' | 'warning';
@@ -23,7 +25,7 @@ export interface Diagnostic<Code extends string = DiagnosticCode> {
   /** one sentence without a full stop; values quoted */
   readonly message: string;
   readonly place?: Place;
-  /** what was found and what is allowed, where the message does not say it */
+  /** what was found and what is allowed, if the message does not say it */
   readonly found?: string;
   readonly allowed?: string;
   /** how to fix it, as an instruction */

@@ -1,5 +1,5 @@
 /**
- * Drift: what differs between the ledger, which holds what was last applied, and its two neighbours (rule 49). `drifted` is live
+ * Drift: what differs between the ledger, which holds what was last applied, and its two neighbours. `drifted` is live
  * against the ledger: somebody changed the target. `pending` is manifests against the ledger: somebody changed the files.
  */
 import type { Place, ShownDiagnostic } from './diagnostic.ts';
@@ -13,29 +13,29 @@ export interface Drift extends Pick<Plan, 'stack' | 'selection'> {
   readonly targets: readonly PlanTarget[];
   readonly drifted: readonly DriftedResource[];
   readonly pending: readonly PendingResource[];
-  /** absent where nobody asked for it */
+  /** absent if it was not requested */
   readonly unmanaged?: Unmanaged;
-  /** resources of which the ledger knows nothing, so that their drift cannot be told */
+  /** resources without a record in the ledger, whose drift cannot be determined */
   readonly unrecorded: readonly Notice[];
   /** recorded resources that are live as they were last applied */
   readonly unchanged: number;
-  /** recorded resources of which it could not be told whether they drifted, each with the reason */
-  readonly untold: readonly Notice[];
+  /** recorded resources whose drift could not be determined, each with the reason */
+  readonly undetermined: readonly Notice[];
   /** false: more may have drifted than was found */
   readonly complete: boolean;
-  /** why a target could not be looked at */
+  /** why a target could not be read */
   readonly problems: readonly ShownDiagnostic[];
   readonly coverage: Coverage;
 }
 
-/** A field that moved away from its value in the ledger, which is `before`. */
+/** A field that changed from its value in the ledger, which is `before`. */
 export interface MovedField extends FieldChange {
-  /** the other side moved, too: of a drifted field the manifest, of a pending one the live value */
+  /** the other side changed, too: of a drifted field the manifest, of a pending one the live value */
   readonly both?: true;
 }
 
 export interface DriftedResource {
-  /** as the ledger has it: after a rename in the target still the former one */
+  /** as the ledger has it: after a rename in the target, the former one */
   readonly address: Address;
   /** `recreated`: another resource has its name now */
   readonly is: 'changed' | 'gone' | 'recreated';
@@ -49,23 +49,23 @@ export interface DriftedResource {
   readonly notes: readonly string[];
   /** where a manifest declares it, if under another name */
   readonly declaredAs?: Address;
-  /** absent where nobody was asked */
-  readonly touched?: LastModified;
+  /** absent when no audit trail was read */
+  readonly lastModified?: LastModified;
 }
 
 export interface PendingResource {
   readonly address: Address;
-  /** `new`: not in the ledger; `dropped`: no longer declared; `removed`: a tombstone asks for its removal */
+  /** `new`: not in the ledger; `dropped`: no longer declared; `removed`: a removal request asks for its removal */
   readonly is: 'new' | 'changed' | 'dropped' | 'removed';
   /** before: as last applied; after: as declared */
   readonly fields: readonly MovedField[];
   readonly place?: Place;
 }
 
-/** Fields that no manifest mentions and that are not live as the last apply saw them. */
+/** Fields that no manifest declares and whose live values changed since the last apply. */
 export interface Unmanaged {
   readonly resources: readonly UnmanagedResource[];
-  /** resources of which the ledger has not seen undeclared fields: an older version wrote it */
+  /** resources whose undeclared fields the ledger does not have: an older version wrote it */
   readonly unseen: number;
 }
 
@@ -74,6 +74,6 @@ export interface UnmanagedResource {
   readonly id?: string;
   /** before: as the last apply saw it; after: live */
   readonly fields: readonly FieldChange[];
-  /** absent where nobody was asked */
-  readonly touched?: LastModified;
+  /** absent when no audit trail was read */
+  readonly lastModified?: LastModified;
 }

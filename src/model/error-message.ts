@@ -33,8 +33,8 @@ export function systemErrorMessage(error: unknown): string | undefined {
 }
 
 /**
- * The error with the path of the file that was to be written. The system names none where a write fails after the file was opened, on a full
- * disk for example; and users do not know the new file that is written beside the one that it replaces.
+ * The error with the path of the file that should be written. The system names none if a write fails after the file was opened, for
+ * example on a full disk; and users do not know the temporary file that is written next to the one that it replaces.
  */
 export function withPath(error: unknown, path: string): unknown {
   return error instanceof Error && 'syscall' in error ? Object.assign(error, { path }) : error;

@@ -1,6 +1,6 @@
 /**
- * The fields of a kind: how they compare, what a difference between two of them is, and that difference as RFC 6902 operations
- * (rule 19). Also converts the names of fields between the API and manifests.
+ * The fields of a kind: how they compare, what a difference between two of them is, and that difference as RFC 6902 operations.
+ * Also converts the names of fields between the API and manifests.
  */
 import { canonicalText, isJsonObject, type Json, type JsonObject, ownMember, type Path } from './json.ts';
 
@@ -18,31 +18,31 @@ export interface Comparison {
 
 export interface Field {
   readonly compare: Comparison;
-  /** what `null` means: the service's "Default on create". Absent: there is no default, and `null` is invalid (rule 6). */
+  /** what `null` means: the service's "Default on create". Absent: there is no default, and `null` is invalid. */
   readonly default?: Json;
-  /** the effect of that default, where the value alone does not tell: "what the mount gives" for 0 seconds */
+  /** the effect of that default, if the value alone is not clear: "what the mount gives" for 0 seconds */
   readonly defaultMeans?: string;
-  /** sent only when the resource is created; a later difference is a note (rule 13) */
+  /** sent only when the resource is created; a later difference is a note */
   readonly createOnly?: true;
-  /** holds the birth mark, unless a manifest sets the field (rule 20) */
-  readonly bearsBirthMark?: true;
-  /** the service never answers it: it is compared with the ledger */
+  /** holds the creator mark, unless a manifest sets the field */
+  readonly isCreatorMark?: true;
+  /** the service never returns it: it is compared with the ledger */
   readonly writeOnly?: true;
   /** an instruction to trueup itself, not part of the live resource */
   readonly local?: true;
-  /** for an object whose members are fields of their own: absent members are not managed */
+  /** for an object whose members are separate fields: absent members are not managed */
   readonly members?: FieldTable;
 }
 
 /** Every field of a kind's spec, by its name in manifests. */
 export type FieldTable = Readonly<Record<string, Field>>;
 
-/** The field table of a kind whose specs have the type `S`, but for `Other` names: neither a missing name nor another one compiles. */
+/** The field table of a kind whose specs have the type `S`, except `Other` names: neither a missing name nor another one compiles. */
 export type FieldsOf<S, Other extends keyof S = never> = {
   readonly [Name in Exclude<keyof S, Other>]-?: Field;
 };
 
-/** A field that is to change. A missing `before` or `after` means that the member does not exist on that side. */
+/** A field that will change. A missing `before` or `after` means that the member does not exist on that side. */
 export interface FieldChange {
   readonly path: Path;
   /** canonical */
@@ -61,8 +61,8 @@ export interface FieldChange {
 const plannerFields: ReadonlySet<string> = new Set(['claim', 'remove', 'overrides', 'inherited']);
 
 /**
- * Whether a field change is the planner's own and no manifest can declare it: the claim, the way of a removal and what it
- * overrides, or a value that a parent gives.
+ * Whether a field belongs to the planner and no manifest can declare it: the ownership tag (`claim`), the mode of a removal and
+ * what it overrides, or a value that a parent gives.
  */
 export function isPlannerField([name = '']: Path): boolean {
   return plannerFields.has(name);
@@ -83,7 +83,7 @@ export function snakeCase(fieldName: string): string {
 }
 
 // Field changes as RFC 6902 operations. Applied in order to the live canonical spec they give the desired one, up to
-// the order of sets: a set that grows by one is one `add`, not a rewrite of every index behind it (rule 19).
+// the order of sets: a set that grows by one is one `add`, not a rewrite of every index behind it.
 
 type PatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }

@@ -1,5 +1,5 @@
 /**
- * Guards, which stop a plan until somebody acknowledges them, and the risks of changes, which trip some of them (rule 33).
+ * Guards, which stop a plan until somebody acknowledges them, and the risks of changes, which trip some of them.
  * Users type the ids of guards, so ids may be added, but never renamed.
  */
 import { type Address, formatAddress } from './address.ts';
@@ -79,7 +79,7 @@ export interface Guard {
   readonly effect: GuardEffect;
   readonly kind?: string;
   readonly target?: string;
-  /** how many resources it is about */
+  /** the number of resources that trip it */
   readonly counted: number;
   /** how many resources the stack owned before; only where the guard compares the two */
   readonly of?: number;
@@ -92,7 +92,7 @@ export interface Guard {
 
 export interface Concern {
   readonly address: Address;
-  /** clauses about this resource; empty where the message says all */
+  /** clauses about this resource; empty if the message is enough */
   readonly messages: readonly string[];
 }
 
@@ -110,7 +110,7 @@ export function blockingIds(guards: readonly Guard[]): GuardId[] {
   return [...new Set(guards.filter(isBlocking).map(({ id }) => id))];
 }
 
-// What a change puts at risk: access that it opens or closes, or a destroy that it schedules (rule 33).
+// What a change puts at risk: access that it opens or closes, or a destroy that it schedules.
 
 export interface Risk {
   /** the field that causes it; empty when the whole resource does */
@@ -123,7 +123,7 @@ export interface Risk {
   readonly guard?: RiskGuard;
 }
 
-/** True when the change only narrows access: it is applied before changes that widen (rule 32). */
+/** True when the change only narrows access: it is applied before changes that widen. */
 export function isNarrowing(risks: readonly Risk[]): boolean {
   return risks.length > 0 && risks.every(({ effect }) => effect === 'narrows');
 }

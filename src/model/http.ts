@@ -1,7 +1,6 @@
 /**
- * HTTP as the rest of the program sees it. A `Reader` cannot write, so planning cannot change anything. Every answer is a
- * value, whatever its status; only a service that cannot be reached causes a throw. Waits for answers end when a signal aborts
- * them.
+ * HTTP as the rest of the program sees it. A `Reader` cannot write, so planning cannot change anything. Every response (`Answer`)
+ * is a value, whatever its status; only a service that cannot be reached causes a throw. Waits end when a signal aborts them.
  */
 import type { Json, JsonObject } from './json.ts';
 
@@ -21,12 +20,12 @@ export interface Answer {
   readonly requestId?: string;
   /**
    * An earlier attempt of the same write reached the service or its proxy. That attempt may have been carried out, and this
-   * answer may be a consequence of it.
+   * response may be a consequence of it.
    */
   readonly repeated?: true;
-  /** The answer names the service as the hosted edition of its dialect. */
+  /** The response identifies the service as the hosted edition of its dialect. */
   readonly hosted?: true;
-  /** for a write: it may be sent again; absent when this answer is final */
+  /** for a write: it may be sent again; absent when this response is final */
   readonly again?: Again;
 }
 
@@ -42,7 +41,7 @@ export interface AttemptHistory {
   readonly hasNewToken?: true;
 }
 
-/** Allows another attempt of a write. Whoever sends it reads the resource again first (rule 34). */
+/** Allows another attempt of a write. Whoever sends it reads the resource again first. */
 export interface Again {
   readonly history: AttemptHistory;
   /** Waits as long as the service asks, or as failures require. @throws WireError when the run is stopped meanwhile */
@@ -56,15 +55,15 @@ export interface Reader {
   list(path: string): Promise<Answer>;
 }
 
-/** What a token may do, as its service tells it. */
+/** What a token may do, according to its service. */
 export type TokenRights =
-  /** capabilities by path below the API root: `auth/cluster/role/web` → `create`, `update`; paths that were not told are unknown */
-  | { readonly is: 'told'; readonly on: ReadonlyMap<string, ReadonlySet<string>> }
-  | { readonly is: 'untold'; readonly why: string };
+  /** capabilities by path below the API root: `auth/cluster/role/web` → `create`, `update`; missing paths are unknown */
+  | { readonly is: 'known'; readonly on: ReadonlyMap<string, ReadonlySet<string>> }
+  | { readonly is: 'unknown'; readonly why: string };
 
 export interface Writer {
   /**
-   * Sends one request once, unchanged (wire names, secrets resolved). An answer or a WireError with `again` allows another attempt:
+   * Sends one request once, unchanged (wire names, secrets resolved). A response or a WireError with `again` allows another attempt:
    * after 429 always, else only if the request is `repeatable`.
    */
   send(request: WireRequest): Promise<Answer>;
@@ -85,12 +84,12 @@ export interface WireRequest {
   readonly history?: AttemptHistory;
 }
 
-/** The service could not be reached, or its answer was lost. */
+/** The service could not be reached, or its response was lost. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   readonly method: string;
   readonly url: string;
-  /** true when the request may have been carried out although no answer came */
+  /** true when the request may have been carried out although no response came */
   readonly sent: boolean;
   /** for a write: it may be sent again; absent when the failure is final */
   readonly again?: Again;
@@ -106,7 +105,7 @@ export class WireError extends Error {
   }
 }
 
-/** Whether a secrets service answers nothing because it is sealed: that lasts until a person unseals it (wire/cluster-auth 2.1). */
+/** Whether a secrets service refuses every request because it is sealed: that lasts until a person unseals it (wire/cluster-auth 2.1). */
 export function isSealed({ status, words }: Pick<Answer, 'status' | 'words'>): boolean {
   return status === 503 && /\bis sealed\b/i.test(words);
 }
@@ -118,11 +117,11 @@ export function describeAnswer(answer: Answer): string {
   return `${answer.method} ${answer.url} answered ${answer.status}${words}${request}`;
 }
 
-/** For a successful answer that could not be used: describes the unexpected form of its body. */
+/** For a successful response that could not be used: describes the unexpected form of its body. */
 function unexpectedForm({ status, body }: Answer): string {
   if (status < 200 || status >= 300) return '';
-  const form = body === null ? 'an empty body' : Array.isArray(body) ? 'a list' : 'a body of another form';
-  return ` with ${form}, and that is no answer to this; check that the target's "url" leads to the service itself`;
+  const form = body === null ? 'an empty body' : Array.isArray(body) ? 'a list' : 'an unexpected body';
+  return ` with ${form}, which is not a valid response; check that the target's "url" is the service itself`;
 }
 
 // Waits for work until a signal aborts the wait. The work itself goes on, and its result is ignored.

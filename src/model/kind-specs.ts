@@ -8,14 +8,14 @@ import type { DesiredResource, LiveResource, Spec } from './resource.ts';
 import type { Dialect } from './stack.ts';
 
 /**
- * The spec of a valid manifest. Every field may be missing, even a required one: a tombstone declares none, and neither does
+ * The spec of a valid manifest. Every field may be missing, even a required one: a removal request declares none, and neither does
  * a resource that is no longer declared.
  */
 export type Declared<S> = { readonly [Field in keyof S]?: S[Field] };
 
 /**
  * The fields of the schema with values that were not validated against it: from the ledger, from a live resource, in canonical
- * form, or, for a part, from the stack's defaults, which the kind's rules check even when they do not match the schema.
+ * form, or, for a child, from the stack's defaults, which the kind's rules check even when they do not match the schema.
  */
 export type Named<S> = string extends keyof S
   ? Readonly<Record<string, Json>>
@@ -28,13 +28,12 @@ export type SchemaOf<S> = JsonObject & {
   readonly [admits]?: { readonly spec: S; readonly fields: (field: keyof S) => keyof S };
 };
 
-// How a kind prepares the two sides of a comparison: what it gets to see, and what it makes of them besides the specs, such as what
-// a parent gives and what a change puts at risk.
-
 /** What a parent that is no resource of ours, such as a project, gives to a resource that does not set a field itself. */
 export interface Inheritable {
   /** the parent, for people: `project "net" (prj-1)` */
   readonly from: string;
+  /** its remote id; absent if the parent could not be read */
+  readonly id?: string;
   /** by field name; null: nothing. Empty if the parent could not be read */
   readonly values: Readonly<Record<string, Json>>;
   /** why the parent could not be read */
@@ -44,7 +43,7 @@ export interface Inheritable {
 /** Both sides of a comparison, and what the plan knows about other resources. */
 export interface CompareContext<D extends Spec = Spec, L extends LiveResource = LiveResource> {
   readonly address: Address;
-  /** what the service accepts limits what can be compared */
+  /** what can be compared depends on what the service accepts */
   readonly dialect: Dialect;
   readonly desired: D;
   readonly live?: L;
@@ -52,7 +51,7 @@ export interface CompareContext<D extends Spec = Spec, L extends LiveResource = 
   readonly planned?: L;
   readonly record?: LedgerRecord<Named<D>>;
   readonly place?: DesiredResource['place'];
-  /** absent where the plan changes nothing about it */
+  /** absent if the plan does not change it */
   readonly inheritable?: Inheritable;
   /** milliseconds since 1970; absent where nothing may depend on the time */
   readonly now?: number | undefined;

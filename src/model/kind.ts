@@ -2,7 +2,6 @@
  * The contract that each kind implements. Differ, planner, applier and reports know a kind only through it, so that
  * a new kind changes none of them. Only reading does I/O here, and it gets no means to write.
  */
-
 import type { Address, AddressText } from './address.ts';
 import type { Call, CallId, IdReference } from './call.ts';
 import type { Action, Change } from './change.ts';
@@ -27,12 +26,13 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   /** one line for `--help` and the schema's description */
   readonly summary: string;
   readonly names: NameRule;
+
+  // Schema: what a manifest may declare.
   /** JSON Schema (draft 2020-12) of `spec` */
   readonly specSchema: JsonObject;
   /** every field of `specSchema` that is not a short form */
   readonly fields: FieldTable;
-  readonly ownership: Ownership;
-  /** how an absent field is treated: not managed, or set to its default (where every write replaces the whole resource) */
+  /** how an absent field is treated: not managed, or set to its default (if every write replaces the whole resource) */
   readonly absent: 'unmanaged' | 'default';
   /** fields of `spec` that stand for a document of another kind with the same name and target */
   readonly shortForms?: Readonly<Record<string, ShortForm>>;
@@ -42,12 +42,17 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly check?: (resource: DesiredResource<D>, others: CheckContext) => readonly ResourceProblem[];
   /** The other resources that this one names. */
   readonly references?: (resource: DesiredResource<D>) => readonly Reference[];
+  /**
+   * The spec that an export writes for a live resource, if that is not simply the live spec: values that depend on another
+   * field, that are temporary, or that belong to somebody else are left out. `defaults` are the stack's defaults: a field that
+   * they set is always written, or the default would override the live value.
+   */
+  readonly toManifest?: (live: L, defaults: Named<D>) => Description;
+
+  // Read: live resources.
   /** Reads in bulk what the plan needs of one target. */
   readonly read: (session: Session, wanted: ReadRequest<D>) => Promise<LiveSet<L>>;
-  /**
-   * Reads one resource again, just before it is written, or to learn what became of a lost create. `action` is that of the change:
-   * a deletion may have to know more.
-   */
+  /** Reads one resource again, before a write or after a create whose response was lost. `action` is that of the change. */
   readonly readOne: (
     session: Session,
     address: Address,
@@ -55,56 +60,54 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
     action?: Action,
   ) => Promise<L | undefined>;
   /**
-   * For a resource that the plan saw and `readOne` no longer finds: looks in a second place of the service. Returns why the
-   * resource may still exist; undefined when it is gone there, too (rules 39).
+   * Reads again what a parent gives, just before a write that relies on it: one request for each parent in a session, and one for
+   * the parent above all of them, if a value comes from there.
+   */
+  readonly readInheritable?: (session: Session, planned: Inheritable) => Promise<Inheritable>;
+  /**
+   * For a resource that the plan saw and `readOne` no longer finds: reads a second place of the service. Returns why the
+   * resource may still exist; undefined when it is gone there, too.
    */
   readonly whyNotGone?: (session: Session, address: Address, id?: string) => Promise<string | undefined>;
-  /** The fields that the answer to a write contains; undefined when it contains none (rules 40). */
-  readonly fieldsFromResponse?: (call: Call, answer: Answer) => ReturnedFields | undefined;
+
+  // Compare: desired with live.
+  /** The two specs to compare, if these are not simply the declared and the live one. */
+  readonly prepare?: (sides: CompareContext<D, L>) => PreparedSpecs<P>;
   /**
-   * For a repeated call that found its work already done, after its first answer was lost or no success: the answer that the
-   * first try would have got, if it can be proved that the first try did the work (rules 18). Only for calls with `already`.
+   * Texts by which a renamed resource is recognized: two resources are similar when their first texts are equal, and
+   * the more similar the more of the others are equal. Undefined when nothing identifies the resource. `spec` is canonical.
    */
-  readonly recoverAnswer?: (session: Session, call: Call, about: CallOwner) => Promise<Answer | undefined>;
-  /** The two specs to compare, where these are not simply the declared and the live one. */
-  readonly prepare?: (meeting: CompareContext<D, L>) => PreparedSpecs<P>;
-  /** Parts only: the spec that remains of a live part whose document is gone, given what we last applied (rule 15). */
-  readonly withdrawAccess?: (record: LedgerRecord<Named<D>>, live: L) => P;
-  /**
-   * For a whole that is released: the fields that the release changes besides the claim, with their new values. The plan
-   * shows them, so that they are approved with it (rules 18, 27).
-   */
-  readonly released?: (live: L, record?: LedgerRecord<Named<D>>) => P;
-  /**
-   * Parts only: sentences about who loses what when the whole of this live part is deleted. The plan shows them with that
-   * deletion. `outlives` tells whether another resource, known by its id, still exists after the plan: a resource that the
-   * same plan deletes loses nothing.
-   */
-  readonly losses?: (live: L, outlives: (address: Address, id: string) => boolean) => readonly string[];
-  /**
-   * Parts only: clauses about the access that this stack had granted and that stays when the whole is released.
-   * `live` is the current part, where it was read.
-   */
-  readonly remainingAccess?: (record: LedgerRecord<Named<D>>, live?: L) => readonly string[];
+  readonly similarity?: (spec: Named<D>) => readonly string[] | undefined;
+
+  // Write: calls and their responses.
   /** The requests that carry out a change. Pure. Bodies use `neutral` names. */
   readonly calls: (change: Change, context: CallContext<D, L, P>) => PlannedCalls;
+  /** The fields that the response to a write contains; undefined when it contains none. */
+  readonly fieldsFromResponse?: (call: Call, answer: Answer) => ReturnedFields | undefined;
   /**
-   * What shows besides the fields that somebody changed this resource since this stack last wrote it, by name; only for kinds
-   * with a claim, where the target keeps none (rule 48).
+   * For a repeated call that found its work already done, after its first response was lost or no success: the response that the
+   * first attempt would have got, if it can be proved that this attempt did the work. Only for calls with `already`.
+   */
+  readonly recoverAnswer?: (session: Session, call: Call, about: CallOwner) => Promise<Answer | undefined>;
+  /** What the ledger records of an applied resource besides its fields; called after each call that was carried out. */
+  readonly ledgerMarks?: (context: MarkContext<D, L>) => Readonly<Record<string, Json>>;
+
+  // Ownership: which stack owns a resource, and what removals change.
+  readonly ownership: Ownership;
+  /**
+   * Values besides the fields that show that somebody changed this resource since this stack last wrote it, by name; only for
+   * kinds with an ownership tag, in a target that keeps none.
    */
   readonly contentBesides?: (live: L) => Readonly<Record<string, Json>>;
+  /** Children only: the spec that remains of a live child whose document is gone, given what was last applied. */
+  readonly withdrawAccess?: (record: LedgerRecord<Named<D>>, live: L) => P;
   /**
-   * Why the service will refuse this action on this resource in its current state; empty when it will not. `record` is its
-   * ledger record: a lock of our own does not block.
+   * For a parent that is released: the fields that the release changes besides the ownership tag, with their new values. The
+   * plan shows them, so that they are approved with it.
    */
-  readonly blockers?: (live: L, action: Action, record?: LedgerRecord<Named<D>>) => readonly string[];
-  /** Whether the service deletes this resource without checking that nothing is lost: then that is part of what is approved (rule 48). */
-  readonly deletesUnguarded?: (live: L) => boolean;
-  /**
-   * The facts that a forced deletion of this resource overrides, and that a safe one would be refused for. They are part of
-   * the meaning of the deletion: approved with it, and checked again before it is sent (rules 23, 27, 29).
-   */
-  readonly overridden?: (live: L, record?: LedgerRecord<Named<D>>) => readonly Overridden[];
+  readonly released?: (live: L, record?: LedgerRecord<Named<D>>) => P;
+
+  // Risk: what a change opens, closes or destroys.
   /**
    * What access a change opens or closes, and to whom. Gets two complete canonical specs: `before` is undefined for a create,
    * `after` for a delete. The value of a field that `before` lacks is unknown.
@@ -115,18 +118,28 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
     dialect: Dialect,
   ) => readonly Risk[];
   /**
-   * Texts by which a renamed resource is recognized (rule 26): two resources are similar when their first texts are equal, and
-   * the more similar the more of the others are equal. Undefined when nothing identifies the resource. `spec` is canonical.
+   * Children only: sentences about who loses what when the parent of this live child is deleted. The plan shows them with that
+   * deletion. `outlives` says whether another resource, known by its id, still exists after the plan: a resource that the
+   * same plan deletes loses nothing.
    */
-  readonly similarity?: (spec: Named<D>) => readonly string[] | undefined;
-  /** What the ledger records of an applied resource besides its fields; called after each call that was carried out. */
-  readonly ledgerMarks?: (context: MarkContext<D, L>) => Readonly<Record<string, Json>>;
+  readonly losses?: (live: L, outlives: (address: Address, id: string) => boolean) => readonly string[];
   /**
-   * The spec that an export writes for a live resource, where that is not simply the live spec: values that follow from
-   * another field, that are momentary, or that belong to somebody else are left out. `defaults` are the stack's defaults: a
-   * field that they set is always written, or the default would override the live value.
+   * Children only: clauses about the access that this stack had granted and that stays when the parent is released.
+   * `live` is the current child, if it was read.
    */
-  readonly toManifest?: (live: L, defaults: Named<D>) => Description;
+  readonly remainingAccess?: (record: LedgerRecord<Named<D>>, live?: L) => readonly string[];
+  /**
+   * Why the service will refuse this action on this resource in its current state; empty when it will not. `record` is its
+   * ledger record: our own lock does not block.
+   */
+  readonly blockers?: (live: L, action: Action, record?: LedgerRecord<Named<D>>) => readonly string[];
+  /** Whether the service deletes this resource without checking that nothing is lost: then that is part of what is approved. */
+  readonly deletesUnguarded?: (live: L) => boolean;
+  /**
+   * The facts that a forced deletion of this resource overrides, and that a safe one would be refused for. They are part of
+   * the meaning of the deletion: approved with it, and checked again before it is sent.
+   */
+  readonly overridden?: (live: L, record?: LedgerRecord<Named<D>>) => readonly Overridden[];
 }
 
 export interface Overridden {
@@ -152,12 +165,12 @@ export interface NameRule {
 
 /** What proves that a resource is ours. */
 type Ownership =
-  /** a claim in the target, with a birth mark */
+  /** an ownership tag in the target, with a creator mark */
   | { readonly by: 'claim' }
   /** the ledger; `named`: only names that the target's `owns` admits */
   | { readonly by: 'ledger'; readonly named: boolean; readonly undeclared: 'delete' | 'release' }
-  /** the owner of the whole that it is a part of */
-  | { readonly by: 'part'; readonly of: (address: Address) => Address };
+  /** the owner of its parent */
+  | { readonly by: 'child'; readonly of: (address: Address) => Address };
 
 export interface ShortForm {
   readonly kind: string;
@@ -185,7 +198,7 @@ export interface CheckContext {
   /** another declared resource */
   declared(address: Address): DesiredResource | undefined;
   readonly target: Target;
-  /** of the target: it tells what the service accepts */
+  /** of the target: it defines what the service accepts */
   readonly dialect: Dialect;
   /** milliseconds since 1970; absent where nothing may depend on the time */
   readonly now?: number;
@@ -206,9 +219,9 @@ export interface Session {
   once<T>(key: string, read: () => Promise<T>): Promise<T>;
 }
 
-/** The answer to a write, as far as it is about the resource itself. */
+/** The response to a write, as far as it is about the resource itself. */
 export interface ReturnedFields {
-  /** the fields that this call may have written; those of them that `spec` lacks were not answered */
+  /** the fields that this call may have written; those of them that `spec` lacks were not returned */
   readonly about: readonly string[];
   /** in the shape of a live spec */
   readonly spec: Spec;
@@ -225,23 +238,23 @@ export interface ReadRequest<D extends Spec = Spec> {
   readonly declared: readonly DesiredResource<D>[];
   /** of this kind and target */
   readonly records: ReadonlyMap<AddressText, LedgerRecord<Named<D>>>;
-  /** the record of a resource of any kind: a part finds its renamed whole by it */
+  /** the record of a resource of any kind: a child finds its renamed parent by it */
   record(address: Address): LedgerRecord | undefined;
   /** for an export: selects the undeclared names to read; when given, no other undeclared resources are read */
   readonly undeclared?: (name: string) => boolean;
-  /** for kinds with `losses`: whether the plan will delete this whole, so that its part must be read (rule 10) */
-  readonly isPlannedDeletion?: (whole: Address) => boolean;
+  /** for kinds with `losses`: whether the plan will delete this parent, so that its child must be read */
+  readonly isPlannedDeletion?: (parent: Address) => boolean;
 }
 
 export interface LiveSet<L extends LiveResource = LiveResource> {
   /**
    * Why the target could not be read at all: its list was refused, or its mount is of another method. The other members
-   * are meaningless then, and the plan leaves out the whole target (rule 39).
+   * are meaningless then, and the plan leaves out the whole target.
    */
   readonly unread?: string;
-  /** single resources that could not be read, each with the reason: they are neither created nor changed (rule 39) */
+  /** single resources that could not be read, each with the reason: they are neither created nor changed */
   readonly unseen?: ReadonlyMap<AddressText, string>;
-  /** records whose ids lead to another target, each with that target's identity: the ledger does not belong to this one (rule 37) */
+  /** records whose ids lead to another target, each with that target's identity: the ledger does not belong to this one */
   readonly elsewhere?: ReadonlyMap<AddressText, string>;
   readonly resources: readonly L[];
   /** for declared resources that do not exist: sentences about settings that they will not have after their creation */
@@ -250,29 +263,29 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly inheritable?: ReadonlyMap<AddressText, Inheritable>;
   /** for declared resources: values that the service will refuse, if the plan sends them */
   readonly refusedValues?: ReadonlyMap<AddressText, readonly RefusedValue[]>;
-  /** the service's own count of them; absent where it gives none */
+  /** the service's own count of them; absent if it gives none */
   readonly total?: number;
   /** why this list is not complete; when not empty, nothing is pruned and "no changes" is not said */
   readonly incomplete: readonly string[];
-  /** fields that the service did not answer, whose drift cannot be seen */
+  /** fields that the service did not return, whose drift cannot be seen */
   readonly invisible: readonly string[];
-  /** top-level fields that the service answers for no resource at all: it does not have them, or does not show them (rule 48) */
+  /** top-level fields that the service returns for no resource at all: it does not have them, or does not show them */
   readonly lacking?: readonly string[];
   /** remarks for readers of the plan about how this was read */
   readonly notes: readonly string[];
-  /** what the service lacks of its API, one sentence each, for the beginning of the report (rule 48) */
+  /** what the service lacks of its API, one sentence each, for the beginning of the report */
   readonly limits?: readonly string[];
-  /** nothing that was read shows whether the service keeps what is written: of a whole its claim, of a part the part itself (rule 48) */
-  readonly unproven?: true;
-  /** why declared resources of this kind cannot be had, where the service has none of the kind (rule 48) */
+  /** nothing that was read shows whether the service keeps what is written: of a parent the ownership tag, of a child the child itself */
+  readonly unverified?: true;
+  /** why declared resources of this kind cannot exist, if the service does not have the kind */
   readonly unsupported?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
-  /** why nothing of the target can be planned, and the way out; the other members are meaningless then */
+  /** why nothing of the target can be planned, and the fix; the other members are meaningless then */
   readonly refused?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
 }
 
-/** A declared value that the service refuses for sure. */
+/** A declared value that the service will certainly refuse. */
 export interface RefusedValue extends Pick<Diagnostic, 'code' | 'message' | 'fix'> {
-  /** the top-level fields, most telling first: it is refused if the plan changes one of them */
+  /** the top-level fields, most important first: it is refused if the plan changes one of them */
   readonly fields: readonly string[];
 }
 
@@ -297,15 +310,15 @@ export interface CallContext<
   readonly target: Target;
   readonly dialect: Dialect;
   readonly stack: string;
-  /** the id that goes into claims; undefined until the first apply has made one */
+  /** the id that goes into ownership tags; undefined until the first apply has made one */
   readonly stackId?: string;
-  /** canonical; the declared spec after `prepare`; for a withdrawn part the spec that remains */
+  /** canonical; the declared spec after `prepare`; for a withdrawn child the spec that remains */
   readonly desired: P;
   readonly live?: L;
   readonly record?: LedgerRecord<Named<D>>;
-  /** the claim that the resource, or the whole that it is a part of, will have afterwards */
-  readonly claim?: OwnershipTag;
-  /** `safe` or `force` of a tombstone */
+  /** the ownership tag that the resource, or its parent, will have afterwards */
+  readonly ownershipTag?: OwnershipTag;
+  /** `safe` or `force` of a removal request */
   readonly remove?: 'safe' | 'force';
   /** the id of another resource, or a reference when this plan creates that resource; undefined when there is none */
   idOf(address: Address): string | IdReference | undefined;
@@ -319,17 +332,17 @@ export interface CallContext<
 }
 
 export interface MarkContext<D extends Spec = Spec, L extends LiveResource = LiveResource> {
-  /** absent for a resource that was as declared already */
+  /** absent for a resource that was already as declared */
   readonly change?: Change;
-  /** the answers to the calls that were carried out; empty when the resource was as declared already */
+  /** the responses to the calls that were carried out; empty when the resource was already as declared */
   readonly answers: ReadonlyMap<CallId, Answer>;
-  /** the declared spec; for a change that was carried out in part, only the fields that its calls wrote */
+  /** the declared spec; for a change that was carried out partly, only the fields that its calls wrote */
   readonly desired: Named<D>;
   readonly live?: L;
   /** of this resource before the change; absent when the change creates it */
   readonly record?: LedgerRecord<Named<D>>;
-  /** the change wrote a claim, which was not there when it was read back (rule 48) */
-  readonly lostClaim?: true | undefined;
+  /** the change wrote an ownership tag, which was missing when it was read back */
+  readonly lostTag?: true | undefined;
   idOf(address: Address): string | undefined;
 }
 

@@ -1,8 +1,7 @@
 /**
- * The record of what a stack last applied (rule 25), the lock that only one apply can hold, and the history of all
+ * The record of what a stack last applied, the lock that only one apply can hold, and the history of all
  * applies. A ledger can be lost and rebuilt. None of the three holds secrets.
  */
-
 import type { AddressText } from './address.ts';
 import type { Action, OutcomeKind } from './change.ts';
 import type { FieldChange } from './field.ts';
@@ -20,11 +19,11 @@ export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
   /** canonical value last applied of each field that was declared, by top-level field name */
   readonly fields: F;
   /**
-   * the whole canonical content when we last wrote it: only where the deletion needs it as evidence. Absent after a write, until
-   * a plan finds the resource as declared, for kinds with a claim in a target that keeps none
+   * the whole canonical content when this stack last wrote it: only if the deletion needs it as evidence. For kinds with an
+   * ownership tag, in a target that keeps none: absent after a write, until a plan finds the resource as declared
    */
   readonly content?: Readonly<Record<string, Json>>;
-  /** values of undeclared fields as they were live, but for defaults: nothing is written because of them (rule 49) */
+  /** live values of undeclared fields, except defaults: nothing is written because of them */
   readonly seen?: Readonly<Record<string, Json>>;
   /** values that an apply let the resource inherit from a parent, by field name: nothing is written because of them */
   readonly inherited?: Readonly<Record<string, Json>>;
@@ -32,18 +31,18 @@ export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
   readonly marks?: Readonly<Record<string, Json>>;
 }
 
-/** The approved plan, kept while an apply runs: after a crash the same job is checked against it (rule 28). */
+/** The approved plan, kept while an apply runs: after a crash the same job is checked against it. */
 export interface ApprovedPlan {
   /** version of the digest: a plan that was approved under another version must be approved again */
   readonly version: number;
   readonly digest: string;
-  /** canonical texts, as `atomsOf` makes them */
+  /** digest items as canonical texts (`digestItemsOf`) */
   readonly atoms: readonly string[];
   /** ids of the blocking guards that were acknowledged; absent in approvals of older versions */
   readonly passed?: readonly string[];
   /** RFC 3339 */
   readonly createdAt?: string;
-  /** digests of approvals that this one replaced before their apply had ended well */
+  /** digests of approvals that this one replaced before their apply had succeeded */
   readonly replaced?: readonly string[];
 }
 
@@ -54,46 +53,50 @@ export interface Ledger {
   readonly serial: number;
   readonly records: ReadonlyMap<AddressText, LedgerRecord>;
   /**
-   * The identity of each target, by name, when its records were made: records of another identity prove nothing (rule 37).
+   * The identity of each target, by name, when its records were made: records of another identity prove nothing.
    * Undefined in ledgers of older versions, whose records count for the current targets.
    */
   readonly targets?: ReadonlyMap<string, IdentityText>;
-  /** made by the first apply; in each claim of this stack, so that another stack of the same name is noticed */
+  /** made by the first apply; in each ownership tag of this stack, to detect another stack with the same name */
   readonly stackId?: string;
-  /** ids of former claims that `recover --adopt-repository` made this stack's; the next apply writes its own id there */
+  /** ids in ownership tags that `recover --adopt-repository` took over; the next apply replaces them by its own id */
   readonly takenIds?: readonly string[];
   /** where the manifests come from */
   readonly repository?: AppliedRepository;
-  /** the commit of the manifests that were applied last, even if there was nothing to do (rule 43) */
+  /** the commit of the manifests that were applied last, even if there was nothing to do */
   readonly commit?: AppliedCommit;
-  /** the new name of a renamed stack, whose ledger has taken over these records: nothing is applied under the old name (rule 44) */
+  /** commits that were applied before it, do not belong to its history, and may not be replaced in full; newest first */
+  readonly otherCommits?: readonly AppliedCommit[];
+  /** the new name of a renamed stack, whose ledger has taken over these records: nothing is applied under the old name */
   readonly closedFor?: string;
   /** present only while an apply of an approved plan is running, or after it crashed */
   readonly approved?: ApprovedPlan;
-  /** the digests of plans whose apply ended well, with the time (RFC 3339): such an approval has ended */
+  /** the digests of plans whose apply succeeded, with the time (RFC 3339): such an approval has ended */
   readonly endedApprovals?: ReadonlyMap<string, string>;
 }
 
 /** The repository that a stack was applied from, and the path of the stack file in it. */
 export interface AppliedRepository {
-  /** of the remote, without scheme and login: `git.example.com/acme/infra`; absent where there is none */
+  /** of the remote, without scheme and login: `git.example.com/acme/infra`; absent if there is none */
   readonly remote?: string;
   /** of the stack file, below the root of the repository */
   readonly path: string;
 }
 
 /** A commit of the repository that holds the manifests. */
-interface AppliedCommit {
+export interface AppliedCommit {
   readonly id: string;
   /** the work tree had changes that were not committed */
   readonly dirty?: true;
+  /** the hash of what was declared, where files of the stack had such changes; absent in ledgers of older versions */
+  readonly uncommitted?: string;
 }
 
 /** One run of trueup, as locks and the history show it. */
 export interface RunIdentity {
-  /** the same for every try of one CI job, such as `github:acme/infra/771/apply`; unique for each run elsewhere */
+  /** the same for every attempt of one CI job, such as `github:acme/infra/771/apply`; unique for each run elsewhere */
   readonly id: string;
-  /** counts the tries of a CI job: a later try begins only after the earlier ones have ended */
+  /** counts the attempts of a CI job: a later one begins only after the earlier ones have ended */
   readonly attempt?: number;
   /** the user who set the id guarantees that no two runs with it exist at the same time */
   readonly sole?: boolean;
@@ -102,7 +105,7 @@ export interface RunIdentity {
   /** the host */
   readonly where: string;
   readonly pid?: number;
-  /** where `pid` is unique: identifies the boot of a system and a container on it; on Linux only */
+  /** the scope in which `pid` is unique: the boot of a system and a container on it; on Linux only */
   readonly pidNamespace?: string;
   /** page of the run in its CI */
   readonly url?: string;
@@ -129,21 +132,25 @@ export interface HistoryEntry {
   /** of the repository that holds the manifests; `dirty` when it had changes that were not committed */
   readonly commit?: string;
   readonly dirty?: boolean;
+  /** as in the ledger */
+  readonly uncommitted?: string;
+  /** the ledger keeps the commits of earlier applies beside or instead of this one */
+  readonly commitKept?: true;
   readonly digest: string;
-  /** the identity of each target (rule 37); absent in entries of older versions */
+  /** the identity of each target; absent in entries of older versions */
   readonly targets?: Readonly<Record<string, IdentityText>>;
   /**
-   * By so many milliseconds the clock of each target was ahead of the run's, as its answers proved; below 0 when it was behind. Absent
-   * for targets that told no time (rule 50).
+   * By how many milliseconds the clock of each target was ahead of the run's, according to its responses; below 0 when it was behind.
+   * Absent for targets that sent no time.
    */
   readonly clocks?: Readonly<Record<string, number>>;
-  /** RFC 3339; for an apply with a creation of unknown outcome: when a later apply had ended, which settles the question */
+  /** RFC 3339; for an apply with a creation of unknown outcome: when a later apply ended, which resolved it */
   readonly settled?: string;
-  /** the plan that was made afterwards, of the whole stack, was empty: all was live as recorded then */
+  /** the plan that was made afterwards, of the whole stack, was empty: everything was live as recorded */
   readonly proved?: true;
   /** the approvals that it ended, as the ledger keeps them: digests with the time (RFC 3339); absent in entries of older versions */
   readonly endedApprovals?: Readonly<Record<string, string>>;
-  /** the apply ended without certainty that the ledger holds all that it did */
+  /** the apply ended, but the ledger may lack some of what it did */
   readonly unrecorded?: true;
   readonly changes: readonly HistoryChange[];
 }
@@ -157,15 +164,15 @@ export interface HistoryChange {
   readonly detail?: string;
   /** calls that were carried out before the change stopped */
   readonly done?: readonly string[];
-  /** the ids of its requests, as the service answered them; absent in entries of older versions (rule 50) */
+  /** the ids of its requests, as the service returned them; absent in entries of older versions */
   readonly requests?: readonly string[];
-  /** a try that may have been carried out told no id */
+  /** an attempt that may have been carried out returned no request id */
   readonly unnamed?: true;
   readonly inDoubt?: true;
   readonly foundTrue?: true;
   /** with the values before; secrets only as their summaries */
   readonly fields: readonly FieldChange[];
-  /** for a deleted or released resource and its parts: the fields that we had last applied, without secrets */
+  /** for a deleted or released resource and its children: the fields that were last applied, without secrets */
   readonly was?: Readonly<Record<AddressText, Readonly<Record<string, Json>>>>;
 }
 
@@ -232,7 +239,7 @@ export class LedgerAddressError extends LedgerError {
   override readonly name = 'LedgerAddressError';
 }
 
-/** The stored ledger is not as trueup wrote it. It can be rebuilt (rule 25). */
+/** The stored ledger is not as trueup wrote it. It can be rebuilt. */
 export class DamagedLedger extends LedgerError {
   override readonly name = 'DamagedLedger';
 }
@@ -247,14 +254,14 @@ export class LedgerConflict extends LedgerError {
   }
 }
 
-/** This run can no longer see that it holds the lock: it must send nothing more (rule 45). */
+/** This run cannot verify any more that it holds the lock: it must send nothing more. */
 export class LockLost extends LedgerError {
   override readonly name = 'LockLost';
   /** what happened, in a clause; the message says more */
   readonly clause: string;
   constructor(clause: string, more?: string) {
     super(
-      `${clause}${more === undefined ? '' : `: ${more}`}; nothing more was sent: look who works on this stack, and plan again`,
+      `${clause}${more === undefined ? '' : `: ${more}`}; nothing more was sent: check who else works on this stack, and plan again`,
     );
     this.clause = clause;
   }

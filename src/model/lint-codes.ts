@@ -1,13 +1,13 @@
 /**
- * Codes of the lint: what a service accepts, or may be told to accept, and what is hardly intended. A stack raises them to
- * errors or allows them (`spec.lint`), so each stands here alone.
+ * Codes of the lint: settings that a service accepts, or can be configured to accept, but that are probably mistakes. A stack
+ * raises each to an error or allows it (`spec.lint`).
  */
 import type { CodeTable } from './code-entry.ts';
 
 export const lintCodes = {
   // what destroys resources later
   'destroy-time-passed': {
-    title: 'A declared time of a destroy has passed',
+    title: 'The declared time of a destroy has passed',
     class: 'invalid',
     warning: true,
     fix: 'remove the line',
@@ -26,19 +26,19 @@ export const lintCodes = {
     fix: 'name labels, or write null for no selector',
   },
   'impossible-name': {
-    title: 'A cluster cannot have a name that a role admits, so that it admits nobody',
+    title: 'No cluster can have a name that a role lists, so it admits nobody',
     class: 'invalid',
     warning: true,
-    fix: 'write the name as the cluster has it, or take it out of the list',
+    fix: 'write the name as the cluster has it, or remove it from the list',
   },
   'blank-audience': {
-    title: 'A token that was made for any other service is accepted',
+    title: 'A token that was issued for any other service is accepted',
     class: 'invalid',
     warning: true,
-    fix: 'set the audience that tokens are made for',
+    fix: 'set the audience that tokens are issued for',
   },
   'long-lifetime': {
-    title: 'A token may live for more than 32 days',
+    title: 'A token can be valid for more than 32 days',
     class: 'invalid',
     warning: true,
     fix: 'write a shorter lifetime, and let tokens be renewed',
@@ -50,70 +50,70 @@ export const lintCodes = {
     fix: 'set "tokenExplicitMaxTtl", or remove the period',
   },
   'no-policies': {
-    title: 'The list of policies is empty, so that tokens can do next to nothing',
+    title: 'The list of policies is empty, so tokens can do almost nothing',
     class: 'invalid',
     warning: true,
     fix: 'list the policies that tokens carry, or leave the field out',
   },
   'refused-policy': {
-    title: 'A policy of a role is given to no login, and every login would fail',
+    title: 'No login can get a policy of the role, so every login fails',
     class: 'invalid',
     warning: true,
-    fix: 'take it out of the list',
+    fix: 'remove it from the list',
   },
   'too-many-texts': {
-    title: 'A request would hold more texts than the service takes',
+    title: 'A request would contain more strings than the service allows',
     class: 'invalid',
-    fix: 'list fewer names, use patterns, or divide it among several',
+    fix: 'list fewer names, use patterns, or split it into several resources',
   },
   // how logins are checked
   'host-without-scheme': {
-    title: 'A host has no scheme, and every login would fail',
+    title: 'A host has no scheme, so every login fails',
     class: 'invalid',
     warning: true,
     fix: 'write "https://" before it',
   },
   'blank-issuer': {
-    title: 'The issuer of tokens is to be verified, and none is named, so that none is compared',
+    title: 'The issuer of tokens should be verified, but none is set, so any issuer is accepted',
     class: 'invalid',
     warning: true,
     fix: 'name the issuer',
   },
   'unusable-host': {
-    title: 'A host is no base address of an API server, and every login would fail',
+    title: 'A host is not a valid address of an API server, so every login fails',
     class: 'invalid',
     warning: true,
     fix: 'write an address such as "https://10.0.0.1:6443", without white space, query and fragment',
   },
   'login-in-host': {
-    title: 'A host holds a user name or password, which nothing uses and all readers see',
+    title: 'A host contains a user name or password, which is not used and which all readers see',
     class: 'invalid',
     warning: true,
-    fix: 'take it out, and replace the password',
+    fix: 'remove it, and replace the password',
   },
   'no-ca-cert': {
-    title: 'There is no certificate to trust the cluster by, and logins may fail',
+    title: 'There is no certificate to verify the cluster with, so logins may fail',
     class: 'invalid',
     warning: true,
     fix: 'set "clusterCaCert"',
   },
   'unreadable-ca-cert': {
-    title: 'A PEM text holds no certificate that can be read, and every login would fail',
+    title: 'A PEM text contains no readable certificate, so every login fails',
     class: 'invalid',
     warning: true,
     fix: 'give the whole text from "-----BEGIN CERTIFICATE-----" on',
   },
   'pem-key-unused': {
-    title: 'An element holds several keys, of which the service uses the first',
+    title: 'An element contains several keys, of which the service uses only the first',
     class: 'invalid',
     warning: true,
-    fix: 'make each key an element of its own',
+    fix: 'put each key into its own element',
   },
   'certificate-with-sha1': {
     title: 'A certificate is signed with SHA-1, which services no longer accept',
     class: 'invalid',
     warning: true,
-    fix: 'let its authority sign a new one with SHA-256',
+    fix: 'have its CA issue a new one, signed with SHA-256',
   },
   'certificate-expires': {
     title: 'A certificate has expired, expires within 30 days, or is not valid yet',
@@ -126,16 +126,16 @@ export const lintCodes = {
     title: 'A field is deprecated by its API',
     class: 'invalid',
     warning: true,
-    fix: 'write its successor, or leave it out',
+    fix: 'use its replacement, or leave it out',
   },
   'doubtful-regex': {
     title: 'A text does not look like a regular expression',
     class: 'invalid',
     warning: true,
-    fix: 'check it where expressions of that service are explained',
+    fix: 'check it against the syntax of the service',
   },
   'kept-and-declared': {
-    title: 'A tag is declared, and is said to be looked after by someone else',
+    title: 'A tag is declared, and also matches "keep", which leaves tags to others',
     class: 'invalid',
     warning: true,
     fix: 'remove it from one of the two',

@@ -1,5 +1,4 @@
-/** What is found out about a login before it is made: the checks of the service in its order, and the result of a trial. */
-
+/** The checks of a login before it is made, in the order of the service, and the result of a trial. */
 import type { Place } from './diagnostic.ts';
 
 /** In the order in which the service makes them (wire/cluster-auth 3). */
@@ -25,7 +24,7 @@ export type LoginCheckName = (typeof loginCheckNames)[number];
 
 export interface LoginCheck {
   readonly name: LoginCheckName;
-  /** `open`: only the service or its cluster can tell */
+  /** `open`: only the service or its cluster can decide it */
   readonly result: 'passed' | 'failed' | 'open';
   /** a clause without a full stop; values quoted */
   readonly message: string;
@@ -33,7 +32,7 @@ export interface LoginCheck {
   readonly fix?: string;
   /** the field that the fix is about */
   readonly field?: LoginField;
-  /** where the manifests have that field, or the document that lacks it */
+  /** the place of that field in the manifests, or of the document that lacks it */
   readonly place?: Place;
 }
 
@@ -50,14 +49,14 @@ export type LoginTrial =
       /** lifetime of the token in seconds; 0 never ends */
       readonly lifetime: number;
       readonly policies: readonly string[];
-      /** what the service remarked about the login */
+      /** the service's warnings about the login */
       readonly warnings: readonly string[];
       /** why the token could not be revoked; absent when it was */
       readonly unrevoked?: string;
     }
   | {
       readonly granted: false;
-      /** the answer of the service, as a clause */
+      /** the response of the service, as a clause */
       readonly why: string;
     };
 
@@ -73,7 +72,7 @@ export interface LoginReport {
   readonly trial?: LoginTrial;
 }
 
-/** The check that the service would refuse the login for. */
+/** The first check that fails, for which the service would refuse the login. */
 export function firstFailure({ checks }: Pick<LoginReport, 'checks'>): LoginCheck | undefined {
   return checks.find(({ result }) => result === 'failed');
 }

@@ -4,7 +4,7 @@ import type { CodeTable } from './code-entry.ts';
 export const manifestCodes = {
   // the files
   'no-stack': {
-    title: 'There is no stack where one was looked for',
+    title: 'No stack was found',
     class: ['failure', 'invalid'],
     fix: 'give the path of a stack, or write one: a document of kind "Stack"',
   },
@@ -16,23 +16,23 @@ export const manifestCodes = {
   'second-stack': {
     title: 'There is more than one Stack among the documents',
     class: 'invalid',
-    fix: 'keep one Stack, and give each other one a directory of its own',
+    fix: 'keep one Stack, and move each other one to its own directory',
   },
   'no-input': {
-    title: 'Standard input was to be read, and cannot be',
+    title: 'Standard input cannot be read',
     class: 'incomplete',
     fix: 'pipe the manifests into the command',
   },
   'no-document': {
-    title: 'Standard input holds no document',
+    title: 'Standard input contains no document',
     class: 'invalid',
-    fix: 'see why what should have written the manifests wrote none; a stack that is to have none says "manifests: []"',
+    fix: 'check why the program before the pipe wrote no manifests; a stack without manifests has "manifests: []"',
   },
   'empty-file': {
-    title: 'A file of manifests holds no document',
+    title: 'A file of manifests contains no document',
     class: 'incomplete',
     warning: true,
-    fix: 'fill it, or take it out of "spec.manifests"',
+    fix: 'fill it, or remove it from "spec.manifests"',
   },
   'no-file': {
     title: 'A file that "spec.manifests" names does not exist',
@@ -40,7 +40,7 @@ export const manifestCodes = {
     fix: 'correct the path, or mark the pattern as optional',
   },
   'no-manifests': {
-    title: 'A pattern of "spec.manifests" stands for no file',
+    title: 'A pattern of "spec.manifests" matches no file',
     class: 'incomplete',
     warning: true,
     fix: 'correct the pattern, or mark it as optional',
@@ -62,14 +62,14 @@ export const manifestCodes = {
     fix: 'check that it exists and may be read',
   },
   'outside-repository': {
-    title: 'A file lies outside the repository',
+    title: 'A file is outside the repository',
     class: 'invalid',
     fix: 'keep the files of a stack in its repository',
   },
   'no-regular-file': {
     title: 'A file is a directory, a pipe or a device',
     class: 'invalid',
-    fix: 'put the text itself there; what a program writes can be piped in, with "-" as the path',
+    fix: 'use a regular file; the output of a program can be piped in, with "-" as the path',
   },
   'not-utf-8': {
     title: 'A file is not UTF-8 text',
@@ -77,49 +77,49 @@ export const manifestCodes = {
     fix: 'save it as UTF-8',
   },
   'too-long': {
-    title: 'A text or a file is longer than it may be',
+    title: 'A text or a file is too long',
     class: 'invalid',
-    fix: 'shorten it, or divide a file of manifests among several',
+    fix: 'shorten it, or split a file of manifests into several',
   },
   // their text
   'yaml-syntax': {
-    title: 'The text is no YAML',
+    title: 'The text is not valid YAML',
     class: 'invalid',
-    fix: 'correct it at the place that is shown',
+    fix: 'correct it at the place in the message',
   },
   'missing-separator': {
-    title: 'Two documents have nothing between them',
+    title: 'There is no separator between two documents',
     class: 'invalid',
     fix: 'put a line "---" between them',
   },
   'duplicate-field': {
-    title: 'A field stands twice in one map',
+    title: 'A map has a field twice',
     class: 'invalid',
     fix: 'keep one of them',
   },
   'endless-alias': {
-    title: 'An alias stands inside its own anchor',
+    title: 'An alias is inside its own anchor',
     class: 'invalid',
-    fix: 'write the value out',
+    fix: 'write the value in place of the alias',
   },
   'too-many-aliases': {
-    title: 'An alias stands for more values than may be',
+    title: 'An alias expands to too many values',
     class: 'invalid',
     fix: 'use fewer aliases of aliases, or split the document',
   },
   'lone-surrogate': {
-    title: 'A text or a key has half of a surrogate pair, which is no character',
+    title: 'A text or a key has half of a surrogate pair, which is not a character',
     class: 'invalid',
-    fix: 'write the character itself, or its whole code, such as "\\U0001F600"',
+    fix: 'write the character itself, or its complete code, such as "\\U0001F600"',
   },
   // its shape
   'unknown-field': {
-    title: 'There is no such field',
+    title: 'A field does not exist',
     class: 'invalid',
-    fix: 'write the field that was meant, or remove it; "trueup schema" lists them',
+    fix: 'correct the name of the field, or remove it; "trueup schema" lists all fields',
   },
   'missing-field': {
-    title: 'A field that has to be there is missing',
+    title: 'A required field is missing',
     class: 'invalid',
     fix: 'add the field',
   },
@@ -129,7 +129,7 @@ export const manifestCodes = {
     fix: 'write one of the values that are allowed, or remove the field',
   },
   pattern: {
-    title: 'A text is not well formed',
+    title: 'A text does not have the required format',
     class: 'invalid',
     fix: 'write it as the message says',
   },
@@ -161,36 +161,36 @@ export const manifestCodes = {
   'out-of-range': {
     title: 'A number is too small or too large',
     class: 'invalid',
-    fix: 'write one within the bounds that are shown',
+    fix: 'write a number within the range in the message',
   },
   'wrong-type': {
     title: 'A value has the wrong type',
     class: 'invalid',
-    fix: 'write a value of the type that is allowed; quotes make a text of anything',
+    fix: 'write a value of the allowed type; quotes make any value a text',
   },
   'no-default': {
-    title: 'A field is null and has no default that null could stand for',
+    title: 'A field is null, but has no default',
     class: 'invalid',
     fix: 'give it a value, or leave it out',
   },
   'literal-secret': {
-    title: 'A secret stands where its source belongs',
+    title: 'A secret is written in place of its source',
     class: 'invalid',
-    fix: 'put it in a variable or a file and name that; replace a secret that was ever committed',
+    fix: 'put it into a variable or a file, and name that; replace the secret if it was ever committed',
   },
   'unknown-kind': {
-    title: 'trueup knows no such kind',
+    title: 'A kind does not exist',
     class: 'invalid',
     fix: 'write one of the kinds that are listed',
   },
   contradiction: {
-    title: 'Two fields of "metadata" say what cannot hold together',
+    title: 'Two fields of "metadata" contradict each other',
     class: 'invalid',
     fix: 'keep one of them',
   },
   // the stack
   'renamed-from-itself': {
-    title: 'A stack names itself as the one that it goes on for',
+    title: 'The former name of a stack is its current name',
     class: 'invalid',
     fix: 'give the name that the stack had before, or leave "renamedFrom" out',
   },
@@ -200,80 +200,80 @@ export const manifestCodes = {
     fix: 'keep it in one of the two lists',
   },
   'not-for-service': {
-    title: 'A target has a field that is for another service',
+    title: 'A target has a field of another service',
     class: 'invalid',
     fix: 'remove the field',
   },
   url: {
     title: "A target's address cannot be used",
     class: 'invalid',
-    fix: 'write "embedded", or an http(s) address without login and parameters',
+    fix: 'write "embedded", or an http(s) address without credentials and query',
   },
   mount: {
-    title: "A target's mount is not written as a bare name",
+    title: "A target's mount is not a plain name",
     class: 'invalid',
     fix: 'write the name below "auth/", without slashes around it',
   },
   namespace: {
-    title: "A target's namespace is not written as the path of one",
+    title: "A target's namespace is not the path of a namespace",
     class: 'invalid',
     fix: 'write it as "team" or "org/team"',
   },
   'unknown-dialect': {
-    title: 'A service has no such dialect',
+    title: 'A service does not have this dialect',
     class: 'invalid',
     fix: 'write one of the dialects that are listed',
   },
   'one-place': {
-    title: 'Two targets are one place',
+    title: 'Two targets have the same address',
     class: 'invalid',
-    fix: 'make one target of them, or let each own other names',
+    fix: 'merge them into one target, or let each own different names',
   },
   'embedded-dialects': {
-    title: 'Two targets speak different dialects to the one embedded service',
+    title: 'Two targets have different dialects for the same embedded service',
     class: 'invalid',
-    fix: 'write one dialect for both',
+    fix: 'use the same dialect for both',
   },
   // what the documents say together
   duplicate: {
-    title: 'Two documents are about the same thing',
+    title: 'Two documents declare the same thing',
     class: 'invalid',
     fix: 'keep one of them',
   },
   'same-name': {
-    title: 'Two names are one name to the service',
+    title: 'Two names are the same name to the service',
     class: 'invalid',
     fix: 'give one of them another name',
   },
   'outside-owns': {
-    title: 'A name is none of those that its target owns',
+    title: 'A name does not match "owns" of its target',
     class: 'invalid',
     fix: 'rename it, or add a pattern to "owns" of the target',
   },
   'renamed-and-declared': {
-    title: 'A resource is declared, and another is to be renamed from it',
+    title: 'A resource is declared, and also named in "renamedFrom" of another one',
     class: 'invalid',
     fix: 'remove the old document, or "renamedFrom" of the new one',
   },
   'renamed-twice': {
-    title: 'Two resources are to be renamed from one',
+    title: 'Two resources have the same "renamedFrom"',
     class: 'invalid',
     fix: 'keep "renamedFrom" in one of them',
   },
   'reference-to-removed': {
-    title: 'A reference leads to what is to be removed',
+    title: 'A reference names a resource that is to be removed',
     class: 'invalid',
     fix: 'remove the reference, or keep what it refers to',
   },
   'reference-to-renamed': {
-    title: 'A reference uses a name from before a rename',
+    title: 'A reference uses the former name of a renamed resource',
     class: 'invalid',
     fix: 'write the new name',
   },
   'source-not-admitted': {
-    title: 'A secret is to come from a source that the stack does not admit',
+    title: 'A secret has a source that the stack does not allow',
     class: 'invalid',
-    fix: 'use a source that is admitted, or add it to "spec.secrets" of the stack',
+    fix: 'use a source that is allowed, or add it to "spec.secrets" of the stack',
   },
   'no-target': {
     title: 'No target of the stack serves this kind',
@@ -286,13 +286,13 @@ export const manifestCodes = {
     fix: 'name one in "metadata.target"',
   },
   'unknown-target': {
-    title: 'The stack has no such target',
+    title: 'The stack does not have this target',
     class: ['invalid', 'failure'],
     fix: 'write the name of one of its targets',
   },
   'wrong-service': {
     title: 'A target does not serve this kind',
     class: 'invalid',
-    fix: 'name a target of the right service',
+    fix: "name a target of the kind's service",
   },
 } as const satisfies CodeTable;

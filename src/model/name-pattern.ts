@@ -1,5 +1,5 @@
 /**
- * Name patterns as the services match them, and which names of a target belong to a stack (rule 24). `*` stands for any run of
+ * Name patterns as the services match them, and which names of a target belong to a stack. `*` stands for any run of
  * characters, and nothing else is special; a pattern is never a regular expression.
  */
 import type { NameRule } from './kind.ts';
@@ -44,9 +44,10 @@ function tailOf(pattern: string): string {
   return pattern.slice(pattern.lastIndexOf('*') + 1);
 }
 
-// Which names of a target belong to the stack: the same rule for reading, judging and removing resources (rule 24).
-
-/** Whether `owns` of the target admits the name, both folded as the service folds names. Without `owns` every name is admitted. */
+/**
+ * Whether a name of a target belongs to the stack: it matches `owns`, both folded as the service folds names. Without `owns` every
+ * name does. The same rule applies to reading, planning and removing.
+ */
 export function ownsName(
   { owns }: Pick<Target, 'owns'>,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * Makes a schema nullable in the one allowed way: `type: ["string", "null"]`, never `anyOf`, so that messages stay readable
- * (rule 7). A file of its own: only schemas import it, which the build replaces by data, so that the library of schemas is not
+ * Makes a schema nullable in the one allowed way: `type: ["string", "null"]`, never `anyOf`, so that messages stay readable. A
+ * file of its own: only schemas import it, which the build replaces by data, so that the library of schemas is not
  * loaded at the start.
  */
 import { type Static, type TSchema, Type } from 'typebox';

@@ -3,9 +3,9 @@ import type { CodeTable } from './code-entry.ts';
 
 export const planCodes = {
   'token-uses': {
-    title: 'A token may not be used often enough to finish the apply',
+    title: 'The remaining uses of a token are too few to finish the apply',
     class: 'failure',
-    fix: 'give a token with more uses, as many as the message names, or one without a limit; or let the target log in',
+    fix: 'give a token with at least as many uses as the message says, or without a limit; or use a login for the target',
   },
   'secret-in-name': {
     title: 'A name or a key contains a secret of this run',
@@ -14,7 +14,7 @@ export const planCodes = {
     fix: 'use another name, and revoke the secret: names and keys are stored and shown as they are',
   },
   'plan-shows-other': {
-    title: 'A plan file shows other texts or fewer guards than the plan that apply makes',
+    title: 'A plan file shows other texts or guards than apply finds, or redacts too much',
     class: 'failure',
     fix: 'plan again, and approve again',
   },
@@ -24,9 +24,9 @@ export const planCodes = {
     fix: 'make it possible to read it, then plan again',
   },
   'target-moved': {
-    title: "A target is another place than the ledger's records are of",
+    title: "The target's address changed since the last apply",
     class: 'conflict',
-    fix: 'point it back, give the new place a target of its own, or use "trueup recover --moved"',
+    fix: 'restore its address, declare the new address as a separate target, or use "trueup recover --moved"',
   },
   'exists-unclaimed': {
     title: 'A resource exists and belongs to no stack',
@@ -49,59 +49,59 @@ export const planCodes = {
     fix: 'rename one of the two stacks, or use "trueup recover --adopt-repository"',
   },
   'claim-inherited': {
-    title: 'A claim stands on a project, and would claim all that is in it',
+    title: 'A project has an ownership tag, which all its workspaces inherit',
     class: 'conflict',
     fix: 'remove that tag binding from the project',
   },
   'not-removable': {
-    title: 'A removal is asked for of what cannot be removed by itself',
+    title: 'A removal request is for a resource that cannot be removed by itself',
     class: 'conflict',
     fix: 'delete its document instead',
   },
   'not-ours': {
-    title: "A removal is asked for of what is not this stack's",
+    title: 'A removal request is for a resource that this stack does not own',
     class: 'conflict',
     fix: 'adopt it first, or remove it by hand',
   },
   protected: {
-    title: 'A removal is asked for of what is protected',
+    title: 'A removal request is for a protected resource',
     class: 'conflict',
-    fix: 'declare it with "protect: false", apply, then ask for its removal',
+    fix: 'declare it with "protect: false", apply, then write the removal request',
   },
   'protected-destroy': {
-    title: 'A change would have the resources of a protected resource destroyed',
+    title: 'A change would let the resources of a protected workspace be destroyed',
     class: 'invalid',
-    fix: 'leave the schedule out, or declare the resource with "protect: false" first',
+    fix: 'leave the schedule out, or declare "protect: false" and acknowledge the guard "scheduled-destroy"',
   },
   'past-destroy-time': {
-    title: 'A time of a destroy that would be sent has passed',
+    title: 'The time of a scheduled destroy has passed, and would be sent',
     class: 'invalid',
-    fix: 'remove the line, or write a time to come',
+    fix: 'remove the line, or write a future time',
   },
   'unknown-reference': {
-    title: 'A reference leads to nothing, or to what nobody could look at',
+    title: 'Reference not found, or not readable',
     class: ['invalid', 'incomplete'],
-    fix: 'correct the reference, declare what it leads to, or make it possible to read it',
+    fix: 'correct the reference, declare the resource that it names, or make it possible to read it',
   },
   cycle: {
-    title: 'Changes wait for each other in a circle',
+    title: 'Changes depend on each other in a cycle',
     class: 'invalid',
     fix: 'remove one of the references between them',
   },
   'will-be-refused': {
-    title: 'The service will refuse what the plan asks for',
+    title: 'The service will refuse a change of the plan',
     class: 'failure',
     fix: 'give the token the permission, or apply with one that has it',
   },
   'secret-missing': {
-    title: 'A secret that the plan sends is not there',
+    title: 'A secret that the plan sends is missing',
     class: 'failure',
     fix: 'set the variable or fill the file that is named',
   },
   'plan-lacks-secrets': {
     title: 'The plan sends secrets that cannot be read here',
     class: 'failure',
-    fix: 'provide them: each that is missing has an entry of its own',
+    fix: 'provide them: each missing secret is reported separately',
   },
 } as const satisfies CodeTable;
 
@@ -111,15 +111,15 @@ export const editCodes = {
   'unknown-address': {
     title: 'No manifest declares a resource of this address',
     class: 'failure',
-    fix: 'write the address as the plan shows it; for what nobody declares there is "trueup export"',
+    fix: 'write the address as the plan shows it; for an undeclared resource use "trueup export"',
   },
   'no-difference': {
-    title: 'The field is as declared, or is none of the resource',
+    title: 'The field is as declared, or the resource has no such field',
     class: 'failure',
     fix: 'write the path of a field that the plan shows as different',
   },
   'resource-gone': {
-    title: 'The resource is gone from its target, and its manifest is kept',
+    title: 'The resource no longer exists in its target, and its manifest is kept',
     class: 'failure',
     fix: 'pass --remove to drop its manifest, too; or let apply create it again',
   },
@@ -131,7 +131,7 @@ export const editCodes = {
   'value-from-alias': {
     title: 'The value comes from an anchor, or aliases repeat it',
     class: 'failure',
-    fix: 'write the value out where it is to differ, or change it at its anchor for all',
+    fix: 'write the value in place of the alias, or change it at its anchor for all',
   },
   'value-from-defaults': {
     title: 'The value comes from the defaults of the stack',
@@ -141,46 +141,46 @@ export const editCodes = {
   'value-from-input': {
     title: 'The manifest comes from standard input',
     class: 'failure',
-    fix: 'change it where the input is made',
+    fix: 'change it in the source of the input',
   },
   'value-for-targets': {
-    title: 'The document stands for several targets, and only one of them differs',
+    title: 'The document applies to several targets, and only one of them differs',
     class: 'failure',
-    fix: 'give each target a document of its own, or change the value for all',
+    fix: 'give each target its own document, or change the value for all',
   },
   'value-secret': {
-    title: 'The value is a secret, or holds one',
+    title: 'The value is a secret, or contains one',
     class: 'failure',
     fix: 'name its source in the manifest',
   },
   'value-unknown': {
     title: 'The value is not known',
     class: 'failure',
-    fix: 'write it by hand, or let apply set what is declared',
+    fix: 'write it by hand, or let apply set the declared value',
   },
   'value-still-differs': {
-    title: 'With the value written the plan would still not be empty',
+    title: 'The plan would still not be empty after the value is written',
     class: 'failure',
     fix: 'change the manifest by hand',
   },
   'not-editable': {
-    title: 'The manifest is written in a way that is not edited in place',
+    title: 'The manifest is written in a way that cannot be edited in place',
     class: 'failure',
     fix: 'change it by hand',
   },
   'revert-by-hand': {
-    title: 'What was created or removed is not taken back by a value',
+    title: 'A created or removed resource cannot be reverted by writing a value',
     class: 'failure',
     fix: 'change the documents by hand, as "trueup history show ID --revert" says',
   },
   'file-changed': {
-    title: 'A file changed while its new text was made',
+    title: 'A file changed while trueup edited it',
     class: 'failure',
     fix: 'run the command again',
   },
   'files-partly-written': {
-    title: 'Some of the files were written, and then one could not be',
+    title: 'Some files were written, and then one could not be written',
     class: 'failure',
-    fix: 'see to the reason that is named, and run the command again: it takes in the rest',
+    fix: 'fix the reason in the message, and run the command again: it writes the rest',
   },
 } as const satisfies CodeTable;

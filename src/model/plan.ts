@@ -1,6 +1,6 @@
 /**
  * The plan: ordered changes with their calls, the coverage, and the digest. How two plans differ, which is what the digest
- * covers and nothing else (rule 27).
+ * covers and nothing else.
  */
 import type { Address, AddressText } from './address.ts';
 import type { Action, Change, Notice } from './change.ts';
@@ -17,20 +17,20 @@ export interface Plan {
   readonly version: typeof planVersion;
   readonly stack: string;
   readonly targets: readonly PlanTarget[];
-  /** present when only a part of the stack was declared: the declared resources, sorted; all others are left unchanged */
+  /** present for a selection: the declared resources, sorted; all others are left unchanged */
   readonly selection?: readonly AddressText[];
   /** in the order in which apply starts them; none with action `none` */
   readonly changes: readonly Change[];
   /** declared resources with nothing to do */
   readonly unchanged: number;
-  /** resources that were read and are not changed */
-  readonly mentions: readonly Notice[];
-  /** what forbids applying: ownership conflicts, dangling references; a plan file may hold codes of another version */
+  /** notices of resources that were read and are not changed */
+  readonly notices: readonly Notice[];
+  /** what prevents applying: ownership conflicts, dangling references; a plan file may have codes of another version */
   readonly problems: readonly ShownDiagnostic[];
   /** the guards that fired, blocking or warning; not part of the digest */
   readonly guards: readonly Guard[];
   readonly coverage: Coverage;
-  /** 32 hexadecimal characters (rule 27) */
+  /** 32 hexadecimal characters */
   readonly digest: string;
   /** how the digest was made: an approval counts only under the current version */
   readonly digestVersion: number;
@@ -42,15 +42,15 @@ export interface Plan {
 export interface PlanOrigin {
   /** RFC 3339; before anything was read */
   readonly at: string;
-  /** that is checked out; absent without a repository */
+  /** the commit that is checked out; absent without a repository */
   readonly commit?: string;
   /** the work tree had changes that were not committed */
   readonly dirty?: true;
   /** the commit of the pull request, where the CI job names one and `commit` is it or was merged from it */
   readonly pullRequestCommit?: string;
   /**
-   * When an apply last ended the approval of this same plan, as the ledger had it then (RFC 3339); null where none had. It orders a plan
-   * and an apply without clocks. Absent in plan files of earlier versions.
+   * When an apply last ended the approval of this same plan, according to the ledger at that time (RFC 3339); null if none had. It
+   * orders a plan and an apply without clocks. Absent in plan files of earlier versions.
    */
   readonly lastEnded?: string | null;
 }
@@ -78,7 +78,7 @@ export interface TargetCoverage {
   readonly unread?: true;
   /** requests sent to read it */
   readonly requests: number;
-  /** resources read, by kind, with the service's own count where it tells one */
+  /** resources read, by kind, with the service's own count if it returns one */
   readonly read: readonly { readonly kind: string; readonly count: number; readonly total?: number }[];
   /** what the service lacks of its API, one sentence each */
   readonly limits: readonly string[];
@@ -86,18 +86,18 @@ export interface TargetCoverage {
   /** fields whose drift cannot be seen: `Kind.sourceUrl` */
   readonly invisible: readonly string[];
   readonly notes: readonly string[];
-  /** whether the audit trail was asked who touched what drifted, and else why not; absent where nothing drifted */
+  /** how the audit trail was read for drifted resources, or why it was not; absent when nothing drifted */
   readonly trail?: string;
 }
 
-// How two plans differ in stack, targets, selection and changes: in what the digest covers, and nothing else (rule 27). An absent side
+// How two plans differ in stack, targets, selection and changes: in what the digest covers, and nothing else. An absent side
 // means that this plan has no such thing.
 
 export interface PlanDifference {
   /** absent when both have the same stack */
   readonly stack?: { readonly one: string; readonly other: string };
   readonly targets: readonly TargetDifference[];
-  /** absent when both are about the same resources; an absent side is about the whole stack */
+  /** absent when both have the same resources; an absent side has the whole stack */
   readonly selection?: { readonly one?: readonly AddressText[]; readonly other?: readonly AddressText[] };
   readonly changes: readonly ChangeDifference[];
 }
@@ -112,11 +112,11 @@ export interface ChangeDifference {
   readonly address: Address;
   readonly one?: Action;
   readonly other?: Action;
-  /** the remote ids of the two, where the plans adopt or remove different resources of one name */
+  /** the remote ids of the two, if the plans adopt or remove different resources with one name */
   readonly ids?: { readonly one?: string; readonly other?: string };
   /** the same for resources without an id */
   readonly fingerprints?: { readonly one?: string; readonly other?: string };
-  /** other resources that the change names, where the plans mean different ones by a name; the address itself for one that the plan creates */
+  /** other resources that the change names, if a name has different ids in the two plans; the address itself for one that the plan creates */
   readonly references?: readonly {
     readonly address: AddressText;
     readonly one?: string;

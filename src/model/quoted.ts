@@ -1,6 +1,6 @@
 /**
- * Quotes values inside sentences, so that no value can end its quotes and continue the sentence in trueup's own voice, and
- * counts with their nouns.
+ * Quotes values inside sentences, so that no value can end its quotes and look like text of trueup, and formats counts with
+ * their nouns.
  */
 
 /** The text as a JSON string: in double quotes, with `"`, `\` and control characters escaped. Plain text stays as it is. */
@@ -8,7 +8,7 @@ export function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** For a value that usually stands without quotes, such as a name or an id: quoted only if it has other characters than those. */
+/** For a value that usually needs no quotes, such as a name or an id: quoted only if it has unusual characters. */
 export function quotedUnlessPlain(text: string): string {
   return /^[\p{L}\p{M}\p{N}_.@:/+-]*(?: [\p{L}\p{M}\p{N}_.@:/+-]+)*$/u.test(text) ? text : quoted(text);
 }
@@ -18,7 +18,7 @@ export function splitQuoted(sentence: string): string[] {
   return sentence.split(/("(?:[^"\\]|\\.)*")/s);
 }
 
-/** Whether a value in its quotes is clear without them: a space at its edge, or nothing, is seen only between quotes. */
+/** Whether a quoted value is clear without its quotes: a space at its edge, or an empty text, is visible only between quotes. */
 export function isClearUnquoted(inQuotes: string): boolean {
   const value = inQuotes.slice(1, -1);
   return value !== '' && value === value.trim();

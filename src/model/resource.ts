@@ -1,6 +1,6 @@
 /**
  * A resource from its two sides: desired (what manifests ask for) and live (what the service answers now), and the ownership
- * tag as text, `<stack>[:protect][:release][:id=<8 hex>]`, which only this file formats and parses (rule 20).
+ * tag as text, `<stack>[:protect][:release][:id=<8 hex>]`, which only this file formats and parses.
  */
 import type { Address } from './address.ts';
 import type { Place } from './diagnostic.ts';
@@ -31,7 +31,7 @@ export interface DesiredResource<D extends Spec = Spec> {
   readonly fromDefaults: readonly string[];
 }
 
-/** The mark in the target that says which stack owns a resource (rule 20). */
+/** The mark in the target that says which stack owns a resource. */
 export interface OwnershipTag {
   readonly stack: string;
   readonly protect: boolean;
@@ -40,15 +40,15 @@ export interface OwnershipTag {
   readonly inherited: boolean;
   /** the id of the stack, which two stacks of one name differ in; a plan leaves out its own */
   readonly id?: string;
-  /** stands for the ledger's record: the service shows no claim (rule 48) */
+  /** made from the ledger's record, because the service keeps no ownership tags */
   readonly recorded?: true;
 }
 
 /** What the target itself says about who owns a resource. */
 export interface OwnershipEvidence {
-  readonly claim?: OwnershipTag;
-  /** the stack that created it, according to its birth mark */
-  readonly bornOf?: string;
+  readonly ownershipTag?: OwnershipTag;
+  /** the stack that created it, according to its creator mark */
+  readonly creatorStack?: string;
 }
 
 /** Facts of a live resource that are no fields: locked, resource count, the full set of tag bindings. */
@@ -58,34 +58,39 @@ export interface LiveResource<S extends Spec = Spec, F extends Facts = Facts> {
   readonly address: Address;
   readonly id?: string;
   /**
-   * The service's answer in the shape of a manifest's spec, with every field that it contains. A missing field is one that
-   * the service does not answer (rule 12).
+   * The service's response in the shape of a manifest's spec, with every field that it contains. A missing field is one that
+   * the service does not return.
    */
   readonly spec: S;
-  readonly witness: OwnershipEvidence;
+  readonly evidence: OwnershipEvidence;
   readonly facts: F;
-  /** effective values of fields that it inherits from a parent, by field name, as far as the service answers them */
+  /** effective values of fields that it inherits from a parent, by field name, as far as the service returns them */
   readonly inherited?: Readonly<Record<string, Json>>;
   /**
-   * What the token that read the resource may do with it, by the service's names of the rights. About a missing right the
-   * service says nothing (rule 30).
+   * What the token that read the resource may do with it, by the service's names of the rights. A right that is missing here
+   * is unknown.
    */
   readonly rights?: Readonly<Record<string, boolean>>;
   /** the service denies this token every right to change the resource */
   readonly mayWrite?: false;
 }
 
-// The claim as text, `<stack>[:protect][:release][:id=<8 hex>]`. Only this file formats and parses it (rules 20).
-
-/** The key of the direct tag binding that holds the claim. */
+/** The key of the direct tag binding that holds the ownership tag. */
 export const ownershipTagKey = 'trueup-stack';
 
-/** The birth mark of a resource that a stack created: `trueup/payments`. */
+/** The creator mark of a resource that a stack created: `trueup/payments`. */
 export function creatorMarkOf(stack: string): string {
-  return `trueup/${stack}`;
+  return `${creatorPrefix}${stack}`;
 }
 
-/** Anybody can write the field that holds it, so only what can be the name of a stack counts. */
+const creatorPrefix = 'trueup/';
+
+/** Whether a declared text could be read as a creator mark of any stack. */
+export function isLikeCreatorMark(text: string): boolean {
+  return text.trim().toLowerCase().startsWith(creatorPrefix);
+}
+
+/** Anybody can write the field that holds it, so only valid names of stacks count. */
 const creatorMark = /^trueup\/(?<stack>[a-z0-9-]{1,63})$/;
 
 export function stackOfCreatorMark(text: string | null | undefined): string | undefined {
@@ -97,17 +102,18 @@ export function formatOwnershipTag({ stack, protect, release, id }: Omit<Ownersh
 }
 
 /**
- * The value of the tag, with the id of the stack. The id is no part of what a plan shows and an approval covers.
- * @param text as a change has it; @param id undefined in a plan before the first apply, which makes it: such a plan is never sent
+ * The value of the tag, with the id of the stack. Plans do not show the id, and approvals do not cover it.
+ * @param text as a change has it
+ * @param id undefined in a plan before the first apply, which makes it: such a plan is never sent
  */
 export function ownershipTagValue(text: string, id: string | undefined): string {
   return formatOwnershipTag({ ...parseOwnershipTag(text), id: id ?? '(made by the first apply)' });
 }
 
-/** The claim with the stack's id where it is this stack's and has none: for a write of all tags, which repeats it. */
+/** The tag with the id of the stack, if it is this stack's and has none: for a write of all tags, which repeats it. */
 export function withStackId(value: string, stack: string, id: string | undefined): string {
-  const claim = parseOwnershipTag(value);
-  return claim.stack === stack && claim.id === undefined ? ownershipTagValue(value, id) : value;
+  const ownershipTag = parseOwnershipTag(value);
+  return ownershipTag.stack === stack && ownershipTag.id === undefined ? ownershipTagValue(value, id) : value;
 }
 
 export function parseOwnershipTag(text: string, inherited = false): OwnershipTag {
@@ -122,13 +128,13 @@ export function parseOwnershipTag(text: string, inherited = false): OwnershipTag
   };
 }
 
-/** The claim of the resource itself: one that is inherited from its project proves nothing. */
-export function ownOwnershipTag({ claim }: OwnershipEvidence): OwnershipTag | undefined {
-  return claim?.inherited ? undefined : claim;
+/** The ownership tag of the resource itself: one that is inherited from its project proves nothing. */
+export function ownOwnershipTag({ ownershipTag }: OwnershipEvidence): OwnershipTag | undefined {
+  return ownershipTag?.inherited ? undefined : ownershipTag;
 }
 
-/** The claim that the service itself shows on the resource, which a release takes off. */
-export function shownOwnershipTag(witness: OwnershipEvidence): OwnershipTag | undefined {
-  const claim = ownOwnershipTag(witness);
-  return claim?.recorded ? undefined : claim;
+/** The ownership tag that the service itself shows on the resource, which a release removes. */
+export function shownOwnershipTag(evidence: OwnershipEvidence): OwnershipTag | undefined {
+  const ownershipTag = ownOwnershipTag(evidence);
+  return ownershipTag?.recorded ? undefined : ownershipTag;
 }

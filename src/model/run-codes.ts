@@ -1,35 +1,35 @@
-/** Codes of errors that end a run, or a part of it, for a reason outside of manifests and plan. */
+/** Codes of errors that end a run, or some of it, for a reason outside of manifests and plan. */
 import type { CodeTable } from './code-entry.ts';
 
 export const runCodes = {
   // the command line
   usage: {
-    title: 'The command line is not understood',
+    title: 'The command line is not valid',
     class: 'failure',
-    fix: 'run the command with --help to see what it takes',
+    fix: 'run the command with --help to see its arguments and flags',
   },
   'unknown-schema': {
-    title: 'There is no schema of this name',
+    title: 'There is no schema with this name',
     class: 'failure',
-    fix: 'write one of those that "trueup schema" lists',
+    fix: 'use a name that "trueup schema" lists',
   },
   'unknown-apply': {
-    title: 'The history has no apply of this id',
+    title: 'The history has no apply with this id',
     class: 'failure',
-    fix: 'see "trueup history" for those that there are',
+    fix: 'use an id that "trueup history" lists',
   },
   'unknown-role': {
-    title: 'There is no role of this name, or no role could have it',
+    title: 'There is no role with this name, or it is not a valid name',
     class: 'failure',
-    fix: 'write the name of a role as the manifest has it',
+    fix: 'write the name of the role as in its manifest',
   },
   'target-needed': {
-    title: 'Several targets may have the role of this name',
+    title: 'Several targets may have a role with this name',
     class: 'failure',
     fix: 'name one of them with --target',
   },
   'unknown-guard': {
-    title: 'There is no guard of this name',
+    title: 'There is no guard with this name',
     class: 'failure',
     fix: 'write the id as the plan shows it',
   },
@@ -39,28 +39,28 @@ export const runCodes = {
     fix: 'give the digest with --approve, or the plan file',
   },
   'nobody-to-ask': {
-    title: 'A question has to be answered before anything is written, and nobody can answer',
+    title: 'The command needs a confirmation, but there is no terminal to ask at',
     class: 'failure',
-    fix: 'pass --yes, or an approval where the command takes one',
+    fix: 'pass --yes, or an approval if the command accepts one',
   },
   'stack-file-needed': {
     title: 'The command needs a stack in a file',
     class: 'failure',
-    fix: 'give the path of the stack in place of "-"',
+    fix: 'give the path of the stack instead of "-"',
   },
   'whole-stack-needed': {
-    title: 'The command needs the whole stack, and standard input brings a selection of it',
+    title: 'The command needs the whole stack, but standard input gives only a selection',
     class: 'failure',
     fix: 'run it without "-"',
   },
   // files and secrets
   'system-error': {
-    title: 'The operating system refuses something, such as to open a file',
+    title: 'The operating system refused an operation, such as opening a file',
     class: 'failure',
     fix: 'see the message for the file and the reason',
   },
   'files-exist': {
-    title: 'An export would write over files',
+    title: 'An export would overwrite files',
     class: 'failure',
     fix: 'pass --force, or another --out',
   },
@@ -81,18 +81,18 @@ export const runCodes = {
     fix: 'set the variable or fill the file that is named',
   },
   'seed-unreadable': {
-    title: 'The file of a seed cannot be read, or is no YAML',
+    title: 'The file of a seed cannot be read, or is not YAML',
     class: 'failure',
     fix: 'correct the path or the file',
   },
   // services
   'request-failed': {
-    title: 'A service cannot be reached, or its answer cannot be used',
+    title: 'A service cannot be reached, or its response cannot be used',
     class: 'failure',
     fix: 'follow the message: it names the request and what to check',
   },
   'proxy-address': {
-    title: 'The environment asks for a proxy but gives no valid address',
+    title: 'The environment sets a proxy without a valid address',
     class: 'failure',
     fix: 'correct the variable that is named',
   },
@@ -102,12 +102,12 @@ export const runCodes = {
     fix: 'choose another with --port, or leave --port out',
   },
   'dialect-not-served': {
-    title: 'The embedded service does not speak this dialect, or not together with another one',
+    title: 'The embedded service does not have this dialect, or not together with another one',
     class: 'failure',
     fix: 'follow the message: it serves one dialect for each of the two APIs',
   },
   'admin-token-place': {
-    title: 'There is no place for the token of the admin API',
+    title: 'There is no file to write the token of the admin API to',
     class: 'failure',
     fix: 'name a new file with --admin-token-file',
   },
@@ -122,24 +122,24 @@ export const runCodes = {
     fix: 'choose one of those that the message names, or leave --edition out',
   },
   'data-file-served': {
-    title: 'The data file of the embedded service is served by another process',
+    title: 'Another process already serves the data file of the embedded service',
     class: 'failure',
-    fix: 'use that one, or end it',
+    fix: 'use that process, or stop it',
   },
   'data-file-refused': {
     title: 'The embedded service cannot use its data file',
     class: 'failure',
-    fix: 'see the message; another file is given with --data',
+    fix: 'see the message, or give another file with --data',
   },
   'seed-refused': {
-    title: 'The embedded service does not understand the seed',
+    title: 'The seed of the embedded service is not valid',
     class: 'failure',
     fix: 'correct it at the place that the message names',
   },
   'seed-conflict': {
-    title: 'The seed contradicts what the data file has',
+    title: 'The seed contradicts the data file',
     class: 'failure',
-    fix: 'correct the seed, or begin a new data file',
+    fix: 'correct the seed, or start with a new data file',
   },
   // plan files and approvals
   'plan-unreadable': {
@@ -148,44 +148,44 @@ export const runCodes = {
     fix: 'correct its path',
   },
   'not-a-plan': {
-    title: 'A file is no plan',
+    title: 'A file is not a plan',
     class: 'failure',
     fix: 'make one with "trueup plan --out plan.json"',
   },
   'plan-version': {
-    title: 'A plan file is of another version',
+    title: 'A plan file has another version',
     class: 'failure',
     fix: 'plan again, and approve again',
   },
   'plan-edited': {
-    title: 'A plan file is not as trueup wrote it',
+    title: 'A plan file was changed after trueup wrote it',
     class: 'failure',
     fix: 'plan again: a plan cannot be edited',
   },
   'plan-elsewhere': {
     title: 'The plan was made for another stack, other targets or another selection',
     class: 'failure',
-    fix: 'apply it where it was made for, or plan again',
+    fix: 'apply it to the stack that it was made for, or plan again',
   },
   'plan-problems': {
     title: 'The plan has problems that must be solved first',
     class: 'failure',
-    fix: 'solve them: each has an entry of its own',
+    fix: 'solve them: each problem has its own code',
   },
   'approval-mismatch': {
-    title: 'A plan file has another digest than the one that was approved',
+    title: 'The digest of the plan file is not the approved digest',
     class: 'failure',
     fix: 'apply the plan that was approved, or approve this one',
   },
   'approval-stale': {
-    title: 'The plan is not the one that was approved, nor what is left of it',
+    title: 'The plan is neither the approved plan nor the rest of it',
     class: 'failure',
-    fix: 'review the plan as it is now, and approve it anew',
+    fix: 'review the current plan, and approve it',
   },
   'approval-ended': {
-    title: 'The approval ended: its plan was applied already',
+    title: 'The approval ended: its plan was already applied',
     class: 'failure',
-    fix: 'plan again and approve again; of a digest alone, add --again',
+    fix: 'plan again and approve again; with only a digest, add --again',
   },
   'guards-block': {
     title: 'Guards block the plan',
@@ -196,27 +196,27 @@ export const runCodes = {
   'ledger-unusable': {
     title: 'The ledger cannot be reached, read or written',
     class: 'failure',
-    fix: 'follow the message: it names the place and the reason',
+    fix: 'follow the message: it has the address and the reason',
   },
   'ledger-address': {
     title: 'The address of the ledger is not valid',
     class: 'failure',
-    fix: 'correct "spec.ledger", or the variable that it names',
+    fix: 'correct "spec.ledger", or the variable in it',
   },
   'ledger-damaged': {
-    title: 'The ledger is not as it was written',
+    title: 'The ledger is damaged',
     class: 'failure',
-    fix: 'mend what it is kept in, or rebuild it with "trueup recover"',
+    fix: 'repair the file or database of the ledger, or rebuild it with "trueup recover"',
   },
   'ledger-conflict': {
-    title: 'Another run wrote the ledger meanwhile',
+    title: 'Another run wrote the ledger at the same time',
     class: 'failure',
     fix: 'plan again',
   },
   locked: {
     title: 'Another run holds the lock of the stack',
     class: 'failure',
-    fix: 'wait for it with --lock-timeout; one that is certainly over is unlocked with "trueup unlock"',
+    fix: 'wait for it with --lock-timeout; if that run has certainly ended, use "trueup unlock"',
   },
   'wrong-lock-id': {
     title: 'The stack is not locked with this id',
@@ -224,19 +224,19 @@ export const runCodes = {
     fix: 'see who holds the lock, and unlock with that id',
   },
   'lock-lost': {
-    title: 'The lock of this run was taken away while it was working',
+    title: 'The lock of this run was removed while it was working',
     class: 'failure',
-    fix: 'look who works on this stack, and plan again',
+    fix: 'check who else works on this stack, and plan again',
   },
   'lock-left': {
-    title: 'The lock of this run could not be given back',
+    title: 'The lock of this run could not be released',
     class: 'failure',
-    fix: 'take it away with "trueup unlock", as the message shows',
+    fix: 'remove it with "trueup unlock", as the message shows',
   },
   'history-unwritten': {
-    title: 'What was applied is not all written into the history',
+    title: 'The history of an apply is incomplete',
     class: 'failure',
-    fix: 'repair the place of the history, and run "trueup apply" again: it completes the history',
+    fix: 'repair the file or database of the history, and run "trueup apply" again: it completes the history',
   },
   'history-damaged': {
     title: 'An entry of the history cannot be read',
@@ -244,35 +244,35 @@ export const runCodes = {
     fix: 'restore it from a backup, or leave it: nothing else depends on it',
   },
   'stack-renamed': {
-    title: 'The stack goes on under another name, which has taken its ledger over',
+    title: 'The stack was renamed, and the new name has taken over its ledger',
     class: 'failure',
-    fix: 'plan and apply that one, or give this one another name',
+    fix: 'plan and apply the renamed stack, or give this stack another name',
   },
   'former-ledger-taken': {
-    title: 'The former stack goes on under another name already',
+    title: 'Another stack has already taken over the ledger of the former name',
     class: 'failure',
     fix: 'correct "metadata.renamedFrom"',
   },
   'former-ledger-waits': {
     title: "The ledger of the stack's former name has not been taken over yet",
     class: 'failure',
-    fix: 'apply the stack; a damaged ledger of its own is moved away by hand first',
+    fix: 'apply the stack; if its own ledger is damaged, move that away first',
   },
   'look-incomplete': {
-    title: 'Not everything could be read, and what was not seen would be forgotten',
+    title: 'Not everything could be read, and unread resources would lose their records',
     class: 'failure',
     fix: 'make it possible to read all of it, then try again',
   },
   'nothing-moved': {
-    title: 'There is nothing to carry over to another place',
+    title: 'There are no records to carry over to another address',
     class: 'failure',
-    fix: 'see the message for what the ledger knows of the target',
+    fix: 'see the message for what the ledger has of the target',
   },
   // audit trails and their archive
   'trail-unreadable': {
-    title: 'The audit trail was refused, or what was answered is none',
+    title: 'The service refused the audit trail, or returned something else',
     class: 'failure',
-    fix: 'give the target an "auditToken" that was made for audit trails; the message says what came instead',
+    fix: 'give the target an "auditToken" that was made for audit trails; the message has the response',
   },
   'no-audit-token': {
     title: 'No target of the stack has a token for the audit trail of its organization',
@@ -280,9 +280,9 @@ export const runCodes = {
     fix: 'add "auditToken: { env: NAME }" to a target of service "workspaces"',
   },
   'archive-unusable': {
-    title: 'The archive of audit trails cannot be read or written, or is none',
+    title: 'The archive of audit trails cannot be read or written, or is not an archive',
     class: 'failure',
-    fix: 'see the message for the reason: rights, a file of something else, a server that does not answer',
+    fix: 'see the message for the reason, such as permissions, another file format or an unreachable server',
   },
   'archive-address': {
     title: "The address of the archive's database is not valid",
@@ -290,47 +290,47 @@ export const runCodes = {
     fix: 'correct "spec.audit.archive", or the variable that holds it',
   },
   'cursor-file': {
-    title: 'The file that keeps how far a trail was followed cannot be read',
+    title: 'The cursor file, which stores how far a trail was followed, cannot be read',
     class: 'failure',
-    fix: 'name another file with --cursor, or remove it to begin anew',
+    fix: 'name another file with --cursor, or remove it to start again',
   },
   'no-archive': {
-    title: 'No archive is named',
+    title: 'No archive is configured',
     class: 'failure',
     fix: 'name one with --to or --from, or in "spec.audit.archive" of the stack',
   },
   'trail-gap': {
-    title: 'Events of an audit trail are missing from the archive, for good',
+    title: 'Events of an audit trail are permanently missing from the archive',
     class: 'failure',
     warning: true,
     fix: 'archive more often than every 14 days, best with --follow',
   },
   // the comment of a pull request
   'review-unknown': {
-    title: 'It is not known which pull request a plan belongs to',
+    title: 'The pull request of a plan is unknown',
     class: 'failure',
     fix: 'run it in a job of a pull request, or name service, repository and number with flags',
   },
   'comment-refused': {
-    title: 'The service of the pull request did not take the comment',
+    title: 'The service of the pull request refused the comment',
     class: 'failure',
-    fix: 'follow the message: it has the answer of the service; in a fork, leave out --must-post',
+    fix: 'follow the message: it has the response of the service; in a fork, leave out --must-post',
   },
   'comment-author': {
-    title: 'The service does not tell whom the token belongs to',
+    title: 'The service does not report which account the token belongs to',
     class: 'failure',
     fix: 'name the author of our comments with --author',
   },
   // how a run ends
   deadline: {
-    title: 'The time of the run is over',
+    title: 'The run reached its time limit',
     class: 'failure',
-    fix: 'give it more with --timeout, or "timeout" in the stack\'s spec',
+    fix: 'raise it with --timeout, or with "timeout" in the stack\'s spec',
   },
   interrupted: {
-    title: 'Somebody has stopped the run',
+    title: 'The run was interrupted',
     class: 'failure',
-    fix: 'run it again: what was done is known',
+    fix: 'run it again: the ledger has what was done',
   },
   stopped: {
     title: 'The run ended without a result; the reason is on standard error',

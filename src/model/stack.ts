@@ -1,5 +1,5 @@
 /**
- * Stacks and their targets, as read from `trueup.yaml`, and the identity of a target (rule 37): only this file decides whether
+ * Stacks and their targets, as read from `trueup.yaml`, and the identity of a target: only this file decides whether
  * two targets are the same place. Tokens are references, never values.
  */
 import type { GuardId } from './guard.ts';
@@ -39,18 +39,18 @@ export interface Target {
   /** the secrets service's namespace header */
   readonly namespace?: string;
   readonly requestsPerSecond?: number;
-  /** patterns of the names that belong to this stack; only `*` is special (rule 24) */
+  /** patterns of the names that belong to this stack; only `*` is special */
   readonly owns?: readonly string[];
   readonly exclusive?: boolean;
-  /** where it is kept whose a workspace is: in a claim on it, unless said otherwise, or in the ledger alone (rule 48) */
+  /** where ownership of a workspace is stored: in an ownership tag (`claim`, the default), or only in the ledger */
   readonly ownership?: 'claim' | 'ledger';
-  /** how workspaces are deleted: by the service's safe delete, unless said otherwise, or where it has none by a plain one (rule 48) */
+  /** how workspaces are deleted: by the service's safe delete (the default), or by a plain one if the service has none */
   readonly deletes?: 'safe' | 'plain';
 }
 
 export interface Stack {
   readonly name: string;
-  /** the former name of the stack, whose claims it takes over (rule 21) */
+  /** the former name of the stack, whose resources it takes over */
   readonly renamedFrom?: string;
   /** path of `trueup.yaml` as the user would type it */
   readonly file: string;
@@ -58,7 +58,7 @@ export interface Stack {
   readonly directory: string;
   readonly manifests: readonly string[];
   readonly targets: readonly Target[];
-  /** per kind, merged under each manifest of that kind (rule 3) */
+  /** per kind, merged under each manifest of that kind */
   readonly defaults: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly guards: Guards;
   readonly lint?: Lint;
@@ -74,7 +74,7 @@ export interface Stack {
   readonly embedded?: { readonly seed: string };
 }
 
-/** The sources of secrets that manifests may name (rule 42); an empty list admits none of that type. */
+/** The sources of secrets that manifests may name; an empty list allows none of that type. */
 interface SecretPlaces {
   /** names, or patterns in which only `*` is special */
   readonly env: readonly string[];
@@ -98,10 +98,10 @@ export type ArchivePlace =
   /** in a database; the whole address is a secret, because it holds credentials */
   | { readonly in: 'postgres'; readonly url: SecretSource };
 
-/** Where the address of the archive's database stands, unless the stack says otherwise. */
+/** The default source of the address of the archive's database. */
 export const archiveUrl: SecretSource = { env: 'TRUEUP_AUDIT_URL' };
 
-/** How much a plan may change before it must be acknowledged (rule 33). Percentages count per kind and target. */
+/** How much a plan may change before it must be acknowledged. Percentages count per kind and target. */
 export interface Guards {
   /** per kind and target, per target, and over the plan */
   readonly maxDeletes?: number;
@@ -113,7 +113,7 @@ export interface Guards {
   readonly allow?: readonly GuardId[];
 }
 
-/** What a stack makes of findings of the lint; others stay as they are. */
+/** How a stack changes the severity of lint findings; all others keep theirs. */
 export interface Lint {
   /** codes that are errors in this stack */
   readonly raise?: readonly LintCode[];
@@ -137,11 +137,11 @@ type Capability =
   | 'flat-tags-on-create'
   /** a role can bind each token to the address that it was made for (wire/cluster-auth 2.5) */
   | 'strict-ip-binding'
-  /** a workspace has to say that it does not inherit its project's destroy schedule, and a date alone ends its duration (wire/workspaces 1.5.19) */
+  /** a request must set that a workspace does not inherit its project's destroy schedule, and a date alone ends its duration (wire/workspaces 1.5.19) */
   | 'own-auto-destroy'
   /** a request with trigger patterns that turns file triggers off is refused (wire/workspaces 2.1) */
   | 'patterns-need-file-triggers'
-  /** a workspace has "structuredRunOutputEnabled", which the specification only answers (wire/workspaces 1.5.24) */
+  /** a workspace has "structuredRunOutputEnabled", which is read-only in the specification (wire/workspaces 1.5.24) */
   | 'structured-run-output'
   /** a working directory may begin with "/", which means the root of the repository */
   | 'absolute-working-directory'
@@ -151,9 +151,9 @@ type Capability =
 export interface PublicKeyRules {
   /** as `node:crypto` calls them: `rsa`, `ec`, `ed25519` */
   readonly types: ReadonlySet<string>;
-  /** whether a second key, or a text behind the first one, is refused */
+  /** whether a second key, or a text after the first one, is refused */
   readonly alone: boolean;
-  /** the service's words for an element without a key that it takes */
+  /** the service's message for an element without a key that it accepts */
   readonly refusal: string;
 }
 
@@ -161,7 +161,7 @@ export interface PublicKeyRules {
 export interface Dialect {
   readonly name: string;
   readonly service: Service;
-  /** the services that speak it, in words for somebody who has to choose */
+  /** the services that have this dialect, for users who have to choose one */
   readonly spokenBy: string;
   /** neutral wire name → this service's wire name, for members of request and response bodies */
   readonly rename: Readonly<Record<string, string>>;
@@ -170,22 +170,24 @@ export interface Dialect {
   /** sent with every request */
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultMount?: string;
-  /** what this service calls the type of a mount of the method */
+  /** the type of a mount of the method, in this service */
   readonly mountType?: string;
-  /** the issuer that stands for an empty one of a config; absent: none does, and nothing is compared */
+  /** the issuer that an empty one of a config means; absent: nothing is compared */
   readonly defaultIssuer?: string;
   /**
-   * How the service treats a config without a CA certificate that may not use the pod's one: it refuses it, or trusts the
-   * authorities of its own system. Absent: as specified, where public keys are enough.
+   * How the service treats a config without a CA certificate that may not use the one of its pod: it refuses it, or trusts the
+   * CAs of its own system. Absent: as specified, where public keys are enough.
    */
   readonly withoutCa?: 'refused' | 'system';
-  /** what the service takes as one element of a config's public keys; absent: as specified, RSA and ECDSA */
+  /** a cluster's host without a scheme is reached over TLS; absent: every login fails with it */
+  readonly takesBareHosts?: true;
+  /** what the service accepts as one element of a config's public keys; absent: as specified, RSA and ECDSA */
   readonly publicKeys?: PublicKeyRules;
   /** the keys of certificates that were signed with SHA-1 still verify logins; absent: newer releases refuse them */
   readonly verifiesSha1?: true;
-  /** policies that the service keeps for itself: no login gives them; absent: as specified */
+  /** policies that the service reserves: no login gives them; absent: as specified */
   readonly reservedPolicies?: ReadonlySet<string>;
-  /** how many texts, names of members included, a request may hold unless its operator allows more; absent: any number */
+  /** how many strings, names of members included, a request may contain unless its operator allows more; absent: any number */
   readonly maxTexts?: number;
   /** how to recognize the hosted edition, which lacks parts of the API: by its host, or by a header of its answers */
   readonly hosted?: {
@@ -196,8 +198,8 @@ export interface Dialect {
   readonly capabilities: ReadonlySet<Capability>;
 }
 
-// The identity of a target (rule 37). A target's name is chosen by the stack and may later stand for another place, about
-// which the old records prove nothing. Only this file decides whether two targets are the same place.
+// The identity of a target. The stack chooses a target's name, which may later refer to another address, about which the
+// old records prove nothing. Only this file decides whether two targets have the same address.
 
 export interface TargetIdentity {
   readonly service: Service;

@@ -2,60 +2,60 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalSpec, contentAfter } from '../../src/compare/comparisons.ts';
 import { diff } from '../../src/compare/diff.ts';
-import { wholeSpec, liveWhole, rewritten } from '../support/toys/arbitrary-toys.ts';
-import { wholeFields } from '../support/toys/toy-kind.ts';
+import { parentSpec, liveParent, rewritten } from '../support/sample-kinds/arbitrary-resources.ts';
+import { parentFields } from '../support/sample-kinds/sample-kind.ts';
 
 describe('the canonical form of a spec', () => {
   it('is its own canonical form', () => {
     fc.assert(
-      fc.property(wholeSpec, (spec) => {
-        const once = canonicalSpec(wholeFields, spec);
-        expect(canonicalSpec(wholeFields, once)).toEqual(once);
+      fc.property(parentSpec, (spec) => {
+        const once = canonicalSpec(parentFields, spec);
+        expect(canonicalSpec(parentFields, once)).toEqual(once);
       }),
     );
   });
 
   it('is the same for every spelling', () => {
-    const pairs = wholeSpec.chain((spec) => fc.tuple(fc.constant(spec), rewritten(spec)));
+    const pairs = parentSpec.chain((spec) => fc.tuple(fc.constant(spec), rewritten(spec)));
     fc.assert(
       fc.property(pairs, ([spec, other]) => {
-        expect(canonicalSpec(wholeFields, other)).toEqual(canonicalSpec(wholeFields, spec));
+        expect(canonicalSpec(parentFields, other)).toEqual(canonicalSpec(parentFields, spec));
       }),
     );
   });
 
   it('has the fields that the spec has, and no others', () => {
-    expect(canonicalSpec(wholeFields, { colour: null, unheardOf: 1 })).toEqual({ colour: 'red' });
+    expect(canonicalSpec(parentFields, { colour: null, unheardOf: 1 })).toEqual({ colour: 'red' });
   });
 });
 
 describe('the content that changes leave behind', () => {
-  it('is what a whole is once they are carried out', () => {
+  it('is what a resource is once they are carried out', () => {
     fc.assert(
-      fc.property(wholeSpec, liveWhole, (desired, live) => {
+      fc.property(parentSpec, liveParent, (desired, live) => {
         const { fields } = diff({
-          fields: wholeFields,
+          fields: parentFields,
           desired,
           live,
           recorded: undefined,
           absent: 'unmanaged',
         });
-        const after = contentAfter(wholeFields, live, fields);
+        const after = contentAfter(parentFields, live, fields);
         const left = diff({
-          fields: wholeFields,
+          fields: parentFields,
           desired,
           live: after,
           recorded: undefined,
           absent: 'unmanaged',
         });
         expect(left.fields).toEqual([]);
-        expect(contentAfter(wholeFields, after, [])).toEqual(after);
+        expect(contentAfter(parentFields, after, [])).toEqual(after);
       }),
     );
   });
 
   it('has a default for every field that nobody mentions, and nothing secret', () => {
-    const { credential, hint, ...content } = contentAfter(wholeFields, undefined, []);
+    const { credential, hint, ...content } = contentAfter(parentFields, undefined, []);
     expect([credential, hint]).toEqual([undefined, undefined]);
     expect(content).toEqual({
       colour: 'red',

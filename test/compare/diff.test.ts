@@ -5,8 +5,8 @@ import { isJsonObject, type Json } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/resource.ts';
 import { canonicalSpec } from '../../src/compare/comparisons.ts';
 import { type DiffInput, diff } from '../../src/compare/diff.ts';
-import { wholeSpec, liveWhole, rewritten } from '../support/toys/arbitrary-toys.ts';
-import { wholeFields } from '../support/toys/toy-kind.ts';
+import { parentSpec, liveParent, rewritten } from '../support/sample-kinds/arbitrary-resources.ts';
+import { parentFields } from '../support/sample-kinds/sample-kind.ts';
 
 function changesOf(about: Partial<DiffInput>): readonly FieldChange[] {
   return diffOf(about).fields;
@@ -14,7 +14,7 @@ function changesOf(about: Partial<DiffInput>): readonly FieldChange[] {
 
 function diffOf(about: Partial<DiffInput>) {
   return diff({
-    fields: wholeFields,
+    fields: parentFields,
     desired: {},
     live: {},
     recorded: undefined,
@@ -25,7 +25,7 @@ function diffOf(about: Partial<DiffInput>) {
 
 /** Carries field changes out on plain data: what a service does that obeys. */
 function carriedOut(live: Spec, changes: readonly FieldChange[]): Spec {
-  const after = structuredClone(canonicalSpec(wholeFields, live)) as Record<string, Json>;
+  const after = structuredClone(canonicalSpec(parentFields, live)) as Record<string, Json>;
   for (const { path, after: value } of changes) {
     const [name = '', member] = path;
     const whole = after[name];
@@ -41,17 +41,17 @@ function withMember(object: Readonly<Record<string, Json>>, name: string, value:
   return Object.fromEntries(value === undefined ? others : [...others, [name, value]]);
 }
 
-describe('any whole', () => {
+describe('any resource', () => {
   it('that is as declared has no difference', () => {
     fc.assert(
-      fc.property(wholeSpec, (spec) => {
+      fc.property(parentSpec, (spec) => {
         expect(changesOf({ desired: spec, live: spec })).toEqual([]);
       }),
     );
   });
 
   it('that was answered in other spellings has no difference', () => {
-    const pairs = wholeSpec.chain((spec) => fc.tuple(fc.constant(spec), rewritten(spec)));
+    const pairs = parentSpec.chain((spec) => fc.tuple(fc.constant(spec), rewritten(spec)));
     fc.assert(
       fc.property(pairs, ([spec, other]) => {
         expect(changesOf({ desired: spec, live: other })).toEqual([]);
@@ -62,7 +62,7 @@ describe('any whole', () => {
 
   it('has none left once its changes are carried out', () => {
     fc.assert(
-      fc.property(wholeSpec, liveWhole, (desired, live) => {
+      fc.property(parentSpec, liveParent, (desired, live) => {
         const after = carriedOut(live, changesOf({ desired, live }));
         expect(changesOf({ desired, live: after })).toEqual([]);
       }),
@@ -72,7 +72,7 @@ describe('any whole', () => {
 
   it('keeps what the manifest does not mention', () => {
     fc.assert(
-      fc.property(wholeSpec, liveWhole, (desired, live) => {
+      fc.property(parentSpec, liveParent, (desired, live) => {
         for (const { path } of changesOf({ desired, live })) expect(Object.keys(desired)).toContain(path[0]);
       }),
     );
@@ -80,7 +80,7 @@ describe('any whole', () => {
 
   it('shows the same changes, whatever the spelling and the order of keys', () => {
     const triples = fc
-      .tuple(wholeSpec, liveWhole)
+      .tuple(parentSpec, liveParent)
       .chain(([desired, live]) =>
         fc.tuple(fc.constant(desired), fc.constant(live), rewritten(desired), rewritten(live)),
       );
@@ -91,11 +91,11 @@ describe('any whole', () => {
     );
   });
 
-  it('that does not exist yet is told whole, with no value before', () => {
+  it('that does not exist yet is reported completely, with no value before', () => {
     fc.assert(
-      fc.property(wholeSpec, (desired) => {
+      fc.property(parentSpec, (desired) => {
         const changes = changesOf({ desired, live: undefined, recorded: { about: 'old', colour: 'blue' } });
-        const { hint: _, ...managed } = canonicalSpec(wholeFields, desired);
+        const { hint: _, ...managed } = canonicalSpec(parentFields, desired);
         const told = changes.map(({ path, after }) => [path.join(), after]);
         expect(Object.fromEntries(told)).toEqual(managed);
         expect(changes.every((change) => !('before' in change) && change.unknown === undefined)).toBe(true);
@@ -111,14 +111,14 @@ describe('a field that is not declared', () => {
     ]);
   });
 
-  it('is not touched when it has its default already', () => {
+  it('is not changed when it has its default already', () => {
     expect(changesOf({ live: { colour: 'red' }, recorded: { colour: 'blue' } })).toEqual([]);
   });
 
   it('is left as it is, and mentioned, when it has no default', () => {
     expect(diffOf({ live: { owner: 'ann' }, recorded: { owner: 'ann' } })).toEqual({
       fields: [],
-      notes: ['owner is no longer declared and has no default: it is left as it is'],
+      notes: ['owner is no longer declared and has no default: it keeps its value'],
     });
   });
 
@@ -127,7 +127,7 @@ describe('a field that is not declared', () => {
     expect(found).toEqual({ fields: [], notes: [] });
   });
 
-  it('stands for its default where every write replaces everything', () => {
+  it('means its default where every write replaces everything', () => {
     const changes = changesOf({ absent: 'default', live: { colour: 'blue' }, desired: { owner: 'ann' } });
     const ofColour = changes.filter(({ path }) => path[0] === 'colour');
     expect(ofColour).toEqual([
@@ -209,7 +209,7 @@ describe('the members of an object', () => {
           origin: 'no longer declared',
         },
       ],
-      notes: ['access.key is no longer declared and has no default: it is left as it is'],
+      notes: ['access.key is no longer declared and has no default: it keeps its value'],
     });
   });
 
@@ -220,11 +220,11 @@ describe('the members of an object', () => {
   });
 });
 
-describe('a value that the service does not tell', () => {
+describe('a value that the service does not report', () => {
   it('is compared with what we last applied', () => {
     expect(changesOf({ desired: { owner: 'ann' }, live: {}, recorded: { owner: 'ann' } })).toEqual([]);
     expect(changesOf({ desired: { owner: 'ann' }, live: {}, recorded: { owner: 'bob' } })).toEqual([
-      { path: ['owner'], unknown: 'not answered by the service', after: 'ann', shape: 'scalar' },
+      { path: ['owner'], unknown: 'not returned by the service', after: 'ann', shape: 'scalar' },
     ]);
   });
 
@@ -244,7 +244,7 @@ describe('a value that the service does not tell', () => {
       [{ file: 'CODE' }, { set: true, version: 1, file: 'CODE' }],
     ] as const)
       expect(changesOf({ desired: { credential: written }, recorded })).toEqual([
-        { path: ['credential'], unknown: 'not answered by the service', after, shape: 'secret' },
+        { path: ['credential'], unknown: 'not returned by the service', after, shape: 'secret' },
       ]);
   });
 
@@ -266,11 +266,11 @@ describe('a field that only a create sends', () => {
   it('is a note when it differs, and never a change', () => {
     expect(diffOf({ desired: { madeBy: 'ann' }, live: { madeBy: 'bob' } })).toEqual({
       fields: [],
-      notes: ['madeBy is set when the resource is created and never again: live "bob", declared "ann"'],
+      notes: ['madeBy can only be set at creation: live "bob", declared "ann"'],
     });
   });
 
-  it('says nothing when the service does not tell it', () => {
+  it('says nothing when the service does not report it', () => {
     expect(diffOf({ desired: { madeBy: 'ann' }, live: {} })).toEqual({ fields: [], notes: [] });
   });
 });

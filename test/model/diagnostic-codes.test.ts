@@ -20,7 +20,7 @@ function those(is: (entry: CodeEntry, name: string) => boolean): string[] {
 }
 
 describe('the catalogue of errors', () => {
-  it('has no code that nothing is told under', () => {
+  it('has no code that nothing is reported under', () => {
     expect(those((_, name) => !code.includes(`'${name}'`))).toEqual([]);
   });
 
@@ -39,7 +39,7 @@ describe('the catalogue of errors', () => {
     expect(those(({ fix }) => !/^[a-z][^\n]{8,140}[^.!?\s]$/.test(fix))).toEqual([]);
   });
 
-  it('says of each the class and the severity that it is told with', () => {
+  it('says of each the class and the severity that it is reported with', () => {
     const told = [
       ...code.matchAll(
         /code: '(?<name>[a-z-]+)',\s+severity: '(?<severity>\w+)'(?: as const)?,\s+class: '(?<as>\w+)'/g,

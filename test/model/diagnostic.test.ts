@@ -16,7 +16,7 @@ function diagnostic(
   };
 }
 
-describe('diagnostics are told in reading order', () => {
+describe('diagnostics are reported in reading order', () => {
   const inOrder = [
     diagnostic({ message: 'no place' }),
     diagnostic({ file: 'a.yaml', line: 2 }),

@@ -19,7 +19,7 @@ describe('a value in a sentence', () => {
     );
   });
 
-  it('stands without quotes as a name or an id only when it has the characters of one', () => {
+  it('is written without quotes as a name or an id only when it has the characters of one', () => {
     expect(['user-1', 'Ann Lee', 'a@b.example', 'apps:deploy/x'].map(quotedUnlessPlain)).toEqual([
       'user-1',
       'Ann Lee',

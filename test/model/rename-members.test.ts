@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renameMembers } from '../../../src/model/call.ts';
+import { renameMembers } from '../../src/model/call.ts';
 
 it('members get their new names at any depth, and values stay as they are', () => {
   const body = { mode: 'mode', list: [{ mode: 1 }], constructor: { mode: null } };

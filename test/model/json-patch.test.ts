@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import jsonpatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
-import { type FieldTable, jsonPointer, toJsonPatch } from '../../../src/model/field.ts';
-import type { Json } from '../../../src/model/json.ts';
-import type { Spec } from '../../../src/model/resource.ts';
+import { type FieldTable, jsonPointer, toJsonPatch } from '../../src/model/field.ts';
+import type { Json } from '../../src/model/json.ts';
+import type { Spec } from '../../src/model/resource.ts';
 import {
   asText,
   canonicalSpec,
@@ -13,8 +13,8 @@ import {
   set,
   stringMap,
   text,
-} from '../../../src/compare/comparisons.ts';
-import { diff } from '../../../src/compare/diff.ts';
+} from '../../src/compare/comparisons.ts';
+import { diff } from '../../src/compare/diff.ts';
 
 const fields: FieldTable = {
   colour: { compare: scalar, default: 'red' },
@@ -23,7 +23,7 @@ const fields: FieldTable = {
   steps: { compare: list },
   labels: { compare: stringMap },
   pause: { compare: duration, default: 0 },
-  box: { compare: asText, default: null, members: { lid: { compare: scalar }, toys: { compare: set } } },
+  box: { compare: asText, default: null, members: { lid: { compare: scalar }, samples: { compare: set } } },
 };
 
 const word = fc.oneof(fc.constantFrom('a', 'b', 'c/d', 'e~f', '', '0'), fc.string({ maxLength: 3 }));
@@ -39,7 +39,7 @@ const spec = fc.record(
     steps: words,
     labels: fc.dictionary(key, word, { maxKeys: 4 }),
     pause: fc.constantFrom('1h', 3600, '90m', 0, null),
-    box: fc.oneof(fc.record({ lid: word, toys: words }, { requiredKeys: [] }), fc.constant(null)),
+    box: fc.oneof(fc.record({ lid: word, samples: words }, { requiredKeys: [] }), fc.constant(null)),
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<Spec>;
@@ -101,7 +101,7 @@ describe('the operations of field changes', () => {
   it('add what has no known value before, and remove what goes', () => {
     expect(
       toJsonPatch([
-        { path: ['issuer'], unknown: 'not answered by the service', after: 'x', shape: 'scalar' },
+        { path: ['issuer'], unknown: 'not returned by the service', after: 'x', shape: 'scalar' },
         { path: ['labels', 'old'], before: 'y', shape: 'scalar' },
       ]),
     ).toEqual([

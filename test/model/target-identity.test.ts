@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatIdentity, identityOf } from '../../../src/model/stack.ts';
+import { formatIdentity, identityOf } from '../../src/model/stack.ts';
 
 const workspaces = { service: 'workspaces', url: 'https://app.example.com', organization: 'acme' } as const;
 const mount = { service: 'cluster-auth', url: 'https://secrets.example.com:8200', mount: 'cluster' } as const;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from '../../../src/model/duration.ts';
+import { formatDuration, parseDuration } from '../../src/model/duration.ts';
 
 describe('a duration', () => {
   it.each<[number | string, number]>([

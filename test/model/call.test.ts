@@ -5,14 +5,14 @@ import {
   isReference,
   referencesIn,
   SecretReference,
-} from '../../../src/model/call.ts';
-import { readAddress } from '../../../src/model/address.ts';
+} from '../../src/model/call.ts';
+import { readAddress } from '../../src/model/address.ts';
 
 const id = new IdReference(readAddress('Workspace/acme/app'));
 const token = new SecretReference({ env: 'TOKEN' });
 
 describe('A reference in a call', () => {
-  it('is found at any depth, in the order in which it stands', () => {
+  it('is found at any depth, in the order in which it is there', () => {
     expect(referencesIn({ data: [{ id: 'ws-1' }, { id }], token, at: { id } })).toEqual([id, token, id]);
     expect(referencesIn(id)).toEqual([id]);
   });

@@ -1,14 +1,14 @@
 /** A kind is written in the types of its own schema; what the schema lacks does not compile, as `npm run typecheck` sees. */
 import { Type } from 'typebox';
 import { expect, it } from 'vitest';
-import { workspaceSpec } from '../../../src/kinds/workspace/schema.ts';
-import { scalar } from '../../../src/compare/comparisons.ts';
-import { defineKind, jsonSchema, type KindForm } from '../../../src/model/define-kind.ts';
-import type { FieldsOf } from '../../../src/model/field.ts';
-import { nullable } from '../../../src/model/nullable.ts';
-import { noResources } from '../../../src/model/kind.ts';
-import type { Declared, Named } from '../../../src/model/kind-specs.ts';
-import type { LiveResource } from '../../../src/model/resource.ts';
+import { workspaceSpec } from '../../src/kinds/workspace/schema.ts';
+import { scalar } from '../../src/compare/comparisons.ts';
+import { defineKind, jsonSchema, type KindForm } from '../../src/model/define-kind.ts';
+import type { FieldsOf } from '../../src/model/field.ts';
+import { nullable } from '../../src/model/nullable.ts';
+import { noResources } from '../../src/model/kind.ts';
+import type { Declared, Named } from '../../src/model/kind-specs.ts';
+import type { LiveResource } from '../../src/model/resource.ts';
 
 type LampSpec = Declared<{ brightness: number; colour?: 'red' | 'green' | null }>;
 type LiveLamp = LiveResource<Named<LampSpec>, { readonly burning?: boolean }>;
@@ -52,7 +52,7 @@ it('a field that the schema lacks does not compile', () => {
 
 it('what is not certain to be there, or not of a certain type, is not taken for it', () => {
   const rash: readonly KindForm<LampSpec, LiveLamp>[] = [
-    // @ts-expect-error: a tombstone declares no brightness
+    // @ts-expect-error: a removal request declares no brightness
     { ...lamp, check: ({ spec }) => (spec.brightness.toFixed() === '0' ? [] : []) },
     // @ts-expect-error: no value that the schema admits
     { ...lamp, check: ({ spec }) => (spec.colour === 'blue' ? [] : []) },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type TSchema, Type } from 'typebox';
-import { nullable } from '../../../src/model/nullable.ts';
-import { jsonSchema } from '../../../src/model/define-kind.ts';
+import { nullable } from '../../src/model/nullable.ts';
+import { jsonSchema } from '../../src/model/define-kind.ts';
 
 it.each<[string, TSchema, object]>([
   ['a text', Type.String({ maxLength: 3 }), { type: ['string', 'null'], maxLength: 3 }],

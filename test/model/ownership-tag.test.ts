@@ -5,15 +5,20 @@ import {
   formatOwnershipTag,
   parseOwnershipTag,
   stackOfCreatorMark,
-} from '../../../src/model/resource.ts';
+} from '../../src/model/resource.ts';
 
 const stack = fc.stringMatching(/^[a-z0-9-]{1,63}$/);
 
-describe('a claim', () => {
+describe('an ownership tag', () => {
   it('reads back as it was written', () => {
-    const claim = fc.record({ stack, protect: fc.boolean(), release: fc.boolean(), inherited: fc.boolean() });
+    const ownershipTag = fc.record({
+      stack,
+      protect: fc.boolean(),
+      release: fc.boolean(),
+      inherited: fc.boolean(),
+    });
     fc.assert(
-      fc.property(claim, (written) => {
+      fc.property(ownershipTag, (written) => {
         expect(parseOwnershipTag(formatOwnershipTag(written), written.inherited)).toEqual(written);
       }),
     );
@@ -29,8 +34,8 @@ describe('a claim', () => {
   });
 });
 
-describe('a birth mark', () => {
-  it('tells the stack that it was made for', () => {
+describe('a creator mark', () => {
+  it('reports the stack that it was made for', () => {
     fc.assert(fc.property(stack, (name) => stackOfCreatorMark(creatorMarkOf(name)) === name));
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalText, isJsonObject, type Json, ownMember, sameJson } from '../../../src/model/json.ts';
+import { canonicalText, isJsonObject, type Json, ownMember, sameJson } from '../../src/model/json.ts';
 
 const json = fc.jsonValue() as fc.Arbitrary<Json>;
 
@@ -40,7 +40,7 @@ describe('the text of a value', () => {
       [1, [2]],
     ],
     [{ 'a":1,"b': 2 }, { a: 1, b: 2 }],
-  ])('tells %j from %j', (one, other) => {
+  ])('distinguishes %j from %j', (one, other) => {
     expect(sameJson(one, other)).toBe(false);
   });
 });

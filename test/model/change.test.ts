@@ -1,5 +1,5 @@
 import { expect, describe, it } from 'vitest';
-import { type Action, approvedId, approvedIdentity } from '../../../src/model/change.ts';
+import { type Action, approvedId, approvedIdentity } from '../../src/model/change.ts';
 
 const change = (action: Action, about: { id?: string; fingerprint?: string }) => ({
   address: { kind: 'Workspace', target: 'acme', name: 'app' },

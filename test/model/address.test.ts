@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type AddressText, formatAddress, parseAddress, readAddress } from '../../../src/model/address.ts';
+import { type AddressText, formatAddress, parseAddress, readAddress } from '../../src/model/address.ts';
 
 const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,8}$/);
 
@@ -13,13 +13,13 @@ it('an address reads back as it was written, also with slashes in its name', () 
   );
 });
 
-it.each(['', 'Whole', 'Whole/acme', '/acme/app', 'Whole//app'])('"%s" is no address', (text) => {
+it.each(['', 'Parent', 'Parent/acme', '/acme/app', 'Parent//app'])('"%s" is no address', (text) => {
   expect(() => parseAddress(text)).toThrow(`not an address: ${text}`);
   expect(() => readAddress(text)).toThrow(`not an address: ${text}`);
 });
 
-it('a text is an address once it has been looked at, and not before', () => {
-  const text = 'Whole/acme/app';
+it('a text is an address once it has been read, and not before', () => {
+  const text = 'Parent/acme/app';
   // @ts-expect-error: any text could be one
   const unread: AddressText = text;
   expect(readAddress(text)).toBe(unread);

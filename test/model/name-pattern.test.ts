@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchesPattern, patternsOverlap } from '../../../src/model/name-pattern.ts';
+import { matchesPattern, patternsOverlap } from '../../src/model/name-pattern.ts';
 
 describe('a name pattern', () => {
   it.each([

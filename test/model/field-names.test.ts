@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { camelCase, kebabCase, snakeCase } from '../../../src/model/field.ts';
+import { camelCase, kebabCase, snakeCase } from '../../src/model/field.ts';
 
 describe("the API's names and a manifest's", () => {
   it.each([
