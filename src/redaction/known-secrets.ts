@@ -1,6 +1,6 @@
 /**
- * The secrets that a run has read: tokens, JWTs, passwords, of whatever target (rule 42). Code that reads or sends a secret
- * adds it here; code that prints or stores a text redacts it here.
+ * The secrets that a run has read: tokens, JWTs and passwords of all targets. Code that reads or sends a secret adds it here; code
+ * that prints or stores a text redacts it here.
  */
 import { isJsonObject, type Json } from '../model/json.ts';
 import {
@@ -17,20 +17,20 @@ export const secretPlaceholder = '[secret]';
 /** Shorter secrets may be ordinary words: they are redacted in texts from outside, but not in everything that is printed. */
 const minPrintedLength = 8;
 
-/** From this length on, the beginning of a secret is redacted in texts from outside: many programs print only that of a token. */
+/** Minimum length of a beginning of a secret that is redacted in texts from outside: many programs print only that of a token. */
 const minBeginning = 8;
 
-/** Shorter parts of a JWT may be words, or the same in many; no signature is as short. */
+/** Shorter parts of a JWT, and shorter lines, may be ordinary words or common to many; a signature is longer. */
 const minPartLength = 16;
 
 /** A secret, or a part of one. */
 interface KnownSecret {
   readonly find: SecretFinder;
-  /** where it was read from, for people; undefined where that is of no use */
+  /** where it was read from, for messages */
   readonly source: string | undefined;
   readonly isLong: boolean;
-  /** an address begins like any other address */
-  readonly hasTellingBeginning: boolean;
+  /** false for an address, which begins like other addresses */
+  readonly hasDistinctBeginning: boolean;
 }
 
 /** Where the secrets that a text contains were read from. */
@@ -42,19 +42,19 @@ export class KnownSecrets {
   #redacted = new WeakMap<object, object>();
 
   /**
-   * Adds a secret, and the parts of a JWT, for a service may repeat one of them.
+   * Adds a secret, and the parts of a JWT, because a service may repeat one of them; also its lines, because texts are shown by line.
    * @param source `the environment variable "API_TOKEN"`
    * @returns `value` itself
    */
   keep(value: string, source?: string): string {
     const secret = value.trim();
-    for (const text of [secret, ...partsOfJwt(secret)]) {
+    for (const text of [secret, ...partsOfJwt(secret), ...linesOf(secret)]) {
       if (text === '' || this.#known.has(text)) continue;
       this.#known.set(text, {
         find: makeFinder(text),
         source,
         isLong: text.length >= minPrintedLength,
-        hasTellingBeginning: !text.includes('://'),
+        hasDistinctBeginning: !text.includes('://'),
       });
       this.#redacted = new WeakMap();
     }
@@ -84,6 +84,16 @@ export class KnownSecrets {
     return clean !== text && isJson(text) ? redactStrings(text, finders) : clean;
   }
 
+  /** The same for one line, with the offsets of a part of it. A part that begins or ends in a secret is extended to all of it. */
+  redactLine(line: string, { start, end }: TextRange): TextRange & { readonly text: string } {
+    const found = rangesIn(line, this.#inPrinted());
+    return {
+      text: replaced(line, found),
+      start: movedOffset(start, found, 'start'),
+      end: movedOffset(end, found, 'end'),
+    };
+  }
+
   /**
    * The same for every text inside a value that will be stored, so that later prints show the same. Only texts change.
    * @param value must not be changed afterwards: the result is cached
@@ -111,8 +121,8 @@ export class KnownSecrets {
   }
 
   #inReturned(): Finder[] {
-    return [...this.#known.values()].map(({ find, hasTellingBeginning }) =>
-      hasTellingBeginning ? (text: SearchedText) => find(text, minBeginning) : find,
+    return [...this.#known.values()].map(({ find, hasDistinctBeginning }) =>
+      hasDistinctBeginning ? (text: SearchedText) => find(text, minBeginning) : find,
     );
   }
 }
@@ -125,17 +135,44 @@ function partsOfJwt(secret: string): string[] {
   return parts.filter(({ length }) => length >= minPartLength);
 }
 
+/** The lines of a multi-line secret, without the frame of a key or certificate, which is common. */
+function linesOf(secret: string): string[] {
+  const lines = secret.split(/[\r\n]+/).map((line) => line.trim());
+  if (lines.length < 2) return [];
+  return lines.filter((line) => line.length >= minPartLength && !/^-----(BEGIN|END) .*-----$/.test(line));
+}
+
 /** Replaces every occurrence in any spelling by `[secret]`; overlapping occurrences become one. */
 function redact(text: string, finders: readonly Finder[]): string {
+  return replaced(text, rangesIn(text, finders));
+}
+
+/** Sorted, without overlaps. */
+function rangesIn(text: string, finders: readonly Finder[]): TextRange[] {
   const searched = searchedText(text);
-  const found = finders.flatMap((find) => find(searched)).sort((a, b) => a.start - b.start);
+  return mergeOverlaps(finders.flatMap((find) => find(searched)).sort((a, b) => a.start - b.start));
+}
+
+/** @param found sorted, without overlaps */
+function replaced(text: string, found: readonly TextRange[]): string {
   let clean = '';
   let shown = 0;
-  for (const { start, end } of mergeOverlaps(found)) {
+  for (const { start, end } of found) {
     clean += `${text.slice(shown, start)}${secretPlaceholder}`;
     shown = end;
   }
   return shown === 0 ? text : clean + text.slice(shown);
+}
+
+/** The offset after these ranges are replaced; inside one of them it moves to the edge of the placeholder. */
+function movedOffset(offset: number, found: readonly TextRange[], edge: 'start' | 'end'): number {
+  let shift = 0;
+  for (const { start, end } of found) {
+    if (start >= offset) break;
+    if (end > offset) return start + shift + (edge === 'end' ? secretPlaceholder.length : 0);
+    shift += secretPlaceholder.length - (end - start);
+  }
+  return offset + shift;
 }
 
 /** @param found sorted */

@@ -1,6 +1,6 @@
 /**
- * What a text may show: addresses without user names, passwords and parameters, no private keys, and of a secret only whether
- * it is set, its version and its source (rules 16, 27, 42).
+ * Masks texts: user names, passwords and parameters in addresses, and private keys. Of a secret, only whether it is set, its version
+ * and its source are shown.
  */
 import { isJsonObject, type Json } from '../model/json.ts';
 import { quoted } from '../model/quoted.ts';
@@ -12,7 +12,7 @@ const words = /(["'])(?:(?!\1)[^\n])*\/\/(?:(?!\1)[^\n])*\1(?![^\s:;,.?!)\]}])|\
 /** Everything after the path, up to the punctuation that closes the word. */
 const parameters = /(\/\/[^?#]*[?#]).+?(["']?[:;,.?!)\]}]*)$/;
 
-/** Replaces by `***` what stands before the last "@" of each address, and what follows its "?" or "#". */
+/** Replaces by `***` the part before the last "@" of each address, and the part after its "?" or "#". */
 export function maskAddresses(text: string): string {
   let shown = '';
   let at = 0;
@@ -23,7 +23,7 @@ export function maskAddresses(text: string): string {
   return shown + text.slice(at);
 }
 
-/** What `maskAddresses` hides, in the order of the text. */
+/** The parts that `maskAddresses` hides, in the order of the text. */
 export function partsOfAddresses(text: string): TextRange[] {
   return [...text.matchAll(words)].flatMap(({ 0: word, index }) =>
     partsOfWord(word).map(({ start, end }) => ({ start: index + start, end: index + end })),
@@ -43,8 +43,8 @@ function partsOfWord(word: string): TextRange[] {
   return [...user, { start: index + before.length + longer, end: word.length - after.length }];
 }
 
-// Finds private keys in PEM form in a text: with real line breaks, with escaped ones as in JSON, or folded into one line. They
-// have no place in any manifest, so what stands where one stands is never shown (docs/safety.md, "No secret is shown").
+// Finds private keys in PEM form in a text: with real line breaks, with escaped ones as in JSON, or folded into one line. They do not
+// belong into manifests, and are never shown (docs/safety.md, "No secret is shown").
 
 /** A part of a text; `end` is exclusive. */
 interface KeyPart {
@@ -55,14 +55,14 @@ interface KeyPart {
 const begin = /-----BEGIN\s[A-Z0-9\s]*PRIVATE\s+KEY(?:\s+BLOCK)?-----/g;
 const end = /-----END\s[A-Z0-9\s]*PRIVATE\s+KEY(?:\s+BLOCK)?-----/g;
 
-/** What may belong to a key whose end is missing: the rest of its line and whole lines of base64 or of PEM headers. */
+/** The possible extent of a key without an END line: the rest of its line, and whole lines of base64 or PEM headers. */
 const body = /[\w+/=\\ \t]*(?:\r?\n[ \t#>-]*(?:[\w+/=\\]+|[A-Z][\w-]+:[^\r\n]*)?[ \t\\'"]*(?=\r?\n|$))*/y;
 
 export function holdsPrivateKey(text: string): boolean {
   return text.includes('PRIVATE') && text.search(begin) !== -1;
 }
 
-/** From the BEGIN line to the END line, or as far as a key may reach that has none; in order. */
+/** From the BEGIN line to the END line, or, without one, the possible extent of the key; in order. */
 export function privateKeyParts(text: string): KeyPart[] {
   const parts: KeyPart[] = [];
   let behind = 0;
@@ -93,8 +93,8 @@ function endOf(pattern: RegExp, text: string, from: number): number | undefined 
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-// What may be shown of a secret: whether it is set, its version, and the name of its source. Plans, ledgers, histories
-// and reports hold only this; the value never passes through here (rules 16, 27).
+// The summary of a secret: whether it is set, its version, and the name of its source. Plans, ledgers, histories and reports hold only
+// this.
 
 interface SecretSummary {
   readonly set: boolean;
@@ -117,8 +117,8 @@ export function summarizeSecret(value: Json | undefined): SecretSummary | undefi
   };
 }
 
-// Decides which names of secret sources may be shown: a user may have written the secret itself where the name of its
-// variable or file belongs (rule 42).
+// Decides which names of secret sources may be shown: a user may have written the secret itself instead of the name of its variable
+// or file.
 
 /** In capitals; a long one must contain "_", because key ids in capitals contain none. */
 const plainVariable = /^(?![0-9])(?=[A-Z0-9_]{1,64}$)(?:.{1,19}$|.*_)/;

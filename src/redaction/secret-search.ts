@@ -1,7 +1,7 @@
 /**
  * Finds a secret in a text in any of its spellings: plain, escaped as in JSON or a JSON pointer, percent-encoded, in base64
- * alone or as a part of more bytes, and in hex. A text can be read in several ways at once; the time grows linearly with the
- * text.
+ * alone or as a part of more bytes, and in hex. A text can be read in several ways at once; the time grows linearly with the text,
+ * for any length of the secret.
  */
 import { backslash, hasEscapedWords, readSpellings, startsOfSpellings } from './spellings.ts';
 
@@ -18,7 +18,7 @@ class Matcher {
   readonly #fallbacks: Int32Array;
   #least = 0;
   #found: Found[] = [];
-  // A node is a reading up to an offset. It knows how much of the sequence it ends with, and the node before the last unit.
+  // A node is a reading up to an offset, with the length of the sequence that it ends with, and the node before the last unit.
   #lengths: number[] = [];
   #offsets: number[] = [];
   #before: number[] = [];
@@ -49,7 +49,7 @@ class Matcher {
     return this.#found;
   }
 
-  /** @returns false when no reading has begun to fit; then `startAt` goes on where one may begin */
+  /** @returns false when no reading matches so far; then `startAt` continues where one may begin */
   moveTo(offset: number): boolean {
     this.#offset = offset;
     let nodes = this.#next;
@@ -96,7 +96,7 @@ class Matcher {
     return this.#lengths.push(length) - 1;
   }
 
-  /** The node after one more unit; -1 when it ends with no beginning of the sequence. */
+  /** The node after one more unit; -1 when it does not end with a beginning of the sequence. */
   #after(node: number, unit: number, end: number): number {
     const [units, fallbacks] = [this.#units, this.#fallbacks];
     let length = this.#lengths[node] ?? 0;
@@ -118,7 +118,7 @@ class Matcher {
     else if ((this.#lengths[nodes[smallest] ?? 0] ?? 0) < length) nodes[smallest] = node;
   }
 
-  /** Walks back to the first unit, or to what was reported before: all walks together are as long as the text. */
+  /** Walks back to the first unit, or to the last reported end, so that all walks together are linear in the text. */
   #report(node: number): void {
     const last = this.#found.at(-1);
     const reported = last?.end ?? -1;
@@ -131,7 +131,7 @@ class Matcher {
   }
 }
 
-/** For each length that was found, the next shorter one that may go on when the next unit does not fit; -1 for none. */
+/** For each matched length, the next shorter one to continue with if the next unit does not match; -1 for none. */
 function fallbacksOf(units: Uint16Array): Int32Array {
   const fallbacks = new Int32Array(units.length + 1);
   fallbacks[0] = -1;
@@ -146,9 +146,6 @@ function fallbacksOf(units: Uint16Array): Int32Array {
   if (units.length > 0) fallbacks[units.length] = shorter;
   return fallbacks;
 }
-
-// Finds a secret in a text in any of its spellings: plain, escaped as in JSON or a JSON pointer, percent-encoded, in base64
-// alone or as a part of more bytes, and in hex. The time grows linearly with the text, whatever the length of the secret.
 
 /** A part of a text; `end` is exclusive. */
 export interface TextRange {
@@ -212,7 +209,7 @@ function withEdges(text: string, { start, end }: TextRange): TextRange {
   return { start: isDigit(start - 1) ? start - 1 : start, end: last };
 }
 
-/** Which characters of an encoding mean the same: base64 for URLs has two other digits, hex has both cases. */
+/** Maps equal characters of an encoding to one: base64 for URLs has two other digits, hex has both cases. */
 const folds = {
   none: (unit: number) => unit,
   base64: (unit: number) => (unit === 0x2d ? 0x2b : unit === 0x5f ? 0x2f : unit),
@@ -257,7 +254,7 @@ class Pattern {
     return matcher.found();
   }
 
-  /** Compiled when a text may have it: most secrets are in no text. */
+  /** Compiled on demand: most secrets are in no text. */
   #prepare(): { readonly matcher: Matcher; readonly starts: RegExp } {
     const fold = folds[this.#encoding];
     const units = Uint16Array.from({ length: this.#text.length }, (_, at) => fold(this.#text.charCodeAt(at)));
@@ -267,7 +264,7 @@ class Pattern {
     };
   }
 
-  /** A quick look for a word of it: letters and digits are seldom escaped, and in encodings never. */
+  /** A quick check for a word of it: letters and digits are seldom escaped, and never in encodings. */
   #mayBeIn({ text, hasEscapedWords: isAnyEscaped }: SearchedText, least: number): boolean {
     if (isAnyEscaped && this.#encoding === 'none') return true;
     const words = this.#text.slice(0, Math.min(least, 4 * wordLength)).match(/[a-z\d]+/gi) ?? [];

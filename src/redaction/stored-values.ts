@@ -13,7 +13,7 @@ import { secretPlaceholder, type SourcesIn } from './known-secrets.ts';
 /** Removes secrets from the texts of a value; returns the same object when there are none. */
 export type Redact = <T extends object>(value: T) => T;
 
-/** All but these members. @param names their values hold names, ids, or words of a fixed list */
+/** Redacts all members but these. @param names members with names, ids, or fixed words */
 function allBut<T extends object>(value: T, names: readonly (keyof T)[], redact: Redact): T {
   const kept = names.flatMap((name) => (Object.hasOwn(value, name) ? [[name, value[name]] as const] : []));
   const others = Object.entries(value).filter(([name]) => !names.includes(name as keyof T));
@@ -83,7 +83,7 @@ export function redactEvent(event: TrailEvent, redact: Redact): TrailEvent {
   };
 }
 
-/** Where a stored ledger contains a secret: the address of a record, or the name of another member. */
+/** Where a stored ledger contains a secret: the address of a record, and the name of a member. */
 export function findStored(
   { records, ...others }: Ledger,
   sourcesIn: SourcesIn,
@@ -115,7 +115,7 @@ function textsOf(value: Json | undefined): string[] {
 // Values that are redacted in stored plans. A redacted value is replaced as a whole by the placeholder, and its hash is kept, so that
 // the digest of the plan can still be recomputed. The hash lets a reader test a guess of the value.
 
-/** A value's place: the same value has another hash in every other place. */
+/** The place of a value: equal values have different hashes in different places. */
 export interface ValuePlace {
   readonly stack: string;
   readonly address: Address;
@@ -151,7 +151,7 @@ export function withRedactedValues(place: ValuePlace, field: FieldChange, redact
   };
 }
 
-/** Whether a hash stands only beside the placeholder: beside any other text, a reader would take that text for the value. */
+/** Whether each hash is beside the placeholder: another text beside it would look like the value. */
 export function isRedactionPlain({ redacted = {}, ...field }: FieldChange): boolean {
   return (['before', 'after'] as const).every(
     (side) => redacted[side] === undefined || field[side] === secretPlaceholder,

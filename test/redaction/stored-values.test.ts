@@ -1,0 +1,191 @@
+// A secret in any member of what is stored is redacted; only names stay (docs/safety.md, "No secret is kept").
+import { describe, expect, it } from 'vitest';
+import type { TrailEvent } from '../../src/model/audit-trail.ts';
+import type { AddressText } from '../../src/model/address.ts';
+import { KnownSecrets } from '../../src/redaction/known-secrets.ts';
+import {
+  findStored,
+  redactEntry,
+  redactEvent,
+  redactLedger,
+  redactLock,
+} from '../../src/redaction/stored-values.ts';
+import type {
+  HistoryChange,
+  HistoryEntry,
+  Ledger,
+  LedgerLock,
+  LedgerRecord,
+  RunIdentity,
+} from '../../src/model/ledger.ts';
+import type { IdentityText } from '../../src/model/stack.ts';
+
+const planted = 'planted-s3cret';
+const at = `Workspace/acme/${planted}` as AddressText;
+const place = `https://service.internal acme ${planted}` as IdentityText;
+const value = { [planted]: [planted, { deep: planted }] };
+
+const run: Required<RunIdentity> = {
+  id: planted,
+  attempt: 1,
+  sole: true,
+  who: planted,
+  where: planted,
+  pid: 1,
+  pidNamespace: planted,
+  url: planted,
+};
+
+const record: Required<LedgerRecord> = {
+  id: planted,
+  origin: 'created',
+  onRemove: 'delete',
+  protect: true,
+  fields: value,
+  content: value,
+  seen: value,
+  inherited: value,
+  marks: value,
+};
+
+const ledger: Ledger = {
+  known: true,
+  serial: 1,
+  records: new Map([[at, record]]),
+  targets: new Map([[planted, place]]),
+  commit: { id: planted, dirty: true },
+  closedFor: planted,
+  approved: {
+    version: 3,
+    digest: planted,
+    atoms: [planted],
+    passed: [planted],
+    replaced: [planted],
+    createdAt: planted,
+  },
+};
+
+const change: Required<HistoryChange> = {
+  address: at,
+  action: 'update',
+  reason: planted,
+  outcome: 'unchanged',
+  detail: planted,
+  done: [planted],
+  requests: [planted],
+  unnamed: true,
+  inDoubt: true,
+  foundTrue: true,
+  fields: [
+    { path: [planted], before: planted, after: value, shape: 'map', origin: 'declared', unknown: planted },
+  ],
+  was: { [at]: value },
+};
+
+const entry: Required<HistoryEntry> = {
+  version: 1,
+  id: planted,
+  stack: planted,
+  run,
+  began: planted,
+  ended: planted,
+  commit: planted,
+  dirty: true,
+  uncommitted: planted,
+  commitKept: true,
+  digest: planted,
+  targets: { [planted]: place },
+  clocks: { [planted]: 1 },
+  settled: planted,
+  proved: true,
+  endedApprovals: { [planted]: planted },
+  unrecorded: true,
+  changes: [change],
+};
+
+const lock: Required<LedgerLock> = { id: planted, run, since: planted };
+
+const event: Required<TrailEvent> = {
+  id: planted,
+  version: planted,
+  type: planted,
+  timestamp: planted,
+  at: 1,
+  actor: { id: planted, name: planted, kind: planted, impersonatorId: planted },
+  organizationId: planted,
+  requestId: planted,
+  resource: { id: planted, type: planted, action: planted },
+  raw: value,
+};
+
+const secrets = new KnownSecrets();
+secrets.keep(planted, 'the environment variable "TOKEN"');
+const redact = <T extends object>(text: T) => secrets.redactKept(text);
+
+/** The paths of a value at which a key or a text contains the secret. */
+function pathsOf(stored: unknown, path = ''): string[] {
+  if (typeof stored === 'string') return stored.includes(planted) ? [path] : [];
+  if (typeof stored !== 'object' || stored === null) return [];
+  const members = stored instanceof Map ? [...stored] : Object.entries(stored);
+  return members.flatMap(([key, member]) => [
+    ...(String(key).includes(planted) ? [`${path}.(key)`] : []),
+    ...pathsOf(member, `${path}.${String(key).includes(planted) ? '*' : key}`),
+  ]);
+}
+
+describe('a secret in every member', () => {
+  it.each([
+    [
+      'of a ledger is redacted, but in names and ids of resources, targets, stacks and guards',
+      redactLedger(ledger, redact, (approved) => approved),
+      ['.records.(key)', '.records.*.id', '.targets.(key)', '.targets.*', '.closedFor'].concat([
+        '.approved.digest',
+        '.approved.atoms.0',
+        '.approved.passed.0',
+        '.approved.replaced.0',
+      ]),
+    ],
+    ['of a lock is redacted, but in its id', redactLock(lock, redact), ['.id']],
+    [
+      'of an entry of the history is redacted, but in names and ids',
+      redactEntry(entry, redact),
+      [
+        '.id',
+        '.stack',
+        '.digest',
+        '.targets.(key)',
+        '.targets.*',
+        '.changes.0.address',
+        '.changes.0.was.(key)',
+      ],
+    ],
+    [
+      'of an archived event is redacted, but in the ids of event, organization and resource',
+      redactEvent(event, redact),
+      ['.id', '.organizationId', '.resource.id'],
+    ],
+  ])('%s', (_, stored, names) => {
+    expect([...new Set(pathsOf(stored))].sort()).toEqual([...names].sort());
+  });
+
+  it('of a ledger is redacted in members that this version does not know', () => {
+    const later = { ...ledger, records: new Map([[at, { ...record, later: planted }]]), later: value };
+    const paths = pathsOf(redactLedger(later, redact, (approved) => approved));
+    expect(paths.filter((path) => path.includes('later'))).toEqual([]);
+  });
+
+  it('that a stored ledger has is found, with the record and the source', () => {
+    const found = findStored(ledger, (text) => secrets.sourcesIn(text));
+    const source = 'the environment variable "TOKEN"';
+    expect(found).toContainEqual({ record: at, member: 'seen', source });
+    expect(found.map(({ member }) => member).sort()).toEqual([
+      'approved',
+      'commit',
+      'content',
+      'fields',
+      'inherited',
+      'marks',
+      'seen',
+    ]);
+  });
+});
