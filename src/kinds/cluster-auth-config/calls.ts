@@ -16,7 +16,7 @@ import type { ConfigFields, ConfigSpec } from './schema.ts';
 
 type Context = CallContext<ConfigSpec, LiveConfig>;
 
-/** Before all roles of the mount (rule 32). */
+/** Before all roles of the mount. */
 const CONFIG_FIRST = 0;
 
 /** A config cannot be deleted, so a release has no call. */

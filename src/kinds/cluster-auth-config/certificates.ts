@@ -12,7 +12,7 @@ import type { ConfigSpec } from './schema.ts';
 export interface PemBlock {
   /** undefined when the text between the lines is no base64 */
   readonly bytes: Buffer | undefined;
-  /** the text behind the block */
+  /** the text after the block */
   readonly rest: string;
 }
 
@@ -67,8 +67,8 @@ export function isSignedWithSha1(certificate: X509Certificate): boolean {
 }
 
 /**
- * The object identifier of the algorithm that a certificate is signed with, as hexadecimal digits; empty where it is not found.
- * It stands behind the signed part of the certificate, in DER.
+ * The object identifier of the algorithm that a certificate is signed with, as hexadecimal digits; empty if it is not found.
+ * In DER it follows the signed part of the certificate.
  */
 function signatureAlgorithm({ raw }: X509Certificate): string {
   const signed = derValue(raw);
@@ -103,7 +103,7 @@ const day = 86_400_000;
 /** In milliseconds: a certificate that expires sooner is reported. */
 const soon = 30 * day;
 
-/** @param context.now milliseconds since 1970; absent: nothing is judged by the time */
+/** @param context.now milliseconds since 1970; absent: dates are not checked */
 export function certificateProblems(
   spec: ConfigSpec,
   { dialect, now }: Pick<CheckContext, 'dialect' | 'now'>,
@@ -135,22 +135,22 @@ function weakSignature(
   if (!isSignedWithSha1(certificate)) return [];
   const why = verifiesSha1 ? 'which can be forged' : 'which services no longer accept';
   const message = `${titleOf(certificate)} is signed with SHA-1, ${why}`;
-  return [lint('certificate-with-sha1', path, message, 'let its authority sign a new one with SHA-256')];
+  return [lint('certificate-with-sha1', path, message, 'have its CA issue a new one, signed with SHA-256')];
 }
 
 function validity(certificate: X509Certificate, path: Path, now: number): ResourceProblem[] {
   const [from, to] = [certificate.validFromDate, certificate.validToDate];
-  const told = (when: string, fix: string) => [
+  const problem = (when: string, fix: string) => [
     lint('certificate-expires', path, `${titleOf(certificate)} ${when}`, fix),
   ];
-  if (now > to.getTime()) return told(`expired on ${dateOf(to)}`, 'replace it');
+  if (now > to.getTime()) return problem(`expired on ${dateOf(to)}`, 'replace it');
   if (now < from.getTime())
-    return told(`is not valid before ${dateOf(from)}`, 'check the date, or the clock here');
+    return problem(`is not valid before ${dateOf(from)}`, 'check the date, and the clock of this machine');
   const left = to.getTime() - now;
   if (left > soon) return [];
   const days = Math.floor(left / day);
   const when = days === 0 ? 'in less than a day' : `in ${counted(days, 'day')}`;
-  return told(`expires on ${dateOf(to)}, ${when}`, 'replace it before that day');
+  return problem(`expires on ${dateOf(to)}, ${when}`, 'replace it before that day');
 }
 
 function lint(code: ResourceProblem['code'], path: Path, message: string, fix: string): ResourceProblem {

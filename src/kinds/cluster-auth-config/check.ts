@@ -20,12 +20,12 @@ export function check(
 }
 
 const rules: readonly ConfigRule[] = [
-  hostProblems,
-  jwtHasOneSource,
-  caCertIsPem,
-  (spec, { dialect }) => issuerIsNamed(spec, dialect),
-  (spec, { dialect }) => keysArePem(spec, dialect),
-  caIsGiven,
+  checkHost,
+  checkJwtSource,
+  checkCaCertPem,
+  (spec, { dialect }) => checkIssuer(spec, dialect),
+  (spec, { dialect }) => checkKeysPem(spec, dialect),
+  checkCaGiven,
   certificateProblems,
 ];
 
@@ -38,7 +38,7 @@ function finding(
   return { code, severity, path, ...text };
 }
 
-function jwtHasOneSource({ tokenReviewerJwt: jwt }: ConfigSpec): ResourceProblem[] {
+function checkJwtSource({ tokenReviewerJwt: jwt }: ConfigSpec): ResourceProblem[] {
   if (!isJsonObject(jwt)) return [];
   const sources = (['env', 'file'] as const).filter((name) => jwt[name] !== undefined);
   if (sources.length === 1) return [];
@@ -51,24 +51,24 @@ function jwtHasOneSource({ tokenReviewerJwt: jwt }: ConfigSpec): ResourceProblem
   ];
 }
 
-/** An empty issuer compares nothing, where the dialect has no default that is compared (wire/cluster-auth 1.7). */
-function issuerIsNamed(
+/** With an empty issuer nothing is compared, unless the dialect has a default issuer (wire/cluster-auth 1.7). */
+function checkIssuer(
   { disableIssValidation: disabled, issuer }: ConfigSpec,
   { defaultIssuer }: Dialect,
 ): ResourceProblem[] {
   if (disabled !== false || defaultIssuer !== undefined || (typeof issuer === 'string' && issuer !== ''))
     return [];
   const message =
-    '"disableIssValidation" is false and "issuer" is empty: the service compares no issuer, and accepts JWTs of any';
+    '"disableIssValidation" is false and "issuer" is empty: the service accepts JWTs of any issuer';
   return [
     finding('warning', 'blank-issuer', ['disableIssValidation'], {
       message,
-      fix: 'set "issuer" to that of the JWTs',
+      fix: 'set "issuer" to the issuer of the JWTs',
     }),
   ];
 }
 
-function caCertIsPem({ clusterCaCert: cert }: ConfigSpec): ResourceProblem[] {
+function checkCaCertPem({ clusterCaCert: cert }: ConfigSpec): ResourceProblem[] {
   if (typeof cert !== 'string' || cert.trim() === '') return [];
   const path = ['clusterCaCert'];
   const blocks = pemBlocks(cert);
@@ -79,12 +79,12 @@ function caCertIsPem({ clusterCaCert: cert }: ConfigSpec): ResourceProblem[] {
   }
   if (blocks.some((block) => certificateIn(block) !== undefined)) return [];
   const message =
-    '"clusterCaCert" holds nothing that can be read as a certificate: the service takes it, and then every login fails';
+    '"clusterCaCert" contains no readable certificate: the service accepts it, but every login fails';
   return [finding('warning', 'unreadable-ca-cert', path, { message, fix })];
 }
 
-/** Each element is one key or certificate; what else may stand in it depends on the dialect (wire/cluster-auth 2.2). */
-function keysArePem(
+/** Each element is one key or certificate; what else it may contain depends on the dialect (wire/cluster-auth 2.2). */
+function checkKeysPem(
   { pemKeys: keys }: ConfigSpec,
   { publicKeys: rules = specifiedKeys }: Dialect,
 ): ResourceProblem[] {
@@ -112,8 +112,7 @@ function keyProblems(element: string, path: Path, rules: PublicKeyRules): Resour
   if (first === undefined) return refused(rules.refusal);
   const key = publicKeyIn(first);
   const type = key?.asymmetricKeyType;
-  if (type === undefined)
-    return refused('this element holds nothing that can be read as a public key or a certificate');
+  if (type === undefined) return refused('this element contains no readable public key or certificate');
   const { namedCurve = '' } = key?.asymmetricKeyDetails ?? {};
   if (type === 'ec' && !curves.has(namedCurve))
     return refused(
@@ -122,30 +121,30 @@ function keyProblems(element: string, path: Path, rules: PublicKeyRules): Resour
     );
   if (!rules.types.has(type))
     return refused(`${rules.refusal}: this one is of type ${quoted(type)}`, 'give an RSA or ECDSA key');
-  return [...besideKey(first, more, { path, rules }), ...unusableKey(type, path)];
+  return [...checkExtraKeys(first, more, { path, rules }), ...checkKeyType(type, path)];
 }
 
-/** The service uses the first key of an element; what stands behind it is ignored or refused. */
-function besideKey(
+/** The service uses the first key of an element; anything after it is ignored or refused. */
+function checkExtraKeys(
   first: PemBlock,
   more: readonly PemBlock[],
   { path, rules }: { readonly path: Path; readonly rules: PublicKeyRules },
 ): ResourceProblem[] {
-  const fix = 'make each key an element of its own';
+  const fix = 'put each key into its own element';
   if (rules.alone) {
     if (first.rest.trim() === '') return [];
     const message = 'unexpected trailing data after parsed PEM block';
     return [finding('error', 'invalid-pem-key', path, { message, fix })];
   }
   if (more.length === 0) return [];
-  const message = `this element holds ${more.length + 1} keys, of which the service uses the first`;
+  const message = `this element contains ${more.length + 1} keys; the service uses only the first`;
   return [finding('warning', 'pem-key-unused', path, { message, fix })];
 }
 
-/** A login accepts RS and ES signatures only, also where a config takes other keys (wire/cluster-auth 3). */
-function unusableKey(type: string, path: Path): ResourceProblem[] {
+/** A login accepts only RS and ES signatures, even where a config accepts other keys (wire/cluster-auth 3). */
+function checkKeyType(type: string, path: Path): ResourceProblem[] {
   if (type === 'rsa' || type === 'ec') return [];
-  const message = `the service takes this key of type ${quoted(type)}, and refuses every JWT that is signed with one`;
+  const message = `the service accepts this key of type ${quoted(type)}, but refuses every JWT that such a key signed`;
   return [
     finding('warning', 'pem-key-unused', path, { message, fix: 'give the RSA or ECDSA key of the cluster' }),
   ];
@@ -155,17 +154,17 @@ function unusableKey(type: string, path: Path): ResourceProblem[] {
  * Outside a pod there is no local CA certificate (wire/cluster-auth 5.2, 1.1, 2.2). How a service treats a config without
  * any CA certificate depends on its dialect. The service behind `url: embedded` is never in a pod, so it refuses the write.
  */
-function caIsGiven(spec: ConfigSpec, { dialect: { withoutCa }, target }: CheckContext): ResourceProblem[] {
+function checkCaGiven(spec: ConfigSpec, { dialect: { withoutCa }, target }: CheckContext): ResourceProblem[] {
   const { clusterCaCert: cert, pemKeys: keys, disableLocalCaJwt: noLocal } = spec;
   if (typeof cert === 'string' && cert.trim() !== '') return [];
   const hasKeys = Array.isArray(keys) ? keys.length > 0 : typeof keys === 'string' && keys !== '';
   if (noLocal === true) return withoutLocalCa(hasKeys, withoutCa);
   const message = hasKeys
-    ? '"clusterCaCert" is not set: outside a cluster\'s pod the service reads a local CA file that is not there, and refuses the write'
-    : 'outside a cluster\'s pod either "clusterCaCert" or "pemKeys" must be set';
-  const isWayOut = hasKeys && withoutCa !== 'refused';
-  const fix = isWayOut ? 'set "clusterCaCert", or "disableLocalCaJwt: true"' : 'set "clusterCaCert"';
-  // As specified, keys alone are enough for it.
+    ? '"clusterCaCert" is not set: outside a pod of the cluster the service finds no local CA file, and refuses the write'
+    : 'outside a pod of the cluster either "clusterCaCert" or "pemKeys" must be set';
+  const keysAreEnough = hasKeys && withoutCa !== 'refused';
+  const fix = keysAreEnough ? 'set "clusterCaCert", or "disableLocalCaJwt: true"' : 'set "clusterCaCert"';
+  // By the specification, keys alone are enough.
   const isRefused = target.url === 'embedded' && !(hasKeys && withoutCa === undefined);
   if (!isRefused) return [finding('warning', 'no-ca-cert', [], { message, fix })];
   const inPod = 'for a "trueup serve --in-pod" write its address as the "url" of the target';
@@ -179,8 +178,8 @@ function withoutLocalCa(hasKeys: boolean, withoutCa: Dialect['withoutCa']): Reso
   }
   if (withoutCa === 'system') {
     const message =
-      '"clusterCaCert" is not set and "disableLocalCaJwt" is true: the service trusts the authorities of its own system, and every login fails where none of them signed the certificate of the cluster';
-    const fix = 'set "clusterCaCert", unless a public authority signed it';
+      '"clusterCaCert" is not set and "disableLocalCaJwt" is true: the service trusts the CAs of its own system, so every login fails unless one of them signed the certificate of the cluster';
+    const fix = 'set "clusterCaCert", unless a public CA signed the certificate';
     return [finding('warning', 'no-ca-cert', [], { message, fix })];
   }
   if (hasKeys) return [];
@@ -188,8 +187,8 @@ function withoutLocalCa(hasKeys: boolean, withoutCa: Dialect['withoutCa']): Reso
   return [finding('error', 'no-trust-anchor', [], { message, fix: 'set "clusterCaCert"' })];
 }
 
-// The lint of a config's host: the service takes any text and puts it in front of `/apis/…` as it stands, so what leads to no
-// API server is seen at the first login only (wire/cluster-auth 1.6). No message repeats the host, which may hold a password.
+// The lint of a config's host: the service accepts any text and puts it in front of `/apis/…` unchanged, so a wrong host shows
+// only at the first login (wire/cluster-auth 1.6). No message repeats the host, which may hold a password.
 
 interface Fault {
   readonly code: 'host-without-scheme' | 'unusable-host' | 'login-in-host';
@@ -197,47 +196,47 @@ interface Fault {
   readonly message: string;
 }
 
-/** The first that holds is told; a host without any is sound. */
+/** The first fault that applies is reported. */
 const faults: readonly Fault[] = [
   {
     code: 'unusable-host',
     isIn: (host) => /[\s\p{Cc}]/u.test(host),
-    message: 'has white space in it: the service accepts it, and then every login fails',
+    message: 'contains white space: the service accepts it, but every login fails',
   },
   {
     code: 'unusable-host',
     isIn: (host) => /^https?:(?!\/\/)/i.test(host) && !/^https?:\d+$/i.test(host),
-    message: 'has no "//" behind its scheme: the service accepts it, and then every login fails',
+    message: 'has no "//" after its scheme: the service accepts it, but every login fails',
   },
   {
     code: 'unusable-host',
     isIn: (host) => /^(?!https?:)[a-z][a-z0-9+.-]*:\/\//i.test(host),
-    message: 'is no http(s) address: the service accepts it, and then every login fails',
+    message: 'is not an http(s) address: the service accepts it, but every login fails',
   },
   {
     code: 'host-without-scheme',
     isIn: (host) => !/^https?:\/\//i.test(host),
-    message: 'has no scheme: the service accepts it, and then every login fails',
+    message: 'has no scheme: real services accept it, but every login fails',
   },
   {
     code: 'unusable-host',
     isIn: (host) => /[?#]/.test(host),
-    message: 'has a query or fragment, which swallows the path of the API: every login fails',
+    message: 'has a query or fragment, so the path of the API is lost: every login fails',
   },
   {
     code: 'unusable-host',
     isIn: (host) => !/^https?:\/\/[^/\\]+(?:\/[^\\]*)?$/i.test(host) || !URL.canParse(host),
-    message: 'names no host that can be reached: the service accepts it, and then every login fails',
+    message: 'names no valid host: the service accepts it, but every login fails',
   },
   {
     code: 'login-in-host',
     isIn: (host) => /^https?:\/\/[^/]*@/i.test(host),
     message:
-      'holds a user name or password: no login of the service uses it, and all who read the config see it',
+      'contains a user name or password: the service does not use it, and everybody who reads the config sees it',
   },
 ];
 
-function hostProblems({ clusterHost: host }: ConfigSpec): ResourceProblem[] {
+function checkHost({ clusterHost: host }: ConfigSpec): ResourceProblem[] {
   if (typeof host !== 'string' || host === '') return [];
   const fault = faults.find(({ isIn }) => isIn(host));
   if (fault === undefined) return [];
@@ -253,7 +252,7 @@ function hostProblems({ clusterHost: host }: ConfigSpec): ResourceProblem[] {
   ];
 }
 
-/** What was probably meant, if that is sound. */
+/** Suggests the address that was probably meant, if it has no fault. */
 function fixOf(host: string): string {
   const [, scheme = '', rest = ''] =
     /^(https?:(?!\d+$)|[a-z][a-z0-9+.-]*:(?=\/\/))?[/\\]*(.*)$/is.exec(host.trim()) ?? [];

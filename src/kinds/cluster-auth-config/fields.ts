@@ -1,6 +1,6 @@
 /**
  * How each field of the config compares, and its default (wire/cluster-auth 2.2); the live config in the shape of a manifest's
- * spec; and how it is prepared for comparison. A write that would erase a stored reviewer JWT is refused (rule 16).
+ * spec; and how it is prepared for comparison. A write that would erase a stored reviewer JWT is refused.
  */
 import { mountText } from '../../api/cluster-auth/mount.ts';
 import { type MemberType, returnedFields, wrongTypedMember } from '../../api/cluster-auth/wire-fields.ts';
@@ -27,12 +27,12 @@ export const fields: FieldTable = {
   issuer: { compare: wordOr(''), default: '' },
 } satisfies FieldsOf<ConfigSpec>;
 
-// Converts the answer of a mount to a live config, in the shape of a manifest's spec. Pure.
+// Converts the response of a mount to a live config, in the shape of a manifest's spec. Pure.
 
 /** A setting that manifests do not have. Writes repeat its live value, or they would reset it (wire/cluster-auth 2.2). */
 const REPEATED_MEMBER = 'use_annotations_as_alias_metadata';
 
-/** `reviewerJwtSet` is null where the service does not answer it; `repeated` holds the members that every write must repeat. */
+/** `reviewerJwtSet` is null where the service does not return it; `repeated` holds the members that every write must repeat. */
 type ConfigFacts = { readonly reviewerJwtSet?: boolean | null; readonly repeated?: JsonObject };
 
 export type LiveConfig = LiveResource<ConfigFields, ConfigFacts>;
@@ -42,7 +42,7 @@ export function usesAnnotations({ repeated }: ConfigFacts): boolean {
   return repeated?.[REPEATED_MEMBER] === true;
 }
 
-/** The members of an answer that are used here. */
+/** The members of a response that are used here. */
 const memberTypes: Readonly<Record<string, MemberType>> = {
   cluster_host: 'text',
   cluster_ca_cert: 'text',
@@ -54,18 +54,18 @@ const memberTypes: Readonly<Record<string, MemberType>> = {
   [REPEATED_MEMBER]: 'switch',
 };
 
-/** Why an answer is not accepted as a config: a write would send unexpected values back. */
+/** Why a response is not accepted as a config: a write would send unexpected values back. */
 export function whyUnexpected(session: Session, data: JsonObject): string | undefined {
   const host = data['cluster_host'] ?? null;
   const unexpected =
-    host === null ? 'it has no host of a cluster' : wrongTypedMember(session, data, memberTypes);
+    host === null ? 'it has no "cluster_host"' : wrongTypedMember(session, data, memberTypes);
   return unexpected === undefined
     ? undefined
     : `the config of ${mountText(session)} was not understood: ${unexpected}`;
 }
 
 /**
- * The spec holds the answered fields; `tokenReviewerJwt` is null if the service answers that none is stored, else absent.
+ * The spec holds the returned fields; `tokenReviewerJwt` is null if the service reports that none is stored, else absent.
  */
 export function liveConfig(address: Address, data: JsonObject): LiveConfig {
   const { tokenReviewerJwt: _, ...answered } = returnedFields(Object.keys(fields), data);
@@ -79,13 +79,13 @@ export function liveConfig(address: Address, data: JsonObject): LiveConfig {
   return {
     address,
     spec,
-    witness: {},
+    evidence: {},
     facts: { reviewerJwtSet, repeated: typeof repeated === 'boolean' ? { [REPEATED_MEMBER]: repeated } : {} },
   };
 }
 
 // Prepares the live config for comparison, and protects a stored reviewer JWT: every write replaces the whole config, so a
-// write with neither the JWT nor an explicit `null` would erase it, and is refused (rule 16).
+// write with neither the JWT nor an explicit `null` would erase it, and is refused.
 
 type Comparison = CompareContext<ConfigSpec, LiveConfig>;
 
@@ -121,15 +121,15 @@ function comparableConfig(live: LiveConfig, desired: ConfigSpec, recorded: Confi
   const isSet = live.facts.reviewerJwtSet;
   const last = withSource(recorded[JWT] ?? null, desired[JWT]);
   if (isSet === true && last === null) {
-    const unknown = 'one is stored that this stack did not write, and the service never tells which';
+    const unknown = 'a JWT is stored that this stack did not write, and the service does not return it';
     return { live: spec, unknown: { [JWT]: unknown } };
   }
-  // Where the service does not answer whether one is stored, rely on what was written last.
+  // If the service does not report whether one is stored, rely on what was written last.
   const isTrue = isSet === true || (isSet === null && last !== null && sameJson(last, desired[JWT]));
   return { live: isTrue ? { ...spec, [JWT]: last } : spec };
 }
 
-/** Records of older versions hold no source of the JWT: the declared one is assumed. */
+/** Records of older versions hold no source of the JWT: assume the declared one. */
 function withSource(last: Json, declared: Json | undefined): Json {
   if (!isJsonObject(declared)) return last;
   const { env: _, file: __, ...sourceless } = declared;
@@ -137,7 +137,7 @@ function withSource(last: Json, declared: Json | undefined): Json {
 }
 
 /**
- * Defaults of fields that are neither answered nor declared nor recorded: without them, these fields would differ in every
+ * Defaults of fields that are neither returned nor declared nor recorded: without them, these fields would differ in every
  * plan.
  */
 function missingDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
@@ -150,7 +150,7 @@ function missingDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
   );
 }
 
-const undeclaredJwtNote = `a reviewer JWT is stored that the manifest does not mention: it stays, and any change of this config will ask for its source or for ${quoted(`${JWT}: null`)}`;
+const undeclaredJwtNote = `a reviewer JWT is stored that the manifest does not declare: it is kept, and the next change of this config will require its source or ${quoted(`${JWT}: null`)}`;
 
 function wouldWipe({ address, place }: Comparison, live: LiveConfig): Diagnostic {
   const stored =

@@ -1,6 +1,6 @@
 /**
- * The kind ClusterAuthConfig: how a mount reaches its cluster and verifies its JWTs. One per target; each write replaces it
- * whole.
+ * The kind ClusterAuthConfig: how a mount reaches its cluster and verifies its JWTs. One per target; each write replaces all
+ * of it.
  */
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
 import type { Description } from '../../model/kind.ts';
@@ -14,8 +14,8 @@ import { type ConfigSpec, configSpec } from './schema.ts';
 export const clusterAuthConfig = defineKind<ConfigSpec, LiveConfig>({
   name: 'ClusterAuthConfig',
   service: 'cluster-auth',
-  summary: 'The config of a cluster-auth mount: the cluster it asks, and what its JWTs are verified with',
-  names: { pattern: /^config$/, description: '"config": there is one a target' },
+  summary: 'The config of a cluster-auth mount: the cluster that reviews JWTs, and the keys that verify them',
+  names: { pattern: /^config$/, description: '"config": each target has one' },
   specSchema: jsonSchema(configSpec),
   fields,
   ownership: { by: 'ledger', named: false, undeclared: 'release' },
@@ -26,11 +26,11 @@ export const clusterAuthConfig = defineKind<ConfigSpec, LiveConfig>({
   prepare,
   calls,
   risk,
-  toManifest: toManifest,
+  toManifest,
 });
 
-// Describes a live config for exports. The reviewer JWT is a secret that is never answered or exported: a remark says whether
-// one is stored, and how to declare its source.
+// Converts a live config to a manifest. The reviewer JWT is never returned or exported: a remark says whether one is stored,
+// and how to declare its source.
 
 function toManifest({ spec, facts }: LiveConfig): Description {
   // Null means that none is stored, which is also what its absence in a manifest means.
@@ -42,7 +42,7 @@ function jwtRemarks(isSet: boolean | null | undefined): string[] {
   if (isSet === false) return [];
   const stored = isSet === true ? 'A reviewer JWT is stored' : 'A reviewer JWT may be stored';
   return [
-    `${stored}, which the service never tells. It stays as it is until this config changes: before that, say here where it comes from, for example`,
+    `${stored}; the service never returns it. It is kept until this config changes. Before a change, declare its source here, for example`,
     'tokenReviewerJwt: { env: REVIEWER_JWT }',
   ];
 }

@@ -17,7 +17,7 @@ import type { ConfigSpec } from './schema.ts';
 /** The name of every config: each mount has one. */
 export const CONFIG_NAME = CONFIG_PATH;
 
-/** @throws WireError when the service cannot be reached; all its answers are values of the set */
+/** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
 export async function read(
   session: Session,
   { declared, records, undeclared }: ReadRequest<ConfigSpec>,
@@ -46,7 +46,7 @@ function unreadConfig(address: Address, why: string): LiveSet<never> {
 
 /**
  * Reads again, without the session's cache.
- * @throws WireError when the service answers neither a config nor that there is none: nothing may be written then
+ * @throws WireError when the service returns neither a config nor "not found": nothing may be written then
  */
 export async function readOne(session: Session, address: Address): Promise<LiveConfig | undefined> {
   const answer = mountAnswer(session, await session.reader.get(mountPath(session, CONFIG_NAME)));

@@ -31,7 +31,13 @@ function effect(name: keyof ConfigFields, effect: Risk['effect'], message: strin
 
 function trustEffects(name: keyof ConfigFields, before: ConfigFields, after: ConfigFields): Risk[] {
   if (fieldValue(fields, before, name) === fieldValue(fields, after, name)) return [];
-  return [effect(name, 'widens', 'JWTs are reviewed by another cluster, or over another trust')];
+  return [
+    effect(
+      name,
+      'widens',
+      'JWTs are reviewed by another cluster, or over a connection that trusts another CA',
+    ),
+  ];
 }
 
 /** Without keys, signatures are checked only by the token review; the first key is an additional check. */
@@ -41,10 +47,10 @@ function keyEffects(before: Json, after: Json): Risk[] {
   const name = 'pemKeys';
   if (old.length === 0)
     return now.length === 0 ? [] : [effect(name, 'narrows', 'signatures of JWTs are verified')];
-  if (now.length === 0) return [effect(name, 'widens', 'signatures of JWTs are verified no more')];
+  if (now.length === 0) return [effect(name, 'widens', 'signatures of JWTs are no longer verified')];
   return [
     ...(now.some((key) => !old.includes(key))
-      ? [effect(name, 'widens', 'JWTs signed with another key are believed')]
+      ? [effect(name, 'widens', 'JWTs signed with another key are accepted')]
       : []),
     ...(old.some((key) => !now.includes(key))
       ? [effect(name, 'narrows', 'JWTs of a removed key are refused')]
@@ -55,7 +61,7 @@ function keyEffects(before: Json, after: Json): Risk[] {
 function switchEffects(name: keyof ConfigFields, before: ConfigFields, after: ConfigFields): Risk[] {
   if (fieldValue(fields, before, name) === fieldValue(fields, after, name)) return [];
   return fieldValue(fields, after, name) === true
-    ? [effect(name, 'narrows', "the service's own pod is fallen back on no more")]
+    ? [effect(name, 'narrows', "the service no longer falls back on its own pod's CA and JWT")]
     : [effect(name, 'widens', "the service falls back on its own pod's CA and JWT")];
 }
 
@@ -67,8 +73,8 @@ function issuerEffects(before: ConfigFields, after: ConfigFields, defaultIssuer:
     fieldValue(fields, before, 'disableIssValidation') !== fieldValue(fields, after, 'disableIssValidation');
   const name = isSwitched ? 'disableIssValidation' : 'issuer';
   if (was === '') return [effect(name, 'narrows', 'the issuer of JWTs is verified')];
-  if (is === '') return [effect(name, 'widens', 'the issuer of JWTs is verified no more')];
-  return [effect(name, 'widens', 'JWTs of another issuer are believed')];
+  if (is === '') return [effect(name, 'widens', 'the issuer of JWTs is no longer verified')];
+  return [effect(name, 'widens', 'JWTs of another issuer are accepted')];
 }
 
 /** Empty where JWTs of any issuer are accepted. */

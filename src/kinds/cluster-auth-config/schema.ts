@@ -20,7 +20,7 @@ const reviewerJwt = Type.Object(
       Type.Integer({
         minimum: 1,
         description:
-          'Raise it when the JWT itself has changed: the service never tells which one it holds. 1 when left out.',
+          'Raise it when the JWT itself has changed: the service does not show which one it holds. 1 when left out.',
       }),
     ),
   },
@@ -85,7 +85,7 @@ export const configSpec = Type.Object(
   {
     additionalProperties: false,
     description:
-      'How a cluster-auth mount reaches its cluster and verifies its JWTs. Owned whole: a field that is left out goes back to its default.',
+      'How a cluster-auth mount reaches its cluster and verifies its JWTs. A field that is left out is reset to its default.',
   },
 );
 

@@ -1,6 +1,6 @@
 /**
  * Makes the calls for a change of a role. Pure. A write always has the full body: declared values over live ones, zeros
- * included, and always the selector, which the service resets whenever it is left out (rule 17; wire/cluster-auth 2.5).
+ * included, and always the selector, which the service resets whenever it is left out (wire/cluster-auth 2.5).
  */
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
@@ -19,7 +19,7 @@ import type { RoleFields, RoleSpec } from './schema.ts';
 
 type Context = CallContext<RoleSpec, LiveRole>;
 
-/** After the config (0); changes that narrow access before those that widen it (rule 32). */
+/** After the config (0); changes that narrow access before those that widen it. */
 const NARROWING = 10;
 const WIDENING = 20;
 
@@ -70,7 +70,7 @@ function place(address: Address, { target, dialect }: Context) {
 }
 
 /**
- * The canonical values of all fields after the change. An update leaves out a field that is neither answered nor declared:
+ * The canonical values of all fields after the change. An update leaves out a field that is neither returned nor declared:
  * the service keeps it, and any value sent here would be a guess.
  */
 function contentToWrite(change: Change, { desired, live, dialect }: Context): RoleFields {

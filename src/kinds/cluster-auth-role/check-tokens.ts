@@ -1,6 +1,6 @@
 /**
- * Rules about the tokens that a login gives: lifetimes, addresses, policies, type (wire/cluster-auth 2.4, 2.5). Also the form
- * of a finding, which all rules of a role share.
+ * Rules about the tokens that a login creates: lifetimes, addresses, policies, type (wire/cluster-auth 2.4, 2.5). Also the
+ * functions that make a finding, which all rules of a role share.
  */
 import { fieldValue } from '../../api/cluster-auth/wire-fields.ts';
 import { formatDuration, longestDuration, parseDuration } from '../../model/duration.ts';
@@ -10,7 +10,7 @@ import { quoted } from '../../model/quoted.ts';
 import type { Spec } from '../../model/resource.ts';
 import type { Dialect } from '../../model/stack.ts';
 import { fieldNamesOf, fields } from './fields.ts';
-import { isAddressBlock, takenForIPv4 } from './login-conditions.ts';
+import { isAddressBlock, storedAsIPv4 } from './login-conditions.ts';
 import type { RoleFields } from './schema.ts';
 
 export type RoleField = keyof RoleFields;
@@ -47,13 +47,13 @@ export function text(spec: RoleFields, name: RoleField): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Undefined when the field is absent, null or no duration. */
+/** Undefined when the field is absent, null or not a duration. */
 function seconds(spec: RoleFields, name: RoleField): number | undefined {
   const value = spec[name];
   return typeof value === 'string' || typeof value === 'number' ? parseDuration(value) : undefined;
 }
 
-// Policies that the service takes in a role, and refuses every login for. Pure.
+// Policies that the service accepts in a role, but that make every login fail. Pure.
 
 /** Source: wire/cluster-auth 3. */
 const reservedAsSpecified: ReadonlySet<string> = new Set(['response-wrapping', 'control-group']);
@@ -65,13 +65,11 @@ export function refusedPolicy(
 ): { readonly policy: string; readonly why: string } | undefined {
   for (const policy of policies) {
     const name = policy.trim().toLowerCase();
-    if (name === 'root') return { policy, why: 'no login gives a root token' };
-    if (reservedPolicies.has(name)) return { policy, why: 'the service keeps it for itself' };
+    if (name === 'root') return { policy, why: 'no login creates a root token' };
+    if (reservedPolicies.has(name)) return { policy, why: 'the service reserves it' };
   }
   return undefined;
 }
-
-// Rules about the tokens that a login gives: lifetimes, addresses, policies, type (wire/cluster-auth 2.4, 2.5).
 
 const durationForm = 'seconds, or a duration such as "90m", "1h30m" or "7d"';
 
@@ -82,24 +80,24 @@ export function validateDuration(spec: RoleFields, name: RoleField): ResourcePro
   const written = { found: String(value), allowed: durationForm };
   if (parsed === undefined)
     return [
-      error('invalid-duration', name, `${quoted(String(value))} is no duration`, {
+      error('invalid-duration', name, `${quoted(String(value))} is not a duration`, {
         ...written,
         fix: 'write it like "90m"',
       }),
     ];
   if (parsed > longestDuration) {
-    const message = `${quoted(String(value))} is more than the service can count (${longestDuration} seconds): it refuses it`;
+    const message = `${quoted(String(value))} is longer than the service supports (${longestDuration} seconds): it refuses it`;
     return [error('duration-out-of-range', name, message, { ...written, fix: 'write a shorter one' })];
   }
   if (parsed > 0 || !/[1-9]/.test(String(value))) return [];
-  const message = `${quoted(String(value))} is less than a second, which the service keeps as 0: no limit`;
+  const message = `${quoted(String(value))} is less than a second: the service stores it as 0, which means no limit`;
   return [error('duration-below-second', name, message, written)];
 }
 
-/** In seconds: the longest life of a token where the mount says nothing else (wire/cluster-auth 2.5, step 4). */
+/** In seconds: the longest lifetime of a token if the mount sets no other (wire/cluster-auth 2.5, step 4). */
 const longLifetime = 768 * 3600;
 
-export function lifetimeIsShort(spec: RoleFields, name: RoleField): ResourceProblem[] {
+export function checkLongLifetime(spec: RoleFields, name: RoleField): ResourceProblem[] {
   const lifetime = seconds(spec, name) ?? 0;
   if (lifetime <= longLifetime || lifetime > longestDuration) return [];
   const effect =
@@ -110,16 +108,16 @@ export function lifetimeIsShort(spec: RoleFields, name: RoleField): ResourceProb
   return [warning('long-lifetime', name, message, { fix: 'write a shorter one, and let tokens be renewed' })];
 }
 
-export function lifetimeIsLimited(spec: RoleFields): ResourceProblem[] {
+export function checkUnlimitedLifetime(spec: RoleFields): ResourceProblem[] {
   const [period = 0, cap = 0] = [seconds(spec, 'tokenPeriod'), seconds(spec, 'tokenExplicitMaxTtl')];
   const isRefused = spec.tokenType === 'batch' || period > longestDuration;
   if (isRefused || period === 0 || cap > 0) return [];
-  const message = '"tokenPeriod" lets tokens be renewed for ever: nothing ends them';
+  const message = '"tokenPeriod" lets tokens be renewed for ever, without any limit';
   const fix = 'set "tokenExplicitMaxTtl", or remove "tokenPeriod"';
   return [warning('unlimited-tokens', 'tokenPeriod', message, { fix })];
 }
 
-export function policiesAreThere(spec: RoleFields): ResourceProblem[] {
+export function requirePolicies(spec: RoleFields): ResourceProblem[] {
   const name = spec.policies === undefined ? 'tokenPolicies' : 'policies';
   if (spec[name] === undefined || elements(spec, name).some((policy) => policy !== '')) return [];
   const carried = spec.tokenNoDefaultPolicy === true ? 'no policy at all' : 'the policy "default" alone';
@@ -129,17 +127,17 @@ export function policiesAreThere(spec: RoleFields): ResourceProblem[] {
   ];
 }
 
-export function policiesAreGiven(spec: RoleFields, dialect: Dialect): ResourceProblem[] {
+export function checkRefusedPolicies(spec: RoleFields, dialect: Dialect): ResourceProblem[] {
   return (['tokenPolicies', 'policies'] as const).flatMap((name) => {
     const refused = refusedPolicy(elements(spec, name), dialect);
     if (refused === undefined) return [];
     const { policy, why } = refused;
-    const message = `${quoted(name)} has ${quoted(policy)}: the service takes the role, and refuses every login, because ${why}`;
+    const message = `${quoted(name)} has ${quoted(policy)}: the service accepts the role, but refuses every login, because ${why}`;
     return [warning('refused-policy', name, message, { fix: `take ${quoted(policy)} out of the list` })];
   });
 }
 
-export function ttlFitsMaximum(spec: RoleFields): ResourceProblem[] {
+export function checkTtlMaximum(spec: RoleFields): ResourceProblem[] {
   const [ttl = 0, maximum = 0] = [seconds(spec, 'tokenTtl'), seconds(spec, 'tokenMaxTtl')];
   if (maximum === 0 || ttl <= maximum) return [];
   const message = '"tokenTtl" cannot be greater than "tokenMaxTtl"';
@@ -149,7 +147,7 @@ export function ttlFitsMaximum(spec: RoleFields): ResourceProblem[] {
   return [error('ttl-over-maximum', 'tokenTtl', message, { found, fix, related })];
 }
 
-export function batchTokensArePlain(spec: RoleFields): ResourceProblem[] {
+export function checkBatchTokens(spec: RoleFields): ResourceProblem[] {
   if (spec.tokenType !== 'batch') return [];
   const refused = '"tokenType" cannot be "batch" when set to generate';
   const at = (name: RoleField) => ({
@@ -167,7 +165,7 @@ export function batchTokensArePlain(spec: RoleFields): ResourceProblem[] {
   ];
 }
 
-export function blocksAreAddresses(spec: RoleFields): ResourceProblem[] {
+export function checkAddressBlocks(spec: RoleFields): ResourceProblem[] {
   const name = 'tokenBoundCidrs';
   return elements(spec, name).flatMap((block, index) => {
     const problem = blockProblem(block);
@@ -187,33 +185,36 @@ export function blocksAreAddresses(spec: RoleFields): ResourceProblem[] {
 function blockProblem(block: string): string | undefined {
   if (!isAddressBlock(block))
     return block.includes('/')
-      ? `${quoted(block)} is no CIDR block: the service would take it for the path of a socket, which nobody comes from`
+      ? `${quoted(block)} is not a CIDR block: the service would read it as the path of a socket, and refuse every login`
       : `error parsing address ${quoted(block)}`;
-  const taken = takenForIPv4(block);
+  const taken = storedAsIPv4(block);
   return taken === undefined
     ? undefined
-    : `${quoted(block)} is an IPv4 address as IPv6 with a prefix below 96: the service would keep ${quoted(taken)} instead`;
+    : `${quoted(block)} is an IPv4 address as IPv6 with a prefix below 96: the service would store ${quoted(taken)} instead`;
 }
 
 const STRICT = 'tokenStrictlyBindIp';
 
-export function strictBindingIsKnown(spec: RoleFields, { name, capabilities }: Dialect): ResourceProblem[] {
-  // Its default asks for nothing that the service lacks.
+export function checkStrictBindingDialect(
+  spec: RoleFields,
+  { name, capabilities }: Dialect,
+): ResourceProblem[] {
+  // The default, false, is the same as the field being absent.
   if (spec[STRICT] !== true || capabilities.has('strict-ip-binding')) return [];
-  const message = `${quoted(STRICT)} is no field of the dialect ${quoted(name)}, whose service drops it without a word`;
+  const message = `${quoted(STRICT)} is not a field of the dialect ${quoted(name)}: the service silently ignores it`;
   const fix = `remove ${quoted(STRICT)}; "tokenBoundCidrs" limits addresses`;
   return [error('not-in-dialect', STRICT, message, { side: 'key', fix })];
 }
 
-export function strictBindingStandsAlone(spec: RoleFields): ResourceProblem[] {
+export function checkStrictBindingAlone(spec: RoleFields): ResourceProblem[] {
   if (spec[STRICT] !== true || elements(spec, 'tokenBoundCidrs').length === 0) return [];
   const message = `${quoted(STRICT)} conflicts with "tokenBoundCidrs"; set only one`;
   const related = { message: '"tokenBoundCidrs" is set here', path: ['tokenBoundCidrs'] };
   return [error('two-bindings', STRICT, message, { fix: 'remove one of the two', related })];
 }
 
-/** A body holds each list whole: there is no other way to write many names (wire/cluster-auth 2.1). */
-export function textsAreFewEnough(spec: RoleFields, dialect: Dialect): ResourceProblem[] {
+/** A body contains each complete list: there is no other way to write many names (wire/cluster-auth 2.1). */
+export function checkTextCount(spec: RoleFields, dialect: Dialect): ResourceProblem[] {
   const { maxTexts } = dialect;
   if (maxTexts === undefined) return [];
   const declared: Spec = spec;
@@ -223,12 +224,12 @@ export function textsAreFewEnough(spec: RoleFields, dialect: Dialect): ResourceP
   );
   const found = texts.reduce((sum: number, count) => sum + count, values.length);
   if (found <= maxTexts) return [];
-  const message = `a request for this role holds ${found} texts, names of fields included, and the service takes ${maxTexts} unless its listener allows more`;
-  const fix = 'divide it among several roles, or use patterns';
+  const message = `a request for this role contains ${found} strings, field names included, and the service allows ${maxTexts} unless its listener allows more`;
+  const fix = 'split it into several roles, or use patterns';
   return [{ code: 'too-many-texts', severity: 'error', path: [], message, fix }];
 }
 
-export function policiesHaveOneName(spec: RoleFields): ResourceProblem[] {
+export function checkPolicyNames(spec: RoleFields): ResourceProblem[] {
   if (spec.policies === undefined || spec.tokenPolicies === undefined) return [];
   const fix = 'write "tokenPolicies" only';
   const related = { message: '"tokenPolicies" is set here', path: ['tokenPolicies'] };

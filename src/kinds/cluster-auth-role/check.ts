@@ -1,29 +1,28 @@
 /**
  * Finds offline what the service would refuse about a role (wire/cluster-auth 2.5), and settings that it accepts but that are
- * hardly intended. Here are the rules about who may log in, with the names that a cluster can give; those about tokens are in
- * `check-tokens.ts`.
+ * probably mistakes. The rules about who may log in are here, those about tokens in `check-tokens.ts`.
  */
 import type { CheckContext, ResourceProblem } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import type { Dialect } from '../../model/stack.ts';
 import {
-  batchTokensArePlain,
-  blocksAreAddresses,
+  checkBatchTokens,
+  checkAddressBlocks,
   elements,
   error,
-  lifetimeIsLimited,
-  lifetimeIsShort,
-  policiesAreGiven,
-  policiesAreThere,
-  policiesHaveOneName,
+  checkUnlimitedLifetime,
+  checkLongLifetime,
+  checkRefusedPolicies,
+  requirePolicies,
+  checkPolicyNames,
   type RoleField,
   type RoleRule,
-  strictBindingIsKnown,
-  strictBindingStandsAlone,
+  checkStrictBindingDialect,
+  checkStrictBindingAlone,
   text,
-  textsAreFewEnough,
-  ttlFitsMaximum,
+  checkTextCount,
+  checkTtlMaximum,
   validateDuration,
   warning,
 } from './check-tokens.ts';
@@ -41,32 +40,32 @@ export function check(
   return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec, dialect)) : [];
 }
 
-/** The rules about several fields: the live value of an undeclared field may break them, too. */
+/** The rules about several fields: the live value of an undeclared field can break them, too. */
 const rulesAcrossFields: readonly RoleRule[] = [
-  namespacesAreThere,
-  ttlFitsMaximum,
-  batchTokensArePlain,
-  strictBindingStandsAlone,
-  textsAreFewEnough,
+  requireNamespaces,
+  checkTtlMaximum,
+  checkBatchTokens,
+  checkStrictBindingAlone,
+  checkTextCount,
 ];
 
 const rules: readonly RoleRule[] = [
-  namesAreThere,
-  (spec) => wildcardStandsAlone(spec, NAMES),
-  (spec) => wildcardStandsAlone(spec, NAMESPACES),
-  namesArePossible,
-  notOpenToEveryone,
+  requireNames,
+  (spec) => checkWildcardAlone(spec, NAMES),
+  (spec) => checkWildcardAlone(spec, NAMESPACES),
+  checkPossibleNames,
+  checkOpenRole,
   validateSelector,
-  labelsArePossible,
+  checkPossibleLabels,
   requireAudience,
   (spec) => DURATIONS.flatMap((name) => validateDuration(spec, name)),
-  (spec) => DURATIONS.flatMap((name) => lifetimeIsShort(spec, name)),
-  lifetimeIsLimited,
-  blocksAreAddresses,
-  policiesAreThere,
-  policiesAreGiven,
-  policiesHaveOneName,
-  strictBindingIsKnown,
+  (spec) => DURATIONS.flatMap((name) => checkLongLifetime(spec, name)),
+  checkUnlimitedLifetime,
+  checkAddressBlocks,
+  requirePolicies,
+  checkRefusedPolicies,
+  checkPolicyNames,
+  checkStrictBindingDialect,
   ...rulesAcrossFields,
 ];
 
@@ -77,7 +76,7 @@ export function findConflicts(spec: RoleFields, dialect: Dialect): readonly Reso
 
 // Rules about who may log in: names, namespaces, selector, audience (wire/cluster-auth 2.5).
 
-function namesAreThere(spec: RoleFields): ResourceProblem[] {
+function requireNames(spec: RoleFields): ResourceProblem[] {
   if (!Array.isArray(spec[NAMES]) || elements(spec, NAMES).length > 0) return [];
   return [
     error('empty-names', NAMES, `${quoted(NAMES)} can not be empty`, {
@@ -86,7 +85,7 @@ function namesAreThere(spec: RoleFields): ResourceProblem[] {
   ];
 }
 
-function namespacesAreThere(spec: RoleFields): ResourceProblem[] {
+function requireNamespaces(spec: RoleFields): ResourceProblem[] {
   if (elements(spec, NAMESPACES).length > 0 || text(spec, SELECTOR) !== '') return [];
   const path = spec[NAMESPACES] === undefined ? [] : [NAMESPACES];
   const message = `${quoted(NAMESPACES)} can not be empty if ${quoted(SELECTOR)} is not set`;
@@ -95,19 +94,19 @@ function namespacesAreThere(spec: RoleFields): ResourceProblem[] {
   ];
 }
 
-/** Only the very element "*" is refused beside others: "**" admits as many, and is taken. */
-function wildcardStandsAlone(spec: RoleFields, name: RoleField): ResourceProblem[] {
+/** The service refuses only "*" together with other elements; it accepts "**", which matches the same. */
+function checkWildcardAlone(spec: RoleFields, name: RoleField): ResourceProblem[] {
   const entries = elements(spec, name);
   if (entries.length < 2 || !entries.includes('*')) return [];
   const path = [name, String(entries.indexOf('*'))];
-  const fix = 'leave "*" alone in the list, or take it out';
+  const fix = 'make "*" the only value, or remove it';
   return [
     error('mixed-wildcard', name, 'can not mix "*" with values', { path, found: entries.join(', '), fix }),
   ];
 }
 
-/** The service takes any name, and some write one that nothing has on purpose: for nobody. So it is a warning. */
-function namesArePossible(spec: RoleFields): ResourceProblem[] {
+/** Only a warning: the service accepts any name, and an impossible one can be written on purpose, to admit nobody. */
+function checkPossibleNames(spec: RoleFields): ResourceProblem[] {
   return [
     ...impossible(spec, NAMES, { can: canNameAccount, what: 'service account', allowed: accountNames }),
     ...impossible(spec, NAMESPACES, { can: canNameNamespace, what: 'namespace', allowed: namespaceNames }),
@@ -127,29 +126,29 @@ function impossible(
 ): ResourceProblem[] {
   return elements(spec, name).flatMap((entry, index) => {
     if (can(entry)) return [];
-    const message = `no ${what} of a cluster can be called ${quoted(entry)}, so that it admits nobody`;
-    const fix = 'write the name as the cluster has it, or take it out of the list';
+    const message = `no ${what} of a cluster can be called ${quoted(entry)}, so it admits nobody`;
+    const fix = 'write the name as the cluster has it, or remove it from the list';
     return [warning('impossible-name', name, message, { path: [name, String(index)], allowed, fix })];
   });
 }
 
-function labelsArePossible(spec: RoleFields): ResourceProblem[] {
+function checkPossibleLabels(spec: RoleFields): ResourceProblem[] {
   const selector = text(spec, SELECTOR);
   if (selectorProblem(selector) !== undefined) return [];
-  const odd = selectorLabels(selector).find(([key, value]) => !canLabelNamespace(key, value));
-  if (odd === undefined) return [];
-  const message = `no namespace can have the label ${quoted(odd.join('='))}, so that ${quoted(SELECTOR)} admits nobody`;
+  const invalid = selectorLabels(selector).find(([key, value]) => !canLabelNamespace(key, value));
+  if (invalid === undefined) return [];
+  const message = `no namespace can have the label ${quoted(invalid.join('='))}, so ${quoted(SELECTOR)} admits nobody`;
   return [
     warning('impossible-name', SELECTOR, message, { fix: 'write the label as the namespaces have it' }),
   ];
 }
 
-function notOpenToEveryone(spec: RoleFields): ResourceProblem[] {
+function checkOpenRole(spec: RoleFields): ResourceProblem[] {
   if (!elements(spec, NAMES).some(admitsAll)) return [];
   const everyNamespace =
     elements(spec, NAMESPACES).some(admitsAll) || selectsEverything(text(spec, SELECTOR));
   if (!everyNamespace) return [];
-  const message = `${quoted(NAMES)} and the namespaces are both open: every service account of the cluster may log in`;
+  const message = `${quoted(NAMES)} and the namespaces both match everything: every service account of the cluster may log in`;
   return [warning('open-role', NAMES, message, { fix: 'name the service accounts or the namespaces' })];
 }
 
@@ -178,14 +177,17 @@ function validateSelector(spec: RoleFields): ResourceProblem[] {
 function requireAudience(spec: RoleFields): ResourceProblem[] {
   if (text(spec, 'audience') !== '') return [];
   const path = spec.audience === undefined ? [] : ['audience'];
-  const message = '"audience" is blank: a JWT that was made for any other service is accepted';
+  const message = '"audience" is blank: a JWT that was issued for any other service is accepted';
   return [
-    warning('blank-audience', 'audience', message, { path, fix: 'set the audience that JWTs are made for' }),
+    warning('blank-audience', 'audience', message, {
+      path,
+      fix: 'set the audience that JWTs are issued for',
+    }),
   ];
 }
 
-// The names that a cluster can give: DNS labels to namespaces, DNS subdomains to service accounts, labels to namespaces. The secrets
-// service takes any text, but a role with another name can never admit anybody by it.
+// The names that a cluster allows: DNS labels for namespaces, DNS subdomains for service accounts, and labels of namespaces. The
+// secrets service accepts any text, but any other name in a role never admits anybody.
 
 const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
 const dnsLabel = new RegExp(`^${label}$`);
@@ -208,7 +210,7 @@ function canNameAccount(pattern: string): boolean {
   return canMatch(pattern, dnsSubdomain, maxSubdomain);
 }
 
-/** Each `*` may stand for nothing, or for a letter: if neither makes a name, nothing does. */
+/** Replaces each `*` by nothing, then by a letter: if neither gives a valid name, nothing does. */
 function canMatch(pattern: string, names: RegExp, longest: number): boolean {
   const pieces = pattern.split('*');
   return ['', 'a'].some((between) => {

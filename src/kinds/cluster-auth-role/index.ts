@@ -25,5 +25,5 @@ export const clusterAuthRole = defineKind<RoleSpec, LiveRole>({
   prepare,
   calls,
   risk,
-  similarity: similarity,
+  similarity,
 });

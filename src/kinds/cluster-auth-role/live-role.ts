@@ -1,5 +1,5 @@
 /**
- * Converts the answer of a mount to a live role, and prepares it for comparison: undeclared live values that contradict the
+ * Converts the response of a mount to a live role, and prepares it for comparison: undeclared live values that contradict the
  * declared ones are reset if they changed since the last apply, else they are an error. Pure.
  */
 import {
@@ -22,10 +22,10 @@ import { fields, SELECTOR } from './fields.ts';
 import { isSameSelector } from './login-conditions.ts';
 import type { RoleFields, RoleSpec } from './schema.ts';
 
-/** `content`: all answered fields in canonical form. */
+/** `content`: all returned fields in canonical form. */
 export type LiveRole = LiveResource<RoleFields, { readonly content?: Spec }>;
 
-/** Current fields with the deprecated members that older services answer instead (wire/cluster-auth 2.6, 2.7). */
+/** Current fields with the deprecated members that older services return instead (wire/cluster-auth 2.6, 2.7). */
 const deprecated = {
   tokenTtl: 'ttl',
   tokenMaxTtl: 'max_ttl',
@@ -35,10 +35,10 @@ const deprecated = {
   tokenBoundCidrs: 'bound_cidrs',
 } satisfies { readonly [Field in keyof RoleFields]?: string };
 
-/** The values of fields that an answer leaves out when they are not set (wire/cluster-auth 2.7). */
+/** The values of fields that a response leaves out when they are not set (wire/cluster-auth 2.7). */
 const valuesWhenAbsent: RoleFields = { audience: '', aliasNameSource: '' };
 
-/** The members of an answer that are used here. */
+/** The members of a response that are used here. */
 const memberTypes: Readonly<Record<string, MemberType>> = {
   bound_service_account_names: 'list',
   bound_service_account_namespaces: 'list',
@@ -66,9 +66,9 @@ const memberTypes: Readonly<Record<string, MemberType>> = {
 const liveFieldNames: readonly string[] = wireFieldNames(fields);
 
 /**
- * The spec holds all answered fields. The fact `content` repeats them in canonical form: a write relies on all of them,
+ * The spec holds all returned fields. The fact `content` repeats them in canonical form: a write relies on all of them,
  * because its body also holds undeclared fields.
- * @param data the answer's `data`
+ * @param data the `data` of the response
  */
 export function liveRole(address: Address, data: JsonObject): LiveRole {
   const spec: Record<string, Json> = { ...valuesWhenAbsent, ...returnedFields(liveFieldNames, data) };
@@ -76,29 +76,29 @@ export function liveRole(address: Address, data: JsonObject): LiveRole {
     const value = data[member];
     if (spec[name] === undefined && value !== undefined) spec[name] = value;
   }
-  return { address, spec, witness: {}, facts: { content: canonicalSpec(fields, spec) } };
+  return { address, spec, evidence: {}, facts: { content: canonicalSpec(fields, spec) } };
 }
 
 type ReadRole =
   | { readonly is: 'role'; readonly live: LiveRole }
-  /** `odd`: a member has an unexpected type, which a write must not send back; `another`: a role of another method */
-  | { readonly is: 'odd' | 'another'; readonly why: string };
+  /** `malformed`: a member has an unexpected type, which a write must not send back; `another`: a role of another method */
+  | { readonly is: 'malformed' | 'another'; readonly why: string };
 
 /** A role without names belongs to another method (wire/cluster-auth 2.5, 2.7). */
 export function readRole(session: Session, address: Address, data: JsonObject): ReadRole {
   const names = data['bound_service_account_names'] ?? null;
-  const odd =
+  const problem =
     names === null ? 'it has no bound_service_account_names' : wrongTypedMember(session, data, memberTypes);
-  if (odd === undefined) return { is: 'role', live: liveRole(address, data) };
+  if (problem === undefined) return { is: 'role', live: liveRole(address, data) };
   return {
-    is: names === null ? 'another' : 'odd',
-    why: `role ${quoted(address.name)} was not understood: ${odd}`,
+    is: names === null ? 'another' : 'malformed',
+    why: `role ${quoted(address.name)} was not understood: ${problem}`,
   };
 }
 
 // Finds what the manifest of a role alone does not show: undeclared live values that contradict the declared ones, so that
 // the service would refuse the write, and consequences for logins. An undeclared value that changed since the last apply is
-// reset in the same write; any other one is an error. Two texts of one selector are made equal.
+// reset in the same write; any other one is an error. Two spellings of the same selector count as equal.
 
 type Comparison = CompareContext<RoleSpec, LiveRole>;
 
@@ -125,8 +125,8 @@ interface Resets {
 }
 
 /**
- * The undeclared fields that somebody changed since the last apply, and that the service would refuse beside the declared ones:
- * they go back to what they were then. Without a record of that, nothing proves that the value is drift.
+ * The undeclared fields that drifted since the last apply, and that the service would refuse together with the declared ones:
+ * they are reset to their values at that apply. Without a record of those, nothing proves that the value is drift.
  */
 function resetsOfDrift(context: Comparison, live: LiveRole): Resets {
   const { desired, record } = context;
@@ -153,7 +153,7 @@ function resetsOfDrift(context: Comparison, live: LiveRole): Resets {
   };
 }
 
-/** The same selector in another text is no difference. The wire keeps the texts: each is sent as it is written (rule 17). */
+/** The same selector in another spelling is no difference. A changed selector is sent exactly as it is declared. */
 function withDeclaredSelector(live: LiveRole, desired: RoleSpec): LiveRole {
   const [declared, found] = [desired[SELECTOR], live.spec[SELECTOR]];
   if (typeof declared !== 'string' || typeof found !== 'string') return live;
@@ -164,7 +164,7 @@ function newIdentities(desired: RoleSpec, live: LiveRole): string[] {
   if (desired[ALIAS] === undefined) return [];
   if (fieldValue(fields, desired, ALIAS) === fieldValue(fields, live.spec, ALIAS)) return [];
   return [
-    `${ALIAS} changes: the next login of each service account makes a new identity, without the groups and metadata of the old one`,
+    `${ALIAS} changes: the next login of each service account creates a new identity, without the groups and metadata of the old one`,
   ];
 }
 
@@ -180,10 +180,10 @@ function conflicts(context: Comparison, live: LiveRole): Diagnostic[] {
     code,
     severity: 'error',
     class: 'invalid',
-    message: `${message}, and one of them is live and not declared`,
+    message: `${message}, and one of them is a live value that is not declared`,
     ...(context.place === undefined ? {} : { place: context.place }),
     ...(found === undefined ? {} : { found }),
-    fix: 'declare both fields so that they fit',
+    fix: 'declare both fields with values that fit together',
   }));
 }
 

@@ -1,6 +1,6 @@
 /**
- * Interprets two conditions of a login as the service does: the namespace selector, whose scalars are texts (wire/cluster-auth
- * 2.5), and the addresses and CIDR blocks that tokens are bound to.
+ * Interprets two conditions of a login as the service does: the namespace selector, whose scalars are strings
+ * (wire/cluster-auth 2.5), and the addresses and CIDR blocks that tokens are bound to.
  */
 import { isDeepStrictEqual } from 'node:util';
 import ipaddr from 'ipaddr.js';
@@ -22,26 +22,26 @@ interface SelectorProblem {
   readonly fix?: string;
 }
 
-/** Why the text is refused, by the service or because it can only be a mistake; undefined when it is a LabelSelector. */
+/** Why the text is refused, by the service or as an obvious mistake; undefined when it is a LabelSelector. */
 export function selectorProblem(text: string): SelectorProblem | undefined {
   if (documentEnd(text) !== undefined)
-    return { message: 'it holds several documents, of which the service reads the first' };
+    return { message: 'it contains several documents, of which the service reads only the first' };
   const selector = parse(text);
   if (selector === null) return undefined;
-  if (!isMap(selector)) return { message: 'it is no LabelSelector in JSON or YAML' };
+  if (!isMap(selector)) return { message: 'it is not a LabelSelector in JSON or YAML' };
   if (isSet(selector['matchExpressions'])) return { message: 'it has matchExpressions' };
   const unknown = Object.keys(selector).find((name) => !members.has(name));
   if (unknown !== undefined)
     return {
-      message: `${quoted(unknown)} is no member of a LabelSelector, so the service ignores it`,
+      message: `${quoted(unknown)} is not a field of a LabelSelector, so the service ignores it`,
       fix: 'did you mean "matchLabels"?',
     };
   const labels = selector['matchLabels'];
   if (!isSet(labels)) return undefined;
-  if (!isMap(labels)) return { message: 'its matchLabels are no map of labels' };
-  // Scalars are texts by now, or null, which the service keeps as an empty text.
-  const odd = Object.entries(labels).find(([, value]) => typeof value === 'object' && value !== null);
-  return odd === undefined ? undefined : { message: `the value of its label ${quoted(odd[0])} is no text` };
+  if (!isMap(labels)) return { message: 'its matchLabels are not a map of labels' };
+  // Scalars are strings by now, or null, which the service stores as an empty string.
+  const invalid = Object.entries(labels).find(([, value]) => typeof value === 'object' && value !== null);
+  return invalid && { message: `the value of its label ${quoted(invalid[0])} is not a string` };
 }
 
 /** True for a selector without labels, which every namespace matches. The empty text is no selector. */
@@ -56,7 +56,7 @@ export function selectsEverything(text: string): boolean {
   );
 }
 
-/** Its labels; none where it is no LabelSelector. */
+/** The labels of a selector; none if the text is not a LabelSelector. */
 export function selectorLabels(text: string): readonly (readonly [string, string])[] {
   const selector = parse(text);
   const labels = isMap(selector) ? selector['matchLabels'] : undefined;
@@ -66,8 +66,8 @@ export function selectorLabels(text: string): readonly (readonly [string, string
 }
 
 /**
- * Whether two texts, in JSON or YAML, have the same labels. A text that the service might read otherwise than this file is
- * equal to itself only, so that a difference is shown rather than hidden.
+ * Whether two texts, in JSON or YAML, have the same labels. A text that the service might read differently than this file is
+ * equal only to itself, so that a difference is shown rather than hidden.
  */
 export function isSameSelector(one: string, other: string): boolean {
   if (one === other) return true;
@@ -75,7 +75,7 @@ export function isSameSelector(one: string, other: string): boolean {
   return some !== undefined && others !== undefined && isDeepStrictEqual(some, others);
 }
 
-/** The labels of a selector that has nothing else; undefined where they are not certain. */
+/** The labels of a selector that has nothing else; undefined if they are not certain. */
 function labelsIn(text: string): Readonly<Record<string, string>> | undefined {
   if (documentEnd(text) !== undefined) return undefined;
   const selector = parse(text);
@@ -87,7 +87,7 @@ function labelsIn(text: string): Readonly<Record<string, string>> | undefined {
   return known.flat().every((word) => isCertain(word, text)) ? Object.fromEntries(known) : undefined;
 }
 
-/** Whether other services read the word in the same way: the text has it as it is, and not in another notation. */
+/** Whether every service reads the word in the same way: it is written literally, without escapes. */
 function isCertain(word: string, text: string): boolean {
   if (isJson(text)) return true;
   const escaped = word.replaceAll(/\W/gu, '\\$&');
@@ -136,12 +136,12 @@ function isEmptyMap(value: unknown): boolean {
   return isMap(value) && Object.keys(value).length === 0;
 }
 
-// The YAML of a namespace selector, read as the service reads it (wire/cluster-auth 2.5): a label is a text, so every
-// scalar is one: a number in decimal digits whatever its notation, a boolean, a date as it is written.
+// The YAML of a namespace selector, read as the service reads it (wire/cluster-auth 2.5): a label is a string, so every scalar
+// becomes one: a number in decimal digits whatever its notation, a boolean, a date as it is written.
 
 /**
- * The first document of a text; null where it is empty. Of several members of one name the last counts.
- * @throws an error for what the service refuses
+ * The first document of a text; null if it is empty. Of several members of one name the last counts.
+ * @throws an error for text that the service refuses
  */
 function readSelectorYaml(text: string): unknown {
   if (tabBeforeToken.test(text)) throw new SyntaxError('a line begins with a tab');
@@ -149,7 +149,7 @@ function readSelectorYaml(text: string): unknown {
   return first;
 }
 
-/** The service takes no tab for a blank at the beginning of a line outside of brackets. */
+/** Outside of brackets, the service refuses a tab as indentation. */
 const tabBeforeToken = /^(?: *(?:#[^\n]*)?\n)* *\t|\n *\t\s*$/;
 
 const words: readonly (readonly [RegExp, string | null])[] = [
@@ -161,19 +161,19 @@ const words: readonly (readonly [RegExp, string | null])[] = [
   [/^-\.(?:inf|Inf|INF)$/, '-Inf'],
 ];
 
-/** What the service makes of a scalar without quotes. */
+/** Converts a scalar without quotes as the service does. */
 function plainText(source: string): string | null {
   const word = words.find(([form]) => form.test(source));
   if (word !== undefined) return word[1];
   const digits = /^[+\-.\d]/.test(source) ? source.replaceAll('_', '') : '';
-  const whole = wholeNumber(digits);
-  if (whole !== undefined) return whole.toString();
+  const integer = parseInteger(digits);
+  if (integer !== undefined) return integer.toString();
   const isFraction = /^[+-]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][+-]?\d+)?$/.test(digits);
   return isFraction ? fractionText(Number(digits)) : source;
 }
 
-/** Of 64 bits, also in hexadecimal, octal and binary digits. */
-function wholeNumber(text: string): bigint | undefined {
+/** An integer of 64 bits, also in hexadecimal, octal and binary digits. */
+function parseInteger(text: string): bigint | undefined {
   const form = /^([+-]?)(0[xX][\da-fA-F]+|0[bB][01]+|0[oO][0-7]+|0[0-7]*|[1-9]\d*)$/;
   const [, sign, size = ''] = form.exec(text) ?? [];
   if (sign === undefined) return undefined;
@@ -182,7 +182,7 @@ function wholeNumber(text: string): bigint | undefined {
   return sign === '-' ? -value : value;
 }
 
-/** The service writes an exponent from a million on, and below a ten thousandth. */
+/** The service writes an exponent from 1,000,000 on, and below 0.0001. */
 function fractionText(value: number): string {
   const [mantissa = '', exponent = '0'] = value.toExponential().split('e');
   const power = Number(exponent);
@@ -223,16 +223,16 @@ const schema = new Schema([
 export function isAddressBlock(text: string): boolean {
   const [address = '', prefix, ...more] = withoutPort(text).split('/');
   if (more.length > 0) return false;
-  const whole = addressBits(address);
-  if (whole === undefined) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= whole);
+  const bits = addressBits(address);
+  if (bits === undefined) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
 /**
- * What the service makes of an IPv4 address written as IPv6 with a prefix below 96; undefined for any other text. It takes
- * the prefix for one of IPv4, so that the block would never be answered as declared (wire/cluster-auth 2.4).
+ * The block that the service stores for an IPv4 address written as IPv6 with a prefix below 96; undefined for any other text.
+ * It reads the prefix as one of IPv4, so it would never return the block as declared (wire/cluster-auth 2.4).
  */
-export function takenForIPv4(text: string): string | undefined {
+export function storedAsIPv4(text: string): string | undefined {
   const [address = '', prefix] = text.split('/');
   if (prefix === undefined || Number(prefix) >= 96 || !ipaddr.IPv6.isValid(address)) return undefined;
   const parsed = ipaddr.IPv6.parse(address);
@@ -242,10 +242,10 @@ export function takenForIPv4(text: string): string | undefined {
 }
 
 /**
- * True when `outer` contains every address of `inner`; false when either is no block. Ports do not count, and an IPv4 address as
- * IPv6 is the IPv4 address, as for the service (wire/cluster-auth 2.4).
+ * True when `outer` contains every address of `inner`; false when either is not a block. Ports do not count, and an IPv4 address
+ * as IPv6 is the IPv4 address, as for the service (wire/cluster-auth 2.4).
  */
-export function holdsBlock(outer: string, inner: string): boolean {
+export function containsBlock(outer: string, inner: string): boolean {
   if (outer === inner) return true;
   if (!isAddressBlock(outer) || !isAddressBlock(inner)) return false;
   const [wide, narrow] = [parseBlock(outer), parseBlock(inner)];
@@ -272,6 +272,6 @@ function parseBlock(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefin
   if (writtenPrefix === undefined) return [address, bits];
   const prefix = Number(writtenPrefix);
   const isMapped = bits === 32 && addressBits(written) === 128;
-  // A prefix below 96 counts for the IPv4 address itself: a mistake of the service.
+  // A bug of the service: it applies a prefix below 96 to the IPv4 address itself.
   return [address, Math.min(isMapped && prefix >= 96 ? prefix - 96 : prefix, bits)];
 }

@@ -1,7 +1,6 @@
 /**
  * Reads the roles of a mount: one list, by LIST or by its equivalent GET, then one read for each role that is declared,
- * recorded or owned by the target (rule 11). Other roles are counted and not read. A mount of another method counts as unread
- * (rule 38).
+ * recorded or in the `owns` of the target. Other roles are counted and not read. A mount of another method counts as unread.
  */
 import {
   anotherMethod,
@@ -27,7 +26,7 @@ import { type LiveRole, readRole } from './live-role.ts';
 
 const KIND = 'ClusterAuthRole';
 
-/** @throws WireError when the service cannot be reached; all its answers are values of the set */
+/** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
 export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveRole>> {
   const known = knownNames(request);
   const others = undeclaredFilter(session.target, request);
@@ -39,10 +38,10 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   const selected = list.keys.filter((name) => known.has(name) || others?.(name) === true);
   const readings = await readRoles(session, selected, type);
   if ('broken' in readings) {
-    const why = `${mountText(session)} fails to give any of its ${list.keys.length} roles: ${readings.broken}`;
+    const why = `${mountText(session)} could not read any of its ${list.keys.length} roles: ${readings.broken}`;
     return { ...noResources, unread: why };
   }
-  const another = type.is === 'unknown' ? await whyAnother(session, readings, known.size > 0) : undefined;
+  const another = type.is === 'unknown' ? await whyOtherMethod(session, readings, known.size > 0) : undefined;
   if (another !== undefined) return { ...noResources, unread: another };
   const resources = readings.flatMap(({ live }) => live ?? []);
   const answered: readonly Spec[] = resources.map(({ spec }) => spec);
@@ -63,7 +62,7 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   };
 }
 
-/** A field that the dialect does not have shows that the target names another dialect than its service speaks. */
+/** A field that the dialect does not have shows that the target has the wrong dialect for its service. */
 function otherDialectNotes({ dialect }: Session, answered: readonly Spec[]): string[] {
   const own = fieldNamesOf(dialect);
   const foreign = new Set(
@@ -75,7 +74,7 @@ function otherDialectNotes({ dialect }: Session, answered: readonly Spec[]): str
   );
 }
 
-/** @throws WireError when the service answers neither the role nor that there is none: nothing may be written then */
+/** @throws WireError when the service returns neither the role nor "not found": nothing may be written then */
 export async function readOne(session: Session, address: Address): Promise<LiveRole | undefined> {
   const answer = await requestRole(session, address.name);
   if (answer.is === 'none') return undefined;
@@ -85,7 +84,7 @@ export async function readOne(session: Session, address: Address): Promise<LiveR
   return role.live;
 }
 
-/** @returns why a role that answers 404 is not certainly gone: a new list still names it */
+/** @returns why a role whose read returned 404 may still exist: a new list still contains it */
 export async function whyNotGone(session: Session, { name }: Address): Promise<string | undefined> {
   return (await rolesNotGone(session, [names.fold(name)])).get(names.fold(name));
 }
@@ -118,9 +117,9 @@ interface RoleReading {
   readonly address: Address;
   readonly live?: LiveRole;
   readonly incomplete?: string;
-  /** the answer shows a role of another method */
+  /** the response shows a role of another method */
   readonly isAnother?: boolean;
-  /** the service failed to answer (5xx) */
+  /** the service failed (5xx) */
   readonly isBroken?: boolean;
   /** the token may not read it */
   readonly isRefused?: boolean;
@@ -155,7 +154,7 @@ async function readConcurrently(
 ): Promise<RoleReading[] | Broken> {
   const readings: RoleReading[] = [];
   const isBroken = () =>
-    readings.filter(Boolean).length >= maxFailures && readings.every((look) => look.isBroken);
+    readings.filter(Boolean).length >= maxFailures && readings.every((reading) => reading.isBroken);
   const names = selected.entries();
   const worker = async () => {
     for (const [at, name] of names) {
@@ -169,10 +168,10 @@ async function readConcurrently(
 }
 
 /**
- * Why the mount seems to belong to another method; undefined where a role proves that it does not, or where it does not
- * matter because no role is declared or recorded.
+ * Why the mount seems to belong to another method; undefined if a role proves that it does not, or if it does not matter
+ * because no role is declared or recorded.
  */
-async function whyAnother(
+async function whyOtherMethod(
   session: Session,
   readings: readonly RoleReading[],
   matters: boolean,
@@ -211,8 +210,8 @@ async function requestRole(session: Session, name: string): Promise<MountAnswer>
 }
 
 /**
- * Roles that were listed but answer that they do not exist: either they were deleted in between, or the service contradicts
- * itself. One more list decides for all of them: a role that it still names counts as unread, not as absent (rules 8, 39).
+ * Roles that were listed but whose read returned 404: either they were deleted in between, or the service contradicts
+ * itself. One more list decides for all of them: a role that it still contains counts as unread, not as absent.
  * @returns the reasons for those that are not certainly gone, by name
  */
 async function rolesNotGone(
@@ -221,14 +220,12 @@ async function rolesNotGone(
 ): Promise<ReadonlyMap<string, string>> {
   if (missing.length === 0) return new Map();
   const { keys, unread } = await listRoles(session);
-  const why = keys === undefined ? `nobody could list the roles once more: ${unread}` : contradicted;
+  const why = keys === undefined ? `the roles could not be listed again: ${unread}` : contradicted;
   const left = keys === undefined ? missing : missing.filter((name) => keys.includes(name));
   return new Map(left.map((name) => [name, `role ${quoted(name)} was not read: ${why}`]));
 }
 
-const contradicted = 'it is listed, also once more, and answers that there is none';
-
-// Lists the names of all roles of a mount, by the verb LIST or by its equivalent GET.
+const contradicted = 'it is listed, also when listed again, but reading it returns "not found"';
 
 interface RoleList {
   /** in lower case, as the service stores them; undefined when they could not be listed */
@@ -254,7 +251,7 @@ function rolesOf(session: Session, answer: Answer, notes: readonly string[]): Ro
   if (mounted.is === 'none') return { keys: [], notes };
   if (mounted.is === 'unread') return { unread: mounted.why, notes };
   const { keys } = mounted.data;
-  return isTexts(keys) ? { keys, notes } : { unread: 'the list of roles holds no names', notes };
+  return isTexts(keys) ? { keys, notes } : { unread: 'the list of roles contains no names', notes };
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -1,5 +1,5 @@
 /**
- * Finds how a change of a role affects who can log in, with which policies and for how long. Pure. It judges one field at a
+ * Finds how a change of a role affects who can log in, with which policies and for how long. Pure. It checks one field at a
  * time, and every change that is not provably narrower counts as wider. `before` is undefined for a new role, `after` for a
  * deleted one.
  */
@@ -20,7 +20,7 @@ import {
   accountsText,
   selectedAccountsText,
 } from './describe-access.ts';
-import { holdsBlock, selectsEverything } from './login-conditions.ts';
+import { containsBlock, selectsEverything } from './login-conditions.ts';
 import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
 import { type RoleFields, ttlZeroMeaning } from './schema.ts';
 
@@ -28,16 +28,16 @@ type RoleField = keyof RoleFields;
 
 /** The risks of a change between two complete specs; a missing field has its default. */
 export function risk(before: RoleFields | undefined, after: RoleFields | undefined): readonly Risk[] {
-  if (after === undefined) return before === undefined ? [] : [gone(before)];
-  if (before === undefined) return [fresh(after), ...openness(after)];
-  const found = riskChecks.flatMap(({ name, judge }) => {
+  if (after === undefined) return before === undefined ? [] : [removed(before)];
+  if (before === undefined) return [created(after), ...openness(after)];
+  const found = riskChecks.flatMap(([name, check]) => {
     const [was, is] = [fieldValue(fields, before, name), fieldValue(fields, after, name)];
-    return judge({ name, was, is, before, after });
+    return check({ name, was, is, before, after });
   });
   return found.filter((one, index) => found.findIndex((other) => isSame(one, other)) === index);
 }
 
-/** Two fields may lead to the same sentence, such as every account in every namespace; it is reported once. */
+/** Two fields can give the same sentence, such as every account in every namespace; it is reported once. */
 function isSame(one: Risk, other: Risk): boolean {
   return one.message === other.message && one.effect === other.effect && one.guard === other.guard;
 }
@@ -53,24 +53,21 @@ interface RoleSides {
 
 type RiskCheck = (sides: RoleSides) => Risk[];
 
-const riskChecks: readonly { readonly name: RoleField; readonly judge: RiskCheck }[] = [
-  { name: NAMES, judge: (sides) => checkGlobs(sides, 'names') },
-  {
-    name: NAMESPACES,
-    judge: (sides) => checkEveryNamespace(sides) ?? checkGlobs(sides, 'namespaces'),
-  },
-  { name: SELECTOR, judge: (sides) => checkEveryNamespace(sides) ?? checkSelector(sides) },
-  { name: 'audience', judge: checkAudience },
-  { name: 'tokenPolicies', judge: checkPolicies },
-  { name: 'tokenNoDefaultPolicy', judge: checkDefaultPolicy },
-  { name: 'tokenBoundCidrs', judge: checkBlocks },
-  { name: 'tokenStrictlyBindIp', judge: checkStrictBinding },
-  { name: 'tokenTtl', judge: checkTtl },
-  { name: 'tokenMaxTtl', judge: checkLimit },
-  { name: 'tokenExplicitMaxTtl', judge: checkLimit },
-  { name: 'tokenNumUses', judge: checkLimit },
-  { name: 'tokenPeriod', judge: checkPeriod },
-  { name: 'tokenType', judge: checkType },
+const riskChecks: readonly (readonly [RoleField, RiskCheck])[] = [
+  [NAMES, (sides) => checkGlobs(sides, 'names')],
+  [NAMESPACES, (sides) => checkEveryNamespace(sides) ?? checkGlobs(sides, 'namespaces')],
+  [SELECTOR, (sides) => checkEveryNamespace(sides) ?? checkSelector(sides)],
+  ['audience', checkAudience],
+  ['tokenPolicies', checkPolicies],
+  ['tokenNoDefaultPolicy', checkDefaultPolicy],
+  ['tokenBoundCidrs', checkBlocks],
+  ['tokenStrictlyBindIp', checkStrictBinding],
+  ['tokenTtl', checkTtl],
+  ['tokenMaxTtl', checkLimit],
+  ['tokenExplicitMaxTtl', checkLimit],
+  ['tokenNumUses', checkLimit],
+  ['tokenPeriod', checkPeriod],
+  ['tokenType', checkType],
 ];
 
 function widens(name: RoleField, message: string, guard?: RiskGuard): Risk {
@@ -81,21 +78,21 @@ function narrows(name: RoleField, message: string): Risk {
   return { path: [name], effect: 'narrows', message };
 }
 
-function gone(before: RoleFields): Risk {
+function removed(before: RoleFields): Risk {
   return {
     path: [],
     effect: 'narrows',
-    message: `${accountsText(before)} can log in no more, and loses ${policiesText(before)}`,
+    message: `${accountsText(before)} can no longer log in, and loses ${policiesText(before)}`,
   };
 }
 
-function fresh(after: RoleFields): Risk {
-  const with_ = audience(fieldValue(fields, after, 'audience'));
-  const message = `${accountsText(after)} can log in with ${with_} and gets ${policiesText(after)}${lifetimeText(after)}`;
+function created(after: RoleFields): Risk {
+  const jwt = audience(fieldValue(fields, after, 'audience'));
+  const message = `${accountsText(after)} can log in with ${jwt} and gets ${policiesText(after)}${lifetimeText(after)}`;
   return { path: [], effect: 'widens', message, guard: 'new-role' };
 }
 
-/** Risks of a new role that have guards of their own, besides `new-role`. */
+/** Risks of a new role that trip other guards besides `new-role`. */
 function openness(after: RoleFields): Risk[] {
   const wildcards = ([NAMES, NAMESPACES] as const).filter((name) =>
     texts(fieldValue(fields, after, name)).some(admitsAll),
@@ -104,7 +101,7 @@ function openness(after: RoleFields): Risk[] {
   const endless =
     fieldValue(fields, after, 'tokenPeriod') !== 0 && fieldValue(fields, after, 'tokenExplicitMaxTtl') === 0;
   return [
-    ...wildcards.map((name) => widens(name, `${name} admits all there are, by "*"`, 'wildcard')),
+    ...wildcards.map((name) => widens(name, `${name} admits everything, by "*"`, 'wildcard')),
     ...(selector
       ? [widens(SELECTOR, `${SELECTOR} admits every namespace: it has no labels`, 'wildcard')]
       : []),
@@ -137,7 +134,7 @@ function checkGlobs({ name, was, is, before, after }: RoleSides, part: 'names' |
       ? [
           narrows(
             name,
-            `${accountsText(before, { [part]: lost })} can log in no more, and loses ${policiesText(before)}`,
+            `${accountsText(before, { [part]: lost })} can no longer log in, and loses ${policiesText(before)}`,
           ),
         ]
       : []),
@@ -157,7 +154,7 @@ function checkEveryNamespace({ name, was, is, before, after }: RoleSides): Risk[
       ? [widens(name, `${accountsText(after)} can log in and gets ${policiesText(after)}`, 'wildcard')]
       : [];
   return isOpen(name, was)
-    ? [narrows(name, `only ${accountsText(after)} can log in, no more ${accountsText(before)}`)]
+    ? [narrows(name, `only ${accountsText(after)} can log in, no longer ${accountsText(before)}`)]
     : [];
 }
 
@@ -173,14 +170,16 @@ function checkSelector({ name, was, is, before, after }: RoleSides): Risk[] {
     ...(is === ''
       ? []
       : [widens(name, `${selectedAccountsText(after)} can log in and gets ${policiesText(after)}`)]),
-    ...(was === '' ? [] : [narrows(name, `${selectedAccountsText(before)}, as it was, can log in no more`)]),
+    ...(was === ''
+      ? []
+      : [narrows(name, `${selectedAccountsText(before)}, as it was, can no longer log in`)]),
   ];
 }
 
 function checkAudience({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is) return [];
   if (is === '') {
-    const message = `${accountsText(after)} can log in with ${audience(is)}, no more only with one for ${quoted(String(was))}`;
+    const message = `${accountsText(after)} can log in with ${audience(is)}, no longer only with one for ${quoted(String(was))}`;
     return [widens(name, message, 'cleared-audience')];
   }
   const narrower = narrows(name, `${accountsText(after)} can log in only with ${audience(is)}`);
@@ -217,19 +216,19 @@ function checkBlocks({ name, was, is, after }: RoleSides): Risk[] {
     return now.length === 0 ? [] : [narrows(name, `${tokens} can be used only from ${now.join(', ')}`)];
   if (now.length === 0) return [widens(name, `${tokens} can be used from any address`)];
   const outside = (blocks: string[], others: string[]) =>
-    blocks.filter((block) => !others.some((other) => holdsBlock(other, block)));
+    blocks.filter((block) => !others.some((other) => containsBlock(other, block)));
   const [gained, lost] = [outside(now, old), outside(old, now)];
   return [
     ...(gained.length > 0 ? [widens(name, `${tokens} can be used from ${gained.join(', ')}`)] : []),
     ...(lost.length > 0
-      ? [narrows(name, `${tokens} can be used from all of ${lost.join(', ')} no more`)]
+      ? [narrows(name, `${tokens} can no longer be used from all of ${lost.join(', ')}`)]
       : []),
   ];
 }
 
 /**
- * The first lifetime always ends: 0 means what the mount gives. How long that is is not known here, so a change from or to 0
- * is never provably narrower.
+ * The initial lifetime is always limited: 0 means the default of the mount. That default is not known here, so a change from
+ * or to 0 is never provably narrower.
  */
 function checkTtl(sides: RoleSides): Risk[] {
   const { name, was, is, after } = sides;
@@ -251,9 +250,9 @@ function checkTtl(sides: RoleSides): Risk[] {
 
 /** Messages and guards for removed limits of a role. */
 const lost: { readonly [Field in RoleField]?: { readonly message: string; readonly guard?: RiskGuard } } = {
-  tokenMaxTtl: { message: "has no limit any more but the mount's", guard: 'unlimited-lifetime' },
-  tokenExplicitMaxTtl: { message: 'has no limit any more', guard: 'unlimited-lifetime' },
-  tokenNumUses: { message: 'has no limit any more' },
+  tokenMaxTtl: { message: 'is now limited only by the mount', guard: 'unlimited-lifetime' },
+  tokenExplicitMaxTtl: { message: 'has no limit now', guard: 'unlimited-lifetime' },
+  tokenNumUses: { message: 'has no limit now' },
 };
 
 /** For limits where 0 means that the role has none. */
@@ -275,7 +274,7 @@ function checkPeriod({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
   const tokens = `tokens of ${accountsText(after)}`;
   if (was === 0) return [widens(name, `${tokens} can be renewed for ever`, 'unlimited-lifetime')];
-  if (is === 0) return [narrows(name, `${tokens} are periodic no more`)];
+  if (is === 0) return [narrows(name, `${tokens} are no longer periodic`)];
   const effect = is > was ? widens : narrows;
   return [effect(name, `the period of ${tokens} goes from ${formatDuration(was)} to ${formatDuration(is)}`)];
 }
@@ -284,8 +283,8 @@ function checkStrictBinding({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is) return [];
   const tokens = `tokens of ${accountsText(after)}`;
   return is === true
-    ? [narrows(name, `${tokens} work only at the address that they were made for`)]
-    : [widens(name, `${tokens} work at any address, not only at the one that they were made for`)];
+    ? [narrows(name, `${tokens} work only at the address that they were created for`)]
+    : [widens(name, `${tokens} work at any address, not only at the one that they were created for`)];
 }
 
 /** Batch tokens can neither be renewed nor have children; the mount's default among the other types is not known here. */
@@ -296,7 +295,7 @@ function checkType({ name, was, is, after }: RoleSides): Risk[] {
 }
 
 /**
- * Equal names in equal namespaces: deleting one role and creating the other is likely a rename (rule 26). Roles without
+ * Equal names in equal namespaces: deleting one role and creating the other is likely a rename. Roles without
  * names are never similar.
  */
 export function similarity(spec: RoleFields): readonly string[] | undefined {

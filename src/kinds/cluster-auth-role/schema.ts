@@ -6,15 +6,13 @@ import { type Static, Type } from 'typebox';
 import type { Declared, Named } from '../../model/kind-specs.ts';
 import { nullable } from '../../model/nullable.ts';
 
-/** 0 never means that a token ends at once. */
+/** What 0 means; never that a token expires at once. */
 export const ttlZeroMeaning = {
   tokenTtl: 'what the mount gives',
   tokenMaxTtl: "the mount's limit only",
   tokenExplicitMaxTtl: 'no cap',
   tokenPeriod: 'not periodic',
 } as const;
-
-// The schema of a ClusterAuthRole's spec: the source of its type and of the JSON Schema for editors.
 
 /** Seconds, or a duration as text, as the service accepts it (wire/cluster-auth 2.4). */
 const lifetime = (description: string, zero: string) =>
@@ -65,7 +63,7 @@ export const roleSpec = Type.Object(
       nullable(
         Type.String({
           description:
-            'The audience that a JWT must be made for. "" or null: the audience is not looked at, so a JWT made for any other service is accepted too.',
+            'The audience that a JWT must be issued for. "" or null: the audience is not checked, so a JWT for any other service is accepted, too.',
         }),
       ),
     ),
@@ -74,7 +72,7 @@ export const roleSpec = Type.Object(
         Type.Enum(['serviceaccount_uid', 'serviceaccount_name'], {
           type: 'string',
           description:
-            'What names the identity of who logs in: the account\'s UID (null, the default), or "namespace/name", which outlives a re-created account. A change makes new identities.',
+            'The name of the identity that a login gets: the UID of the account (null, the default), or "namespace/name", which stays the same when the account is created again. A change creates new identities.',
         }),
       ),
     ),
@@ -85,11 +83,11 @@ export const roleSpec = Type.Object(
       ttlZeroMeaning.tokenExplicitMaxTtl,
     ),
     tokenPeriod: lifetime(
-      'Makes periodic tokens: each renewal extends them by this much, for ever.',
+      'Makes tokens periodic: each renewal extends them by this much, for ever.',
       ttlZeroMeaning.tokenPeriod,
     ),
     tokenPolicies: words('Policies that tokens carry.'),
-    policies: words('Deprecated by the API: use tokenPolicies, which this is folded into.', {
+    policies: words('Deprecated by the API: use tokenPolicies, which this is converted to.', {
       deprecated: true,
     }),
     tokenBoundCidrs: words(
@@ -99,7 +97,7 @@ export const roleSpec = Type.Object(
       nullable(
         Type.Boolean({
           description:
-            'Binds each token to the address that it was made for. Only where the dialect has it, and not beside tokenBoundCidrs. null: false.',
+            'Binds each token to the address that it was created for. Only where the dialect has it, and not together with tokenBoundCidrs. null: false.',
         }),
       ),
     ),

@@ -1,6 +1,6 @@
 /**
  * Makes the calls that change who may read a state. Pure. Edges are added and removed one by one, so that two writers
- * never erase each other's. Only when global sharing ends is the list replaced, because it was unknown before (rule 15).
+ * never erase each other's. Only when global sharing ends is the list replaced, because it was unknown before.
  */
 import type { Address } from '../../model/address.ts';
 import type { Call, CallObject, IdReference } from '../../model/call.ts';
@@ -81,7 +81,7 @@ function asConsumer(id: string | IdReference): CallObject {
   return { type: 'workspaces', id };
 }
 
-/** While the state is shared globally, the service refuses changes of the list: they are sent before sharing starts (wire/workspaces 5.5). */
+/** While a state is shared globally, the service refuses changes of the list: they are sent before the sharing starts (wire/workspaces 5.5). */
 function consumersCall(
   address: Address,
   context: Context,

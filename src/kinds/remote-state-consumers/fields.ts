@@ -1,6 +1,6 @@
 /**
  * How consumers compare: as a set of names. Gives live consumers the names that manifests have for them, and decides what is
- * compared while the state is shared with everyone (rule 15).
+ * compared while the state is shared with everyone and the list is unknown.
  */
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import { set } from '../../compare/comparisons.ts';
@@ -16,9 +16,6 @@ export const fields: FieldTable = {
   consumers: { compare: set, default: [] },
 } satisfies FieldsOf<RemoteStateConsumersSpec>;
 
-// Gives live consumers the names that manifests have for them, and decides what is compared while the state is shared with
-// everyone, when the list is unknown (rule 15).
-
 type Comparison = CompareContext<RemoteStateConsumersSpec, LiveConsumers>;
 
 export function prepare(context: Comparison): PreparedSpecs<RemoteStateConsumersSpec> {
@@ -30,7 +27,7 @@ export function prepare(context: Comparison): PreparedSpecs<RemoteStateConsumers
   if (desired.consumers === undefined) return { desired: { consumers: [] }, live: { consumers: [] } };
   if (live.facts.project === true)
     return { desired, live: { consumers: [] }, problems: [sharedWithProject(context)] };
-  // Use the state that the plan saw: before this part is written, the workspace's own change may already have ended the sharing.
+  // Use the sharing that the plan read: before this child is written, the change of the workspace may already have ended it.
   const { globalRemoteState: found } = workspace.live?.facts ?? {};
   const shared = found ?? live.facts.global;
   if (shared !== true) return { desired, live: { consumers: knownConsumers(context) } };
@@ -54,7 +51,7 @@ function knownConsumers({ address, desired, live, peer }: Comparison): readonly 
   return [...edgesOf(live?.facts.edges)].map(([name, id]) => names.get(id) ?? name);
 }
 
-/** Whether global sharing is still on after this plan: not if it is declared off, or was declared and no longer is (rule 6). */
+/** Whether global sharing is still on after this plan: not if it is declared off, or is no longer declared. */
 function staysShared({ desired, record }: ReturnType<Comparison['peer']>): boolean {
   const { globalRemoteState: declared } = desired ?? {};
   const { globalRemoteState: recorded } = record?.fields ?? {};
@@ -68,7 +65,7 @@ function sharedGlobally({ address, place }: Comparison): Diagnostic {
     code: 'consumers-while-global',
     severity: 'error',
     class: 'invalid',
-    message: `${quoted(name)} shares its state with the whole organization, so a list of consumers means nothing`,
+    message: `${quoted(name)} shares its state with the whole organization, so a list of consumers has no effect`,
     ...(place === undefined ? {} : { place }),
     fix: `declare "globalRemoteState: false" for ${quoted(name)}, or remove the list of consumers`,
   };
@@ -80,7 +77,7 @@ function sharedWithProject({ address, place }: Comparison): Diagnostic {
     code: 'consumers-while-project',
     severity: 'error',
     class: 'invalid',
-    message: `${quoted(name)} shares its state with the whole project, so a list of consumers means nothing`,
+    message: `${quoted(name)} shares its state with the whole project, so a list of consumers has no effect`,
     ...(place === undefined ? {} : { place }),
     fix: "turn that off in the service's own settings of the workspace, or remove the list of consumers",
   };

@@ -11,11 +11,11 @@ import { type RemoteStateConsumersSpec, remoteStateConsumersSpec } from './schem
 export const remoteStateConsumers = defineKind<RemoteStateConsumersSpec, LiveConsumers>({
   name: 'RemoteStateConsumers',
   service: 'workspaces',
-  summary: 'The workspaces that may read the state of a workspace, as a document of its own',
+  summary: 'The workspaces that may read the state of a workspace, as a separate document',
   names: namesOfWorkspaces,
   specSchema: jsonSchema(remoteStateConsumersSpec),
   fields,
-  ownership: { by: 'part', of: workspaceOf },
+  ownership: { by: 'child', of: workspaceOf },
   absent: 'unmanaged',
   check,
   references: ({ address, spec }) => [
@@ -28,10 +28,10 @@ export const remoteStateConsumers = defineKind<RemoteStateConsumersSpec, LiveCon
   read,
   readOne,
   prepare,
-  withdrawAccess: withdrawAccess,
-  remainingAccess: remainingAccess,
+  withdrawAccess,
+  remainingAccess,
   losses,
   calls,
   risk,
-  ledgerMarks: ledgerMarks,
+  ledgerMarks,
 });

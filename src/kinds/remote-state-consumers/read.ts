@@ -1,12 +1,13 @@
 /**
  * Reads in parallel the consumers of the workspaces that a document or the ledger names, or that are to be deleted, as edges
- * from name to id: one request for each hundred consumers, none where the state is shared with all (rule 10).
+ * from name to id: one request for each hundred consumers, none for a state that is shared with all, because then the service
+ * would list the whole organization.
  */
 import { encodeBrackets, type Pages, readPages } from '../../api/read-pages.ts';
 import {
   listWorkspaces,
-  type MatchedPart,
-  placeParts,
+  type MatchedChild,
+  placeChildren,
   type WorkspaceList,
 } from '../../api/workspaces/list-workspaces.ts';
 import { readWorkspaceWithTags, unread } from '../../api/workspaces/read-workspace.ts';
@@ -42,15 +43,13 @@ export function consumersOf({ consumers }: RemoteStateConsumersSpec): readonly s
   return Array.isArray(consumers) ? consumers.map(String) : [];
 }
 
-// Reads the consumers of one workspace as edges, name to id. A workspace that shares with all has none to read (rule 10).
-
 /** `global` and `project`: whether it is shared with all of the organization or project; `edges` only if with neither. */
 type ConsumerFacts = {
   readonly global?: boolean;
   readonly project?: boolean;
   readonly edges?: Edges;
-  /** the service has no consumers: nobody can tell who reads the state */
-  readonly untold?: true;
+  /** the service has no consumers, so it is unknown which workspaces read the state */
+  readonly readersUnknown?: true;
 };
 
 /** The consumers of a state by name; absent where it is shared with all. */
@@ -61,11 +60,12 @@ type Edges = Readonly<Record<string, string>>;
 
 type EdgesAnswer =
   | { readonly edges: Edges; readonly note?: string }
-  /** `missing`: the service answers that there is nothing at this path */
+  /** `missing`: the service returns 404 for this path */
   | { readonly edges?: never; readonly problem: string; readonly missing?: true };
 
 /**
- * With whom a state is shared as a whole: the service then lists all their workspaces, and none of them is an edge.
+ * Whether a state is shared with the whole organization or project: the service then lists all their workspaces, and none of
+ * them is an edge.
  * Sharing with the project is not in the specification; real services have it (wire/workspaces 1.5.3).
  */
 function sharedWith({ attributes }: WorkspaceItem): 'organization' | 'project' | undefined {
@@ -93,8 +93,8 @@ async function readEdges(session: Session, item: WorkspaceItem): Promise<EdgesAn
 }
 
 /**
- * Whether the service answers that there is nothing where the consumers are. Asks for one of them: a workspace that is shared with
- * all has as many as the organization.
+ * Whether the service returns 404 for the consumers. Asks for only one of them: a workspace that is shared with all has as many
+ * as the organization.
  * @throws WireError when the service cannot be reached
  */
 async function lacksEdges(session: Session, item: WorkspaceItem): Promise<boolean> {
@@ -120,31 +120,27 @@ function notAllRead({ name }: WorkspaceItem): string {
   return `the remote state consumers of workspace ${quoted(name)} were not all read`;
 }
 
-// Reads in parallel the consumers of the workspaces that a document or the ledger names, or that are to be deleted: one
-// request for each hundred consumers, none where the state is shared with all, because then the service would list the
-// whole organization (rule 10).
-
 const KIND = 'RemoteStateConsumers';
 
 /** @throws WireError when the service cannot be reached; all its answers are values of the set */
 export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveConsumers>> {
   const list = await listWorkspaces(session);
-  const part = { kind: KIND, target: session.target.name };
+  const child = { kind: KIND, target: session.target.name };
   const isPlannedDeletion = (name: string) =>
-    request.isPlannedDeletion?.(workspaceOf({ ...part, name })) === true;
+    request.isPlannedDeletion?.(workspaceOf({ ...child, name })) === true;
   const undeclared = (name: string) => request.undeclared?.(name) === true || isPlannedDeletion(name);
-  const placed = placeParts(list, { ...request, undeclared }, part);
+  const placed = placeChildren(list, { ...request, undeclared }, child);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const readings = await Promise.all(
-    placed.map(async (part) => {
-      const { item } = part;
-      // Free of charge: the workspace itself is read with the same tags.
+    placed.map(async (child) => {
+      const { item } = child;
+      // No extra request: the workspace itself is read with the same tags.
       const [answer, found] = await Promise.all([
-        readConsumers(session, part),
-        list.hasTags || list.claimed.has(item.id) ? list.tagsOf(item) : undefined,
+        readConsumers(session, child),
+        list.hasTags || list.tagged.has(item.id) ? list.tagsOf(item) : undefined,
       ]);
-      const { live, ...rest } = withGranted(answer, part, request.records);
-      return { part, address: part.address, ...rest, ...(live && { live: ownerOf(live, found?.tags) }) };
+      const { live, ...rest } = withGranted(answer, child, request.records);
+      return { child, address: child.address, ...rest, ...(live && { live: ownerOf(live, found?.tags) }) };
     }),
   );
   const readAt = new Map(readings.map(({ address, live }) => [formatAddress(address), live] as const));
@@ -163,15 +159,15 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     incomplete: [...list.incomplete, ...readings.flatMap(({ incomplete }) => incomplete ?? [])],
     invisible: [],
     notes: readings.flatMap(({ note }) => note ?? []),
-    // Where there is any workspace, some of them were asked.
-    ...(list.items.length > 0 ? {} : { unproven: true }),
+    // If there is any workspace, some of them were asked.
+    ...(list.items.length > 0 ? {} : { unverified: true }),
   };
 }
 
 /**
- * Whether each workspace that was asked answers that there is nothing, and at least two of the list do: a single 404 may be about
- * that one alone. Where none was asked, because those with consumers are yet to be created, others are, before anything is
- * written. Edges in the ledger prove that the service had them: then they were not read (rule 39).
+ * Whether the service has no consumers: each workspace that was asked returns 404, and at least two do, because a single 404 may
+ * be about that workspace alone. If none was asked, because those with consumers are yet to be created, others are asked before
+ * anything is written. Edges in the ledger prove that the service had consumers: then they were merely not read.
  */
 async function lacksConsumers(
   session: Session,
@@ -180,37 +176,37 @@ async function lacksConsumers(
 ): Promise<boolean> {
   const asked = readings.filter(({ live }) => live === undefined || live.facts.edges !== undefined);
   if (asked.some(({ missing }) => missing !== true) || (asked.length === 0 && !isAsked)) return false;
-  const askedIds = new Set(asked.map(({ part }) => part.item.id));
+  const askedIds = new Set(asked.map(({ child }) => child.item.id));
   const known = [...records.values()].some(
     (record) => recordedEdges(record).size > 0 && askedIds.has(record.id ?? ''),
   );
   if (known) return false;
   const isShared = (item: WorkspaceItem) => sharedWith(item) !== undefined;
   const unasked = list.items.filter(({ id }) => !askedIds.has(id));
-  // One that is shared with all lists all of them, so it is asked last.
+  // A workspace that is shared with all returns all others, so it is asked last.
   const others = [...unasked.filter((item) => !isShared(item)), ...unasked.filter(isShared)].slice(
     0,
     Math.max(0, 2 - asked.length),
   );
   // The only workspace is asked twice.
-  const witnesses = asked.length + others.length > 1 ? others : list.items.slice(0, 1);
-  const missing = await Promise.all(witnesses.map((item) => isMissing(session, item)));
+  const samples = asked.length + others.length > 1 ? others : list.items.slice(0, 1);
+  const missing = await Promise.all(samples.map((item) => isMissing(session, item)));
   return asked.length + others.length > 0 && missing.every((is) => is);
 }
 
-/** Where the service does not answer for consumers that this stack added, the reason says who may still read, and what ends it. */
+/** If consumers that this stack added cannot be read, the reason says who may still read the state, and how to end that. */
 function withGranted(
   answer: ConsumersAnswer,
-  { item }: MatchedPart,
+  { item }: MatchedChild,
   records: ReadRequest['records'],
 ): ConsumersAnswer {
   const record = [...records.values()].find(({ id }) => id === item.id);
   const granted = [...recordedEdges(record).keys()].map(quoted);
   if (answer.missing !== true || answer.incomplete === undefined || granted.length === 0) return answer;
-  const who = `by the ledger ${granted.toSorted().join(', ')} may still read its state`;
-  const wayOut =
-    'if the service has lost its consumers for good, see to it by hand that nobody can, move the ledger away and run "trueup recover"';
-  return { ...answer, incomplete: `${answer.incomplete}; ${who}; ${wayOut}` };
+  const who = `by the ledger, ${granted.toSorted().join(', ')} may still read its state`;
+  const fix =
+    'if the service no longer has consumers, make sure that nobody has this access, move the ledger away and run "trueup recover"';
+  return { ...answer, incomplete: `${answer.incomplete}; ${who}; ${fix}` };
 }
 
 interface AskedOf {
@@ -223,17 +219,17 @@ function isMissing(session: Session, item: WorkspaceItem): Promise<boolean> {
   return session.once(`no consumers of ${item.id}`, () => lacksEdges(session, item));
 }
 
-/** The set of a service that has no consumers: who loses them is told for deletions alone, and none can be declared (rule 48). */
+/** The set of a service that has no consumers: none can be declared, and planned deletions say that the readers are unknown. */
 function withoutConsumers(
   incomplete: readonly string[],
   readings: readonly ConsumersReading[],
   isPlannedDeletion: (name: string) => boolean,
 ): LiveSet<LiveConsumers> {
-  const untold = readings.filter(({ part }) => isPlannedDeletion(part.address.name));
+  const deleted = readings.filter(({ child }) => isPlannedDeletion(child.address.name));
   return {
-    resources: untold.map(({ part: { address, item } }) => ({
-      ...{ address, id: item.id, witness: {}, ...rightsOf(item) },
-      ...{ spec: {}, facts: { untold: true } },
+    resources: deleted.map(({ child: { address, item } }) => ({
+      ...{ address, id: item.id, evidence: {}, ...rightsOf(item) },
+      ...{ spec: {}, facts: { readersUnknown: true } },
     })),
     incomplete,
     invisible: [],
@@ -243,7 +239,7 @@ function withoutConsumers(
       code: 'no-consumers',
       class: 'invalid',
       message: 'the service has no remote state consumers',
-      fix: 'remove the list: this service cannot keep it',
+      fix: 'remove the list: this service cannot store it',
     },
   };
 }
@@ -261,9 +257,9 @@ export async function readOne(
   throw unread({ method: 'GET', url: address.name }, incomplete);
 }
 
-/** The consumers with the claim of their workspace, which says who may change them. */
+/** The consumers with the ownership tag of their workspace, which says which stack may change them. */
 function ownerOf(live: LiveConsumers, tags: BoundTags | undefined): LiveConsumers {
-  return { ...live, witness: ownershipFromTag(tags) };
+  return { ...live, evidence: ownershipFromTag(tags) };
 }
 
 interface ConsumersAnswer {
@@ -273,10 +269,10 @@ interface ConsumersAnswer {
   readonly note?: string;
 }
 
-type ConsumersReading = ConsumersAnswer & { readonly part: MatchedPart };
+type ConsumersReading = ConsumersAnswer & { readonly child: MatchedChild };
 
-async function readConsumers(session: Session, { address, item }: MatchedPart): Promise<ConsumersAnswer> {
-  const base = { address, id: item.id, witness: {}, ...rightsOf(item) };
+async function readConsumers(session: Session, { address, item }: MatchedChild): Promise<ConsumersAnswer> {
+  const base = { address, id: item.id, evidence: {}, ...rightsOf(item) };
   const shared = sharedWith(item);
   if (shared !== undefined) {
     const facts = { global: shared === 'organization', project: shared === 'project' };

@@ -1,6 +1,6 @@
 /**
  * Who gains, loses or keeps the right to read a state: by a change of the consumers, by the deletion or release of the
- * workspace, and when the document is gone (rules 15, 25). Pure.
+ * workspace, and when the document is gone. Pure.
  */
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import type { Address } from '../../model/address.ts';
@@ -22,20 +22,19 @@ export function risk(
     ...risksFor(
       'widens',
       now.filter((name) => !old.includes(name)),
-      'may read the state',
     ),
     ...risksFor(
       'narrows',
       old.filter((name) => !now.includes(name)),
-      'may read the state no more',
     ),
   ];
 }
 
-function risksFor(effect: Risk['effect'], names: readonly string[], message: string): Risk[] {
+function risksFor(effect: 'widens' | 'narrows', names: readonly string[]): Risk[] {
   if (names.length === 0) return [];
-  const all = names.map(quoted).join(', ');
-  return [{ path: ['consumers'], effect, message: `${all} ${message}` }];
+  const lose = names.length === 1 ? 'loses' : 'lose';
+  const message = effect === 'widens' ? 'may read the state' : `${lose} access to the state`;
+  return [{ path: ['consumers'], effect, message: `${names.map(quoted).join(', ')} ${message}` }];
 }
 
 // Finds who loses access to a state when its workspace is deleted: all current consumers that still exist afterwards. Pure.
@@ -47,8 +46,8 @@ export function losses(
   // While it is shared with all, there is no list, and it is unknown which workspaces read the state.
   if (facts.global === true) return [sharedWith('organization')];
   if (facts.project === true) return [sharedWith('project')];
-  if (facts.untold === true)
-    return ['nobody can tell who reads its state: the service has no remote state consumers'];
+  if (facts.readersUnknown === true)
+    return ['which workspaces read its state is unknown: the service has no remote state consumers'];
   const losing = [...edgesOf(facts.edges)]
     .filter(([name, id]) => outlives({ ...workspaceOf(address), name }, id))
     .map(([name]) => quoted(name));
@@ -76,8 +75,6 @@ export function remainingAccess(
   return [`${readers.toSorted().join(', ')} ${keep} reading its state`];
 }
 
-// What the ledger records of consumers, and which of them are removed when their document is gone (rules 15, 25).
-
 /**
  * `{ edges: { name: id } }`: the edges that this stack has added. A removed edge stays recorded until a plan has found it
  * gone.
@@ -99,7 +96,7 @@ export function ledgerMarks({
   return { edges: Object.fromEntries([...known, ...given]) };
 }
 
-/** The consumers that remain: all but the recorded ones. Empty spec for a state that is shared with all. */
+/** The consumers that remain when the document is gone: all but the recorded ones. Empty spec for a state that is shared with all. */
 export function withdrawAccess(
   record: Pick<LedgerRecord, 'marks'>,
   live: LiveConsumers,

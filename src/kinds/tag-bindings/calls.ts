@@ -1,11 +1,12 @@
 /**
  * Makes the call that changes the tags of a workspace. Pure. If the service can add single tags, additions are sent that way.
- * All other changes replace the whole set, the claim included, and so rely on the set that was read: the API can neither
- * delete one tag nor write conditionally (rule 14).
+ * All other changes replace the whole set, the ownership tag included, and so rely on the set that was read: the API can neither
+ * delete one tag nor write conditionally.
  */
 import type { Address } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
+import type { FieldChange } from '../../model/field.ts';
 import { withStackId } from '../../model/resource.ts';
 import type { Json } from '../../model/json.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind.ts';
@@ -58,7 +59,7 @@ function addCall(address: Address, context: Context, tags: Tags): Call | undefin
     suffix: 'add',
     method: 'PATCH',
     below: ['tag-bindings'],
-    body: tagBindingList(tags, missingId(context)),
+    body: tagBindingList(tags, missingId(address, context)),
     order: callOrder.tags,
     success: [200],
     permission: 'can-manage-tags',
@@ -84,25 +85,30 @@ function replaceCall(address: Address, context: Context): Call | undefined {
   });
 }
 
-/** The claim, where it has no id yet: the id is added when tags are written anyway. */
-function missingId({ live, stack, stackId }: Context): string | undefined {
-  const claim = live?.facts.claim;
-  if (typeof claim !== 'string') return undefined;
-  const after = withStackId(claim, stack, stackId);
-  return after === claim ? undefined : after;
+/** The ownership tag with an id, if it has none: added when tags are written anyway, unless the change of the workspace writes the tag. */
+function missingId(address: Address, context: Context): string | undefined {
+  const { live, stack, stackId } = context;
+  const ownershipTag = live?.facts.ownershipTag;
+  if (typeof ownershipTag !== 'string' || writtenTag(address, context) !== undefined) return undefined;
+  const after = withStackId(ownershipTag, stack, stackId);
+  return after === ownershipTag ? undefined : after;
 }
 
-/** The claim that the workspace has after its own change, which is sent first. */
-function ownershipTagAfter(address: Address, { peer, live, stack, stackId }: Context): string | undefined {
-  const written = peer(workspaceOf(address)).fields.find(
-    ({ path }) => path.length === 1 && path[0] === 'claim',
-  );
-  const claim: Json | undefined = written === undefined ? live?.facts.claim : written.after;
-  return typeof claim === 'string' ? withStackId(claim, stack, stackId) : undefined;
+/** The ownership tag of the workspace after its own change, which is sent first. */
+function ownershipTagAfter(address: Address, context: Context): string | undefined {
+  const { live, stack, stackId } = context;
+  const written = writtenTag(address, context);
+  const ownershipTag: Json | undefined = written === undefined ? live?.facts.ownershipTag : written.after;
+  return typeof ownershipTag === 'string' ? withStackId(ownershipTag, stack, stackId) : undefined;
+}
+
+function writtenTag(address: Address, { peer }: Context): FieldChange | undefined {
+  const { fields } = peer(workspaceOf(address));
+  return fields.find(({ path }) => path.length === 1 && path[0] === 'claim');
 }
 
 interface AssessmentsAfter {
-  /** by the workspace's own change; else it must still be as it was read */
+  /** whether the change of the workspace writes it; else it must still be as it was read */
   readonly isWritten: boolean;
   readonly value: Json | undefined;
 }

@@ -1,4 +1,4 @@
-/** The rules about tag bindings that a schema cannot express (wire/workspaces 1.5.17; rule 14). Offline. */
+/** The rules about tag bindings that a schema cannot express (wire/workspaces 1.5.17). Offline. */
 import { type DesiredResource, ownershipTagKey } from '../../model/resource.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { ResourceProblem } from '../../model/kind.ts';
@@ -33,7 +33,7 @@ function checkCount(count: number): ResourceProblem[] {
       code: 'too-many-tags',
       severity: 'error',
       path: ['tags'],
-      message: `a workspace can have ${maxTags} tag bindings, and one of them is the claim of the stack`,
+      message: `a workspace can have ${maxTags} tag bindings, and one of them is the ownership tag`,
       found: `${count} tags`,
       allowed: `${most} at most`,
       fix: 'remove some, or use flat tags ("tagNames" of the workspace)',
@@ -62,7 +62,11 @@ function checkKey(key: string): ResourceProblem[] {
     ? []
     : [
         {
-          ...badTag(path, `${quoted(key)} is no tag key`, `1 to ${maxKeyLength} of ${tagCharactersText}`),
+          ...badTag(
+            path,
+            `${quoted(key)} is not a valid tag key`,
+            `1 to ${maxKeyLength} of ${tagCharactersText}`,
+          ),
           side: 'key',
         },
       ];
@@ -74,8 +78,8 @@ function ownershipTagDeclared(path: readonly string[]): ResourceProblem {
     severity: 'error',
     path,
     side: 'key',
-    message: `${quoted(ownershipTagKey)} is the key of the claim, which trueup writes by itself`,
-    fix: 'remove it; "metadata.protect" and "metadata.onRemove" say what the claim shall say',
+    message: `${quoted(ownershipTagKey)} is the key of the ownership tag, which only trueup writes`,
+    fix: 'remove it; "metadata.protect" and "metadata.onRemove" set its flags',
   };
 }
 
@@ -85,7 +89,7 @@ function checkValue(key: string, value: Json): ResourceProblem[] {
   return [
     badTag(
       ['tags', key],
-      `${quoted(value)} is no tag value`,
+      `${quoted(value)} is not a valid tag value`,
       `at most ${maxValueLength} of ${tagCharactersText}`,
     ),
   ];
@@ -104,9 +108,9 @@ function checkKept(key: string, keep: Json | undefined): ResourceProblem[] {
       code: 'kept-and-declared',
       severity: 'warning',
       path: ['tags', key],
-      message: `${quoted(key)} is declared, and "keep" says that someone else looks after it: the declared value is written`,
+      message: `${quoted(key)} is declared, and also matches "keep", which leaves tags to others: the declared value is written`,
       fix: 'remove it from one of the two',
-      related: { message: 'what keeps it', path: ['keep', String(position)] },
+      related: { message: 'the matching pattern', path: ['keep', String(position)] },
     },
   ];
 }

@@ -1,6 +1,6 @@
 /**
  * How tags compare: key by key. The live tags without those that the document does not own, the service's own and those that
- * `keep` names (rule 14).
+ * `keep` names.
  */
 import {
   asTags,
@@ -28,9 +28,10 @@ export const fields: FieldTable = {
   keep: { compare: set, local: true },
 } satisfies FieldsOf<TagBindingsSpec>;
 
-// The tags of a workspace that its document does not own: the service's own, and those that `keep` names (rule 14).
-
-/** The direct tags to leave alone. A declared tag is never foreign, even when a pattern of `keep` matches it. */
+/**
+ * The direct tags that the document does not own: the service's own and those that `keep` names. A declared tag is never foreign,
+ * even when a pattern of `keep` matches it.
+ */
 export function foreignTags(direct: Json | undefined, desired: TagBindingsSpec): Tags {
   const declared = asTags(desired.tags);
   const patterns = Array.isArray(desired.keep) ? desired.keep.map(String) : [];
@@ -40,12 +41,10 @@ export function foreignTags(direct: Json | undefined, desired: TagBindingsSpec):
   return Object.fromEntries(Object.entries(asTags(direct)).filter(([key]) => isForeign(key)));
 }
 
-// The direct tags of a workspace as a live resource, and the facts that a replacing write must repeat.
-
-/** `claim` is the text of the workspace's own claim, null where there is none. */
+/** `ownershipTag` is the text of the workspace's own tag, null if there is none. */
 type TagFacts = {
   readonly direct?: Tags;
-  readonly claim?: string | null;
+  readonly ownershipTag?: string | null;
   readonly assessmentsEnabled?: Json;
   /** the effective one */
   readonly executionMode?: Json;
@@ -53,18 +52,18 @@ type TagFacts = {
 
 export type LiveTags = LiveResource<{ readonly tags?: Tags }, TagFacts>;
 
-/** `direct` and `claim` are the whole set, which a replacing write must repeat; the id is the workspace's. */
+/** `direct` and `ownershipTag` are the whole set, which a replacing write must repeat; the id is that of the workspace. */
 export function liveTags(address: Address, item: WorkspaceItem, tags: BoundTags): LiveTags {
-  const { direct, claim } = tags;
-  const own = claim !== undefined && !claim.inherited ? claim.text : null;
+  const { direct, ownershipTag } = tags;
+  const own = ownershipTag !== undefined && !ownershipTag.inherited ? ownershipTag.text : null;
   return {
     address,
     id: item.id,
     spec: { tags: direct },
-    witness: ownershipFromTag(tags),
+    evidence: ownershipFromTag(tags),
     facts: {
       direct,
-      claim: own,
+      ownershipTag: own,
       assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
       executionMode: item.attributes['execution-mode'] ?? null,
     },
@@ -72,10 +71,9 @@ export function liveTags(address: Address, item: WorkspaceItem, tags: BoundTags)
   };
 }
 
-// Removes tags that the document does not own from the live tags, and reports a set that would exceed the service's limit.
-
 type Comparison = CompareContext<TagBindingsSpec, LiveTags>;
 
+/** Removes tags that the document does not own from the live tags, and reports a set that would exceed the service's limit. */
 export function prepare(context: Comparison): PreparedSpecs<TagBindingsSpec> {
   const { desired, live } = context;
   if (live === undefined) return { desired, problems: unread(context) };
@@ -114,7 +112,7 @@ function tooMany({ address, desired, place }: Comparison, foreign: number): Diag
       class: 'invalid',
       message: `${quoted(formatAddress(address))} would have ${own + foreign + 1} tag bindings, and the service allows ${maxTags}`,
       ...(place === undefined ? {} : { place }),
-      found: `${own} declared, ${foreign} kept for others, 1 claim`,
+      found: `${own} declared, ${foreign} kept for others, 1 ownership tag`,
       fix: 'declare fewer tags, or keep fewer',
     },
   ];

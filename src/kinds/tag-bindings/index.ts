@@ -5,7 +5,7 @@
 import { asTags } from '../../api/workspaces/tag-bindings.ts';
 import { namesOfWorkspaces, workspaceOf } from '../../api/workspaces/workspace.ts';
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
-import type { Risk } from '../../model/guard.ts';
+
 import type { Description } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -18,35 +18,33 @@ import { type TagBindingsSpec, tagBindingsSpec } from './schema.ts';
 export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
   name: 'TagBindings',
   service: 'workspaces',
-  summary: 'The key-value tags of a workspace, as a document of their own that another team can keep',
+  summary: 'The key-value tags of a workspace, as a separate document that another team can own',
   names: namesOfWorkspaces,
   specSchema: jsonSchema(tagBindingsSpec),
   fields,
-  ownership: { by: 'part', of: workspaceOf },
+  ownership: { by: 'child', of: workspaceOf },
   absent: 'unmanaged',
   check,
   references: ({ address }) => [{ to: workspaceOf(address), path: [] }],
   read,
   readOne,
-  fieldsFromResponse: fieldsFromResponse,
+  fieldsFromResponse,
   prepare,
-  withdrawAccess: withdrawAccess,
-  remainingAccess: remainingAccess,
+  withdrawAccess,
+  remainingAccess,
   calls,
-  risk,
-  toManifest: toManifest,
+  risk: () => [],
+  toManifest,
 });
 
-// Describes the tags of a workspace for exports, without the tags that `keep` leaves to others.
-
+/** The tags of a workspace for an export, without those that `keep` leaves to others. */
 function toManifest({ spec }: LiveTags, defaults: TagBindingsSpec): Description {
   const foreign = foreignTags(spec.tags, defaults);
   const own = Object.entries(asTags(spec.tags)).filter(([key]) => !Object.hasOwn(foreign, key));
   return { spec: { tags: Object.fromEntries(own) } };
 }
 
-// Finds the tags that stay on a released workspace: those that we bound and that still have the value that we last wrote. Pure.
-
+/** The tags that stay on a released workspace: those that still have the value that this stack last wrote. */
 function remainingAccess({ fields }: LedgerRecord<TagBindingsSpec>, live?: LiveTags): readonly string[] {
   const now = live && asTags(live.spec.tags);
   const tags = Object.entries(asTags(fields.tags)).filter(
@@ -57,16 +55,9 @@ function remainingAccess({ fields }: LedgerRecord<TagBindingsSpec>, live?: LiveT
   return names.length === 1 ? [`its tag ${names[0]} stays`] : [`its tags ${names.join(', ')} stay`];
 }
 
-// The tags that remain when the document is gone: all but those that still have the value that we last wrote.
-
+/** The tags that remain when the document is gone: all but those that still have the value that this stack last wrote. */
 function withdrawAccess(record: LedgerRecord<TagBindingsSpec>, live: LiveTags): TagBindingsSpec {
   const written = asTags(record.fields.tags);
   const left = Object.entries(asTags(live.spec.tags)).filter(([key, value]) => written[key] !== value);
   return { tags: Object.fromEntries(left) };
-}
-
-// Tags open no access to anything, so no change of them widens or narrows it.
-
-function risk(): readonly Risk[] {
-  return [];
 }

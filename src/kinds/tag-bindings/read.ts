@@ -1,8 +1,8 @@
 /**
- * Reads the tags of the workspaces that a document or the ledger names, from the list that all kinds share (rule 9), and from
- * the answer to a write (rule 40).
+ * Reads the tags of the workspaces that a document or the ledger names, from the list that all kinds share, and from
+ * the response to a write.
  */
-import { listWorkspaces, placeParts, type WorkspaceList } from '../../api/workspaces/list-workspaces.ts';
+import { listWorkspaces, placeChildren, type WorkspaceList } from '../../api/workspaces/list-workspaces.ts';
 import { readWorkspaceWithTags } from '../../api/workspaces/read-workspace.ts';
 import { boundTags } from '../../api/workspaces/tag-bindings.ts';
 import { type Address, formatAddress } from '../../model/address.ts';
@@ -24,20 +24,22 @@ const noTags = {
   code: 'no-tag-bindings',
   class: 'invalid',
   message: 'the service has no tag bindings',
-  fix: 'remove the tags: this service cannot keep them',
+  fix: 'remove the tags: this service cannot store them',
 } as const;
 
-/** @throws WireError when the service cannot be reached; all its answers are values of the set */
+/** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
 export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveTags>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   if (list.keepsTags === false) return { ...noResources, incomplete: list.incomplete, unsupported: noTags };
   const readings = await Promise.all(
-    placeParts(list, request, { kind: KIND, target: session.target.name }).map(async ({ address, item }) => {
-      const answer = await list.tagsOf(item);
-      if (answer.tags === undefined) return { address, problem: answer.problem };
-      return { address, live: liveTags(address, item, answer.tags) };
-    }),
+    placeChildren(list, request, { kind: KIND, target: session.target.name }).map(
+      async ({ address, item }) => {
+        const answer = await list.tagsOf(item);
+        if (answer.tags === undefined) return { address, problem: answer.problem };
+        return { address, live: liveTags(address, item, answer.tags) };
+      },
+    ),
   );
   const unseen = readings.flatMap(({ address, problem }) =>
     problem === undefined ? [] : [[formatAddress(address), problem] as const],
@@ -48,12 +50,12 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     incomplete: [...list.incomplete, ...unseen.map(([, problem]) => problem)],
     invisible: [],
     notes: [],
-    ...(isProved(session, list) || readings.some(({ live }) => hasTags(live)) ? {} : { unproven: true }),
+    ...(isVerified(session, list) || readings.some(({ live }) => hasTags(live)) ? {} : { unverified: true }),
   };
 }
 
-/** Where claims are written, they prove it: they are tags. */
-function isProved({ target }: Session, { keepsTags }: WorkspaceList): boolean {
+/** Whether the service is known to keep tags. Where ownership tags are written, their own check proves it. */
+function isVerified({ target }: Session, { keepsTags }: WorkspaceList): boolean {
   return target.ownership !== 'ledger' || keepsTags === true;
 }
 
@@ -61,7 +63,7 @@ function hasTags(live: LiveTags | undefined): boolean {
   return live !== undefined && Object.keys(live.spec.tags ?? {}).length > 0;
 }
 
-/** @throws WireError when the service answers neither the workspace nor that there is none */
+/** @throws WireError when the service returns neither the workspace nor "not found" */
 export async function readOne(
   session: Session,
   address: Address,
@@ -71,9 +73,7 @@ export async function readOne(
   return found === undefined ? undefined : liveTags(address, found.item, found.tags);
 }
 
-// Reads the tag bindings from the answer to a write. Only an addition is answered with bindings; all other writes are
-// answered with the workspace's document, which holds none (rule 40).
-
+/** Only the response to an addition contains bindings; all other writes return the document of the workspace, without them. */
 export function fieldsFromResponse({ path }: Call, { body }: Answer): ReturnedFields | undefined {
   const data = memberOf(body, 'data');
   if (path.at(-1) !== 'tag-bindings' || !Array.isArray(data)) return undefined;

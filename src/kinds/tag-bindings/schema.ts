@@ -8,13 +8,13 @@ export const tagBindingsSpec = Type.Object(
       type: ['object', 'null'],
       additionalProperties: { type: ['string', 'null'] },
       description:
-        'Key-value tags: all that are bound to the workspace itself, but for those that "keep" names. At most nine; the tenth place is trueup\'s. A value of null is "". null: {}.',
+        'Key-value tags: all that are bound to the workspace itself, except those that "keep" names. At most nine; the tenth is the ownership tag of trueup. A value of null is "". null: {}.',
       examples: [{ env: 'prod', team: 'network' }],
     }),
     keep: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         description:
-          'Keys that someone else looks after and this document leaves alone; "*" stands for any characters. Keys that begin with "hc:" or "hcp:" are always left alone.',
+          'Keys that others manage and this document leaves alone; "*" matches any characters. Keys that begin with "hc:" or "hcp:" are always left alone.',
         examples: [['cost-*']],
       }),
     ),

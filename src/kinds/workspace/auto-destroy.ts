@@ -1,17 +1,23 @@
 /**
- * When the resources of a workspace are destroyed automatically: at its own time, or after a duration, its own or its project's
- * (wire/workspaces 1.5.19, 2.1), and which change makes that happen, or happen sooner. A time that has passed is not sent.
+ * When the resources of a workspace are destroyed automatically: at a fixed time, or after a duration of inactivity, from which the
+ * service computes a time. The duration is the workspace's own or its project's. A computed or inherited value is no difference, and
+ * a value that the service would refuse is noted and not sent (wire/workspaces 1.5.19, 2.1). A time that has passed is not sent: it
+ * would destroy at once.
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Risk } from '../../model/guard.ts';
-import type { Json, Path } from '../../model/json.ts';
-import type { Inheritable, PreparedSpecs } from '../../model/kind-specs.ts';
-import { quoted, quotedUnlessPlain } from '../../model/quoted.ts';
+import type { Json } from '../../model/json.ts';
+import type { PreparedSpecs } from '../../model/kind-specs.ts';
+import { quoted } from '../../model/quoted.ts';
 import { fields } from './fields.ts';
-import type { PreparedLive, WorkspaceComparison, WorkspaceFields } from './workspace-types.ts';
+import type {
+  PreparedLive,
+  PreparedWorkspace,
+  WorkspaceComparison,
+  WorkspaceFields,
+} from './workspace-types.ts';
 
-const duration = 'autoDestroyActivityDuration';
+export const duration = 'autoDestroyActivityDuration';
 
 interface DurationAfter {
   /** null: none, or not known */
@@ -23,27 +29,36 @@ interface DurationAfter {
   readonly unread?: string;
   /** the project's duration that the workspace would take over if its own was not sent again */
   readonly replaces?: string;
-  /** an own duration that nobody declares, which the project's may replace */
+  /** the project's duration, which may replace an undeclared one of the workspace */
   readonly mayBecome?: string;
 }
 
-function durationAfter(context: WorkspaceComparison): DurationAfter {
+export function durationAfter(context: WorkspaceComparison): DurationAfter {
   const { desired, record } = context;
   const { [duration]: declared } = desired;
   if (typeof declared === 'string') {
     const own = textOf(declared);
     return { ...asOwn(own), ...takenOver(context, own) };
   }
+  if (declared === undefined && endsByDate(context)) return asOwn(null);
   const isReset = declared === undefined && record?.fields[duration] !== undefined;
   return declared === null || isReset ? afterNull(context, isReset) : undeclared(context);
 }
 
-/** Null, or the default that a field gets which is no longer declared. */
+/** A date that is sent alone ends the duration, own or inherited (wire/workspaces 1.5.19). The plan decides whether one is sent. */
+function endsByDate(context: WorkspaceComparison): boolean {
+  const { desired, live, planned = live } = context;
+  const declared = canonicalTime(desired[time]);
+  const isSent = typeof declared === 'string' && !isCarriedOut(context);
+  return endsByNull(context) && isSent && declared !== canonicalTime(planned?.spec[time]);
+}
+
+/** For a declared null, or the reset of a field that is no longer declared. */
 function afterNull(context: WorkspaceComparison, isReset: boolean): DurationAfter {
   const { live } = context;
   const isHeld = live?.facts.inheritsAutoDestroy === true && !moves(context);
   const held = isHeld ? textOf(live.spec[duration]) : null;
-  // What was inherited all along needs no reset.
+  // A value that is already inherited needs no reset.
   if (isReset && held !== null) return inheritedAs(held);
   if (endsByNull(context)) return { ...asOwn(null), ...takenOver(context, null) };
   return held === null ? fromParent(context) : inheritedAs(held);
@@ -57,7 +72,9 @@ function undeclared(context: WorkspaceComparison): DurationAfter {
   if (!moves(context)) return inherits === true && found !== null ? inheritedAs(found) : asOwn(found);
   if (inherits === false) return asOwn(found);
   const given = fromParent(context);
-  if (inherits === true || found === null) return given;
+  // Without a duration, a time is the workspace's own, and such a workspace inherits nothing in a dialect where null means none.
+  const hasOwnTime = endsByNull(context) && found === null && canonicalTime(live.spec[time]) !== null;
+  if (inherits === true || (found === null && !hasOwnTime)) return given;
   return { ...asOwn(found), ...(given.value === null ? {} : { mayBecome: given.value }) };
 }
 
@@ -65,7 +82,7 @@ function moves({ desired: { projectId }, live }: WorkspaceComparison): boolean {
   return live !== undefined && projectId !== undefined && projectId !== live.spec.projectId;
 }
 
-/** In the other dialects null means: the project's. */
+/** Whether null ends the duration; in the other dialects null inherits that of the project. */
 function endsByNull({ dialect }: WorkspaceComparison): boolean {
   return dialect.capabilities.has('own-auto-destroy');
 }
@@ -88,7 +105,7 @@ function fromParent({ inheritable }: WorkspaceComparison): DurationAfter {
   };
 }
 
-/** Of a workspace that moves and is not known to have a duration of its own: it has to be sent, or the new project's counts. */
+/** For a workspace that moves and is not known to have its own duration: it must be sent, or that of the new project takes effect. */
 function takenOver(context: WorkspaceComparison, own: string | null): Pick<DurationAfter, 'replaces'> {
   const { live } = context;
   if (live === undefined || !moves(context) || live.facts.inheritsAutoDestroy === false) return {};
@@ -97,35 +114,59 @@ function takenOver(context: WorkspaceComparison, own: string | null): Pick<Durat
   return value === null || value === own ? {} : { replaces: value };
 }
 
-function textOf(value: Json | undefined): string | null {
+export function textOf(value: Json | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-// When the resources of a workspace are destroyed automatically: at its own time, or after a duration, its own or its project's,
-// from which the service computes a time. A computed or inherited value is no difference, and a value that the service would
-// refuse is noted and not sent (wire/workspaces 1.5.19, 2.1). A time that has passed is not sent: it would destroy at once.
+export const time = 'autoDestroyAt';
 
-const time = 'autoDestroyAt';
+interface PreparedAutoDestroy extends PreparedLive {
+  readonly desired: Pick<PreparedWorkspace, typeof duration>;
+}
 
-export function prepareAutoDestroy(context: WorkspaceComparison): PreparedLive {
+export function prepareAutoDestroy(context: WorkspaceComparison): PreparedAutoDestroy {
   const after = durationAfter(context);
+  const ended = endedDuration(context);
   const parts = [
     prepareDuration(context, after),
     prepareTime(context, after.value),
     prepareCarriedOut(context),
   ];
   return {
+    desired: ended === undefined ? {} : { [duration]: null },
     live: Object.assign({}, ...parts.map(({ live }) => live)),
-    notes: parts.flatMap(({ notes }) => notes),
+    notes: [
+      ...parts.flatMap(({ notes }) => notes),
+      ...(ended === undefined ? [] : [`setting ${time} ends ${duration} (${ended})`]),
+      ...undeclaredTimeNotes(context),
+    ],
   };
+}
+
+/** The undeclared duration that a date ends: the plan shows it as a change, too. */
+function endedDuration(context: WorkspaceComparison): string | undefined {
+  const { desired, live } = context;
+  const isUndeclared = desired[duration] === undefined;
+  return isUndeclared && endsByDate(context) ? (textOf(live?.spec[duration]) ?? undefined) : undefined;
+}
+
+/** An undeclared time stays in effect and overrides a declared duration. */
+function undeclaredTimeNotes({ desired, live, planned = live, record }: WorkspaceComparison): string[] {
+  const found = canonicalTime(planned?.spec[time]);
+  const isOwn = textOf(planned?.spec[duration]) === null && typeof found === 'string';
+  const isLeft = desired[time] === undefined && record?.fields[time] === undefined;
+  if (typeof desired[duration] !== 'string' || !isOwn || !isLeft) return [];
+  return [
+    `the workspace has the ${time} ${found}, which overrides the duration: declare ${quoted(`${time}: null`)} to remove it`,
+  ];
 }
 
 /** An inherited duration is not reset, and null does not end it in a dialect where null inherits. */
 function prepareDuration({ desired, live, record }: WorkspaceComparison, after: DurationAfter): PreparedLive {
   const declared = desired[duration];
-  // Without it, a moved workspace would take the new project's duration over: the service is told that this one is its own.
+  // Without it, a moved workspace would inherit the duration of the new project: the request marks this one as its own.
   if (after.replaces !== undefined) {
-    const note = `the new project says ${after.replaces}, so that the workspace is told to keep its own ${duration}`;
+    const note = `the new project has ${after.replaces}; the request keeps the ${duration} of the workspace`;
     return { live: { [duration]: after.replaces }, notes: [note] };
   }
   if (!after.isInherited || after.value === null) return { live: {}, notes: [] };
@@ -139,12 +180,12 @@ function prepareDuration({ desired, live, record }: WorkspaceComparison, after: 
 
 /** The note for a workspace whose manifest declares null. @param inherited the duration of its project */
 function projectDurationNote(inherited: string): string {
-  return `its project says ${inherited}, which null inherits in this dialect: ${duration} stays ${inherited}`;
+  return `in this dialect null inherits from the project: ${duration} stays ${inherited}`;
 }
 
 /**
- * While there is a duration, the service always answers a time, and does not tell whether it computed it. But a time that we
- * had set ourselves, and that is still there, was not computed.
+ * While there is a duration, the service always returns a time, and does not report whether it computed it. But a time that this
+ * stack has set, and that is still there, was not computed.
  */
 function prepareTime({ desired, live, record }: WorkspaceComparison, remaining: string | null): PreparedLive {
   const [declared, recorded] = [desired[time], record?.fields[time]];
@@ -156,7 +197,7 @@ function prepareTime({ desired, live, record }: WorkspaceComparison, remaining: 
   return { live: { [time]: null }, notes: declared === undefined ? [] : [note] };
 }
 
-/** A declared time that has passed and has done its work is as good as live: sent once more, it would destroy again. */
+/** A declared time that was carried out counts as live: if it was sent again, it would destroy again. */
 function prepareCarriedOut(context: WorkspaceComparison): PreparedLive {
   const declared = context.desired[time];
   if (declared === undefined || !isCarriedOut(context)) return { live: {}, notes: [] };
@@ -164,7 +205,7 @@ function prepareCarriedOut(context: WorkspaceComparison): PreparedLive {
   return { live: { [time]: declared }, notes: [note] };
 }
 
-function isCarriedOut({ desired, live, record, now }: WorkspaceComparison): boolean {
+export function isCarriedOut({ desired, live, record, now }: WorkspaceComparison): boolean {
   if (live === undefined || !hasPassed(desired[time], now)) return false;
   const found = canonicalTime(live.spec[time]);
   const isComputed = typeof live.spec[duration] === 'string';
@@ -184,105 +225,22 @@ export function expiredTime(context: WorkspaceComparison): Pick<PreparedSpecs, '
     class: 'invalid',
     message: `the ${time} of ${quoted(formatAddress(address))}, ${String(desired[time])}, has passed: sent now, it would destroy its resources at once`,
     ...(place === undefined ? {} : { place }),
-    fix: `remove ${time}, or write a time to come`,
+    fix: `remove ${time}, or write a future time`,
   };
   return { expired };
 }
 
-/** Whole minutes count, as in the service. */
+/** Compares whole minutes, as the service does. */
 export function hasPassed(declared: Json | undefined, now: number | undefined): boolean {
   const canonical = typeof declared === 'string' ? canonicalTime(declared) : null;
   return now !== undefined && typeof canonical === 'string' && Date.parse(canonical) <= now;
 }
 
-function canonicalTime(value: WorkspaceFields[typeof time] | undefined): Json {
+export function canonicalTime(value: WorkspaceFields[typeof time] | undefined): Json {
   return fields[time]?.compare.canonical(value ?? null) ?? null;
 }
 
-// Finds what makes the service destroy the resources of a workspace, or destroy them sooner: a time, a duration, a project that has
-// one, or the end of a value that stood before it. Two specs do not show it: a duration may be inherited. Pure, without a clock.
-
-export function scheduledDestroys(context: WorkspaceComparison): readonly Risk[] {
-  return [...atItsTime(context), ...afterDuration(context)];
-}
-
-function destroys(path: Path, message: string): Risk {
-  return { path, effect: 'destroys', message };
-}
-
-function atItsTime(context: WorkspaceComparison): Risk[] {
-  const { desired, live } = context;
-  const declared = canonicalTime(desired[time]);
-  const before = canonicalTime(live?.spec[time]);
-  if (typeof declared !== 'string' || isCarriedOut(context)) return [];
-  if (before === null) return [destroys([time], `its resources are destroyed at ${declared}`)];
-  return isLater(before, declared)
-    ? [destroys([time], `its resources are destroyed at ${declared} instead of ${String(before)}`)]
-    : [];
-}
-
-function isLater(one: Json, other: Json): boolean {
-  return Date.parse(String(one)) > Date.parse(String(other));
-}
-
-function afterDuration(context: WorkspaceComparison): Risk[] {
-  const { live, inheritable } = context;
-  const after = durationAfter(context);
-  const before = live?.spec[duration];
-  const was = typeof before === 'string' && before !== '' ? before : undefined;
-  if (after.unread !== undefined) return [unknown(after.unread, inheritable)];
-  const path = after.isInherited ? ['inherited', duration] : [duration];
-  const says = after.isInherited && inheritable !== undefined ? `, as ${inheritable.from} says` : '';
-  const { value, mayBecome } = after;
-  if (value !== null && isSooner(value, was)) {
-    const instead = was === undefined ? '' : ` instead of ${quotedUnlessPlain(was)}`;
-    return [
-      destroys(
-        path,
-        `its resources are destroyed after ${quotedUnlessPlain(value)} without activity${instead}${says}`,
-      ),
-    ];
-  }
-  if (mayBecome !== undefined && isSooner(mayBecome, was)) {
-    const message = `its resources may be destroyed after ${quotedUnlessPlain(mayBecome)} without activity instead of ${quotedUnlessPlain(String(was))}: ${inheritable?.from ?? 'its project'} says so, and whether the workspace keeps its own duration is not known`;
-    return [destroys(['projectId'], message)];
-  }
-  return value === null ? [] : withoutTime(context, value);
-}
-
-/** A time that goes may have been later than the one that the service computes from the duration. */
-function withoutTime({ desired, live, record }: WorkspaceComparison, remaining: string): Risk[] {
-  const recorded = canonicalTime(record?.fields[time]);
-  const found = canonicalTime(live?.spec[time]);
-  const goes = desired[time] === null || (desired[time] === undefined && record?.fields[time] !== undefined);
-  if (!goes || typeof found !== 'string' || found !== recorded) return [];
-  return [
-    destroys(
-      [time],
-      `its resources are destroyed after ${remaining} without activity, and no longer at ${found}`,
-    ),
-  ];
-}
-
-function unknown(unread: string, inheritable: Inheritable | undefined): Risk {
-  const from = inheritable?.from ?? 'its project';
-  return destroys(
-    ['projectId'],
-    `its resources may be destroyed after some time without activity: ${from}, which decides it, could not be read (${unread})`,
-  );
-}
-
-function isSooner(after: string, before: string | undefined): boolean {
-  return before === undefined || hours(after) < hours(before);
-}
-
-/** 0 for a text that is no duration: what is not understood counts as sooner. */
-function hours(text: string): number {
-  const count = Number.parseInt(text, 10);
-  return Number.isNaN(count) ? 0 : count * (text.endsWith('d') ? 24 : 1);
-}
-
-/** What the workspace inherits afterwards, as far as it is known: the plan shows what of it is new. */
+/** What the workspace inherits after the plan, as far as it is known: the plan shows the values that are new. */
 export function inheritedAfter(context: WorkspaceComparison): Pick<PreparedSpecs, 'inherited'> {
   const { inheritable, live } = context;
   const after = durationAfter(context);

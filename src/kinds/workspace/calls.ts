@@ -1,7 +1,7 @@
 /**
  * Makes the calls for a change of a workspace. Pure. A create sends the ownership tag in its one POST, so that the workspace is
- * never without it (rule 20). A delete is the service's safe delete; only a removal request with `force` skips it. Our own lock
- * is removed first, never anyone else's (rule 18).
+ * never without it. A delete is the service's safe delete; only a removal request with `force` skips it. Our own lock
+ * is removed first, never anyone else's.
  */
 import { asTags, type Tags } from '../../api/workspaces/tag-bindings.ts';
 import {
@@ -47,22 +47,25 @@ export function calls(change: Change, context: WorkspaceContext): PlannedCalls {
   }
 }
 
-// Makes the calls that create a workspace: one POST with claim, birth mark and the tags of its TagBindings document, so that
-// the workspace is never without its claim (rule 20); then the calls that need an existing workspace, the lock last.
-
+/**
+ * The calls that create a workspace: one POST with ownership tag, creator mark and the tags of its TagBindings document; then the
+ * calls that need an existing workspace, the lock last.
+ */
 function createCalls({ address, fields }: Change, context: WorkspaceContext): Call[] {
-  const { desired, dialect, target, stack, claim } = context;
+  const { desired, dialect, target, stack, ownershipTag } = context;
   const attributes = {
     name: address.name,
     'source-name': creatorMarkOf(stack),
-    ...ownSharing(address, context),
+    ...privateState(address, context),
     ...createAttributes(desired, dialect),
   };
-  const claimText =
-    claim === undefined ? undefined : ownershipTagValue(formatOwnershipTag(claim), context.stackId);
+  const tagText =
+    ownershipTag === undefined
+      ? undefined
+      : ownershipTagValue(formatOwnershipTag(ownershipTag), context.stackId);
   const relationships = {
     ...projectRelationship(desired.projectId),
-    'tag-bindings': tagBindingList(declaredTags(address, context), claimText),
+    'tag-bindings': tagBindingList(declaredTags(address, context), tagText),
     ...flatTags(context),
   };
   const create: Call = {
@@ -96,7 +99,7 @@ function flatTags(context: WorkspaceContext): JsonObject {
  * Administrators of a self-hosted service can let new workspaces share their state with everyone (wire/workspaces 5.4).
  * Consumers could not be written then, so a create with declared consumers turns it off.
  */
-function ownSharing(address: Address, { peer }: WorkspaceContext): JsonObject {
+function privateState(address: Address, { peer }: WorkspaceContext): JsonObject {
   const consumers = peer({ ...address, kind: 'RemoteStateConsumers' }).desired;
   return consumers === undefined ? {} : { 'global-remote-state': false };
 }
@@ -120,23 +123,20 @@ function appInstallationCall(address: Address, context: WorkspaceContext): Call 
   });
 }
 
-// Makes the calls that delete or release a workspace. A delete is the service's safe delete, which checks for managed
-// resources; only a tombstone with `force` skips it. Our own lock is removed first, never anyone else's (rule 18).
-
-/** A delete without the service's own check is a right of owners, unless the organization gives it to more. */
+/** Only owners may delete without the service's own check, unless the organization allows it to others. */
 const refusalHints = {
   403: 'where the setting "allow-force-delete-workspaces" of the organization is off, only its owners may delete by force: turn that setting on, apply with the token of an owner, or ask for "remove: safe"',
 };
 
 /**
- * Where the service has no safe delete, and the target allows it, a plain one: the number of resources is looked at just before
- * it (rules 29, 48). 404 is no success: this service also answers it to a token that may not delete, and a resource that counts as deleted
- * loses its record in the ledger.
+ * If the service has no safe delete, and the target allows it, a plain one: the number of resources is read just before it. 404
+ * is no success: this service also returns it to a token that may not delete, and a resource that counts as deleted loses its
+ * record in the ledger.
  */
 function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls {
   const shape = { suffix: 'delete', order: callOrder.remove, success: [204] };
   if (context.remove === 'force') {
-    // A service without that right deletes plainly, as in any other case.
+    // A service without a safe delete has no right to force a delete: `can-destroy` is enough.
     const permission = context.live?.facts.hasSafeDelete === false ? 'can-destroy' : 'can-force-delete';
     const how = { method: 'DELETE', permission, refusalHints } as const;
     return relying([workspaceCall(address, context, { ...shape, ...how })]);
@@ -158,14 +158,14 @@ function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls 
 }
 
 /**
- * Removes our own lock, then the claim; everything else stays. The lock comes first: if the release is interrupted in between,
- * the workspace is still ours, and the next plan continues.
+ * Removes our own lock, then the ownership tag; everything else stays. The lock comes first: if the release is interrupted in
+ * between, the workspace is still ours, and the next plan continues.
  */
 function releaseCalls(address: Address, context: WorkspaceContext): PlannedCalls {
-  const isClaimed = context.live !== undefined && shownOwnershipTag(context.live.witness) !== undefined;
-  const relationships = isClaimed ? { 'tag-bindings': withOwnershipTag(context) } : {};
+  const isOwnedByTag = context.live !== undefined && shownOwnershipTag(context.live.evidence) !== undefined;
+  const relationships = isOwnedByTag ? { 'tag-bindings': withOwnershipTag(context) } : {};
   const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
-  const patch = isClaimed
+  const patch = isOwnedByTag
     ? patchCall(address, context, { attributes: {}, relationships, reliesOn: ['direct'] })
     : undefined;
   const release = patch && unlock ? { ...patch, needs: [...patch.needs, unlock.id] } : patch;

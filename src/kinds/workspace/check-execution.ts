@@ -123,7 +123,7 @@ function checkPoolOverwrite(spec: WorkspaceSpec, isLiteral: boolean): ExecutionP
     {
       code: 'agent-pool-without-mode',
       path: ['settingOverwrites', 'agentPool'],
-      message: 'a workspace that inherits its execution mode cannot have an agent pool of its own',
+      message: 'a workspace that inherits its execution mode cannot have its own agent pool',
       fix: 'set "settingOverwrites.agentPool" to false, or add "executionMode"',
     },
   ];

@@ -6,7 +6,7 @@ import { parseMoment } from '../../compare/comparisons.ts';
 import { isJsonObject, type Json, type Path } from '../../model/json.ts';
 import type { CheckContext, ResourceProblem } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { DesiredResource } from '../../model/resource.ts';
+import { type DesiredResource, isLikeCreatorMark } from '../../model/resource.ts';
 import type { Dialect } from '../../model/stack.ts';
 import { hasPassed } from './auto-destroy.ts';
 import { checkExecution } from './check-execution.ts';
@@ -23,6 +23,7 @@ export function check(
     ...checkConnection(spec.vcsRepo),
     ...checkAutoDestroy(spec, now),
     ...checkTagNames(spec.tagNames),
+    ...checkSourceName(spec.sourceName),
     ...checkDirectory(spec.workingDirectory, dialect),
     ...checkVersion(spec.engineVersion),
     ...checkRetention(spec.dataRetentionPolicy, { dialect, url: target.url }),
@@ -57,7 +58,7 @@ function checkAutoDestroy(spec: WorkspaceSpec, now: number | undefined): Resourc
       code: 'bad-duration',
       severity: 'error',
       path: ['autoDestroyActivityDuration'],
-      message: `${quoted(duration)} is no duration that the service takes`,
+      message: `${quoted(duration)} is not a duration that the service accepts`,
       allowed: '1 to 9999, followed by "d" or "h"',
       fix: 'write it like "14d" or "36h"',
     });
@@ -68,7 +69,7 @@ function checkAutoDestroy(spec: WorkspaceSpec, now: number | undefined): Resourc
       code: 'bad-timestamp',
       severity: 'error',
       path: ['autoDestroyAt'],
-      message: `${quoted(time)} is no timestamp`,
+      message: `${quoted(time)} is not a timestamp`,
       allowed: 'ISO 8601 with a time zone',
       fix: 'write it like "2030-01-31T08:00:00Z"',
     });
@@ -83,6 +84,21 @@ function checkAutoDestroy(spec: WorkspaceSpec, now: number | undefined): Resourc
     });
   }
   return findings;
+}
+
+/** A declared creator mark would let the stack that it names delete the workspace. */
+function checkSourceName(name: WorkspaceSpec['sourceName']): ResourceProblem[] {
+  if (typeof name !== 'string' || !isLikeCreatorMark(name)) return [];
+  return [
+    {
+      code: 'creator-mark-declared',
+      severity: 'error',
+      path: ['sourceName'],
+      message: `${quoted(name)} is a creator mark, which names the stack that created a workspace; only trueup writes it`,
+      allowed: 'a name that does not begin with "trueup/"',
+      fix: 'remove this line: trueup writes the mark of this stack by itself when it creates the workspace',
+    },
+  ];
 }
 
 const TAG_NAME = /^[a-z0-9]([a-z0-9:_-]*[a-z0-9])?$/i;
@@ -107,7 +123,7 @@ function checkTagNames(names: WorkspaceSpec['tagNames']): ResourceProblem[] {
       code: 'bad-tag-name',
       severity: 'error' as const,
       path,
-      message: `${quoted(name)} is no flat tag`,
+      message: `${quoted(name)} is not a valid flat tag`,
       allowed: 'letters, digits, ":", "-" and "_", the first and the last a letter or a digit',
     };
   });
@@ -128,7 +144,7 @@ function checkDirectory(directory: WorkspaceSpec['workingDirectory'], dialect: D
   ];
 }
 
-/** Which releases there are is not known, and an administrator can add some: only the form is. */
+/** Only the form is checked: which releases exist is not known, and an administrator can add some. */
 const CONSTRAINT = /^(=|!=|>=|<=|>|<|~>)?\s*\d+(\.\d+)*(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
 
 function checkVersion(version: WorkspaceSpec['engineVersion']): ResourceProblem[] {
@@ -152,7 +168,7 @@ export const notOnHosted = {
   fix: 'remove "dataRetentionPolicy"',
 } as const;
 
-/** Some hosts are known offline to be the hosted edition; of others the plan asks. */
+/** Some hosts are known offline to be the hosted edition; for others, the plan asks the service. */
 function checkRetention(
   policy: WorkspaceSpec['dataRetentionPolicy'],
   { dialect, url }: { readonly dialect: Dialect; readonly url: string },
@@ -170,7 +186,7 @@ function checkDialect(spec: WorkspaceSpec, dialect: Dialect): ResourceProblem[] 
       severity: 'error',
       path: [name],
       side: 'key',
-      message: `${quoted(name)} is no field of the dialect ${quoted(dialect.name)}`,
+      message: `${quoted(name)} is not a field of the dialect ${quoted(dialect.name)}`,
       fix: `remove ${quoted(name)}, or set the "dialect" of the target if its service has the field`,
     }));
 }
@@ -215,12 +231,12 @@ function together(first: SetTrigger, other: SetTrigger): ResourceProblem {
     side: 'key',
     message: `${quoted(two)} must not be set together with ${quoted(one)}`,
     allowed: 'one of "triggerPrefixes", "triggerPatterns" and "vcsRepo.tagsRegex"',
-    fix: 'keep the one that shall start runs',
+    fix: 'keep the one that should start runs',
     related: { message: `${quoted(one)} is set here`, path: first.path },
   };
 }
 
-/** An absent field is fine: the service turns file triggers off by itself. null means the default, which is on. */
+/** An absent field is valid: the service turns file triggers off by itself. null means the default, which is on. */
 function fileTriggers(spec: WorkspaceSpec): ResourceProblem[] {
   if (spec.fileTriggersEnabled === undefined || spec.fileTriggersEnabled === false) return [];
   return [

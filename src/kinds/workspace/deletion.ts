@@ -1,6 +1,6 @@
 /**
- * Why the service will refuse to delete a workspace in its current state (wire/workspaces 2.6), what a plain delete would lose
- * (rule 48), and what a forced deletion overrides, which the plan shows so that it is approved.
+ * Why the service will refuse to delete a workspace in its current state (wire/workspaces 2.6), what a plain delete would lose,
+ * and what a forced deletion overrides, which the plan shows so that it is approved.
  */
 import { encodeBrackets } from '../../api/read-pages.ts';
 import { rightsOf, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
@@ -31,15 +31,15 @@ export function deletesUnguarded({ facts }: LiveWorkspace): boolean {
   return facts.hasSafeDelete === false;
 }
 
-const plainNotAllowed = 'the service has no safe delete, and its target does not say "deletes: plain"';
+const plainNotAllowed = 'the service has no safe delete, and the target does not set "deletes: plain"';
 
-/** Without a safe delete only what the target allows, and only what certainly manages nothing (rule 48). */
+/** Without a safe delete, only workspaces that certainly manage nothing may be deleted, and only if the target allows it. */
 function unsafe({ facts }: LiveWorkspace): string[] {
   if (facts.hasSafeDelete !== false) return [];
   if (facts.plainDeletes !== true) return [plainNotAllowed];
   if (typeof facts.resourceCount !== 'number')
     return [
-      'the service does not tell how many resources it manages, and has no safe delete that would look',
+      'the service does not report how many resources it manages, and has no safe delete that would check',
     ];
   return typeof facts.stateAtRisk === 'string'
     ? [`${facts.stateAtRisk}, and a plain delete would lose it`]
@@ -60,7 +60,7 @@ export function overridden(live: LiveWorkspace, record?: WorkspaceRecord): reado
 
 const overrides = (name: string) => ({ path: ['overrides', name], shape: 'scalar' }) as const;
 
-/** A tombstone with force stands above what its target does not allow, once somebody agreed to it (rule 48). */
+/** A removal request with `force` overrides the setting of its target, once that was approved. */
 function overriddenTarget({ facts }: LiveWorkspace): Overridden[] {
   if (facts.hasSafeDelete !== false || facts.plainDeletes === true) return [];
   return [{ field: { ...overrides('deletes'), after: 'plain' }, message: plainNotAllowed }];
@@ -71,7 +71,7 @@ function overriddenState({ facts }: LiveWorkspace): Overridden[] {
   const count = facts.resourceCount;
   const field = overrides('resources');
   if (typeof count !== 'number') {
-    const message = 'nobody can tell how many resources it manages, and it loses their state';
+    const message = 'the number of resources it manages is unknown, and it loses their state';
     return [{ field: { ...field, unknown: notReturned }, message }];
   }
   if (count === 0) return typeof facts.stateAtRisk === 'string' ? [lostState(facts.stateAtRisk)] : [];
@@ -83,7 +83,7 @@ function overriddenState({ facts }: LiveWorkspace): Overridden[] {
   ];
 }
 
-/** Where nobody but the states themselves tells (rule 48). */
+/** For a service that does not count resources: only the states show what would be lost. */
 function lostState(why: string): Overridden {
   return {
     field: { ...overrides('state'), unknown: notReturned },
@@ -94,18 +94,18 @@ function lostState(why: string): Overridden {
 function overriddenLock(live: LiveWorkspace, record: WorkspaceRecord | undefined): Overridden[] {
   if (!isForeign(live, record)) return [];
   const { lockedBy, lockedReason } = live.facts;
-  const holder = isJsonObject(lockedBy) ? `${lockedBy.type} ${lockedBy.id}` : 'nobody tells who';
+  const holder = isJsonObject(lockedBy) ? `${lockedBy.type} ${lockedBy.id}` : 'unknown';
   const field = { ...overrides('lock'), before: [holder, lockedReason ?? ''], shape: 'list' } as const;
   return [{ field, message: `it is locked${reasonSuffix(live)}, and not by this stack` }];
 }
 
-// Finds out what a plain delete of a workspace would lose. A service without a safe delete may also not count resources, and its
-// count is of the current state alone: so the states themselves are asked for (rule 48, wire/workspaces 4).
-
-/** A clause about the workspace; null when it has no state, or only ones that are said to hold nothing. */
+/**
+ * What a plain delete of a workspace would lose, as a clause; null when it has no state, or only empty ones. A service without a
+ * safe delete may not count resources, or count only those of the current state: so the states are read (wire/workspaces 4).
+ */
 export async function stateAtRisk(session: Session, item: WorkspaceItem): Promise<string | null> {
   if (rightsOf(item).rights?.['can-read-state-versions'] === false)
-    return 'this token may not see whether it has a state';
+    return 'this token may not read whether it has a state';
   const workspace = `filter[workspace][name]=${encodeURIComponent(item.name)}`;
   const organization = `filter[organization][name]=${encodeURIComponent(session.target.organization ?? '')}`;
   const paths = [
@@ -117,7 +117,7 @@ export async function stateAtRisk(session: Session, item: WorkspaceItem): Promis
     return whyKept('current', current) ?? whyKept('newest', newest);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    return `its states could not be looked at (${error.message})`;
+    return `its states could not be read (${error.message})`;
   }
 }
 
@@ -126,14 +126,14 @@ function whyKept(which: 'current' | 'newest', answer: Answer | undefined): strin
   if (answer?.status === 404) return null;
   const data = isJsonObject(answer?.body) ? answer.body['data'] : undefined;
   if (answer?.status !== 200 || data === undefined)
-    return `its ${which} state could not be looked at${answer === undefined ? '' : ` (${describeAnswer(answer)})`}`;
+    return `its ${which} state could not be read${answer === undefined ? '' : ` (${describeAnswer(answer)})`}`;
   const states = Array.isArray(data) ? (data as readonly Json[]) : data === null ? [] : [data];
   return states.every(isEmpty)
     ? null
-    : `its ${which} state holds resources, or the service does not tell what it holds`;
+    : `its ${which} state contains resources, or the service does not report its contents`;
 }
 
-/** A missing list of resources says nothing, and neither does one that is not made yet. */
+/** A missing or unfinished list of resources proves nothing. */
 function isEmpty(state: Json): boolean {
   const attributes = isJsonObject(state) ? state['attributes'] : undefined;
   if (!isJsonObject(attributes)) return false;

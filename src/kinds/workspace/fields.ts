@@ -34,7 +34,7 @@ export const fields: FieldTable = {
   assessmentsEnabled: off,
   autoApply: off,
   autoApplyRunTrigger: off,
-  // Null is a value here: none (rule 6).
+  // Null is a value here: none.
   autoDestroyAt: { compare: minute, default: null },
   autoDestroyActivityDuration: { compare: optionalText, default: null },
   engineVersion: verbatim,
@@ -50,10 +50,10 @@ export const fields: FieldTable = {
   projectId: verbatim,
   sshKeyId: { compare: optionalText, default: null },
   tagNames: { compare: set, default: [] },
-  // Only whether it is locked is compared: `prepare` removes the reason (rule 18).
+  // Only whether it is locked is compared: `prepare` removes the reason.
   lock: { compare: asText, default: null },
   dataRetentionPolicy: { compare: asText, default: null },
-  sourceName: { compare: scalar, createOnly: true, bearsBirthMark: true },
+  sourceName: { compare: scalar, createOnly: true, isCreatorMark: true },
   sourceUrl: { compare: scalar, createOnly: true },
   // `tags` and `remoteStateConsumers` are short for manifests of their own: no fields.
 } satisfies FieldsOf<WorkspaceSpec, 'remoteStateConsumers' | 'tags'>;
@@ -89,7 +89,7 @@ export const plainAttributes = [
 /** Free texts: an update clears them with "", as every real client does, because some services ignore null. */
 export const clearedTexts: ReadonlySet<string> = new Set(['description', 'workingDirectory']);
 
-/** Attributes of which only one may be sent (rule 13). */
+/** Attributes of which only one may be sent. */
 export const triggerLists = ['triggerPrefixes', 'triggerPatterns'] as const satisfies FieldNames;
 
 /** Attributes that only a create accepts. */

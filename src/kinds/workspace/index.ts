@@ -1,5 +1,4 @@
 /** The kind Workspace: one workspace of an organization, with all settings of its API. */
-
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
 import { workspaceNames } from '../../api/workspaces/workspace.ts';
 import { fieldsFromResponse } from './live-workspace.ts';
@@ -11,6 +10,7 @@ import { lostOwnershipTagMarks, ownModeMarks } from './limited-services.ts';
 import { lockMarks, recoverAnswer, released } from './lock.ts';
 import { derivedTriggerMarks } from './triggers.ts';
 import { blockers, deletesUnguarded, overridden } from './deletion.ts';
+import { readInheritable } from './predict.ts';
 import { prepare } from './prepare.ts';
 import { whyNotGone, read, readOne } from './read.ts';
 import { similarity, risk } from './risk.ts';
@@ -34,14 +34,15 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   check,
   read,
   readOne,
+  readInheritable,
   whyNotGone,
-  fieldsFromResponse: fieldsFromResponse,
+  fieldsFromResponse,
   recoverAnswer,
   prepare,
   calls,
   risk,
-  similarity: similarity,
-  blockers: blockers,
+  similarity,
+  blockers,
   overridden,
   deletesUnguarded,
   released,
@@ -51,6 +52,6 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
     ...derivedTriggerMarks(context),
     ...lostOwnershipTagMarks(context),
   }),
-  toManifest: toManifest,
+  toManifest,
   contentBesides: ({ facts: { direct = {} } }) => (Object.keys(direct).length === 0 ? {} : { tags: direct }),
 });

@@ -1,6 +1,6 @@
 /**
- * Services that lack something (rule 48): that do not answer some fields, never report whether an execution mode is a
- * workspace's own, or keep no ownership tags. The ledger remembers what a write has shown.
+ * Services that lack something: that do not return some fields, never report whether an execution mode is a
+ * workspace's own, or keep no ownership tags. The ledger records what a write has shown.
  */
 import { type Inherited, reportsInheritance } from '../../api/workspaces/organization.ts';
 import { asWorkspaceItem, poolOf, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
@@ -21,8 +21,8 @@ import {
 } from './workspace-types.ts';
 
 /**
- * Whether a mode that is said to be inherited is the workspace's own; undefined where nothing contradicts the service. A default
- * without a pool says nothing about pools.
+ * Whether a mode that the service reports as inherited is the workspace's own; undefined if nothing contradicts the service. A
+ * default without a pool says nothing about pools.
  */
 export function whoseMode(item: WorkspaceItem, inherited: Inherited): WorkspaceFacts['ownMode'] {
   const mode = item.attributes['execution-mode'];
@@ -32,7 +32,7 @@ export function whoseMode(item: WorkspaceItem, inherited: Inherited): WorkspaceF
   return mode !== inherited.mode || isOtherPool ? 'proved' : undefined;
 }
 
-/** Whether a workspace has the mode, or the pool, that was sent, and is said to inherit it. */
+/** Whether the service reports the mode, or the pool, that was just sent as inherited. */
 export function hidesOwnMode(
   item: WorkspaceItem,
   sent: { readonly mode?: Json | undefined; readonly pool?: Json | undefined },
@@ -44,7 +44,7 @@ export function hidesOwnMode(
 
 const ownModeMark = 'ownModeUntold';
 
-/** The ledger's mark that the service hides it; without an answer that shows it, the earlier mark, until the service tells. */
+/** The ledger's mark that the service hides own modes; without a response that shows it, the earlier mark, until the service reports one. */
 export function ownModeMarks({
   change,
   answers,
@@ -67,7 +67,7 @@ export function ownModeMarks({
   return isHidden ? { [ownModeMark]: true } : {};
 }
 
-/** Whether the answer to a reset of the mode still has the old one, which is not the default: nothing was reset. */
+/** Whether the response to a reset of the mode still has the old one, which is not the default: nothing was reset. */
 export function keepsOldMode(item: WorkspaceItem, { removes }: Pick<Call, 'removes'>): boolean {
   const old = removes?.['executionMode'];
   return old !== undefined && item.attributes['execution-mode'] === old;
@@ -81,7 +81,7 @@ export function prepareOwnMode({ desired, live, record }: WorkspaceComparison): 
   const mode = live?.facts.effectiveMode;
   if (live === undefined || typeof mode !== 'string') return asReturned;
   const { settingOverwrites } = desired;
-  // Whether the pool is its own, too, is not known: the manifest's word stands.
+  // It is not known whether the pool is the workspace's own, too: the declared value is assumed.
   const overwrites = settingOverwrites === undefined ? {} : { settingOverwrites: ownMode(settingOverwrites) };
   if (live.facts.ownMode === 'proved') return { live: overwrites, notes: [] };
   if (!hasMark(record) || live.spec.executionMode !== null || record?.fields.executionMode !== mode)
@@ -92,7 +92,7 @@ export function prepareOwnMode({ desired, live, record }: WorkspaceComparison): 
       agentPoolId: mode === 'agent' ? (live.facts.agentPool ?? null) : null,
       ...overwrites,
     },
-    // The beginning of the report says it for the whole service.
+    // The report says it once, for the whole service.
     notes: [],
   };
 }
@@ -103,48 +103,46 @@ function ownMode(declared: Json): Json {
     : declared;
 }
 
-// Services that keep no claims (rule 48): they have no tag bindings, or drop them without a word. The latter is seen after a write
-// of ours, and the ledger keeps it until the claim is seen.
+// Services that keep no ownership tags: they have no tag bindings, or silently drop them. The latter shows after a write, and the
+// ledger records it until the tag is seen.
 
-const lostClaimMark = 'claimLost';
+const lostTagMark = 'claimLost';
 
-/** The ledger's mark of a workspace whose claim was gone when it was read back. */
+/** The ledger's mark of a workspace whose ownership tag was missing when it was read back. */
 export function lostOwnershipTagMarks({
-  lostClaim,
+  lostTag,
   live,
   record,
 }: MarkContext<WorkspaceSpec, LiveWorkspace>): Readonly<Record<string, Json>> {
-  const isShown = live !== undefined && shownOwnershipTag(live.witness) !== undefined;
-  return lostClaim || (record?.marks?.[lostClaimMark] === true && !isShown) ? { [lostClaimMark]: true } : {};
+  const isShown = live !== undefined && shownOwnershipTag(live.evidence) !== undefined;
+  return lostTag || (record?.marks?.[lostTagMark] === true && !isShown) ? { [lostTagMark]: true } : {};
 }
 
 const fix =
-  'set "ownership: ledger" for the target: then the ledger alone says what is this stack\'s, and no other stack\'s claim is seen';
+  'set "ownership: ledger" for the target: then only the ledger records what this stack owns, and ownership tags of other stacks are not checked';
 
 export const noOwnershipTags = {
   code: 'no-claims',
   class: 'invalid',
-  message: 'the service has no tag bindings, so it cannot be seen there whose a workspace is',
+  message: 'the service has no tag bindings, so a workspace cannot show which stack owns it',
   fix,
 } as const;
 
-/** Why nothing can be planned where no claim of any stack is seen, and one that we wrote was not kept. */
+/** Why nothing can be planned if no ownership tag of any stack is seen, and one that this stack wrote was not kept. */
 export function lostOwnershipTags(
   resources: readonly LiveWorkspace[],
   records: ReadonlyMap<AddressText, WorkspaceRecord>,
 ): LiveSet['refused'] {
   const live = new Set(resources.map(({ id }) => id));
-  const lost = [...records.values()].find(({ id, marks }) => marks?.[lostClaimMark] === true && live.has(id));
+  const lost = [...records.values()].find(({ id, marks }) => marks?.[lostTagMark] === true && live.has(id));
   const message =
-    'the service does not keep claims: one that this stack wrote was gone when it was read back';
+    'the service does not keep ownership tags: one that this stack wrote was missing when it was read back';
   return lost && { ...noOwnershipTags, message };
 }
 
-// Declared fields that the service does not answer (rules 12, 48).
-
 type Request = Pick<ReadRequest<WorkspaceSpec>, 'declared'>;
 
-/** Those of resources that exist, whose drift cannot be seen. */
+/** Declared fields of existing resources that the service does not return: their drift cannot be seen. */
 export function invisibleFields({ declared }: Request, resources: readonly LiveWorkspace[]): string[] {
   const live = new Map(
     resources.map((resource) => [formatAddress(resource.address), resource.spec] as const),
@@ -159,7 +157,7 @@ export function invisibleFields({ declared }: Request, resources: readonly LiveW
   return [...new Set(unseen)];
 }
 
-/** Declared fields that no workspace of the organization is answered with. */
+/** Declared fields that the service returns for no workspace of the organization. */
 export function lackingFields({ declared }: Request, resources: readonly LiveWorkspace[]): string[] {
   if (resources.length === 0) return [];
   const answered = new Set(resources.flatMap(({ spec }) => Object.keys(spec)));
@@ -168,7 +166,7 @@ export function lackingFields({ declared }: Request, resources: readonly LiveWor
   return [...wanted].filter((name) => isLiveField(name) && isLacking(name)).toSorted();
 }
 
-/** Not those with requests of their own, which are read only where they matter, and not what a creation alone takes. */
+/** Fields of the document; not the retention policy, which is read separately, and not fields that only a creation accepts. */
 const hasOwnAnswer = new Set(
   Object.entries(fields).flatMap(([name, { createOnly }]) =>
     createOnly || name === 'dataRetentionPolicy' ? [] : name,

@@ -1,7 +1,6 @@
 /**
- * Converts a workspace document, of a read or of the answer to a write, to a live workspace in the shape of a manifest. A field
- * that the service does not answer is left out, never guessed (rule 12); an inherited setting is `null`, whatever its effective
- * value.
+ * Converts a workspace document, of a read or of the response to a write, to a live workspace in the shape of a manifest. A field
+ * that the service does not return is left out, never guessed; an inherited setting is `null`, whatever its effective value.
  */
 import type { Inherited } from '../../api/workspaces/organization.ts';
 import { type BoundTags, ownershipFromTag } from '../../api/workspaces/tag-bindings.ts';
@@ -47,30 +46,27 @@ interface ReadWorkspace {
   readonly tags?: BoundTags | undefined;
   /** null: none; undefined: not read */
   readonly retention?: RetentionPolicy | null | undefined;
-  /** what the target says of deletes */
+  /** as the target sets it */
   readonly deletes?: Target['deletes'];
-  /** undefined: not looked at */
+  /** undefined: not checked */
   readonly stateAtRisk?: string | null | undefined;
   /** another workspace has a flat tag in upper case */
   readonly keepsTagCase?: boolean;
   readonly fileTriggersDerived?: WorkspaceFacts['fileTriggersDerived'] | undefined;
-  /** what it would inherit, and so whether its mode is its own; absent where the service's own word counts */
+  /** what it would inherit, which shows whether its mode is its own; absent if the service reports that reliably */
   readonly inherited?: Inherited | undefined;
 }
 
 export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorkspace {
   const { item, tags, retention, deletes, stateAtRisk, inherited, keepsTagCase, fileTriggersDerived } = read;
   const ownMode = inherited === undefined ? undefined : whoseMode(item, inherited);
-  const spec = withoutFields(
-    liveSpec(item, { tellsOwnMode: ownMode !== 'proved' }),
-    fieldsOutside(read.dialect),
-  );
+  const spec = withoutFields(liveSpec(item, ownMode !== 'proved'), fieldsOutside(read.dialect));
   const facts = liveFacts(item);
   return {
     address,
     id: item.id,
     spec: { ...spec, ...(retention === undefined ? {} : { dataRetentionPolicy: retention }) },
-    witness: ownershipOf(item, tags),
+    evidence: ownershipOf(item, tags),
     inherited: inheritedValues(spec, facts),
     facts: {
       ...facts,
@@ -90,22 +86,22 @@ function withoutFields(spec: LiveSpec, names: readonly string[]): LiveSpec {
   return Object.fromEntries(Object.entries(spec).filter(([name]) => !names.includes(name)));
 }
 
-/** Services keep flat tags in lower case, unless one is answered otherwise. */
+/** Services store flat tags in lower case, unless they return one with an upper case letter. */
 export function hasUpperCaseTag({ attributes }: WorkspaceItem): boolean {
   return textsOf(attributes['tag-names']).some((name) => name !== name.toLowerCase());
 }
 
-/** Clients tell it by this right, which a service with a safe delete names to everyone (wire/workspaces 4). */
+/** A service with a safe delete reports this right to every token (wire/workspaces 4). */
 export function lacksSafeDelete({ attributes: { permissions } }: WorkspaceItem): boolean {
   return isJsonObject(permissions) && permissions['can-force-delete'] === undefined;
 }
 
 function ownershipOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): OwnershipEvidence {
   const source = attributes['source-name'];
-  const bornOf = typeof source === 'string' ? stackOfCreatorMark(source) : undefined;
+  const creatorStack = typeof source === 'string' ? stackOfCreatorMark(source) : undefined;
   return {
     ...ownershipFromTag(tags),
-    ...(bornOf === undefined ? {} : { bornOf }),
+    ...(creatorStack === undefined ? {} : { creatorStack }),
   };
 }
 
@@ -140,9 +136,9 @@ function inheritedValues(
   };
 }
 
-function tagFacts({ direct, claim }: BoundTags): WorkspaceFacts {
-  const claims = claim !== undefined && !claim.inherited ? 1 : 0;
-  return { direct, tagCount: Object.keys(direct).length + claims };
+function tagFacts({ direct, ownershipTag }: BoundTags): WorkspaceFacts {
+  const ownershipTags = ownershipTag !== undefined && !ownershipTag.inherited ? 1 : 0;
+  return { direct, tagCount: Object.keys(direct).length + ownershipTags };
 }
 
 /** Fields that are attributes, each with its wire name. */
@@ -162,12 +158,12 @@ const forms: ReadonlyMap<string, 'text' | 'list' | 'boolean' | 'object'> = new M
   ['vcs-repo', 'object'],
 ]);
 
-/** Why a document cannot be understood, as a clause: an attribute of it has another form. */
+/** Why a document cannot be understood, as a clause: an attribute has the wrong type. */
 export function misshapen({ attributes }: WorkspaceItem): string | undefined {
   for (const [name, wanted] of forms) {
     const value = attributes[name] ?? null;
     const found = value === null ? wanted : formOf(value);
-    if (found !== wanted) return `its ${quoted(name)} is answered as ${found}, and should be ${wanted}`;
+    if (found !== wanted) return `its ${quoted(name)} is of type ${found}, not ${wanted}`;
   }
   return undefined;
 }
@@ -178,10 +174,7 @@ function formOf(value: Json): string {
 }
 
 /** The spec from the document alone, without fields that have endpoints of their own. */
-function liveSpec(
-  item: WorkspaceItem,
-  told: { readonly tellsOwnMode: boolean } = { tellsOwnMode: true },
-): LiveSpec {
+function liveSpec(item: WorkspaceItem, reportsOwnMode = true): LiveSpec {
   const { attributes, name } = item;
   const { locked } = attributes;
   const plain = answeredAttributes.flatMap(([field, wireName]) => {
@@ -193,7 +186,7 @@ function liveSpec(
   return {
     name,
     ...Object.fromEntries(plain),
-    ...liveExecution(item, told),
+    ...liveExecution(item, reportsOwnMode),
     ...liveRepository(attributes['vcs-repo']),
     ...(project === null ? {} : { projectId: project }),
     sshKeyId: relatedId(item, 'ssh-key'),
@@ -203,9 +196,9 @@ function liveSpec(
 }
 
 /** `setting-overwrites` true means "own value" (wire/workspaces 1.5.1); in services without it nothing is inherited. */
-function liveExecution(item: WorkspaceItem, { tellsOwnMode }: { readonly tellsOwnMode: boolean }): LiveSpec {
+function liveExecution(item: WorkspaceItem, reportsOwnMode: boolean): LiveSpec {
   const mode = item.attributes['execution-mode'];
-  const overwrites = tellsOwnMode ? item.attributes['setting-overwrites'] : undefined;
+  const overwrites = reportsOwnMode ? item.attributes['setting-overwrites'] : undefined;
   const owns = (setting: string) => !isJsonObject(overwrites) || overwrites[setting] !== false;
   const executionMode = owns('execution-mode') ? mode : null;
   const ownPool = executionMode === 'agent' && owns('agent-pool');
@@ -223,7 +216,7 @@ function liveRepository(repository: Json | undefined): LiveSpec {
   return { vcsRepo: isJsonObject(repository) ? repositoryFields(repository) : null };
 }
 
-/** A repository has one connection: with an OAuth token there is no app installation, even if the service does not answer that. */
+/** A repository has one connection: with an OAuth token there is no app installation, even if the service does not return that field. */
 function repositoryFields(repository: JsonObject): RepositoryFields {
   const orNull = (name: string) => repository[name] ?? null;
   const isKnown = 'vcs-app-installation-id' in repository || orNull('oauth-token-id') !== null;
@@ -237,16 +230,18 @@ function repositoryFields(repository: JsonObject): RepositoryFields {
   };
 }
 
-// Reads the workspace from the answer to a write. For each call only the fields count that it may have written, because an
-// earlier answer does not show what a later call does. Locks and retention policies are verified elsewhere (rules 12, 18, 40).
-
+/**
+ * The workspace in the response to a write. For each call only the fields count that it may have written, because an earlier
+ * response does not show what a later call does. Locks and retention policies are verified elsewhere.
+ */
 export function fieldsFromResponse(call: Call, { body }: Answer): ReturnedFields | undefined {
   const item = asWorkspaceItem(memberOf(body, 'data'));
   if (item === undefined) return undefined;
   const isOwnMode = hidesOwnMode(item, sentIn(call)) || keepsOldMode(item, call);
-  const told = liveSpec(item, { tellsOwnMode: !isOwnMode });
-  const { tagNames } = told;
-  const spec = tagNames === undefined ? told : { ...told, tagNames: spelledAs(sentTags(call), tagNames) };
+  const returned = liveSpec(item, !isOwnMode);
+  const { tagNames } = returned;
+  const spec =
+    tagNames === undefined ? returned : { ...returned, tagNames: spelledAs(sentTags(call), tagNames) };
   const isDerived = showsDerived(item, call);
   const about = writtenBy(call).filter(
     (name) => isOwnValue(name, spec, item) && !(isDerived && name === 'fileTriggersEnabled'),
@@ -277,7 +272,7 @@ function sentTags({ body }: Call): string[] {
   });
 }
 
-/** Fields with endpoints of their own, or that are no attributes. */
+/** Fields with separate endpoints, or that are no attributes. */
 const notVerifiable = new Set(['sshKeyId', 'tagNames', 'lock', 'dataRetentionPolicy', 'operations']);
 const documentFields = Object.keys(fields).filter((name) => !notVerifiable.has(name));
 
@@ -310,7 +305,7 @@ function createdFields(body: Call['body']): readonly string[] {
   return tags !== undefined ? [...written, 'tagNames'] : written;
 }
 
-/** Whether the answered value is the workspace's own: a time may be computed from a duration, a duration inherited from the project. */
+/** Whether the returned value is the workspace's own: a time may be computed from a duration, a duration inherited from the project. */
 function isOwnValue(name: string, spec: LiveSpec, { attributes }: WorkspaceItem): boolean {
   const hasDuration = (spec.autoDestroyActivityDuration ?? null) !== null;
   if (name === 'autoDestroyAt') return !hasDuration;

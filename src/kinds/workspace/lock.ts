@@ -1,12 +1,13 @@
 /**
  * Decides whether a lock is ours. It is ours only if the ledger says that we took it, it is still held, and holder and reason are
- * unchanged, as far as the service shows them. Otherwise somebody may have replaced our lock by another one (rules 18).
+ * unchanged, as far as the service shows them. Otherwise somebody may have replaced our lock by another one.
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import { isJsonObject, type Json, memberOf, sameJson } from '../../model/json.ts';
 import type { MarkContext, CallOwner, Session } from '../../model/kind.ts';
 import type { Answer } from '../../model/http.ts';
+import { otherLockNote } from '../../model/passing-notes.ts';
 import { quoted } from '../../model/quoted.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
 import type { WorkspaceSpec } from './schema.ts';
@@ -44,12 +45,12 @@ function whoseLock(
   ];
   if (evidence.includes('another')) return 'theirs';
   if (evidence.includes('same')) return 'ours';
-  // A service that shows neither holder nor reason, then as now, leaves the ledger as the only witness.
+  // A service that shows neither holder nor reason, then as now, leaves the ledger as the only evidence.
   const isHidden = [facts.lockedBy, lockedBy].every((holder) => (holder ?? null) === null);
   return isHidden && isUnchanged(facts.lockedReason, lockedReason) ? 'ours' : 'unknown';
 }
 
-/** Whether the service shows the same reason as when the lock was taken, or none both times; some leave out an empty one. */
+/** Whether the service shows the same reason as when the lock was taken, or none both times; some services omit an empty one. */
 function isUnchanged(live: Json | undefined, recorded: Json | undefined): boolean {
   return recorded !== undefined && (live ?? '') === (recorded ?? '');
 }
@@ -73,7 +74,7 @@ function compareEvidence(live: Json | undefined, recorded: Json | undefined): 's
   return live === '' ? 'unknown' : 'same';
 }
 
-/** A note about a lock that is not proved to be ours, if it was to be removed: it stays, and the change goes on. */
+/** A note about a lock that should be removed but is not proved to be ours: it stays, and the change continues. */
 export function foreignLockNotes(
   live: LiveWorkspace,
   record: WorkspaceRecord | undefined,
@@ -83,8 +84,8 @@ export function foreignLockNotes(
   const { locked } = record?.marks ?? {};
   const wasWanted = isRemoval || isJsonObject(record?.fields.lock) || locked === true;
   const owner =
-    whoseLock(live, record) === 'unknown' ? 'nothing proves that this stack did it' : 'not by this stack';
-  return wasWanted ? [`it is locked${reasonSuffix(live)}, and ${owner}: the lock is left alone`] : [];
+    whoseLock(live, record) === 'unknown' ? 'nothing proves that this stack locked it' : 'not by this stack';
+  return wasWanted ? [otherLockNote(`it is locked${reasonSuffix(live)}, and ${owner}`)] : [];
 }
 
 /** ` ("frozen")`; empty where no reason is known. */
@@ -93,7 +94,7 @@ export function reasonSuffix({ facts }: LiveWorkspace): string {
   return typeof reason === 'string' && reason !== '' ? ` (${quoted(reason)})` : '';
 }
 
-/** The ledger marks of our lock, as the service answered it; empty once the lock is no longer ours. */
+/** The ledger marks of our lock, as the service returned it; empty once the lock is no longer ours. */
 export function lockMarks({
   change,
   answers,
@@ -123,8 +124,8 @@ function itemIn({ body }: Answer): WorkspaceItem | undefined {
 }
 
 /**
- * Recovers the lost answer to our lock call: the workspace, if our token's user holds the lock with exactly the reason that
- * was sent. Undefined also where the service does not answer who our token's user is.
+ * Recovers the lost response to our lock call: the workspace, if our token's user holds the lock with exactly the reason that
+ * was sent. Undefined also if the service does not report who our token's user is.
  */
 export async function recoverAnswer(
   { reader }: Session,

@@ -1,6 +1,6 @@
 /**
- * Predicts which declared values the service refuses for sure, from what it answers about itself and its organization. Requests
- * are sent only if a manifest sets such a field. What cannot be read is not refused.
+ * Predicts which declared values the service will certainly refuse, from what it reports about itself and its organization.
+ * Requests are sent only if a manifest sets such a field. What cannot be read is not refused.
  */
 import {
   agentPools,
@@ -55,7 +55,7 @@ async function missingRetention(session: Session, spec: WorkspaceSpec): Promise<
     : [];
 }
 
-/** A pool that stays as it is needs no look at the list. */
+/** For an unchanged pool the list is not read. */
 async function foreignPool(
   session: Session,
   { agentPoolId: pool }: WorkspaceSpec,
@@ -69,13 +69,13 @@ async function foreignPool(
     {
       fields: ['agentPoolId'],
       code: 'foreign-agent-pool',
-      message: `the organization ${quoted(organization)} has no agent pool ${quoted(pool)}, as far as this token sees`,
+      message: `the organization ${quoted(organization)} has no agent pool ${quoted(pool)}, as far as this token can read`,
       fix: 'write the id of an agent pool of this organization, or let the token read its agent pools',
     },
   ];
 }
 
-/** Some services refuse a request with patterns that turns file triggers off; one after the other, they take both. */
+/** Some services refuse a request that sets patterns and turns file triggers off; in two requests, they accept both. */
 function idlePatterns(
   { dialect }: Session,
   { triggerPatterns: patterns, fileTriggersEnabled }: WorkspaceSpec,
@@ -90,16 +90,17 @@ function idlePatterns(
       fields: ['triggerPatterns'],
       code: 'two-triggers',
       message:
-        '"triggerPatterns" must not be set together with "fileTriggersEnabled: false", by which each push starts a run',
+        '"triggerPatterns" must not be set together with "fileTriggersEnabled: false", with which each push starts a run',
       fix: 'remove one of the two: patterns have no effect while file triggers are off',
     },
   ];
 }
 
-// Predicts that the service refuses health assessments because the workspace does not run remotely: by the mode that it has, or that
-// it comes to inherit. A mode in the manifest itself is checked offline.
-
-/** @param all of the organization: they show whether the service has assessments at all */
+/**
+ * Predicts that the service refuses health assessments because the workspace does not run remotely, by its current mode or the one
+ * that it will inherit. A mode in the manifest itself is checked offline.
+ * @param all of the organization: they show whether the service has assessments at all
+ */
 async function refusedAssessments(
   session: Session,
   spec: WorkspaceSpec,
@@ -110,12 +111,12 @@ async function refusedAssessments(
     all.some((one) => one.spec.assessmentsEnabled !== undefined) || (await isHosted(session)) === true;
   const mode = isKnown ? await modeAfter(session, spec, known) : undefined;
   if (mode === undefined || !refusesAssessments(mode, session.dialect)) return [];
-  // The organization's own setting needs no mode.
+  // Assessments that the organization enforces need no mode.
   if (await enforcesAssessments(session)) return [];
   return [{ fields: ['assessmentsEnabled', 'executionMode', 'projectId'], ...needsRemote(mode) }];
 }
 
-/** Undefined where it could not be read. */
+/** Undefined if it could not be read. */
 async function modeAfter(
   session: Session,
   spec: WorkspaceSpec,

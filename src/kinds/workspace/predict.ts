@@ -1,12 +1,13 @@
 /**
  * Predicts what a workspace will have after the plan besides its own settings: what it inherits from its project, and health
- * assessments that its organization enforces. Requests are sent only if a manifest may change the outcome (rules 13, 39).
+ * assessments that its organization enforces. Requests are sent only if a manifest may change the outcome.
  */
 import {
   enforcesAssessments,
   organizationMode,
   projectMode,
   readProject,
+  readProjectAgain,
 } from '../../api/workspaces/organization.ts';
 import { keptAssessments } from '../../api/workspaces/workspace-call.ts';
 import type { WorkspaceItem } from '../../api/workspaces/workspace.ts';
@@ -45,7 +46,7 @@ export function prepareAssessments({ desired, live, record, dialect }: Workspace
   };
 }
 
-/** The execution mode that it will have, its own or an inherited one. */
+/** The execution mode after the plan, own or inherited. */
 function modeAfter({ executionMode: mode }: WorkspaceFields, { facts }: LiveWorkspace): Json | undefined {
   return typeof mode === 'string' ? mode : facts.modeAfter;
 }
@@ -72,7 +73,7 @@ function wantsOff(spec: WorkspaceFields, record: WorkspaceRecord | undefined): b
 }
 
 // Reads what health assessments depend on outside of the workspace: whether its organization enforces them, and the execution
-// mode that it will inherit. Requests are sent only if a manifest may change the outcome (rule 13, wire/workspaces 5.4).
+// mode that it will inherit. Requests are sent only if a manifest may change the outcome (wire/workspaces 5.4).
 
 export interface WorkspaceReading {
   readonly item: WorkspaceItem;
@@ -83,7 +84,7 @@ export interface WorkspaceReading {
 
 type Request = ReadRequest<WorkspaceSpec>;
 
-/** The readings, those of workspaces with assessments with the facts that decide what becomes of these. */
+/** The readings; those of workspaces with assessments get the facts that decide whether these are kept. */
 export async function predictAssessments(
   session: Session,
   request: Request,
@@ -130,7 +131,7 @@ interface Sides {
   readonly live: LiveWorkspace;
 }
 
-/** The mode that it will inherit, if not the present one. Empty also where nobody asks: the manifest declares the assessments. */
+/** The mode that it will inherit, if not the current one. Empty also if it does not matter: the manifest declares the assessments. */
 async function modeToInherit(session: Session, sides: Sides): Promise<WorkspaceFacts> {
   const { spec, live } = sides;
   const project = spec.projectId ?? live.spec.projectId;
@@ -139,7 +140,7 @@ async function modeToInherit(session: Session, sides: Sides): Promise<WorkspaceF
   return isAsked && !isSame ? { modeAfter: (await projectMode(session, project)) ?? null } : {};
 }
 
-/** What the manifest says; else the default that a field gets which it says no more; else what is live. */
+/** Whether it will inherit its mode: by the manifest, else by the reset of a field that is no longer declared, else as it is live. */
 export function willInherit({ spec, recorded, live }: Sides): boolean {
   if (spec.executionMode !== undefined) return spec.executionMode === null;
   const own = spec.settingOverwrites?.executionMode;
@@ -148,10 +149,10 @@ export function willInherit({ spec, recorded, live }: Sides): boolean {
   return isReset || live.spec.settingOverwrites?.executionMode === false;
 }
 
-// Predicts which settings a new workspace will not have: its organization may enforce health assessments. So the plan can say it before the creation (rules 39, 40); other deviations show in the answer to the
-// creation. Requests are sent only if a manifest declares something else.
-
-/** For each declared workspace that is not in `live`: sentences about settings that it will not have. */
+/**
+ * For each declared workspace that is not in `live`: sentences about settings that it will not have, because its organization
+ * enforces health assessments. Other deviations show in the response to the creation.
+ */
 export async function predictCreations(
   session: Session,
   { declared, record }: ReadRequest<WorkspaceSpec>,
@@ -197,7 +198,7 @@ export async function predictInherited(
         const found = find(one);
         if (!mayChange(session, one.spec, { live: found, record: record(one.address) })) return [];
         const id = one.spec.projectId ?? found?.spec.projectId;
-        // Without a workspace to show it, a service that does not list its projects may hide the named one.
+        // If there is no workspace yet, a service that does not list its projects may still have the named one.
         const mayHave = hasProjects || (live.length === 0 && id !== undefined);
         const given = await inheritableFrom(session, id, {
           hasProjects: mayHave,
@@ -233,7 +234,7 @@ function mayChange({ dialect }: Session, spec: WorkspaceSpec, { live, record }: 
   );
 }
 
-/** Undefined where the service has no projects. */
+/** Undefined if the service has no projects. */
 async function inheritableFrom(
   session: Session,
   id: string | undefined,
@@ -244,10 +245,30 @@ async function inheritableFrom(
     return hasProjects ? unreadable(id, 'the service does not list its projects') : undefined;
   }
   if ('unread' in project) return unreadable(id, project.unread);
-  // Of a new workspace the mode of the whole organization is no news.
+  // For a new workspace, the mode of the whole organization is not shown as inherited.
   const mode = project.mode ?? (isNew ? undefined : await organizationMode(session));
   return {
     from: `project ${quoted(project.name)} (${project.id})`,
+    id: project.id,
+    values: {
+      autoDestroyActivityDuration: project.duration,
+      ...(mode === undefined ? {} : { executionMode: mode }),
+    },
+  };
+}
+
+/** The current values of the project, or of its organization for a project without an execution mode. */
+export async function readInheritable(session: Session, planned: Inheritable): Promise<Inheritable> {
+  const { id = '', from, values } = planned;
+  const alone = await readProjectAgain(session, id);
+  // A service may have the list of projects only.
+  const project = 'unread' in alone ? await readProject(session, id) : alone;
+  if (project === 'none') return { from, values: {}, unread: 'the service does not list its projects' };
+  if ('unread' in project) return { from, values: {}, unread: project.unread };
+  const isAsked = values['executionMode'] !== undefined;
+  const mode = project.mode ?? (isAsked ? await organizationMode(session) : undefined);
+  return {
+    ...planned,
     values: {
       autoDestroyActivityDuration: project.duration,
       ...(mode === undefined ? {} : { executionMode: mode }),

@@ -1,5 +1,5 @@
 /**
- * Prepares both sides for comparison where the declared and the answered values cannot be compared directly: any lock fulfils a
+ * Prepares both sides for comparison if the declared and the returned values cannot be compared directly: any lock fulfils a
  * declared one, and a new connection of a repository replaces the other one.
  */
 import { formatAddress } from '../../model/address.ts';
@@ -13,7 +13,8 @@ import { foreignLockNotes, holdsLock } from './lock.ts';
 import { prepareDerivedTriggers, prepareTriggers } from './triggers.ts';
 import { prepareOwnMode } from './limited-services.ts';
 import { prepareAssessments } from './predict.ts';
-import { expiredTime, inheritedAfter, prepareAutoDestroy, scheduledDestroys } from './auto-destroy.ts';
+import { expiredTime, inheritedAfter, prepareAutoDestroy } from './auto-destroy.ts';
+import { scheduledDestroys } from './scheduled-destroys.ts';
 import type {
   LiveSpec,
   PreparedWorkspace,
@@ -23,21 +24,27 @@ import type {
 } from './workspace-types.ts';
 
 export function prepare(context: WorkspaceComparison): PreparedSpecs<PreparedWorkspace> {
-  const { desired, live } = context;
+  const { desired, live, planned = live } = context;
   const lock = prepareLock(context);
   const triggers = prepareTriggers(context);
+  const autoDestroy = prepareAutoDestroy(context);
   const adjusted = [
     prepareAssessments(context),
-    prepareAutoDestroy(context),
+    autoDestroy,
     prepareOwnMode(context),
     prepareDerivedTriggers(context, triggers.desired),
   ];
-  const wanted: PreparedWorkspace = { ...desired, ...lock.desired, ...triggers.desired };
+  const wanted: PreparedWorkspace = {
+    ...desired,
+    ...lock.desired,
+    ...triggers.desired,
+    ...autoDestroy.desired,
+  };
   return {
     desired: {
       ...wanted,
       ...replacedConnection(wanted.vcsRepo, live?.spec.vcsRepo),
-      ...removedPool(wanted, live?.spec),
+      ...removedPool(wanted, planned?.spec),
     },
     ...(live === undefined
       ? {}
@@ -66,7 +73,7 @@ interface PreparedLock {
   readonly notes: readonly string[];
 }
 
-/** Rule 18: a declared lock is fulfilled by anyone's; `lock: null` removes only our own. */
+/** A declared lock is fulfilled by anyone's; `lock: null` removes only our own. */
 function prepareLock({ desired, live, record }: WorkspaceComparison): PreparedLock {
   const asIs = { desired: {}, live: {}, notes: [] };
   const held = live?.spec.lock;
@@ -77,7 +84,7 @@ function prepareLock({ desired, live, record }: WorkspaceComparison): PreparedLo
   return { ...asIs, live: { lock: null }, notes };
 }
 
-/** Where the service keeps flat tags in lower case, they are the declared ones in another spelling. */
+/** If the service stores flat tags in lower case, shows them in the declared spelling. */
 function respelledTags({ desired, live, planned }: WorkspaceComparison): WorkspaceFields {
   const { tagNames } = live?.spec ?? {};
   const keepsCase = [live, planned].some((seen) => seen?.facts.keepsTagCase === true);
@@ -100,7 +107,9 @@ function replacedConnection(
   return replaces ? { vcsRepo: { ...declared, [other]: null } } : {};
 }
 
-/** Shows the agent pool that goes with its mode as a change, too: whoever takes the live mode over needs both. */
+/**
+ * Shows the agent pool that is removed with its mode as a change, too: to restore the live mode, both are needed. The plan decides.
+ */
 function removedPool({ executionMode, agentPoolId }: PreparedWorkspace, live?: LiveSpec): PreparedWorkspace {
   const leavesAgents = executionMode !== undefined && executionMode !== 'agent';
   const hasPool = live?.executionMode === 'agent' && isSet(live.agentPoolId);
@@ -111,7 +120,7 @@ function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null;
 }
 
-/** The claim may have to be written together with all other tags: unread ones would be erased. */
+/** The ownership tag may have to be written together with all other tags: unread ones would be erased. */
 function unreadTags({ address, live, place }: WorkspaceComparison): Diagnostic[] {
   if (live === undefined || live.facts.direct !== undefined) return [];
   return [
@@ -119,24 +128,24 @@ function unreadTags({ address, live, place }: WorkspaceComparison): Diagnostic[]
       code: 'tags-unread',
       severity: 'error',
       class: 'incomplete',
-      message: `the tag bindings of ${quoted(formatAddress(address))} could not be read, so nothing about it can be decided`,
+      message: `the tag bindings of ${quoted(formatAddress(address))} could not be read, so no change of it can be planned`,
       ...(place === undefined ? {} : { place }),
       fix: 'let the token read the tag bindings of the workspace',
     },
   ];
 }
 
-/** Rule 21: a workspace with the maximum number of tags cannot be claimed. */
+/** A workspace with the maximum number of tags cannot get an ownership tag. */
 function noRoomForOwnershipTag({ address, live, place }: WorkspaceComparison): Diagnostic[] {
   const count = live?.facts.tagCount;
-  const claimed = live?.witness.claim !== undefined && !live.witness.claim.inherited;
-  if (claimed || typeof count !== 'number' || count < maxTags) return [];
+  const tagged = live?.evidence.ownershipTag !== undefined && !live.evidence.ownershipTag.inherited;
+  if (tagged || typeof count !== 'number' || count < maxTags) return [];
   return [
     {
       code: 'no-room-for-claim',
       severity: 'error',
       class: 'conflict',
-      message: `${quoted(formatAddress(address))} has ${count} tag bindings, as many as the service allows, so there is no room for the claim`,
+      message: `${quoted(formatAddress(address))} has ${count} tag bindings, as many as the service allows, so there is no room for the ownership tag`,
       ...(place === undefined ? {} : { place }),
       fix: 'remove one of its tag bindings in the service first',
     },
@@ -154,7 +163,7 @@ function incompleteRepository({ address, desired, live, place }: WorkspaceCompar
       code: 'vcs-repo-incomplete',
       severity: 'error',
       class: 'invalid',
-      message: `${quoted(formatAddress(address))} has no repository yet, and its vcsRepo does not say enough to add one`,
+      message: `${quoted(formatAddress(address))} has no repository yet, and its vcsRepo is incomplete, so none can be added`,
       ...(place === undefined ? {} : { place }),
       found: `vcsRepo with ${Object.keys(repository).join(', ')}`,
       fix: 'give vcsRepo.identifier and vcsRepo.oauthTokenId (or vcsRepo.vcsAppInstallationId)',

@@ -1,6 +1,6 @@
 /**
  * Reads the workspaces of an organization: the shared list, and details that it does not include, only for workspaces that
- * concern the stack (rules 8, 9).
+ * concern the stack.
  */
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
 import { memberOf } from '../../model/json.ts';
@@ -39,12 +39,12 @@ import type { LiveWorkspace } from './workspace-types.ts';
 
 type Request = ReadRequest<WorkspaceSpec>;
 
-/** @throws WireError when the service cannot be reached; all its answers are values of the set */
+/** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
 export async function read(session: Session, request: Request): Promise<LiveSet<LiveWorkspace>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
-  const needsClaims = reliesOnOwnershipTags(session, request);
-  if (list.keepsTags === false && needsClaims) return { ...noResources, refused: noOwnershipTags };
+  const needsTags = reliesOnOwnershipTags(session, request);
+  if (list.keepsTags === false && needsTags) return { ...noResources, refused: noOwnershipTags };
   const missing = await readMissing(session, list, request);
   const ours = concernsStack(request);
   const items = [...list.items, ...missing.items];
@@ -64,8 +64,8 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   );
   const readings = await predictAssessments(session, request, details);
   const resources = readings.map(({ live }) => live);
-  const isKept = list.keepsTags ?? resources.some(({ witness }) => witness.claim !== undefined);
-  const refused = isKept || !needsClaims ? undefined : lostOwnershipTags(resources, request.records);
+  const isKept = list.keepsTags ?? resources.some(({ evidence }) => evidence.ownershipTag !== undefined);
+  const refused = isKept || !needsTags ? undefined : lostOwnershipTags(resources, request.records);
   if (refused !== undefined) return { ...noResources, refused };
   const lacking = lackingFields(request, resources);
   const predictedNotes = await predictCreations(session, request, resources);
@@ -91,11 +91,11 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     notes: [],
     limits: [...list.limits, ...limitsOf(readings, request), ...lacking.map(lackingField)],
     lacking,
-    ...(isKept ? {} : { unproven: true }),
+    ...(isKept ? {} : { unverified: true }),
   };
 }
 
-/** Whether the plan relies on claims; an export does not. */
+/** Whether the plan relies on ownership tags; an export does not. */
 function reliesOnOwnershipTags({ target }: Session, { undeclared }: Request): boolean {
   return target.ownership !== 'ledger' && undeclared === undefined;
 }
@@ -114,7 +114,7 @@ function limitsOf(readings: readonly WorkspaceReading[], { records }: Request): 
   ];
 }
 
-/** @throws WireError when the service answers neither the workspace nor that there is none */
+/** @throws WireError when the service returns neither the workspace nor "not found" */
 export async function readOne(
   session: Session,
   address: Address,
@@ -129,18 +129,18 @@ export async function readOne(
   const answer = await readRetention(session, found.item);
   if (answer.policy === undefined) throw unread({ method: 'GET', url: found.item.name }, answer.problem);
   const { deletes } = session.target;
-  const isLooked = action === 'delete' && lacksSafeDelete(found.item);
+  const checksState = action === 'delete' && lacksSafeDelete(found.item);
   return liveWorkspace(address, {
     ...found,
     dialect: session.dialect,
     retention: answer.policy,
     deletes,
-    stateAtRisk: isLooked ? await stateAtRisk(session, found.item) : undefined,
+    stateAtRisk: checksState ? await stateAtRisk(session, found.item) : undefined,
     inherited: reportsInheritance(found.item) ? await inheritedExecution(session, found.item) : undefined,
   });
 }
 
-/** @returns why a workspace whose id answers 404 is not certainly gone: it is still found by its name */
+/** @returns why a workspace whose id returns 404 may still exist: it is still found by its name */
 export async function whyNotGone(
   session: Session,
   { name }: Address,
@@ -148,12 +148,12 @@ export async function whyNotGone(
 ): Promise<string | undefined> {
   const named = await readWorkspace(session, name);
   if (named === undefined || named.id !== id) return undefined;
-  return `workspace ${quoted(name)} was not read: it is found by its name, and answers by its id that there is none`;
+  return `workspace ${quoted(name)} was not read: it is found by its name, but reading it by its id returns "not found"`;
 }
 
 /**
- * Reads recorded workspaces that the list lacks: a list can miss one that is renamed while it is read (rule 8). One that
- * cannot be read is not absent, unless another workspace has its name now (rule 39).
+ * Reads recorded workspaces that the list lacks: a list can miss one that is renamed while it is read. One that
+ * cannot be read is not absent, unless another workspace has its name now.
  */
 async function readMissing(session: Session, list: WorkspaceList, { records }: Request) {
   const missing = [...records].flatMap(([text, { id }]) =>
@@ -178,7 +178,7 @@ interface ReadById {
   readonly item?: WorkspaceItem;
   /** why it could not be read */
   readonly unread?: string;
-  /** where it is, if not in this target: then the ledger's record is about another place */
+  /** where it is, if not in this target: then the record was made for another place */
   readonly elsewhere?: string;
 }
 
@@ -194,7 +194,7 @@ async function readById(session: Session, id: string): Promise<ReadById> {
     return { elsewhere: `the workspace ${quoted(item.name)} (${id}) is ${where}` };
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    return { unread: `a workspace that the ledger knows was not read: ${error.message}` };
+    return { unread: `a workspace in the ledger could not be read: ${error.message}` };
   }
 }
 
@@ -208,7 +208,7 @@ function concernsStack({ declared, records, undeclared }: Request): (item: Works
 }
 
 /**
- * Whether a plan may delete a workspace plainly, so that its states are looked at: it is ours or recorded, not declared, and its
+ * Whether a plan may delete a workspace plainly, so that its states are read: it is ours or recorded, not declared, and its
  * service has no safe delete.
  */
 function mayBeRemoved({ target, stack }: Session, { declared, records, undeclared }: Request) {
@@ -224,8 +224,9 @@ function mayBeRemoved({ target, stack }: Session, { declared, records, undeclare
   return (item: WorkspaceItem, tags: BoundTags | undefined): boolean => {
     const isAllowed = target.deletes === 'plain' || forced.has(item.name);
     if (undeclared !== undefined || !isAllowed || !lacksSafeDelete(item)) return false;
-    const claim = tags?.claim === undefined ? undefined : parseOwnershipTag(tags.claim.text);
-    return !stays.has(item.name) && (ids.has(item.id) || claim?.stack === stack);
+    const ownershipTag =
+      tags?.ownershipTag === undefined ? undefined : parseOwnershipTag(tags.ownershipTag.text);
+    return !stays.has(item.name) && (ids.has(item.id) || ownershipTag?.stack === stack);
   };
 }
 
@@ -239,24 +240,23 @@ interface DetailsWanted {
 }
 
 /**
- * What the workspaces of the stack would inherit that are said to have no mode of their own. It is read only where it matters: for an
- * export, for a workspace whose mode the manifest or the ledger mentions, or once something shows that the service calls every mode
- * inherited.
+ * What workspaces that are reported without their own mode would inherit. It is read only if it matters: for an export, for a
+ * workspace whose mode the manifest or the ledger has, or once something shows that the service reports every mode as inherited.
  */
 function inheritedBy(session: Session, items: readonly WorkspaceItem[], request: Request) {
   const { declared, records, undeclared } = request;
-  const isHidden = callsAllInherited(items) || [...records.values()].some(hasMark);
+  const isHidden = reportsAllInherited(items) || [...records.values()].some(hasMark);
   const named = new Set(
     declared.flatMap(({ address, metadata: { renamedFrom }, spec }) =>
       setsMode(spec) ? [address.name, renamedFrom ?? []].flat() : [],
     ),
   );
   const known = new Set([...records.values()].flatMap(({ id, fields }) => (setsMode(fields) ? id : [])));
-  const isTold = items.some(
+  const isReported = items.some(
     ({ attributes }) => memberOf(attributes['setting-overwrites'], 'execution-mode') === true,
   );
   return async (item: WorkspaceItem): Promise<Inherited | undefined> => {
-    if (isTold || !reportsInheritance(item)) return undefined;
+    if (isReported || !reportsInheritance(item)) return undefined;
     const isAsked = isHidden || undeclared !== undefined || named.has(item.name) || known.has(item.id);
     return isAsked ? inheritedExecution(session, item) : undefined;
   };
@@ -266,8 +266,8 @@ function setsMode({ executionMode, agentPoolId, settingOverwrites }: Spec): bool
   return [executionMode, agentPoolId, settingOverwrites].some((value) => value !== undefined);
 }
 
-/** Whether two workspaces of one project are said to inherit different modes, which cannot be true of both. */
-function callsAllInherited(items: readonly WorkspaceItem[]): boolean {
+/** Whether the service reports different inherited modes for two workspaces of one project, which cannot be true of both. */
+function reportsAllInherited(items: readonly WorkspaceItem[]): boolean {
   const byProject = Map.groupBy(items.filter(reportsInheritance), (item) => relatedId(item, 'project'));
   return [...byProject.values()].some(
     (some) => new Set(some.map(({ attributes }) => attributes['execution-mode'])).size > 1,
@@ -280,7 +280,7 @@ async function readDetails(
   { item, ours, removable, inherited, ofService }: DetailsWanted,
 ): Promise<WorkspaceReading> {
   const address = { kind: 'Workspace', target: session.target.name, name: item.name };
-  const tagged = list.hasTags || ours || list.claimed.has(item.id);
+  const tagged = list.hasTags || ours || list.tagged.has(item.id);
   const [tags, retention] = await Promise.all([
     tagged ? list.tagsOf(item) : undefined,
     ours ? readRetention(session, item) : undefined,

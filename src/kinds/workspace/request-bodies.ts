@@ -23,7 +23,7 @@ export interface ChangedField {
   readonly members: JsonObject;
 }
 
-/** By the name of a field, or `name` and `claim`, which are the planner's own fields. */
+/** By the name of a field, or by `name` and `claim` (the ownership tag), which are fields of the planner. */
 export type ChangedFields = Pick<
   ReadonlyMap<keyof WorkspaceFields | 'name' | 'claim', ChangedField>,
   'get' | 'has'
@@ -47,9 +47,6 @@ export function changedFields(changes: readonly FieldChange[]): ChangedFields {
   return changed;
 }
 
-// Makes the attributes of a create and of an update. An update holds only what changes, and settings that the service would
-// misinterpret if they were sent alone.
-
 /** All declared values but null: null means the service's default, which an absent attribute gets. */
 export function createAttributes(desired: PreparedWorkspace, dialect: Dialect): JsonObject {
   const attributes: Record<string, Json> = {};
@@ -70,7 +67,7 @@ export function createAttributes(desired: PreparedWorkspace, dialect: Dialect): 
   return { ...attributes, ...ownAutoDestroy(desired.autoDestroyActivityDuration, dialect) };
 }
 
-/** Source: wire/workspaces 5.4; rule 13. */
+/** Source: wire/workspaces 5.4. */
 export function updateAttributes(changed: ChangedFields, context: WorkspaceContext): JsonObject {
   const { desired, dialect } = context;
   const attributes: Record<string, Json> = {};
@@ -152,9 +149,9 @@ function inWireNames(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [kebabCase(name), value]));
 }
 
-// What an update sends of the triggers. A service clears the others when one is set; one that has parts of the API only may refuse an
-// emptied list beside an expression for tags, ignore an emptied expression, or keep a list (rule 48). There the list of patterns goes
-// first, and what may still be there afterwards gets an update of its own, which is sent only if it still is.
+// The triggers in an update. A service clears the others when one is set. A limited service may refuse an emptied list together with
+// a tags regex, ignore an emptied regex, or keep a list. For such a service the list of patterns is emptied first, and whatever may
+// remain afterwards gets another update, which is sent only if it does remain.
 
 type TriggerList = (typeof triggerLists)[number];
 
@@ -189,7 +186,7 @@ function triggerAttributes(changed: ChangedFields, context: WorkspaceContext): J
   return list === undefined ? {} : { [kebabCase(list)]: changed.get(list)?.after ?? [] };
 }
 
-/** Another update, which empties a list. */
+/** A separate update that empties a list. */
 export interface ClearingUpdate {
   readonly attributes: JsonObject;
   /** the fields that are as declared only after it */
@@ -207,7 +204,7 @@ export function clearingUpdates(
   const done = [listInUpdate(triggers, context), isFirst ? 'triggerPatterns' : undefined];
   const left = triggers.emptied.filter((name) => !done.includes(name));
   const patterns = changed.get('triggerPatterns')?.after ?? context.live?.spec.triggerPatterns;
-  // An emptied list of patterns removes an expression, too.
+  // An emptied list of patterns removes a tags regex, too.
   const regex = triggers.regex === 'emptied' && !isFilled(patterns) ? ['vcsRepo'] : [];
   const writes = [...left, ...regex];
   const [list = 'triggerPatterns'] = left;

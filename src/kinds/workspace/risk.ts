@@ -46,7 +46,7 @@ function sharing(before: WorkspaceFields | undefined, after: WorkspaceFields | u
 
 /**
  * The repository, then what distinguishes workspaces of the same repository: deleting one and creating the other is likely a
- * rename (rule 26). Undefined without a repository, because then nothing identifies the workspace.
+ * rename. Undefined without a repository, because then nothing identifies the workspace.
  */
 export function similarity({ vcsRepo, workingDirectory }: WorkspaceFields): readonly string[] | undefined {
   const { identifier, branch }: RepositoryFields = isJsonObject(vcsRepo) ? vcsRepo : {};

@@ -1,6 +1,6 @@
 /**
  * The schema of a Workspace's spec: the source of its type and of the JSON Schema for editors. A field admits `null` only if
- * the service's default is a fixed value (rule 6).
+ * the service's default is a fixed value.
  */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/nullable.ts';
@@ -43,7 +43,7 @@ const executionFields = {
       Type.Boolean({
         deprecated: true,
         description:
-          'Deprecated by the API: use executionMode, which this is folded into: true is "remote", false is "local". Not allowed together with executionMode. null: true.',
+          'Deprecated by the API: use executionMode, which this is converted to: true is "remote", false is "local". Not allowed together with executionMode. null: true.',
       }),
     ),
   ),
@@ -53,12 +53,12 @@ const executionFields = {
         executionMode: Type.Optional(
           Type.Boolean({
             description:
-              'true: the workspace has an execution mode of its own, which executionMode must give. false: it inherits.',
+              'true: the workspace has its own execution mode, which executionMode must set. false: it inherits.',
           }),
         ),
         agentPool: Type.Optional(
           Type.Boolean({
-            description: 'true: the workspace has an agent pool of its own. false: it inherits.',
+            description: 'true: the workspace has its own agent pool. false: it inherits.',
           }),
         ),
       },
@@ -79,7 +79,7 @@ const vcsRepo = Type.Optional(
         identifier: Type.Optional(
           Type.String({
             minLength: 1,
-            description: 'The repository, ":org/:repo" or what the VCS provider has in its place.',
+            description: 'The repository: ":org/:repo", or the format of the VCS provider.',
             examples: ['acme/network'],
           }),
         ),
@@ -191,14 +191,13 @@ const sourceFields = {
     Type.String({
       minLength: 1,
       description:
-        'Name of the client that the workspace was created by. Set at creation and never again. Left out: "trueup/<stack>", by which the stack knows later what it created.',
+        'Name of the client that created the workspace. Set only at creation. Left out: "trueup/<stack>", the creator mark that shows which stack created it.',
     }),
   ),
   sourceUrl: Type.Optional(
     Type.String({
       minLength: 1,
-      description:
-        'URL of that client or of what the workspace was made for. Set at creation and never again.',
+      description: 'URL of that client, or of what the workspace was created for. Set only at creation.',
     }),
   ),
 };
@@ -231,7 +230,7 @@ const neighbourFields = {
         {
           reason: Type.Optional(
             Type.String({
-              description: 'Told to those who look at the lock. Sent when trueup locks, never compared.',
+              description: 'Shown to users who see the lock. Sent when trueup locks, never compared.',
             }),
           ),
         },
@@ -251,7 +250,10 @@ const neighbourFields = {
             Type.Integer({ minimum: 1, description: 'Delete backing data older than this many days.' }),
           ),
           dontDelete: Type.Optional(
-            Type.Boolean({ enum: [true], description: 'Keep all data, whatever the organization says.' }),
+            Type.Boolean({
+              enum: [true],
+              description: 'Keep all data, whatever the policy of the organization.',
+            }),
           ),
         },
         {
@@ -259,7 +261,7 @@ const neighbourFields = {
           minProperties: 1,
           maxProperties: 1,
           description:
-            'What becomes of old data; one of its two fields. Only the self-hosted service has it, so it is refused on the hosted one. null: as the organization says.',
+            'How long old data is kept; one of its two fields. Only the self-hosted service has it, so it is refused on the hosted one. null: the policy of the organization.',
         },
       ),
     ),

@@ -1,6 +1,6 @@
 /**
- * The fields with endpoints of their own: SSH key, flat tags, data retention, lock. Makes their calls, and reads the retention
- * policy where the workspace has one of its own (wire/workspaces 1.5.10, 2.5).
+ * The fields with separate endpoints: SSH key, flat tags, data retention, lock. Makes their calls, and reads the retention
+ * policy if the workspace has its own (wire/workspaces 1.5.10, 2.5).
  */
 import { callOrder, flatTagList, workspaceBody, workspaceCall } from '../../api/workspaces/workspace-call.ts';
 import { relatedId, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
@@ -109,7 +109,7 @@ function retentionCall(address: Address, context: WorkspaceContext, policy: Json
 const noRetention =
   'the hosted edition of the service has no data retention policies: if this is one, remove "dataRetentionPolicy"';
 
-/** 409 means that somebody has locked it already, which fulfils the manifest (rule 18). */
+/** 409 means that somebody has locked it already, which fulfils the manifest. */
 function lockCall(address: Address, context: WorkspaceContext, lock: Json | undefined): Call | undefined {
   return workspaceCall(address, context, {
     suffix: 'lock',
@@ -128,7 +128,7 @@ function lockBody(lock: Json | undefined): JsonObject {
   return { reason: memberOf(lock, 'reason') ?? '' };
 }
 
-/** Only for a lock of our own. @param order position among the calls of the target, before a delete or not */
+/** Only for our own lock. @param order position among the calls of the target, before a delete or not */
 export function unlockCall(
   address: Address,
   context: WorkspaceContext,
@@ -146,8 +146,8 @@ export function unlockCall(
   });
 }
 
-// Reads and writes the data retention policy of a workspace. The document has a link only to a policy of its own. Without one,
-// the endpoint would answer the organization's policy, so it is not read then (wire/workspaces 1.5.10, 2.5).
+// Reads and writes the data retention policy of a workspace. The document links only to the workspace's own policy. Without one,
+// the endpoint would return the policy of the organization, so it is not read then (wire/workspaces 1.5.10, 2.5).
 
 const DELETE_OLDER = 'data-retention-policy-delete-olders';
 const DONT_DELETE = 'data-retention-policy-dont-deletes';

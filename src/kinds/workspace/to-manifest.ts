@@ -1,6 +1,6 @@
 /**
- * Exports a live workspace to a manifest. A decision that the service answers in several fields is written once; values that
- * follow from the clock, from the project or from somebody's lock are left out.
+ * Exports a live workspace to a manifest. A setting that the service returns in several fields is written once; values that
+ * depend on the clock, on the project or on a lock are left out.
  */
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -21,7 +21,7 @@ export function toManifest(live: LiveWorkspace, defaults: WorkspaceFields): Desc
   return { spec: Object.fromEntries(Object.entries(spec).filter(hasValue)), remarks };
 }
 
-/** The mode that is seen, where it is not known whether it is inherited: without it, another workspace would lose its agents. */
+/** The current mode, if it is unknown whether it is inherited: without it, a workspace made from the export could lose its agents. */
 function unknownModeNote({ facts }: LiveWorkspace): ManifestFields {
   const { ownMode, effectiveMode: mode, agentPool: pool } = facts;
   if (ownMode !== 'unknown' || mode === undefined) return {};
@@ -31,7 +31,7 @@ function unknownModeNote({ facts }: LiveWorkspace): ManifestFields {
 function unknownModeRemark({ facts }: LiveWorkspace): string[] {
   return facts.ownMode === 'unknown'
     ? [
-        'The service calls its execution mode inherited, and the default could not be read: the mode is written as it was seen.',
+        'The service reports its execution mode as inherited, and the default could not be read: the current mode is written here.',
       ]
     : [];
 }
@@ -42,7 +42,7 @@ function hasValue(entry: [string, Json | undefined]): entry is [string, Json] {
   return entry[1] !== undefined;
 }
 
-/** Mode and pool show by themselves whether they are inherited, except for an inherited pool with an own mode. */
+/** Mode and pool already show whether they are inherited, except for an inherited pool with an own mode. */
 function overwritesToManifest(
   { executionMode, agentPoolId, settingOverwrites }: LiveSpec,
   defaults: WorkspaceFields,
@@ -61,7 +61,7 @@ function autoDestroyToManifest({ facts }: LiveWorkspace, spec: ManifestFields): 
   return (duration ?? null) === null ? { autoDestroyAt } : { autoDestroyActivityDuration: duration };
 }
 
-/** A lock is not exported: its holder will remove it, and the manifest would lock the workspace again (rule 18). */
+/** A lock is not exported: its holder will remove it, and the manifest would lock the workspace again. */
 function lockToManifest(live: Json | undefined, byDefault: Json | undefined): ManifestFields {
   if (!isJsonObject(live)) return { lock: live };
   return { lock: isJsonObject(byDefault) ? byDefault : undefined };

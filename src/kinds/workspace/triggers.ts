@@ -34,11 +34,11 @@ const fileTriggers = 'fileTriggersEnabled';
 
 export function prepareTriggers(context: WorkspaceComparison): PreparedTriggers {
   const cleared = clearedTriggers(context);
-  const own = besideRegex(context);
-  return { ...own, desired: { ...cleared.desired, ...own.desired }, notes: cleared.notes };
+  const regex = prepareTagsRegex(context);
+  return { ...regex, desired: { ...cleared.desired, ...regex.desired }, notes: cleared.notes };
 }
 
-function besideRegex(context: WorkspaceComparison): Pick<PreparedTriggers, 'desired' | 'problems'> {
+function prepareTagsRegex(context: WorkspaceComparison): Pick<PreparedTriggers, 'desired' | 'problems'> {
   const { desired, live, record } = context;
   if (!hasTagsRegex(context)) return { desired: {}, problems: [] };
   if (desired[fileTriggers] !== undefined)
@@ -52,7 +52,7 @@ function besideRegex(context: WorkspaceComparison): Pick<PreparedTriggers, 'desi
 const triggers = [...triggerLists, 'tagsRegex'] as const;
 type TriggerField = (typeof triggers)[number];
 
-/** Setting one of the three makes the service clear the others, which the plan shows as a change (rule 13). */
+/** Setting one of the three makes the service clear the others, which the plan shows as a change. */
 function clearedTriggers(context: WorkspaceComparison): Pick<PreparedTriggers, 'desired' | 'notes'> {
   const named = setTrigger(context);
   if (named === undefined) return { desired: {}, notes: [] };
@@ -140,20 +140,20 @@ function contradiction({ address, place }: WorkspaceComparison): Diagnostic {
     code: 'regex-with-file-triggers',
     severity: 'error',
     class: 'invalid',
-    message: `${quoted(formatAddress(address))} shall have file triggers, and its repository has an expression for tags that the manifest does not mention`,
+    message: `${quoted(formatAddress(address))} declares file triggers, but its repository has a "tagsRegex" that the manifest does not declare`,
     ...(place === undefined ? {} : { place }),
     fix: 'declare "vcsRepo.tagsRegex: null", or "fileTriggersEnabled: false"',
   };
 }
 
-// Services that derive `fileTriggersEnabled` from the lists of triggers: it is true where one is filled, and cannot be set (rule 48).
-// An answer to a write of ours proves that, and the ledger keeps it. Then nothing is sent for a value that is no longer declared, and a
+// Services that derive `fileTriggersEnabled` from the lists of triggers: it is true if one is filled, and cannot be set. The
+// response to a write proves that, and the ledger records it. Then nothing is sent for a value that is no longer declared, and a
 // declared one that contradicts its lists is refused.
 
 const name = 'fileTriggersEnabled';
 const mark = 'fileTriggersDerived';
 
-/** Whether the file triggers of a workspace are as its lists are. */
+/** Whether the file triggers of a workspace are on exactly if one of its lists is filled. */
 function followsLists({ attributes }: WorkspaceItem): boolean {
   return attributes['file-triggers-enabled'] === hasLists(attributes);
 }
@@ -162,7 +162,7 @@ function hasLists(attributes: WorkspaceItem['attributes']): boolean {
   return isFilled(attributes['trigger-prefixes']) || isFilled(attributes['trigger-patterns']);
 }
 
-/** Whether they are off, and neither lists nor an expression for tags explain it: the API begins with true. */
+/** Whether file triggers are off although neither lists nor a tags regex explain it: the default of the API is on. */
 function isOffWithoutLists({ attributes }: WorkspaceItem): boolean {
   const regex = memberOf(attributes['vcs-repo'], 'tags-regex');
   return attributes['file-triggers-enabled'] === false && !hasLists(attributes) && !isFilled(regex);
@@ -188,7 +188,7 @@ function hasMark({ marks }: WorkspaceRecord): boolean {
   return marks?.[mark] === true;
 }
 
-/** The ledger's mark that an answer to a write of ours proved it; without an answer, the earlier mark while nothing contradicts it. */
+/** The ledger's mark that the response to a write proved it; without a response, the earlier mark while nothing contradicts it. */
 export function derivedTriggerMarks(
   context: MarkContext<WorkspaceSpec, LiveWorkspace>,
 ): Readonly<Record<string, Json>> {
@@ -221,7 +221,7 @@ function contradicts(
   return losesLists || (expected !== undefined && attributes['file-triggers-enabled'] !== expected);
 }
 
-/** A value that is no longer declared is not reset where that is known to be without effect. */
+/** A value that is no longer declared is not reset if that is known to have no effect. */
 export function prepareDerivedTriggers(
   { desired, live, planned, record }: WorkspaceComparison,
   prepared: PreparedWorkspace,
@@ -233,7 +233,7 @@ export function prepareDerivedTriggers(
     : asReturned;
 }
 
-/** What the reset of a value that was declared removes, for a service that may derive it. */
+/** The value that a reset removes, for a service that may derive it. */
 export function removedFileTriggers(
   before: Json | undefined,
   after: Json | undefined,
@@ -242,12 +242,12 @@ export function removedFileTriggers(
   return before === false && after === true && desired[name] === undefined ? { [name]: false } : {};
 }
 
-/** Whether the answer to such a reset shows that the value is derived, so that nothing else could be answered. */
+/** Whether the response to such a reset shows that the service derives the value. */
 export function showsDerived({ attributes }: WorkspaceItem, { removes }: Pick<Call, 'removes'>): boolean {
   return removes?.[name] === false && attributes['file-triggers-enabled'] === false && !hasLists(attributes);
 }
 
-/** A declared value that contradicts its lists, where the service derives it. */
+/** A declared value that contradicts its lists, if the service derives it. */
 export function refusedFileTriggers(
   desired: WorkspaceSpec,
   known: KnownWorkspace,
@@ -257,12 +257,12 @@ export function refusedFileTriggers(
   const lists = hasListsAfter({ desired, ...known });
   if (declared === undefined || (declared ?? true) === lists) return [];
   const far = evidence === 'proved' ? '' : ', as far as its workspaces show';
-  const beside = lists ? 'beside a list of triggers' : 'without a list of triggers';
+  const context = lists ? 'together with a list of triggers' : 'without a list of triggers';
   return [
     {
       fields: [name, 'triggerPatterns', 'triggerPrefixes', 'vcsRepo'],
       code: 'file-triggers-derived',
-      message: `${quoted(`${name}: ${String(declared)}`)} is not possible ${beside}: the service derives it from them${far}`,
+      message: `${quoted(`${name}: ${String(declared)}`)} is not possible ${context}: the service derives it from the lists of triggers${far}`,
       fix: lists
         ? `remove the list of triggers, or ${quoted(name)}`
         : `declare ${quoted('triggerPatterns')} or ${quoted('triggerPrefixes')}, or remove ${quoted(name)}`,

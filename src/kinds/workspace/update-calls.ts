@@ -1,6 +1,6 @@
 /**
- * Makes the calls that update a workspace: one sparse PATCH of what changes, and the calls of fields with endpoints of their
- * own. The claim is part of the PATCH, with all other direct tags, unless the service can add a single tag.
+ * Makes the calls that update a workspace: one sparse PATCH of what changes, and the calls of fields with separate endpoints.
+ * The ownership tag is part of the PATCH, with all other direct tags, unless the service can add a single tag.
  */
 import type { Address } from '../../model/address.ts';
 import { ownershipTagValue } from '../../model/resource.ts';
@@ -32,28 +32,28 @@ import type { WorkspaceContext } from './workspace-types.ts';
 
 export function updateCalls({ address, fields }: Change, context: WorkspaceContext): PlannedCalls {
   const changed = changedFields(fields);
-  const claim = writtenOwnershipTag(changed, context);
+  const ownershipTag = writtenOwnershipTag(changed, context);
   const relationships = {
     ...projectRelationship(changed.get('projectId')?.after),
-    ...(claim.replaces ? { 'tag-bindings': withOwnershipTag(context, claim.text) } : {}),
+    ...(ownershipTag.replaces ? { 'tag-bindings': withOwnershipTag(context, ownershipTag.text) } : {}),
   };
   const update = patchCall(address, context, {
     attributes: updateAttributes(changed, context),
     relationships,
-    ...(claim.replaces ? { reliesOn: ['direct'] } : {}),
+    ...(ownershipTag.replaces ? { reliesOn: ['direct'] } : {}),
   });
   const calls = [
     ...withClearingUpdates(address, changed, {
       context,
       update: update && { ...update, ...removedValues(changed, context) },
     }),
-    claim.adds ? addOwnershipTagCall(address, context, claim.text) : undefined,
+    ownershipTag.adds ? addOwnershipTagCall(address, context, ownershipTag.text) : undefined,
     ...neighbourCalls(address, changed, context),
   ];
   return relying(calls);
 }
 
-/** The update between those that clear triggers, where there are some. */
+/** The update, between those that clear triggers, if any. */
 function withClearingUpdates(
   address: Address,
   changed: ChangedFields,
@@ -107,12 +107,12 @@ function clearCall(
   });
 }
 
-/** What the update said of health assessments, which the one after it has to repeat. */
+/** The health assessments that the update sends, which the one after it has to repeat. */
 function repeatedIn(update: Call | undefined): JsonObject {
   const { data } = update?.body ?? {};
   const { attributes } = isCallObject(data) ? data : {};
-  const said = isCallObject(attributes) ? attributes['assessments-enabled'] : undefined;
-  return typeof said === 'boolean' ? { 'assessments-enabled': said } : {};
+  const sent = isCallObject(attributes) ? attributes['assessments-enabled'] : undefined;
+  return typeof sent === 'boolean' ? { 'assessments-enabled': sent } : {};
 }
 
 /** The calls that are made, and all facts that one of them relies on. */
@@ -123,17 +123,17 @@ export function relying(made: readonly (Call | undefined)[]): PlannedCalls {
 
 function removedValues(changed: ChangedFields, context: WorkspaceContext): Pick<Call, 'removes'> {
   const { before, after } = changed.get('fileTriggersEnabled') ?? {};
-  const isWeak = context.target.ownership === 'ledger';
+  const isLimited = context.target.ownership === 'ledger';
   const removes = {
     ...removedMode(changed, context),
-    ...(isWeak ? removedFileTriggers(before, after, context.desired) : {}),
+    ...(isLimited ? removedFileTriggers(before, after, context.desired) : {}),
   };
   return Object.keys(removes).length === 0 ? {} : { removes };
 }
 
 /**
- * The mode that a reset has to remove. Empty where the workspace may inherit the same one, and where the service says by itself whose
- * a mode is: its answer to the reset is the proof (rule 48).
+ * The mode that a reset has to remove. Empty if the workspace may inherit the same one, or if the service itself reports whether a
+ * mode is inherited: then its response to the reset is the proof.
  */
 function removedMode(changed: ChangedFields, { live }: WorkspaceContext): NonNullable<Call['removes']> {
   const { before, after } = changed.get('executionMode') ?? {};
@@ -160,13 +160,13 @@ function writtenOwnershipTag(
 }
 
 /**
- * All direct tags of the live workspace, with or without the claim, as a replacing write must send them.
+ * All direct tags of the live workspace, with or without the ownership tag, as a replacing write must send them.
  * @throws Error when they were not read: a bug; `prepare` refuses such a change, which would erase them
  */
-export function withOwnershipTag({ live }: WorkspaceContext, claim?: string): JsonObject {
+export function withOwnershipTag({ live }: WorkspaceContext, ownershipTag?: string): JsonObject {
   const direct = live?.facts.direct;
   if (direct === undefined) throw new Error('tag bindings cannot be replaced unread');
-  return tagBindingList(asTags(direct), claim);
+  return tagBindingList(asTags(direct), ownershipTag);
 }
 
 interface PatchDraft extends Pick<Call, 'reliesOn'> {
@@ -203,13 +203,13 @@ export function patchCall(
 function addOwnershipTagCall(
   address: Address,
   context: WorkspaceContext,
-  claim: string | undefined,
+  ownershipTag: string | undefined,
 ): Call | undefined {
   return workspaceCall(address, context, {
     suffix: 'claim',
     method: 'PATCH',
     below: ['tag-bindings'],
-    body: tagBindingList({}, claim),
+    body: tagBindingList({}, ownershipTag),
     order: callOrder.workspace,
     success: [200],
     permission: 'can-manage-tags',

@@ -12,7 +12,7 @@ export type WorkspaceFields = Named<WorkspaceSpec>;
 
 export type RepositoryFields = Named<NonNullable<WorkspaceSpec['vcsRepo']>>;
 
-/** The fields that the reader computes; all others are attributes as they were answered. */
+/** The fields that the reader computes; all others are attributes as they were returned. */
 type MadeByReader = {
   readonly agentPoolId?: string | null;
   readonly settingOverwrites?: { readonly executionMode: boolean; readonly agentPool: boolean };
@@ -33,7 +33,7 @@ export type LiveSpec = Omit<WorkspaceFields, keyof MadeByReader> & MadeByReader 
 /** Whether it is locked, by whom and why. */
 export type LockFacts = {
   readonly locked?: boolean;
-  /** a user, a team or a run; null where the service does not answer it */
+  /** a user, a team or a run; null if the service does not return it */
   readonly lockedBy?: { readonly type: Json; readonly id: Json } | null;
   readonly lockedReason?: Json;
 };
@@ -41,38 +41,38 @@ export type LockFacts = {
 export type WorkspaceFacts = LockFacts & {
   readonly resourceCount?: Json;
   readonly globalRemoteState?: boolean;
-  /** whether its duration is its project's; null: the service does not tell, as for a project without one */
+  /** whether it inherits its duration from its project; null: the service does not report it, as for a project without one */
   readonly inheritsAutoDestroy?: boolean | null;
-  /** what became of the last scheduled destroy, such as `destroyed` */
+  /** the result of the last scheduled destroy, such as `destroyed` */
   readonly autoDestroyStatus?: string;
-  /** the direct tags without the claim; absent where they were not read */
+  /** the direct tags without the ownership tag; absent if they were not read */
   readonly direct?: Tags;
-  /** number of direct tags, the claim included; the limit is ten */
+  /** number of direct tags, the ownership tag included; the limit is ten */
   readonly tagCount?: number;
-  /** as answered, which an update repeats; null where the service does not answer it */
+  /** as returned, which an update repeats; null if the service does not return it */
   readonly assessmentsEnabled?: Json;
   readonly assessmentsEnforced?: boolean;
-  /** false where the service has no safe delete; with `plainDeletes` the target allows another one (rule 48) */
+  /** false if the service has no safe delete; with `plainDeletes` the target allows a plain one */
   readonly hasSafeDelete?: false;
   readonly plainDeletes?: boolean;
-  /** why a plain delete may lose a state of it; null: there is none to lose; absent where nobody looked (rule 48) */
+  /** why a plain delete may lose a state of it; null: there is none to lose; absent if it was not checked */
   readonly stateAtRisk?: string | null;
   /** the effective execution mode and agent pool, the workspace's own or inherited */
   readonly effectiveMode?: string;
   readonly agentPool?: string;
   /**
-   * Where the service calls every mode inherited: `proved` if the mode is certainly the workspace's own, `unknown` if the default
-   * that it would inherit could not be read (rule 48)
+   * If the service reports every mode as inherited: `proved` if the mode is certainly the workspace's own, `unknown` if the default
+   * that it would inherit could not be read
    */
   readonly ownMode?: 'proved' | 'unknown';
-  /** that default, where it was read */
+  /** that default, if it was read */
   readonly inheritedMode?: string;
   /**
-   * The service derives `fileTriggersEnabled` from the lists of triggers: `proved` by an answer to a write of ours, `likely` if all
-   * workspaces look so (rule 48)
+   * The service derives `fileTriggersEnabled` from the lists of triggers: `proved` by the response to a write, `likely` if all
+   * workspaces match that
    */
   readonly fileTriggersDerived?: 'proved' | 'likely';
-  /** the service keeps upper and lower case of flat tags apart: some workspace has one in upper case */
+  /** the service stores flat tags case-sensitively: some workspace has one in upper case */
   readonly keepsTagCase?: true;
   /** the execution mode that it has, or will inherit after the plan; null: not known */
   readonly modeAfter?: string | null;
@@ -97,13 +97,12 @@ export interface KnownWorkspace {
 export type WorkspaceComparison = CompareContext<WorkspaceSpec, LiveWorkspace>;
 export type WorkspaceContext = CallContext<WorkspaceSpec, LiveWorkspace, PreparedWorkspace>;
 
-// Live values that replace the answered ones in the comparison, with notes about them.
-
+/** Live values that replace the returned ones in the comparison, with notes about them. */
 export interface PreparedLive {
-  /** by field; replaces the answered value */
+  /** by field */
   readonly live: WorkspaceFields;
   readonly notes: readonly string[];
 }
 
-/** No answered value is replaced. */
+/** No returned value is replaced. */
 export const asReturned: PreparedLive = { live: {}, notes: [] };

@@ -175,7 +175,7 @@ describe('The reviewer JWT', () => {
     expect(planned.calls[0]?.body).toHaveProperty('token_reviewer_jwt', '');
   });
 
-  it('is compared with the ledger where the service does not tell whether one is stored', () => {
+  it('is compared with the ledger where the service does not say whether one is stored', () => {
     const { token_reviewer_jwt_set: _, ...silent } = answered;
     const was = liveConfig(config().address, silent);
     const differing = (declared: Spec, recorded: Spec) =>

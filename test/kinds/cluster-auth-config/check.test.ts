@@ -72,7 +72,7 @@ const accepted: readonly [title: string, spec: Spec][] = [
 ];
 
 describe('Validating a config', () => {
-  it.each(told)('tells of %s', (_, spec, expected) => expect(findings(spec)).toEqual(expected));
+  it.each(told)('reports %s', (_, spec, expected) => expect(findings(spec)).toEqual(expected));
   it.each(accepted)('accepts %s', (_, spec) => expect(findings(spec)).toEqual([]));
 
   it('allows one name only', () => {
@@ -94,7 +94,7 @@ describe('A config without a CA certificate that may not use the one of its pod'
     ['openbao', none, ['error no-trust-anchor']],
     ['openbao', { ...none, pemKeys: [publicKey] }, ['error no-trust-anchor']],
     ['openbao', { ...none, clusterCaCert: '  ' }, ['error no-trust-anchor']],
-  ])('is judged as %s judges it (case %#)', (dialect, spec, expected) => {
+  ])('is checked as %s checks it (case %#)', (dialect, spec, expected) => {
     expect(findings(spec, knownDialect('cluster-auth', dialect))).toEqual(expected);
   });
 
@@ -117,7 +117,7 @@ describe('A config without a CA certificate, for the service behind "url: embedd
     ['vault', { pemKeys: [publicKey] }, ['error no-ca-cert']],
     ['openbao', { pemKeys: [publicKey] }, ['error no-ca-cert']],
     ['vault', { disableLocalCaJwt: true }, ['warning no-ca-cert']],
-  ])('is judged as the service in the dialect %s judges it, with %o', (dialect, spec, expected) => {
+  ])('is checked as the service in the dialect %s checks it, with %o', (dialect, spec, expected) => {
     const found = findings(
       { clusterCaCert: null, ...spec },
       knownDialect('cluster-auth', dialect),
@@ -151,7 +151,7 @@ describe('A key that the service may not take', () => {
         ['error invalid-pem-key pemKeys.1'],
       ],
     ]),
-  ])('is judged as %s judges it: %s', (dialect, _, pemKeys, expected) => {
+  ])('is checked as %s checks it: %s', (dialect, _, pemKeys, expected) => {
     expect(findings({ pemKeys }, knownDialect('cluster-auth', dialect))).toEqual(expected);
   });
 });
@@ -162,7 +162,7 @@ describe('A CA text that holds no certificate', () => {
     ['a public key', publicKey, ['warning unreadable-ca-cert clusterCaCert']],
     ['a block that is no base64', garbage.replace('AAAA', 'AAAAA'), ['error invalid-ca-cert clusterCaCert']],
     ['a bundle with one that can be read', `${garbage}\n${caCert}`, []],
-  ])('is told, for the service would take it: %s', (_, clusterCaCert, expected) => {
+  ])('is reported, for the service would take it: %s', (_, clusterCaCert, expected) => {
     expect(findings({ clusterCaCert })).toEqual(expected);
   });
 });

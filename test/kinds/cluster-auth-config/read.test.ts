@@ -44,7 +44,7 @@ describe('Reading the config of a mount', () => {
           disableIssValidation: true,
           issuer: '',
         },
-        witness: {},
+        evidence: {},
         facts: { reviewerJwtSet: true, repeated: {} },
       },
     ]);
@@ -97,8 +97,8 @@ describe('Reading the config of a mount', () => {
 
   it('refuses to go on, just before a write, with what is no config of this method', async () => {
     for (const [data, says] of [
-      [{ jwks_url: 'https://x' }, 'it has no host of a cluster'],
-      [{ ...four, pem_keys: [{ $secret: { env: 'X' } }] }, 'its "pem_keys" is no list of texts'],
+      [{ jwks_url: 'https://x' }, 'it has no "cluster_host"'],
+      [{ ...four, pem_keys: [{ $secret: { env: 'X' } }] }, 'its "pem_keys" is not a list of texts'],
     ] as const) {
       const { session, close } = await answering({ status: 200, body: { data } });
       await expect(kind.readOne(session, config.address)).rejects.toThrow(says);

@@ -43,9 +43,9 @@ describe('The risk of changing a config', () => {
     ],
     ['an issuer that nobody verifies', {}, { issuer: 'b' }, []],
     ['the same key spelt differently', { pemKeys: publicKey }, { pemKeys: [publicKey.trim()] }, []],
-  ])('tells of %s', (_, before, after, expected) => expect(effects(before, after)).toEqual(expected));
+  ])('reports %s', (_, before, after, expected) => expect(effects(before, after)).toEqual(expected));
 
-  it('tells of an unnamed issuer where the dialect has one that stands for it', () => {
+  it('reports an unnamed issuer where the dialect has one that means it', () => {
     const dialect = { defaultIssuer: 'cluster/serviceaccount' };
     expect(effects(verified, {}, dialect)).toEqual(['widens disableIssValidation']);
     expect(effects({}, verified, dialect)).toEqual(['narrows disableIssValidation']);

@@ -111,7 +111,7 @@ describe('The calls of a role', () => {
 });
 
 describe('The plan of a role', () => {
-  it('foresees that a live value which nobody declares will not fit the declared one', () => {
+  it('predicts that a live value which nobody declares will not fit the declared one', () => {
     expect(meet(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 3600 })).problems).toEqual([
       'ttl-over-maximum',
     ]);
@@ -123,7 +123,7 @@ describe('The plan of a role', () => {
     ).toEqual([]);
   });
 
-  it('has nothing against a live role that stands as declared, however odd', () => {
+  it('has nothing against a live role that is there as declared, however odd', () => {
     expect(meet(kind, role(), live({ token_type: 'batch', token_period: 60 })).problems).toEqual([]);
   });
 

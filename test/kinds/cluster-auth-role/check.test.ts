@@ -179,7 +179,7 @@ describe('Validating a role', () => {
     ]);
   });
 
-  it('has nothing to say about a tombstone', () => {
+  it('has nothing to say about a removal request', () => {
     expect(kind.check?.(declare(kind, 'r', {}, { remove: 'safe' }), others)).toEqual([]);
   });
 });
@@ -264,7 +264,7 @@ describe('What depends on the dialect', () => {
     ['openbao', 'a thousand names', { boundServiceAccountNames: names }, ['error too-many-texts']],
     ['openbao', 'nine hundred names', { boundServiceAccountNames: names.slice(100) }, []],
     ['vault', 'a thousand names', { boundServiceAccountNames: names }, []],
-  ])('is judged as %s judges it: %s', (dialect, _, spec, expected) => {
+  ])('is checked as %s checks it: %s', (dialect, _, spec, expected) => {
     const found = findings(spec, knownDialect('cluster-auth', dialect)).map((line) => line.trim());
     expect(found).toEqual(expected);
   });

@@ -9,19 +9,19 @@ import { recordedSelectors } from '../../support/server/cluster-auth/replay/vect
 
 describe('A namespace selector is refused', () => {
   it.each([
-    ['matchLabels: {}\n---\nmatchLabels: { team: a }\n', 'it holds several documents'],
-    ['matchLabels: {}\n--- # the second\n', 'it holds several documents'],
-    ['team=a', 'it is no LabelSelector in JSON or YAML'],
-    ['[a', 'it is no LabelSelector in JSON or YAML'],
-    ['[matchLabels]', 'it is no LabelSelector in JSON or YAML'],
+    ['matchLabels: {}\n---\nmatchLabels: { team: a }\n', 'it contains several documents'],
+    ['matchLabels: {}\n--- # the second\n', 'it contains several documents'],
+    ['team=a', 'it is not a LabelSelector in JSON or YAML'],
+    ['[a', 'it is not a LabelSelector in JSON or YAML'],
+    ['[matchLabels]', 'it is not a LabelSelector in JSON or YAML'],
     ['matchExpressions: [{ key: team, operator: Exists }]', 'it has matchExpressions'],
-    ['matchLabel: { team: a }', '"matchLabel" is no member of a LabelSelector'],
-    ['matchLabels: [team]', 'its matchLabels are no map of labels'],
-    ['matchLabels: { team: [true] }', 'the value of its label "team" is no text'],
-    ['!!binary aGk=', 'it is no LabelSelector in JSON or YAML'],
-    ['\t', 'it is no LabelSelector in JSON or YAML'],
-    ['# none\n \t', 'it is no LabelSelector in JSON or YAML'],
-    ['matchLabels: { team: a }\n\t', 'it is no LabelSelector in JSON or YAML'],
+    ['matchLabel: { team: a }', '"matchLabel" is not a field of a LabelSelector'],
+    ['matchLabels: [team]', 'its matchLabels are not a map of labels'],
+    ['matchLabels: { team: [true] }', 'the value of its label "team" is not a string'],
+    ['!!binary aGk=', 'it is not a LabelSelector in JSON or YAML'],
+    ['\t', 'it is not a LabelSelector in JSON or YAML'],
+    ['# none\n \t', 'it is not a LabelSelector in JSON or YAML'],
+    ['matchLabels: { team: a }\n\t', 'it is not a LabelSelector in JSON or YAML'],
   ])('when it is %j', (text, message) => {
     expect(selectorProblem(text)?.message).toContain(message);
   });

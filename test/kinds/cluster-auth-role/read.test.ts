@@ -92,7 +92,7 @@ describe('Reading the roles of a mount', () => {
     expect(mount.seen).toEqual([...questions('team/other'), expect.stringMatching(/team\/other\/role$/)]);
   });
 
-  it('is no look at all when the list is forbidden: what is there besides, nobody can tell', async () => {
+  it('is not a read at all when the list is forbidden: what is there besides, nobody can report', async () => {
     const { session, seen } = await canned((line) =>
       line.includes('list=true')
         ? { status: 403, body: { errors: ['permission denied'] } }
@@ -111,7 +111,7 @@ describe('Reading the roles of a mount', () => {
         : { status: 200, body: { data: plain } },
     );
     const set = await kind.read(session, wants([role('a')]));
-    expect(set).toMatchObject({ resources: [], unread: 'the list of roles holds no names' });
+    expect(set).toMatchObject({ resources: [], unread: 'the list of roles contains no names' });
     expect(seen).toHaveLength(1);
   });
 
@@ -129,7 +129,7 @@ describe('Reading the roles of a mount', () => {
     expect(seen).toEqual(['GET /v1/auth/cluster/role?list=true', 'GET /v1/auth/cluster/role/a']);
   });
 
-  it('asks a mount that fails to give any role for a few of them only, and tells one cause', async () => {
+  it('asks a mount that fails to give any role for a few of them only, and reports one cause', async () => {
     const names = Array.from({ length: 300 }, (_, n) => `r${n}`);
     const { session, seen } = await canned((line) =>
       line.includes('/role/')
@@ -138,7 +138,7 @@ describe('Reading the roles of a mount', () => {
     );
     const set = await kind.read(session, wants(names.map(role)));
     expect(set).toMatchObject({ resources: [], incomplete: [] });
-    expect(set.unread).toMatch(/fails to give any of its 300 roles: role "r\d+" was not read: .*boom$/);
+    expect(set.unread).toMatch(/could not read any of its 300 roles: role "r\d+" was not read: .*boom$/);
     expect(new Set(seen).size).toBeLessThan(20);
   });
 
@@ -157,7 +157,7 @@ describe('Reading the roles of a mount', () => {
     });
   };
 
-  it('leaves out a role that vanished since the list, and tells of one that is forbidden', async () => {
+  it('leaves out a role that vanished since the list, and reports one that is forbidden', async () => {
     const { session } = await contradicting([['gone', 'secret'], ['secret']]);
     const set = await kind.read(session, wants([role('gone'), role('secret')]));
     expect(set).toMatchObject({ resources: [], total: 1 });
@@ -166,8 +166,12 @@ describe('Reading the roles of a mount', () => {
   });
 
   it.each<[string, readonly string[] | 403, string]>([
-    ['is still listed', ['gone', 'secret'], 'it is listed, also once more, and answers that there is none'],
-    ['nobody could list again', 403, 'nobody could list the roles once more'],
+    [
+      'is still listed',
+      ['gone', 'secret'],
+      'it is listed, also when listed again, but reading it returns "not found"',
+    ],
+    ['nobody could list again', 403, 'the roles could not be listed again'],
   ])('does not take for absent what is not there and %s', async (_, second, why) => {
     const { session, seen } = await contradicting([['gone', 'secret'], second]);
     const set = await kind.read(session, wants([role('gone'), role('secret')]));
@@ -217,7 +221,7 @@ describe('Reading the roles of a mount', () => {
     expect(mount.seen[0]).toContain('/v1/auth/elsewhere/role');
   });
 
-  it('reads one role again, knows when it is gone, and throws when nobody can tell', async () => {
+  it('reads one role again, knows when it is gone, and throws when nobody can report', async () => {
     const { session } = await canned((line) => {
       if (line.endsWith('/there')) return { status: 200, body: { data: plain } };
       return line.endsWith('/gone')

@@ -100,7 +100,7 @@ describe('The risk of changing a role', () => {
       'a role that goes',
       { tokenNoDefaultPolicy: true },
       undefined,
-      ['"api" in "payments" can log in no more, and loses no policy'],
+      ['"api" in "payments" can no longer log in, and loses no policy'],
     ],
     [
       'one more namespace',
@@ -155,7 +155,7 @@ describe('The risk of changing a role', () => {
       "a limit of the role's own that goes",
       { tokenMaxTtl: '8h' },
       {},
-      [`tokenMaxTtl of tokens of "api" in "payments" was 8h and has no limit any more but the mount's`],
+      [`tokenMaxTtl of tokens of "api" in "payments" was 8h and is now limited only by the mount`],
     ],
   ])('is said of %s in words: who gains or loses what', (_, before, after, words) => {
     const whole = (spec: Spec | undefined) => (spec === undefined ? undefined : { ...base, ...spec });
@@ -209,10 +209,10 @@ describe('A selector that admits every namespace', () => {
 
   it.each(openSelectors)('narrows when it goes, or becomes one that says something: %j', (open) => {
     expect(told(by(open), by(null))).toEqual([
-      'only "api" in "payments" can log in, no more "api" in every namespace',
+      'only "api" in "payments" can log in, no longer "api" in every namespace',
     ]);
     expect(told(by(open), by(labels))).toEqual([
-      'only "api" in "payments" and the namespaces that its selector matches can log in, no more "api" in every namespace',
+      'only "api" in "payments" and the namespaces that its selector matches can log in, no longer "api" in every namespace',
     ]);
     for (const after of [by(null), by(labels), by('', { boundServiceAccountNamespaces: ['billing'] })])
       expect(isNarrowing(risk({ ...base, ...by(open) }, { ...base, ...after }))).toBe(true);
@@ -248,7 +248,7 @@ describe('A selector that admits every namespace', () => {
       'tokenTtl of tokens of "api" in every namespace grows from 1h to 2h',
     ]);
     expect(risk({ ...base, ...by('{}') }, undefined).map(({ message }) => message)).toEqual([
-      '"api" in every namespace can log in no more, and loses the policy "default"',
+      '"api" in every namespace can no longer log in, and loses the policy "default"',
     ]);
   });
 });

@@ -14,7 +14,10 @@ import {
 } from '../../support/services/workspaces/plan-organization.ts';
 
 const address = 'RemoteStateConsumers/acme/app';
-const readers: readonly LiveWorkspace[] = ['one', 'two', 'three'].map((name) => ({ name, claim: null }));
+const readers: readonly LiveWorkspace[] = ['one', 'two', 'three'].map((name) => ({
+  name,
+  ownershipTag: null,
+}));
 const shared = { attributes: { 'global-remote-state': true } };
 
 function planned(consumers: readonly string[], live: Partial<LiveWorkspace>, about: Partial<Situation> = {}) {
@@ -162,7 +165,7 @@ describe('A document that is gone', () => {
     const live = {
       address: { kind: kind.name, target: 'acme', name: 'app' },
       spec: {},
-      witness: {},
+      evidence: {},
       facts: {},
     };
     const idOf = ({ name }: { name: string }) => (name === 'gone' ? undefined : `ws-${name}`);
@@ -178,7 +181,7 @@ describe('A document that is gone', () => {
     const live = {
       address: { kind: kind.name, target: 'acme', name: 'app' },
       spec: { consumers: ['renamed', 'other'] },
-      witness: {},
+      evidence: {},
       facts: { global: false, edges: { renamed: 'ws-one', other: 'ws-other' } },
     };
     expect(kind.withdrawAccess?.(known, live)).toEqual({ consumers: ['other'] });

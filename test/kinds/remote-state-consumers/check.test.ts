@@ -43,7 +43,7 @@ describe('The risk of consumers', () => {
   it('says who may read the state and who no more', () => {
     expect(risk({ consumers: ['a', 'b'] }, { consumers: ['b', 'c'] })).toEqual([
       { path: ['consumers'], effect: 'widens', message: '"c" may read the state' },
-      { path: ['consumers'], effect: 'narrows', message: '"a" may read the state no more' },
+      { path: ['consumers'], effect: 'narrows', message: '"a" loses access to the state' },
     ]);
     expect(risk(undefined, { consumers: ['a', 'b'] })).toEqual([
       { path: ['consumers'], effect: 'widens', message: '"a", "b" may read the state' },

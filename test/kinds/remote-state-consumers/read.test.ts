@@ -53,7 +53,7 @@ describe('Reading consumers', () => {
     expect(everyone).toMatchObject({ id: 'ws-everyone', spec: {}, facts: { global: true } });
   });
 
-  it('looks also where only the ledger knows of any', async () => {
+  it('reads also where only the ledger knows of any', async () => {
     const { session } = await embedded();
     const set = await kind.read(session, wants([], { 'RemoteStateConsumers/acme/app': { id: 'ws-app' } }));
     expect(set.resources.map((resource) => resource.address.name)).toEqual(['app']);
@@ -98,7 +98,7 @@ describe('Consumers that cannot be read', () => {
     expect(set.resources[0]?.spec).toEqual({ consumers: ['one'] });
   });
 
-  it('make the look incomplete when the service refuses to tell', async () => {
+  it('make the read incomplete when the service refuses to report', async () => {
     const { session } = await canned({ status: 403 });
     const set = await kind.read(session, declared);
     expect(set.resources).toEqual([]);

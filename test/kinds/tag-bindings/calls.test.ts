@@ -31,7 +31,7 @@ function sent(list: CallValue | undefined): string[] {
 const relation = ['data', 'relationships', 'tag-bindings', 'data'] as const;
 
 describe('Changing the tags of a workspace', () => {
-  it('replaces the whole set, claim included, and relies on what was read', () => {
+  it('replaces the whole set, ownership tag included, and relies on what was read', () => {
     const change = changeOf(
       planned({ tags: { env: 'test' } }, { tags: { env: 'prod', team: 'a' } }),
       address,
@@ -97,7 +97,7 @@ describe('Changing the tags of a workspace', () => {
     ]);
   });
 
-  it('writes the claim that the workspace shall bear, when the same plan changes it', () => {
+  it('writes the ownership tag that the workspace will have, when the same plan changes it', () => {
     const plan = planFor({
       declared: [
         declare('Workspace', 'app', {}, { protect: true }),
@@ -148,12 +148,12 @@ describe('Changing the tags of a workspace', () => {
     expect(at(changeOf(plan, address).calls[0]?.body, 'data', 'attributes')).toBeUndefined();
   });
 
-  it('foresees a set that the service would not take', () => {
+  it('predicts a set that the service would not take', () => {
     const tags = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`k${index}`, '1']));
     const live = { tags: { 'cost-a': '1', 'cost-b': '1' } };
     const plan = planned({ tags, keep: ['cost-*'] }, live);
     expect(plan.problems).toMatchObject([
-      { code: 'too-many-tags', found: '8 declared, 2 kept for others, 1 claim' },
+      { code: 'too-many-tags', found: '8 declared, 2 kept for others, 1 ownership tag' },
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { tagBindings as kind } from '../../../src/kinds/tag-bindings/index.ts';
 import { workspace } from '../../../src/kinds/workspace/index.ts';
-import type { OrganizationSeed } from '../../../src/server/seed/seed.ts';
+import type { OrganizationSeed } from '../../../src/server/seed/seed-schema.ts';
 import {
   type Organization,
   openEmbeddedOrganization,
@@ -40,8 +40,8 @@ describe('Reading tag bindings', () => {
     expect(set.resources[0]).toMatchObject({
       id: 'ws-app',
       spec: { tags: { env: 'prod' } },
-      witness: { claim: { stack: 'payments', inherited: false } },
-      facts: { direct: { env: 'prod' }, claim: 'payments' },
+      evidence: { ownershipTag: { stack: 'payments', inherited: false } },
+      facts: { direct: { env: 'prod' }, ownershipTag: 'payments' },
     });
     const recorded = await kind.read(session, wants([], { 'TagBindings/acme/other': { id: 'ws-other' } }));
     expect(recorded.resources.map(({ address }) => address.name)).toEqual(['other']);

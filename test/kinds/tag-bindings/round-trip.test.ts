@@ -54,13 +54,13 @@ function after(live: Tags, made: ReturnType<typeof planFor>): Tags {
 }
 
 describe('Tags that are applied', () => {
-  it("leave nothing to plan, keep the claim, and keep what is not the document's", () => {
+  it("leave nothing to plan, keep the ownership tag, and keep what is not the document's", () => {
     fc.assert(
       fc.property(situation, (given) => {
         const made = plan(given);
         expect(made.problems).toEqual([]);
-        const { [ownershipTagKey]: claim, ...tagged } = after(given.live, made);
-        expect(claim).toBe('payments:id=0123abcd');
+        const { [ownershipTagKey]: ownershipTag, ...tagged } = after(given.live, made);
+        expect(ownershipTag).toBe('payments:id=0123abcd');
         expect(tagged).toMatchObject(given.desired);
         expect(plan({ ...given, live: tagged }).changes).toEqual([]);
         const foreign = Object.entries(given.live).filter(([name]) => name.startsWith('hc:'));

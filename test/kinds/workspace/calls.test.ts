@@ -49,7 +49,7 @@ const repo = {
 };
 
 describe('Creating a workspace', () => {
-  it('is one POST with attributes, project, claim and birth mark, never blindly repeated', () => {
+  it('is one POST with attributes, project, ownership tag and creator mark, never blindly repeated', () => {
     const { calls } = changeFor({ autoApply: true, description: 'x', projectId: 'prj-1' });
     expect(calls).toEqual([
       {
@@ -115,7 +115,7 @@ describe('Creating a workspace', () => {
         declare('TagBindings', 'app', { tags: { env: 'prod' } }),
         declare('RemoteStateConsumers', 'app', { consumers: ['reader'] }),
       ],
-      live: [{ name: 'reader', claim: null }],
+      live: [{ name: 'reader', ownershipTag: null }],
     });
     expect(linesOf(plan)).toEqual([
       'POST /organizations/acme/workspaces',
@@ -124,7 +124,7 @@ describe('Creating a workspace', () => {
     ]);
   });
 
-  it('sends what has an endpoint of its own afterwards, each waiting for the create, the lock last', () => {
+  it('sends what has its own endpoint afterwards, each waiting for the create, the lock last', () => {
     const { calls } = changeFor({
       sshKeyId: 'sshkey-1',
       tagNames: ['B', 'a'],
@@ -170,7 +170,7 @@ describe('Creating a workspace', () => {
     expect(at(calls[0]?.body, 'data', 'attributes', 'global-remote-state')).toBe(false);
   });
 
-  it('bears no birth mark when the manifest names another source', () => {
+  it('has no creator mark when the manifest names another source', () => {
     const { calls } = changeFor({ sourceName: 'The pipeline', sourceUrl: 'https://ci.example.com' });
     expect(at(calls[0]?.body, 'data', 'attributes')).toMatchObject({
       'source-name': 'The pipeline',
@@ -178,7 +178,7 @@ describe('Creating a workspace', () => {
     });
   });
 
-  it('says protection and release in the claim', () => {
+  it('says protection and release in the ownership tag', () => {
     const { calls } = changeFor({}, undefined, { metadata: { protect: true, onRemove: 'release' } });
     expect(
       at(calls[0]?.body, 'data', 'relationships', 'tag-bindings', 'data', '0', 'attributes', 'value'),

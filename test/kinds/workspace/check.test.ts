@@ -25,6 +25,16 @@ describe('A workspace is refused when', () => {
       { operations: true, executionMode: 'remote' },
       ['operations-with-mode at operations'],
     ],
+    [
+      'its source name is the mark of a stack',
+      { sourceName: 'trueup/payments' },
+      ['creator-mark-declared at sourceName'],
+    ],
+    [
+      'its source name is nearly such a mark',
+      { sourceName: ' TrueUp/x y' },
+      ['creator-mark-declared at sourceName'],
+    ],
     ['agent mode has no pool', { executionMode: 'agent' }, ['agent-pool-missing at executionMode']],
     [
       'agent mode has a null pool',

@@ -1,4 +1,4 @@
-// Whose a lock is, and what becomes of it: rule 18. All that a user sees of it is seen through plans.
+// Whose a lock is, and what becomes of it. All that a user sees of it is seen through plans.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
@@ -50,7 +50,7 @@ const kept = (reason = 'frozen') =>
   `it is locked ("${reason}"), and not by this stack: the lock is left alone`;
 
 describe('A lock that is asked for', () => {
-  it('is there already, whoever holds it and for whatever reason', () => {
+  it('is there already, no matter who holds it and for whatever reason', () => {
     expect(planned({ lock: { reason: 'ours' } }, lockedBy(theirs)).changes).toEqual([]);
     expect(planned({ lock: {} }, lockedBy(null)).changes).toEqual([]);
   });
@@ -93,9 +93,9 @@ describe('A lock of somebody else', () => {
   it.each(cases)('%s stays, with a note, when the manifest asks for none any more', (_, live, marks) => {
     const records = recordWith(marks);
     for (const spec of [{}, { lock: null }]) {
-      const { changes, mentions } = planned(spec, live, records);
+      const { changes, notices } = planned(spec, live, records);
       expect(changes).toEqual([]);
-      expect(mentions).toMatchObject([{ message: kept(String(live.attributes?.['locked-reason'])) }]);
+      expect(notices).toMatchObject([{ message: kept(String(live.attributes?.['locked-reason'])) }]);
     }
     const { notes, calls } = changeOf(planned({ autoApply: true }, live, records), address);
     expect(calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
@@ -112,7 +112,7 @@ describe('A lock of somebody else', () => {
   it.each(cases)('%s keeps the workspace from being deleted', (_, live, marks) => {
     const plan = planned({}, live, recordWith(marks), { remove: 'safe' });
     expect(plan.changes).toEqual([]);
-    expect(plan.mentions[0]?.message).toContain('to be deleted, but kept: it is locked');
+    expect(plan.notices[0]?.message).toContain('to be deleted, but kept: it is locked');
   });
 
   it('is no word worth where nobody asks for anything about locks', () => {
@@ -136,12 +136,12 @@ describe('A lock that nothing proves to be ours', () => {
     ['neither who holds it nor why', lockedBy(null, null), remembered],
     ['only that it has no reason', lockedBy(null, ''), { ...remembered, lockedReason: '' }],
     ['what it did not tell when we took it', lockedBy(theirs, ''), { locked: true, lockedReason: null }],
-  ])('as the service tells %s, is left alone, and the plan says so', (_, live, marks) => {
+  ])('held as the service says by %s, is left alone, and the plan says so', (_, live, marks) => {
     const records = recordWith(marks);
-    const says = 'it is locked, and nothing proves that this stack did it: the lock is left alone';
-    const { changes, mentions } = planned({}, live, records);
+    const says = 'it is locked, and nothing proves that this stack locked it: the lock is left alone';
+    const { changes, notices } = planned({}, live, records);
     expect(changes).toEqual([]);
-    expect(mentions).toMatchObject([{ message: says }]);
+    expect(notices).toMatchObject([{ message: says }]);
     const release = changeOf(planned(undefined, live, records), address);
     expect(release.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
     expect(release.notes).toEqual([says]);
@@ -157,7 +157,7 @@ describe('What is remembered of a lock', () => {
     const data = { id: 'ws-app', attributes: { name: 'app', ...attributes }, relationships };
     return { method: 'POST', url: '', status: 200, body: { data }, words: '' };
   };
-  const live = (facts: JsonObject) => ({ address: change.address, spec: {}, witness: {}, facts });
+  const live = (facts: JsonObject) => ({ address: change.address, spec: {}, evidence: {}, facts });
   const record = (marks: JsonObject): LedgerRecord => ({
     origin: 'created',
     fields: { lock: { reason: 'frozen' } },
@@ -166,7 +166,7 @@ describe('What is remembered of a lock', () => {
   const marks = (context: object) =>
     kind.ledgerMarks?.({ answers: new Map(), desired: {}, idOf: () => undefined, ...context });
 
-  it('is what the service told of it when we took it', () => {
+  it('is what the service reported it when we took it', () => {
     const answers = new Map([[`${address}#lock`, answer(lockedBy(ours))]]);
     expect(marks({ change, answers })).toEqual(remembered);
     const bare = new Map([[`${address}#lock`, { ...answer({}), body: null }]]);
@@ -184,7 +184,7 @@ describe('What is remembered of a lock', () => {
     expect(planned({}, lockedBy(theirs), records).changes).toEqual([]);
   });
 
-  it('lasts as long as it is the same lock, and learns what the service tells only now', () => {
+  it('lasts as long as it is the same lock, and learns what the service reports only now', () => {
     const facts = { locked: true, lockedBy: ours, lockedReason: 'frozen' };
     const known = { locked: true, lockedBy: ours, lockedReason: 'frozen' };
     expect(marks({ live: live(facts), record: record(known) })).toEqual(known);

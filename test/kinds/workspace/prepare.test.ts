@@ -37,7 +37,7 @@ describe('A repository', () => {
     expect(planned({ vcsRepo: { identifier: 'a/b', oauthTokenId: 'ot-1' } }, {}).problems).toEqual([]);
   });
 
-  it('that is there may be changed in part', () => {
+  it('that is there may be changed partly', () => {
     const plan = planned({ vcsRepo: { branch: 'main' } }, { attributes: { 'vcs-repo': repository } });
     expect(plan.problems).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe('What the service will refuse', () => {
   const live = (attributes: Record<string, never | unknown>, facts = {}) => ({
     address: { kind: 'Workspace', target: 'acme', name: 'app' },
     spec: {},
-    witness: {},
+    evidence: {},
     facts: {
       locked: false,
       lockedReason: '',
@@ -221,7 +221,7 @@ describe('A workspace with all the tags it can have', () => {
   const adopted = (count: number) =>
     planFor({
       declared: [declare('Workspace', 'app', {}, { adopt: true })],
-      live: [{ name: 'app', claim: null, tags: tags(count) }],
+      live: [{ name: 'app', ownershipTag: null, tags: tags(count) }],
     });
 
   it('cannot be adopted, and the plan says so', () => {
@@ -229,7 +229,7 @@ describe('A workspace with all the tags it can have', () => {
     expect(adopted(9).problems).toEqual([]);
   });
 
-  it('is no problem once one of them is the claim', () => {
+  it('is no problem once one of them is the ownership tag', () => {
     expect(planned({}, { tags: tags(9) }).problems).toEqual([]);
   });
 });

@@ -59,13 +59,13 @@ describe('Where the service cannot include tag bindings', () => {
   const note = expect.stringContaining('read one workspace at a time');
 
   it.each(['refuses', 'ignores'] as const)(
-    'it %s the include: one filtered list tells the claims',
+    'it %s the include: one filtered list reports the ownership tags',
     async (include) => {
       const { session, seen } = await without(include);
       const set = await kind.read(session, wants([declare('Workspace', 'declared')]));
       expect(set.limits).toEqual([note]);
       expect(set.incomplete).toEqual([]);
-      expect(find(set.resources, 'ours')?.witness.claim?.stack).toBe('payments');
+      expect(find(set.resources, 'ours')?.evidence.ownershipTag?.stack).toBe('payments');
       expect(find(set.resources, 'declared')?.facts['direct']).toEqual({ env: 'prod' });
       expect(find(set.resources, 'foreign')?.facts).not.toHaveProperty('direct');
       expect(seen.filter((line) => line.endsWith('/tag-bindings')).toSorted()).toEqual([
@@ -76,7 +76,7 @@ describe('Where the service cannot include tag bindings', () => {
     },
   );
 
-  it('a claim that only the filter sees is inherited', async () => {
+  it('an ownership tag that only the filter sees is inherited', async () => {
     const { session } = await without('ignores', (line) => {
       if (line === 'GET /workspaces/ws-ours/tag-bindings') return { status: 200, body: { data: [] } };
       if (line !== 'GET /workspaces/ws-ours/effective-tag-bindings') return undefined;
@@ -84,10 +84,13 @@ describe('Where the service cannot include tag bindings', () => {
       return { status: 200, body: { data: [{ type: 'effective-tag-bindings', attributes }] } };
     });
     const set = await kind.read(session, nothing);
-    expect(find(set.resources, 'ours')?.witness.claim).toMatchObject({ stack: 'payments', inherited: true });
+    expect(find(set.resources, 'ours')?.evidence.ownershipTag).toMatchObject({
+      stack: 'payments',
+      inherited: true,
+    });
   });
 
-  it('tags that cannot be read make the look incomplete, and no claim is guessed', async () => {
+  it('tags that cannot be read make the read incomplete, and no ownership tag is guessed', async () => {
     const { session } = await without('ignores', (line) =>
       line.endsWith('ws-ours/tag-bindings') ? { status: 500 } : undefined,
     );
@@ -95,7 +98,7 @@ describe('Where the service cannot include tag bindings', () => {
     expect(set.incomplete).toEqual([
       expect.stringContaining('the tag bindings of workspace "ours" were not read'),
     ]);
-    expect(find(set.resources, 'ours')?.witness.claim).toBeUndefined();
+    expect(find(set.resources, 'ours')?.evidence.ownershipTag).toBeUndefined();
   });
 
   it.each(['refuses', 'ignores'] as const)(

@@ -27,7 +27,7 @@ const find = (resources: readonly LiveResource[], name: string) =>
   resources.find(({ address }) => address.name === name);
 
 describe('Reading the workspaces of an organization', () => {
-  it('costs one request for each hundred, tags and claims included', async () => {
+  it('costs one request for each hundred, tags and ownership tags included', async () => {
     const workspaces = Array.from({ length: 250 }, (_, index) => ({ name: `w-${index}` }));
     const { session, seen } = await embedded({ workspaces });
     const set = await kind.read(session, wants([declare('Workspace', 'w-1', { autoApply: true })]));
@@ -41,13 +41,13 @@ describe('Reading the workspaces of an organization', () => {
     );
   });
 
-  it('is made once a session, whoever asks', async () => {
+  it('is made once a session, no matter who asks', async () => {
     const { session, seen } = await embedded({ workspaces: [{ name: 'app' }] });
     await Promise.all([kind.read(session, nothing), kind.read(session, nothing)]);
     expect(seen).toHaveLength(1);
   });
 
-  it('tells claim, birth mark and tags apart', async () => {
+  it('reports ownership tag, creator mark and tags apart', async () => {
     const { session } = await embedded({
       projects: [{ name: 'shared', 'tag-bindings': { 'trueup-stack': 'network', team: 'inherited' } }],
       workspaces: [
@@ -62,17 +62,17 @@ describe('Reading the workspaces of an organization', () => {
     });
     const { resources } = await kind.read(session, nothing);
     expect(find(resources, 'ours')).toMatchObject({
-      witness: {
-        claim: { stack: 'payments', protect: true, release: false, inherited: false },
-        bornOf: 'payments',
+      evidence: {
+        ownershipTag: { stack: 'payments', protect: true, release: false, inherited: false },
+        creatorStack: 'payments',
       },
       facts: { direct: { env: 'prod' }, tagCount: 2 },
     });
     expect(find(resources, 'in-project')).toMatchObject({
-      witness: { claim: { stack: 'network', inherited: true } },
+      evidence: { ownershipTag: { stack: 'network', inherited: true } },
       facts: { direct: { env: 'test' }, tagCount: 1 },
     });
-    expect(find(resources, 'plain')?.witness).toEqual({});
+    expect(find(resources, 'plain')?.evidence).toEqual({});
   });
 
   it('gives a workspace in the shape of its manifest', async () => {
@@ -174,7 +174,7 @@ describe('Reading the workspaces of an organization', () => {
     });
   });
 
-  it('is no look at all, and says why, when the organization cannot be read', async () => {
+  it('is not a read at all, and says why, when the organization cannot be read', async () => {
     const { session } = await embedded({}, { organization: 'elsewhere' });
     const set = await kind.read(session, nothing);
     expect(set.resources).toEqual([]);
@@ -185,7 +185,7 @@ describe('Reading the workspaces of an organization', () => {
 });
 
 describe('Reading one workspace again', () => {
-  it('finds it by its id after a rename, with all that the list told', async () => {
+  it('finds it by its id after a rename, with all that the list reported', async () => {
     const { session, send, seen } = await embedded({
       workspaces: [
         { name: 'app', id: 'ws-app', 'tag-bindings': { 'trueup-stack': 'payments', env: 'prod' } },
@@ -215,7 +215,7 @@ describe('Reading one workspace again', () => {
   });
 });
 
-describe('What the list does not tell', () => {
+describe('What the list does not report', () => {
   const canned = (attributes: JsonObject, more: (line: string) => Canned | undefined = () => undefined) =>
     openCannedOrganization((line) => {
       const document = {
@@ -260,7 +260,7 @@ describe('What the list does not tell', () => {
     expect(set.incomplete).toEqual([expect.stringContaining('/workspaces/ws-broken answered 403')]);
   });
 
-  it('a total that does not match makes the look incomplete', async () => {
+  it('a total that does not match makes the read incomplete', async () => {
     organization = await canned({}, (line) =>
       line.startsWith('GET /organizations')
         ? { status: 200, body: { data: [], meta: { pagination: { 'total-count': 2, 'total-pages': 1 } } } }

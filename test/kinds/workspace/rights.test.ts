@@ -15,7 +15,7 @@ function rightsIn(plan: Plan): string[] {
   return plan.changes.flatMap(({ calls }) => calls.map((call) => `${lineOf(call)}: ${call.permission}`));
 }
 
-const reader: LiveWorkspace = { name: 'reader', claim: null };
+const reader: LiveWorkspace = { name: 'reader', ownershipTag: null };
 const everything = [
   declare('Workspace', 'app', {
     description: 'x',
@@ -51,7 +51,7 @@ describe('Each call says which right it needs', () => {
       declare('Workspace', 'app', {}, { adopt: true }),
       declare('TagBindings', 'app', { tags: { env: 'prod' } }),
     ];
-    expect(rightsIn(planned({ claim: null }, { declared, dialect: 'hcp-terraform' }))).toEqual([
+    expect(rightsIn(planned({ ownershipTag: null }, { declared, dialect: 'hcp-terraform' }))).toEqual([
       'PATCH /workspaces/ws-app/tag-bindings: can-manage-tags',
       'PATCH /workspaces/ws-app/tag-bindings: can-manage-tags',
     ]);
@@ -67,7 +67,7 @@ describe('Each call says which right it needs', () => {
   });
 });
 
-describe('A plan foresees what the token may not do', () => {
+describe('A plan predicts what the token may not do', () => {
   const notesOf = (permissions: JsonObject | null) =>
     planned({ attributes: { permissions } }).changes.flatMap(({ notes }) => notes);
 

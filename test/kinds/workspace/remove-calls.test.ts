@@ -6,7 +6,7 @@ import {
   lineOf,
   planFor,
   type Situation,
-} from '../../../support/services/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/plan-organization.ts';
 
 const address = 'Workspace/acme/app';
 
@@ -37,12 +37,12 @@ describe('Letting a workspace go', () => {
     expect(calls[1]?.needs).toEqual([`${address}#unlock`]);
   });
 
-  it('is a forced delete for a tombstone that says so', () => {
+  it('is a forced delete for a removal request that says so', () => {
     const { calls } = removed(locked, record, [declare('Workspace', 'app', {}, { remove: 'force' })]);
     expect(calls.map(lineOf)).toEqual(['DELETE /workspaces/ws-app']);
   });
 
-  it('only takes the claim away from one that was adopted', () => {
+  it('only takes the ownership tag away from one that was adopted', () => {
     const { action, calls, preconditions } = removed(
       { tags: { env: 'prod' }, attributes: { 'source-name': null, 'assessments-enabled': true } },
       { [address]: { id: 'ws-app', origin: 'adopted' } },

@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import type { Spec } from '../../../../src/model/resource.ts';
+import type { Spec } from '../../../src/model/resource.ts';
 import {
   at,
   changeOf,
   declare,
   lineOf,
   planFor,
-} from '../../../support/services/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/plan-organization.ts';
 
 const address = 'Workspace/acme/app';
 
-describe('Writing the claim', () => {
+describe('Writing the ownership tag', () => {
   const adopted = (spec: Spec, dialect: string) =>
     changeOf(
       planFor({
         declared: [declare('Workspace', 'app', spec, { adopt: true })],
-        live: [{ name: 'app', claim: null, tags: { env: 'prod' } }],
+        live: [{ name: 'app', ownershipTag: null, tags: { env: 'prod' } }],
         dialect,
       }),
       address,
     );
 
-  it('replaces all direct tags with themselves and the claim, and relies on what was read', () => {
+  it('replaces all direct tags with themselves and the ownership tag, and relies on what was read', () => {
     const { calls, preconditions } = adopted({}, 'neutral');
     expect(calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
     expect(at(calls[0]?.body, 'data', 'relationships', 'tag-bindings', 'data')).toEqual([

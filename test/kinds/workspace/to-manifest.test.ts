@@ -6,7 +6,7 @@ import type { LiveResource, Spec } from '../../../src/model/resource.ts';
 const live = (spec: Spec, facts: LiveResource['facts'] = {}): LiveResource => ({
   address: { kind: 'Workspace', target: 'acme', name: 'app' },
   spec,
-  witness: {},
+  evidence: {},
   facts,
 });
 

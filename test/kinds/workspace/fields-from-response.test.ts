@@ -51,7 +51,7 @@ describe('The answer to a call is asked about what that very call may have writt
     expect(others).toEqual({ 'add-tag-names': [], 'data-retention-policy': [], lock: [] });
   });
 
-  it('of a create also about flat tags, where it bears them', () => {
+  it('of a create also about flat tags, where it has them', () => {
     expect(asked(everything)['create']).not.toContain('tagNames');
     expect(asked(everything, undefined, { dialect: 'hcp-terraform' })['create']).toContain('tagNames');
   });
@@ -77,7 +77,7 @@ describe('The answer to a call is asked about what that very call may have writt
     expect(update(inherited)).not.toContain('autoDestroyActivityDuration');
   });
 
-  it('and tells nothing where there is no document in it', () => {
+  it('and says nothing where there is no document in it', () => {
     const [call] = changeOf(planFor({ declared: [declare('Workspace', 'app')] }), address).calls;
     const answer = { ...documentWith({}), body: { data: [] } };
     expect(call && kind.fieldsFromResponse?.(call, answer)).toBeUndefined();
