@@ -1,7 +1,7 @@
 /**
- * The connection to a code host, where a pull request is discussed: one request after the other, repeated by the rules that
- * hold for targets. The token goes to the given address and to no other: neither a redirect nor a link to the next page is
- * followed. Source: wire/code-hosts 3, 4
+ * The connection to a code host, which has the pull requests: one request at a time, with the same retries as for targets. The
+ * token is sent only to the given address: neither a redirect nor a link to the next page is followed.
+ * Source: wire/code-hosts 3, 4
  */
 import type { Dispatcher } from 'undici';
 import { WireError } from '../model/http.ts';
@@ -26,7 +26,7 @@ export interface CodeHostRequest {
   /** below the API's address, encoded, with query; or one of the other paths that the connection was opened for */
   readonly path: string;
   readonly body?: JsonObject;
-  /** whether it is sent again where it may have been carried out already */
+  /** whether it is sent again if it may already have been carried out */
   readonly repeatable: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface CodeHostAnswer {
   readonly body: Json;
   /** the service's own words about a failure; empty on success */
   readonly words: string;
-  /** of a list that goes on */
+  /** of a list with more pages */
   readonly nextPage?: number;
 }
 
@@ -48,9 +48,6 @@ export interface CodeHost {
   send(request: CodeHostRequest): Promise<CodeHostAnswer>;
   close(): Promise<void>;
 }
-
-// The connection to a code host: one request after the other, repeated by the rules that hold for targets. The token goes to the
-// address that was given and to no other: a redirect is not followed.
 
 interface CodeHostOptions {
   /** the address of its API, without a trailing slash */
@@ -78,7 +75,7 @@ const limits = { connect: 10, headers: 60, body: 60, answer: 120 };
 /** The maximal size of an answer in bytes: a page of a hundred comments, each as long as one may be. */
 const maxAnswerSize = 128 * 1024 * 1024;
 
-/** Who goes on after so many refusals for the rate may be barred, says the documentation. */
+/** Clients that continue after rate limit errors may be blocked, according to the documentation. */
 const maxThrottled = 5;
 
 const address = 'the address of the API ("--url")';
@@ -245,30 +242,30 @@ function urlOf(line: Line, request: CodeHostRequest): string {
   return `${line.origin}${pathOf(line, request)}`;
 }
 
-// Refusals that only ask to wait. Code hosts answer 429, and also 403, which else means that the token may not do something; headers
-// and words tell them apart.
+// Rate limit errors. Code hosts answer 429, or 403, which otherwise means a missing permission; headers and message distinguish
+// them.
 // Source: wire/code-hosts 4
 
-/** The wait in seconds that is asked for where no header says how long; doubled each time. */
+/** The wait in seconds if no header has one; doubled each time. */
 const defaultWait = 60;
 
 /**
- * The same exchange, as the rules of retries understand it: a refusal for the rate is 429, and says when to come back.
- * @param earlier how often this request was refused for the rate before
+ * The same exchange with a rate limit error as 429, with the time to wait, as the retry rules expect.
+ * @param earlier number of earlier rate limit errors of this request
  */
 export function withRateLimit(exchange: Exchange, earlier: number): Exchange {
   if (exchange.kind !== 'answered' || !isRateLimit(exchange)) return exchange;
   const { 'x-ratelimit-reset': reset, ...headers } = exchange.headers;
   const isSpent = headerOf(exchange, 'x-ratelimit-remaining') === '0';
-  const isTold = headers['retry-after'] !== undefined || (isSpent && reset !== undefined);
+  const hasWait = headers['retry-after'] !== undefined || (isSpent && reset !== undefined);
   return {
     ...exchange,
     status: 429,
     headers: {
       ...headers,
-      // While requests are left, it is the end of another limit than the one that refuses.
+      // While requests are left, the header is about another limit than the one that refused.
       ...(isSpent && reset !== undefined ? { 'x-ratelimit-reset': reset } : {}),
-      ...(isTold ? {} : { 'retry-after': String(defaultWait * 2 ** earlier) }),
+      ...(hasWait ? {} : { 'retry-after': String(defaultWait * 2 ** earlier) }),
     },
   };
 }
@@ -280,11 +277,11 @@ function isRateLimit(answer: RawAnswer): boolean {
   return isSpent || headerOf(answer, 'retry-after') !== undefined || /rate limit/i.test(answer.text);
 }
 
-// Which page of a list comes next. Only its number is taken from an answer: a link is never followed, so that no answer can send
-// the token to another address.
+// The next page of a list. Only its number is taken from an answer, never its link, so that no answer can send the token to
+// another address.
 // Source: wire/code-hosts 3
 
-/** @returns undefined when this was the last one, or when there is no such list */
+/** @returns undefined for the last page, and for an answer that is not a list */
 function nextPageOf(answer: RawAnswer): number | undefined {
   return pageNumber(headerOf(answer, 'x-next-page')) ?? linkedPage(headerOf(answer, 'link') ?? '');
 }

@@ -1,6 +1,6 @@
 /**
  * The dialects: one table for each real service, and the only place with product names. Kinds use the `neutral` names of the
- * specs. A table has the names that its service uses instead, and what the service can do beyond the specs.
+ * specs. A table has the different names of its service, and its additional capabilities.
  * Sources: wire/workspaces 1.1 and 1.5, wire/cluster-auth 1 and 2.1.
  */
 import type { Dialect, Service } from '../model/stack.ts';
@@ -53,6 +53,7 @@ const neutralClusterAuth: Dialect = {
   defaultMount: 'cluster',
   mountType: 'cluster',
   defaultIssuer: 'cluster/serviceaccount',
+  takesBareHosts: true,
   capabilities: new Set(),
 };
 
@@ -88,7 +89,7 @@ const openbao: Dialect = {
   capabilities: new Set(['strict-ip-binding']),
 };
 
-/** What the claims of a service account's JWT begin with. The cluster issues them: they are the same in every dialect. */
+/** The prefix of the claims in a service account's JWT. The cluster issues them, so it is the same in every dialect. */
 export const serviceAccountClaims = 'kubernetes.io';
 
 /** Every dialect, keyed `service/name`: both services have one called `neutral`. */

@@ -1,6 +1,6 @@
 /**
  * The login of a target: gets a token for a JWT, keeps it in memory, renews it in time, and revokes it at the end. Its channel
- * can send to exactly these three paths (rule 31).
+ * can send to exactly these three paths.
  */
 import type { Dispatcher } from 'undici';
 import { messageOf } from '../model/error-message.ts';
@@ -24,23 +24,26 @@ export interface Login {
 export interface Authenticator {
   readonly token: TokenProvider;
   /**
-   * Revokes the tokens that logins have given; a login that is under way is waited for first, for a few seconds. Never throws: of a
-   * token that cannot be revoked it warns.
+   * Revokes all tokens of logins, after waiting a few seconds for a login in flight. Never throws: it warns about a token that cannot
+   * be revoked.
    */
   close(): Promise<void>;
 }
 
-/** Milliseconds after a successful use of a token in which a 403 is not taken as a sign that the token is invalid. */
+/** Milliseconds after a successful use of a token in which a 403 does not mean that the token is invalid. */
 const trustFor = 60_000;
 
 const advice =
   '; a policy of its role with "update" on "auth/token/revoke-self" would let this run revoke it';
 
+/** Requests that do not count as a use of a token (wire/cluster-auth 2.9). A token with uses left must be revoked. */
+const uncounted = /^\/sys\/internal\/ui\/mounts(?:\/|$)/;
+
 /** The current token and its use. */
 interface HeldToken extends DatedGrant {
-  /** how often it may still be sent; `Infinity` when there is no limit */
+  /** the number of uses left; `Infinity` without a limit */
   usesLeft: number;
-  provenAt: number;
+  verifiedAt: number;
 }
 
 interface DatedGrant extends Grant {
@@ -49,18 +52,18 @@ interface DatedGrant extends Grant {
 }
 
 export function openAuthenticator(connection: Connection, login: Login): Authenticator {
-  return new KeptLogin(connection, login);
+  return new LoginSession(connection, login);
 }
 
-class KeptLogin implements Authenticator {
+class LoginSession implements Authenticator {
   readonly #connection: Connection;
   readonly #login: Login;
   readonly #channel: LoginChannel;
   #held: HeldToken | undefined;
-  /** tokens that another login has replaced. They are revoked at the end, for requests that are under way may bear them. */
+  /** tokens that another login has replaced. They are revoked at the end, because requests in flight may use them. */
   readonly #replaced: HeldToken[] = [];
   #refusal: WireError | undefined;
-  /** the last step: steps run one after the other, so that a hundred reads that begin together log in once */
+  /** the last step: steps run one at a time, so that concurrent reads log in once */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(connection: Connection, login: Login) {
@@ -69,8 +72,8 @@ class KeptLogin implements Authenticator {
     this.#channel = new LoginChannel(connection, login.mount);
   }
 
-  readonly token: TokenProvider = (refused) => {
-    const next = this.#last.then(() => this.#supply(refused));
+  readonly token: TokenProvider = (path, refused) => {
+    const next = this.#last.then(() => this.#supply(path, refused));
     this.#last = next.catch(() => undefined);
     return next;
   };
@@ -78,10 +81,10 @@ class KeptLogin implements Authenticator {
   async close(): Promise<void> {
     await this.#last;
     const held = this.#held;
-    this.#giveUpHeld();
+    this.#retireHeld();
     const tokens = this.#replaced.splice(0);
     this.#held = undefined;
-    // A token that was given out as often as it may be used is mostly gone by now, so that no refusal is worth a warning.
+    // A token without uses left is mostly gone by now, so an error is not worth a warning.
     const usedUp = held?.usesLeft === 0 ? this.#channel.revoke(held.token).catch(() => undefined) : undefined;
     await Promise.all([usedUp, ...tokens.map((replaced) => this.#revoke(replaced))]);
   }
@@ -90,20 +93,20 @@ class KeptLogin implements Authenticator {
     const revoked = await this.#channel.revoke(token).catch((error: unknown) => messageOf(error));
     const isAnswer = typeof revoked !== 'string';
     const why = !isAnswer ? revoked : revoked.status < 300 ? undefined : describeAnswer(revoked);
-    // A refusal is a use, too, so that nothing is left of a token that had one. Some services say that it is no token any more.
+    // A refused request also counts as a use, so a token with one use left is gone. Some services report it as invalid.
     const isGone =
       isAnswer && revoked.status === 403 && (usesLeft <= 1 || revoked.words.includes('invalid token'));
     if (why === undefined || isGone) return;
     const { target, warn } = this.#connection;
-    const end = lease > 0 ? `until it expires, ${lease} s after its login or last renewal` : 'without an end';
+    const end = lease > 0 ? `until it expires, ${lease} s after its login or last renewal` : 'without expiry';
     warn(
-      `the token that target ${quoted(target.name)} got by its login is left behind, because it could not be revoked: ${why}; it stays valid ${end}${isAnswer && revoked.status === 403 ? advice : ''}`,
+      `the token that target ${quoted(target.name)} got by its login could not be revoked: ${why}; it stays valid ${end}${isAnswer && revoked.status === 403 ? advice : ''}`,
     );
   }
 
-  async #supply(refused: string | undefined): Promise<string> {
+  async #supply(path: string, refused: string | undefined): Promise<string> {
     const held = await this.#current(refused);
-    if (refused === undefined) held.usesLeft -= 1;
+    if (refused === undefined && !uncounted.test(path)) held.usesLeft -= 1;
     return held.token;
   }
 
@@ -115,15 +118,15 @@ class KeptLogin implements Authenticator {
     return (await this.#renew(held)) ?? this.#logIn();
   }
 
-  /** Whether the token is valid, and a 403 is about permissions. It is checked by a renewal, which an invalid token cannot do. */
+  /** Whether the token is valid, so that a 403 is about permissions. Checked by a renewal, which fails for an invalid token. */
   async #isAlive(held: HeldToken): Promise<boolean> {
-    const isTrusted = this.#connection.clock.now() - held.provenAt < trustFor;
+    const isTrusted = this.#connection.clock.now() - held.verifiedAt < trustFor;
     if (isTrusted && !this.#endsSoon(held)) return true;
     held.usesLeft -= 1;
     const answer = await this.#channel.renew(held.token);
     if (answer.status === 403) return false;
     const grant = this.#grantOf(answer);
-    this.#held = { ...held, ...grant, token: held.token, provenAt: this.#connection.clock.now() };
+    this.#held = { ...held, ...grant, token: held.token, verifiedAt: this.#connection.clock.now() };
     return true;
   }
 
@@ -133,7 +136,7 @@ class KeptLogin implements Authenticator {
 
   /** @returns undefined when a new login is needed: the token is not renewable, the renewal was refused, or its maximal life is nearly over */
   async #renew(held: HeldToken): Promise<HeldToken | undefined> {
-    // The last use is better kept for the revocation.
+    // Keeps the last use for the revocation.
     if (!held.renewable || held.usesLeft <= 1) return undefined;
     held.usesLeft -= 1;
     const grant = this.#grantOf(await this.#channel.renew(held.token));
@@ -142,7 +145,7 @@ class KeptLogin implements Authenticator {
     return this.#held;
   }
 
-  async #logIn(proven = false): Promise<HeldToken> {
+  async #logIn(verified = false): Promise<HeldToken> {
     if (this.#refusal !== undefined) throw this.#refusal;
     const { mount, role } = this.#login;
     const jwt = (await this.#login.jwt()).trim();
@@ -157,19 +160,19 @@ class KeptLogin implements Authenticator {
       this.#refusal = new WireError(why, { method, url, sent: false });
       throw this.#refusal;
     }
-    this.#giveUpHeld();
-    // Without the policy "default" a token can mostly not renew itself, so that a refused renewal would not show whether it is valid.
-    const isTrusted = proven || lacksDefaultPolicy(grant);
+    this.#retireHeld();
+    // Without the policy "default" a token can mostly not renew itself, so a failed renewal would not show whether it is valid.
+    const isTrusted = verified || lacksDefaultPolicy(grant);
     this.#held = {
       ...grant,
-      provenAt: isTrusted ? this.#connection.clock.now() : Number.NEGATIVE_INFINITY,
+      verifiedAt: isTrusted ? this.#connection.clock.now() : Number.NEGATIVE_INFINITY,
       usesLeft: grant.uses > 0 ? grant.uses : Number.POSITIVE_INFINITY,
     };
     return this.#held;
   }
 
-  /** A token that was used as often as it may be is gone by itself. */
-  #giveUpHeld(): void {
+  /** A token without uses left is gone. */
+  #retireHeld(): void {
     const held = this.#held;
     if (held !== undefined && held.usesLeft > 0) this.#replaced.push(held);
   }
@@ -185,19 +188,19 @@ function lacksDefaultPolicy({ policies }: Grant): boolean {
   return policies.length > 0 && !policies.some((policy) => policy === 'default' || policy === 'root');
 }
 
-// The requests of a login: to get a token for a JWT, to renew the token, and to revoke it. The channel can send to exactly these
-// three paths, and shares only the connection with the requests of a plan (rule 31).
+// The requests of a login: get a token for a JWT, renew it, and revoke it. The channel can send to these three paths only, and shares
+// the connection with the requests of a plan.
 
 const renewPath = '/auth/token/renew-self';
 const revokePath = '/auth/token/revoke-self';
 
 /**
- * Milliseconds that a revocation may take, and a login after the end of the run. Both are waited for so that no token is left, and
- * the end of a run must not wait for long.
+ * Maximum milliseconds for a revocation, and for a login after the end of the run. The run waits for both so that no token remains,
+ * but not for long.
  */
 const extraTime = 5_000;
 
-/** What a login, or a renewal, gives. */
+/** The result of a login or a renewal. */
 interface Grant {
   readonly token: string;
   /** seconds; 0 never ends */
@@ -222,8 +225,8 @@ export class LoginChannel {
   }
 
   /**
-   * Sends no token. Messages do not show the JWT, even where the service returns it. After the end of the run none is begun, and
-   * one that was sent has some more time: its token can only be revoked once it is known.
+   * Sends no token. Messages do not show the JWT, even if the service returns it. None starts after the end of the run; one in flight
+   * has some more time, because its token must be known to be revoked.
    * @param about.repeatable whether the login is sent again after a failure
    */
   async logIn(role: string, jwt: string, { repeatable = true } = {}): Promise<Answer> {
@@ -239,13 +242,13 @@ export class LoginChannel {
 
   /** The end of the run does not abort it, so that no token is left. */
   revoke(token: string): Promise<Answer> {
-    const signal = AbortSignal.any([AbortSignal.timeout(extraTime), this.#connection.leave]);
+    const signal = AbortSignal.any([AbortSignal.timeout(extraTime), this.#connection.abandonWaits]);
     return this.#post({ path: revokePath, signal, repeatable: true }, token);
   }
 
-  /** A signal that is aborted some time after the end of the run, or as soon as nobody waits any longer. */
+  /** A signal that aborts some time after the end of the run, or when waits are abandoned. */
   #withExtraTime(): { readonly signal: AbortSignal; dispose(): void } {
-    const { signal: over, leave, clock } = this.#connection;
+    const { signal: over, abandonWaits, clock } = this.#connection;
     const [late, disposed] = [new AbortController(), new AbortController()];
     const onOver = () => {
       const abort = () => late.abort(over.reason);
@@ -257,7 +260,7 @@ export class LoginChannel {
       over.removeEventListener('abort', onOver);
       disposed.abort();
     };
-    return { signal: AbortSignal.any([late.signal, leave]), dispose };
+    return { signal: AbortSignal.any([late.signal, abandonWaits]), dispose };
   }
 
   #post(request: Omit<Outgoing, 'method'>, token?: string): Promise<Answer> {

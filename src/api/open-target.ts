@@ -1,6 +1,6 @@
 /**
- * Opens the connections to a target. That of a plan cannot write: it sends only GET and LIST, and one question about the rights
- * of its token (rules 30, 31). Only apply opens one that can write. The audit trail has a connection and a token of its own.
+ * Opens the connections to a target. A plan's connection cannot write: it sends only GET and LIST, and one query of the token's
+ * permissions. Only apply opens one that can write. The audit trail has a separate connection and token.
  */
 import type { TrailChannel } from '../model/audit-trail.ts';
 import {
@@ -26,11 +26,11 @@ export interface TargetOptions extends ConnectionOptions {
 /** For plans. */
 export interface ReaderConnection {
   readonly reader: Reader;
-  /** Asks what the token may do on paths below the API root; absent where the service does not tell it. Changes nothing. */
+  /** Queries the token's permissions on paths below the API root; absent if the service has no such query. Changes nothing. */
   readonly askRights?: (paths: readonly string[]) => Promise<TokenRights>;
   /** requests sent so far, retries included; those of a login are not counted */
   requests(): number;
-  /** how many milliseconds its clock is ahead of the one here, as its answers prove, below 0 when it is behind; undefined while none told its time */
+  /** milliseconds by which its clock is ahead of the local one, negative if behind; undefined until a response has its time */
   clockAhead(): number | undefined;
   /** Revokes the token of a login and closes all connections; requests in flight fail. */
   close(): Promise<void>;
@@ -54,7 +54,7 @@ export function openTarget(options: TargetOptions): TargetConnection {
   const { token } = authenticator;
   const reads = new Sender({ connection, token, dispatcher: readsOnly(connection.dispatcher) });
   const writes = new Sender({ connection, token, dispatcher: writesOnly(connection.dispatcher) });
-  const rights = openRightsQuestion(connection, token);
+  const rights = openRightsQuery(connection, token);
   return {
     ...(rights === undefined ? {} : { askRights: (paths: readonly string[]) => rights.ask(paths) }),
     reader: {
@@ -78,19 +78,19 @@ function authenticatorOf(connection: Connection, { token }: TargetOptions): Auth
     : openAuthenticator(connection, token.login);
 }
 
-// Asks a service what the token of a target may do on paths: one POST, through a channel that can send nothing else
-// (rules 30, 31). A refusal is no error: then nothing is known.
+// Queries the permissions of a target's token on paths: one POST, through a channel that can send nothing else. If the service
+// refuses it, the permissions are unknown, which is not an error.
 
-/** The most paths of one question: a body has a limit of its own (wire/cluster-auth 2.1). Rights on others stay unknown. */
+/** Maximum paths of one query: the service limits its body (wire/cluster-auth 2.1). Permissions on other paths stay unknown. */
 const maxPaths = 900;
 
-interface RightsQuestion {
+interface RightsQuery {
   ask(paths: readonly string[]): Promise<TokenRights>;
   readonly sent: number;
 }
 
-/** @returns undefined for a service that has no such question */
-function openRightsQuestion(connection: Connection, token: TokenProvider): RightsQuestion | undefined {
+/** @returns undefined for a service without such a query */
+function openRightsQuery(connection: Connection, token: TokenProvider): RightsQuery | undefined {
   const { rightsPath: path } = services[connection.target.service];
   if (path === undefined) return undefined;
   const dispatcher = asksRightsOnly(connection.dispatcher, `${connection.prefix}${path}`);
@@ -98,12 +98,12 @@ function openRightsQuestion(connection: Connection, token: TokenProvider): Right
   return {
     async ask(paths) {
       try {
-        // Not repeatable: the plan can do without the answer, and waits for nobody to recover.
+        // Not repeatable: the plan does not need the answer, and does not wait for the service to recover.
         const body = { paths: paths.slice(0, maxPaths) };
         return readRights(await sender.send({ method: 'POST', path, body, repeatable: false }), body.paths);
       } catch (error) {
         if (!(error instanceof WireError)) throw error;
-        return { is: 'untold', why: error.message };
+        return { is: 'unknown', why: error.message };
       }
     },
     get sent() {
@@ -112,28 +112,31 @@ function openRightsQuestion(connection: Connection, token: TokenProvider): Right
   };
 }
 
-/** The answer holds a list of capabilities for each path, beside or below `data`. One without any of these was not understood. */
+/** The answer has a list of capabilities for each path, beside or below `data`. */
 function readRights(answer: Answer, paths: readonly string[]): TokenRights {
   const { status, body } = answer;
   const data = isJsonObject(body) && isJsonObject(body['data']) ? body['data'] : body;
-  if (status !== 200 || !isJsonObject(data)) return { is: 'untold', why: describeAnswer(answer) };
+  if (status !== 200 || !isJsonObject(data)) return { is: 'unknown', why: describeAnswer(answer) };
   const lists = Object.entries(data).flatMap(([path, list]) =>
     isTexts(list) ? [[path, new Set(list)] as const] : [],
   );
   const on = new Map(lists);
-  if (paths.some((path) => on.has(path))) return { is: 'told', on };
+  if (paths.some((path) => on.has(path))) return { is: 'known', on };
   const { method, url } = answer;
-  return { is: 'untold', why: `${method} ${url} answered ${status} without a list of rights for any path` };
+  return {
+    is: 'unknown',
+    why: `${method} ${url} answered ${status} without a list of permissions for any path`,
+  };
 }
 
 function isTexts(value: Json): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-// Opens the way to the audit trail of a target's organization. It has a token of its own, and can send GET to that one path and
-// nothing else, whatever code uses it: a token that was made for audit trails needs no other right (wire/audit-trails 1.3).
+// Opens the connection to the audit trail of a target's organization. It has a separate token, and can send GET to that one path only:
+// a token for audit trails needs no other permission (wire/audit-trails 1.3).
 
-/** There is no organization in the path: the token says which (wire/audit-trails 1.1). */
+/** The token determines the organization (wire/audit-trails 1.1). */
 const path = '/organization/audit-trail';
 
 export interface AuditConnection extends TrailChannel {
@@ -143,12 +146,12 @@ export interface AuditConnection extends TrailChannel {
   close(): Promise<void>;
 }
 
-/** Nothing is sent before the first question. */
+/** Nothing is sent before the first request. */
 export function openAuditTrail({
   token,
   ...options
 }: ConnectionOptions & { readonly token: TokenProvider }): AuditConnection {
-  // No name is translated: an archive keeps what the service said. The trail is plain JSON, unlike all else of this service.
+  // Names are not translated: an archive keeps the response as it is. The trail is plain JSON, unlike other responses of this service.
   const headers = { ...options.dialect.headers, accept: 'application/json' };
   const connection = openConnection({ ...options, dialect: { ...options.dialect, rename: {}, headers } });
   const dispatcher = auditsOnly(connection.dispatcher, `${connection.prefix}${path}`);

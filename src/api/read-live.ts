@@ -1,6 +1,6 @@
 /**
- * Reads what a plan needs of every target, in parallel and in two steps, over one session for each target. A target that cannot
- * be read is reported once and left out of the plan: a resource that was not read is not absent (rule 39).
+ * Reads what a plan needs of every target, in parallel and in two steps, over one session for each target. A target that cannot be
+ * read is reported once, does not stop the others, and is left out of the plan: a resource that was not read is not absent.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -31,9 +31,7 @@ export function openSession(about: {
   };
 }
 
-// Reads what a plan needs of every target, in parallel and in two steps: kinds with `losses` are read after the deletions are
-// known. Only GET and LIST requests are sent. A target that cannot be read is reported once, does not stop the others, and is
-// left out of the plan: a resource that was not read is not absent (rules 39).
+// Two steps: kinds with `losses` are read after the deletions are known. Only GET and LIST requests are sent.
 
 interface ReadInput {
   readonly sessions: readonly Session[];
@@ -42,7 +40,7 @@ interface ReadInput {
   readonly ledger: Ledger;
 }
 
-/** What was read of one target, by kind; or why it could not be read, and then `sets` is empty. */
+/** The resources of one target, by kind; or why it could not be read, then `sets` is empty. */
 export interface LiveReading {
   readonly sets: ReadonlyMap<string, LiveSet>;
   readonly unread?: Diagnostic;
@@ -54,7 +52,7 @@ export type LiveReadings = ReadonlyMap<string, LiveReading>;
 /** The first step: all kinds without `losses`. The deletions are not known yet. */
 export function readFirst(input: ReadInput): Promise<LiveReadings> {
   return readTargets(input, (session) =>
-    readKinds(session, kindsOf(session, input, { tellLosses: false }), (kind) =>
+    readKinds(session, kindsOf(session, input, { withLosses: false }), (kind) =>
       requestFor(kind, session, input),
     ),
   );
@@ -72,8 +70,8 @@ export async function readRest(
   const sessions = input.sessions.filter(({ target }) => first.get(target.name)?.unread === undefined);
   const rest = await readTargets({ ...input, sessions }, (session) => {
     const planned = deletions.get(session.target.name) ?? new Set();
-    const isPlannedDeletion = (whole: Address) => planned.has(formatAddress(whole));
-    return readKinds(session, kindsOf(session, input, { tellLosses: true }), (kind) => ({
+    const isPlannedDeletion = (parent: Address) => planned.has(formatAddress(parent));
+    return readKinds(session, kindsOf(session, input, { withLosses: true }), (kind) => ({
       ...requestFor(kind, session, input),
       ...(planned.size === 0 ? {} : { isPlannedDeletion }),
     }));
@@ -86,10 +84,10 @@ export async function readRest(
 function kindsOf(
   { target }: Session,
   { kinds }: ReadInput,
-  { tellLosses }: { readonly tellLosses: boolean },
+  { withLosses }: { readonly withLosses: boolean },
 ): Kind[] {
   return [...kinds.values()].filter(
-    (kind) => kind.service === target.service && (kind.losses !== undefined) === tellLosses,
+    (kind) => kind.service === target.service && (kind.losses !== undefined) === withLosses,
   );
 }
 
@@ -135,7 +133,7 @@ function unread({ name }: Target, why: string): Diagnostic {
     severity: 'error',
     class: 'incomplete',
     message: `target ${quoted(name)} could not be read: ${why}`,
-    fix: 'make it possible to read it, then plan again: until then nothing of it is planned, and nothing is written anywhere',
+    fix: 'fix the read error, then plan again: until then nothing is planned for this target, and nothing is written to any target',
   };
 }
 
@@ -156,7 +154,7 @@ async function readKinds(
   return new Map(sets);
 }
 
-/** If a service returns more resources than it counts, its answers were misunderstood, and the look is incomplete (rule 38). */
+/** If a service returns more resources than it counts, its answers were misunderstood, and the read is incomplete. */
 function withinTotals(sets: Sets): Sets {
   return new Map(
     [...sets].map(([kind, set]) => {

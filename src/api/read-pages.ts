@@ -1,7 +1,7 @@
 /**
  * Reads all pages of a list: the first page has the total, the others are read in parallel. A list is complete when each document
  * has an id, the ids are unique, their number is the total, and the total did not change. A list that changed while it was read is
- * read again once (rule 8).
+ * read again once.
  */
 import { counted } from '../model/quoted.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
@@ -14,7 +14,7 @@ export interface Pages {
   /** the service's count; absent when it has none */
   readonly total?: number;
   readonly complete: boolean;
-  /** why it is not complete: an answer that was no page, or a message */
+  /** why it is not complete: an answer that is not a page, or a message */
   readonly problem?: Answer | string;
   /** how many items are missing, when that is the only problem */
   readonly missing?: number;
@@ -49,12 +49,12 @@ const nothing: Omit<Pages, 'problem'> = { items: [], included: [], complete: fal
 /** The maximal number of pages, a hundred times that of the largest known organization. */
 const maxPages = 10_000;
 
-/** Refuses a list with many more pages than its total needs, or with an impossible number of pages (rule 46). */
+/** Refuses a list with many more pages than its total needs, or with an impossible number of pages. */
 function whyTooMany({ items, withoutId, total = 0, pages }: ListPage): string | undefined {
   const needed = Math.ceil(total / Math.max(1, items.length + withoutId));
   if (pages > needed + 10)
-    return `the list tells of ${pages} pages, and its total of ${total} fills ${needed}`;
-  return pages > maxPages ? `the list tells of ${pages} pages, which nobody has` : undefined;
+    return `the list has ${pages} pages, but its total of ${total} fits into ${needed}`;
+  return pages > maxPages ? `the list has ${pages} pages, more than ${maxPages}` : undefined;
 }
 
 async function readAll(reader: Reader, path: string, size: number): Promise<Pages> {
@@ -72,7 +72,7 @@ async function readAll(reader: Reader, path: string, size: number): Promise<Page
   const { total = items.length } = first;
   const problem =
     defect ??
-    (total === items.length ? undefined : `the list tells a total of ${total} and gave ${items.length}`);
+    (total === items.length ? undefined : `the list has a total of ${total}, but ${items.length} items`);
   return {
     items,
     included: pages.flatMap(({ included }) => included),
@@ -94,7 +94,7 @@ export function encodeBrackets(path: string): string {
   return path.replaceAll('[', '%5B').replaceAll(']', '%5D');
 }
 
-/** @returns undefined when the answer is no page of a list */
+/** @returns undefined when the answer is not a page of a list */
 function parsePage({ status, body }: Answer): ListPage | undefined {
   if (status !== 200 || !isJsonObject(body)) return undefined;
   // Some services write an empty list as null (wire/workspaces 4).
@@ -116,13 +116,14 @@ function parsePage({ status, body }: Answer): ListPage | undefined {
 }
 
 function inconsistency(first: ListPage, pages: readonly ListPage[]): string | undefined {
-  if (first.endless) return 'the list has more pages and does not tell how many';
-  if (pages.some(({ total }) => total !== first.total)) return 'the list changed its total while it was read';
+  if (first.endless) return 'the list has more pages, but no total';
+  if (pages.some(({ total }) => total !== first.total))
+    return 'the total of the list changed during the read';
   const withoutId = pages.reduce((sum, page) => sum + page.withoutId, 0);
-  if (withoutId > 0) return `the list gave ${counted(withoutId, 'document')} without an id`;
+  if (withoutId > 0) return `the list has ${counted(withoutId, 'document')} without an id`;
   const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
   const repeated = ids.length - new Set(ids).size;
-  return repeated > 0 ? `the list gave ${repeated} of its ids more than once` : undefined;
+  return repeated > 0 ? `the list has ${repeated} of its ids more than once` : undefined;
 }
 
 function objectsOf(value: Json | undefined): JsonObject[] {

@@ -1,6 +1,6 @@
 /**
- * Tries a login: logs in once, and revokes the token at once. The token leaves this file in no form. The login is not repeated
- * after a failure: each try may leave a token behind, and some services lock an account after several refusals.
+ * Tries a login: logs in once, and revokes the token at once. The token never leaves this file. The login is not repeated after a
+ * failure: each attempt may leave a token, and some services lock an account after several failures.
  */
 import type { LoginTrial } from '../model/login-check.ts';
 import type { Target } from '../model/stack.ts';
@@ -9,7 +9,7 @@ import { explainRefusal } from './transport/service-conventions.ts';
 import { grantIn, LoginChannel } from './login.ts';
 import { type ConnectionOptions, openConnection } from './transport/connection.ts';
 
-/** For one login; opened for its own purpose, it can send nothing else. */
+/** For one login; it can send nothing else. */
 export interface TrialConnection {
   /** @throws WireError when the service cannot be reached, or its answer is neither a token nor a refusal */
   tryLogin(role: string, jwt: string): Promise<LoginTrial>;
@@ -50,12 +50,12 @@ function isRefusal(status: number): boolean {
   return (status >= 400 && status < 500 && status !== 408 && status !== 429) || status === 500;
 }
 
-/** @throws WireError when the answer is about the whole target, or nothing that a login is answered */
+/** @throws WireError when the answer is about the whole target, or unexpected for a login */
 function refusalIn(target: Target, answer: Answer): string {
   const { status, method, url } = answer;
   const whole = explainRefusal(target, answer);
   if (whole === undefined && isRefusal(status)) return describeAnswer(answer);
-  const why = whole ?? `the login got no answer to rely on: ${describeAnswer(answer)}`;
+  const why = whole ?? `the login got an unexpected answer: ${describeAnswer(answer)}`;
   throw new WireError(why, { method, url, sent: true });
 }
 

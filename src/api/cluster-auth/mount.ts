@@ -1,6 +1,6 @@
 /**
- * The mount of a target's cluster-auth method: its path, what its answers mean, and the proof that it belongs to this method
- * (rule 38). A mount that does not exist, or is of another method, is never treated as empty.
+ * The mount of a target's cluster-auth method: its path, the meaning of its answers, and the check that it belongs to this method.
+ * A mount that does not exist, or is of another method, is never treated as empty.
  */
 import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -35,16 +35,16 @@ export function mountPath({ target, dialect }: Session, ...below: readonly strin
     .join('/')}`;
 }
 
-// Interprets the answers of a mount. A 404 means "there is none" only when its `errors` are empty; any other 404 means that
-// the mount does not exist. Treating such a mount as empty would prune everything.
+// Interprets the answers of a mount. A 404 means "no such resource" only if its `errors` are empty; otherwise the mount does not
+// exist. Treating such a mount as empty would prune everything.
 
 export type MountAnswer =
   | { readonly is: 'data'; readonly data: JsonObject; readonly answer: Answer }
-  /** nothing exists: a config that was never written, an unknown role, or an empty list */
+  /** no such resource: a config that was never written, an unknown role, or an empty list */
   | { readonly is: 'none' }
   | Unread;
 
-/** An answer that is neither data nor "there is none". */
+/** An answer that is neither data nor "no such resource". */
 interface Unread {
   readonly is: 'unread';
   /** a sentence for the coverage of the plan */
@@ -52,7 +52,7 @@ interface Unread {
   readonly answer: Answer;
 }
 
-/** Source: wire/cluster-auth 2.1 (envelope and statuses); rule 8. */
+/** Source: wire/cluster-auth 2.1 (envelope and statuses). */
 export function mountAnswer(session: Session, answer: Answer): MountAnswer {
   const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
   if (answer.status === 200 && isJsonObject(data)) return { is: 'data', data, answer };
@@ -60,7 +60,7 @@ export function mountAnswer(session: Session, answer: Answer): MountAnswer {
   return { is: 'unread', why: whyUnread(session, answer), answer };
 }
 
-/** As an error, for reads before a write: without knowing the live state nothing is written. */
+/** As an error, for reads before a write: nothing is written without knowing the live state. */
 export function unreadError({ why, answer: { method, url } }: Pick<Unread, 'why' | 'answer'>): WireError {
   return new WireError(why, { method, url, sent: false });
 }
@@ -92,19 +92,19 @@ function whyUnread(session: Session, answer: Answer): string {
   return `${mount} could not be read: ${description}`;
 }
 
-/** A service tells neither an unknown token nor one in another header from one that lacks a right (wire/cluster-auth 2.1). */
+/** A service answers an unknown token, and one in another header, like one that lacks a permission (wire/cluster-auth 2.1). */
 function whatToCheck({ target, dialect }: Session): string {
   const path = mountSegments(target, dialect).join('/');
   return `check that it is valid, has uses left, and may "list" and "read" below ${quoted(`${path}/`)}, and that the target's "dialect" is right (${quoted(dialect.name)} sends it as ${quoted(dialect.tokenHeader)})`;
 }
 
-// Proves that a mount belongs to this method (rule 38). Other methods answer the same paths, and their roles look similar, so
-// nothing may be created, changed or deleted there. First the mount's type is read, once per session; where the service does
-// not tell it, the form of the mount's answers decides.
+// Checks that a mount belongs to this method. Other methods have the same paths and similar roles, where nothing may be created,
+// changed or deleted. First the mount's type is read, once per session. If the service does not show it, the form of the mount's
+// answers decides.
 
 export type MountType =
   | { readonly is: 'this' }
-  /** the service does not tell the type: the form of the answers decides */
+  /** the service does not show the type: the form of the answers decides */
   | { readonly is: 'unknown' }
   /** of another type, or unreachable: no more requests are sent to it */
   | { readonly is: 'unread'; readonly why: string };
@@ -127,13 +127,13 @@ export function readConfig(session: Session): Promise<MountAnswer> {
   );
 }
 
-/** What the answer to a read of the config proves about the method of its mount. */
+/** What a read of the config shows about the method of its mount. */
 type ConfigVerdict =
   | { readonly is: 'proof' }
   /** another method's config, or a method without one */
   | { readonly is: 'another'; readonly why: string }
-  /** it could not be read, which proves nothing about the method */
-  | { readonly is: 'silent'; readonly why: string };
+  /** it could not be read, so it shows nothing about the method */
+  | { readonly is: 'unknown'; readonly why: string };
 
 /** A mount of this method that was never configured answers 404 with empty `errors` (wire/cluster-auth 2.3). */
 export function checkConfig(session: Session, answer: MountAnswer): ConfigVerdict {
@@ -145,7 +145,7 @@ export function checkConfig(session: Session, answer: MountAnswer): ConfigVerdic
     case 'unread':
       return isUnsupportedPath(answer)
         ? { is: 'another', why: anotherMethod(session, describeAnswer(answer.answer)) }
-        : { is: 'silent', why: answer.why };
+        : { is: 'unknown', why: answer.why };
   }
 }
 
@@ -157,7 +157,7 @@ function checkConfigData(session: Session, data: JsonObject): ConfigVerdict {
   );
   if (others === '')
     return { is: 'another', why: anotherMethod(session, 'its config has no host of a cluster') };
-  const why = `the config of ${mountText(session)} is in the words of another dialect: correct the target's "dialect", which may be ${others}`;
+  const why = `the config of ${mountText(session)} uses the names of another dialect: correct the target's "dialect", which may be ${others}`;
   return { is: 'another', why };
 }
 
@@ -169,25 +169,25 @@ function dialectsWith({ dialect }: Session, holds: (other: Dialect) => boolean):
   return others.map(({ name }) => quoted(name)).join(' or ');
 }
 
-/** For a mount that no role proves: why its config does not prove it either; undefined when it does. */
+/** For a mount that no role identifies: why its config does not either; undefined if it does. */
 export async function whyConfigIsNoProof(session: Session): Promise<string | undefined> {
   const verdict = checkConfig(session, await readConfig(session));
   if (verdict.is === 'proof') return undefined;
   return verdict.is === 'another'
     ? verdict.why
-    : `nobody can tell whether ${mountText(session)} serves cluster authentication: its type is not told, no role shows it, and ${verdict.why}`;
+    : `could not determine whether ${mountText(session)} serves cluster authentication: the service does not show its type, it has no role, and ${verdict.why}`;
 }
 
-/** @param sign the fact that shows it */
+/** @param sign the evidence */
 export function anotherMethod(session: Session, sign: string): string {
   return `${mountText(session)} serves another method than cluster authentication (${sign}): correct the target's "mount"`;
 }
 
 async function askType(session: Session): Promise<MountType> {
   const mount = mountName(session.target, session.dialect);
-  // The first path needs an administrator's token, the second any right below the mount (wire/cluster-auth 2.9).
-  for (const question of [`/sys/auth/${encoded(mount)}`, `/sys/internal/ui/mounts/auth/${encoded(mount)}`]) {
-    const answer = await session.reader.get(question);
+  // The first path needs an administrator's token, the second any permission below the mount (wire/cluster-auth 2.9).
+  for (const path of [`/sys/auth/${encoded(mount)}`, `/sys/internal/ui/mounts/auth/${encoded(mount)}`]) {
+    const answer = await session.reader.get(path);
     const refusal = explainRefusal(session.target, answer);
     if (refusal !== undefined) return { is: 'unread', why: refusal };
     if (isUnreachable(answer))

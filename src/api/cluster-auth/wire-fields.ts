@@ -1,6 +1,6 @@
 /**
  * Converts manifest fields to members of a mount's answers and back, and checks the types of these members: a value of an
- * unexpected type must not be sent back (rule 42). Source: wire/cluster-auth 2.3, 2.4, 2.7.
+ * unexpected type must not be sent back. Source: wire/cluster-auth 2.3, 2.4, 2.7.
  */
 import { canonicalDefault, canonicalValue } from '../../compare/comparisons.ts';
 import { parseDuration } from '../../model/duration.ts';
@@ -30,8 +30,7 @@ export function wireBody(values: Spec): JsonObject {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [snakeCase(name), value]));
 }
 
-// The types of the members in answers of a mount. Roles and configs are written back whole, so live values are sent again
-// unchanged: a value of an unexpected type must not be sent back (rule 42). Source: wire/cluster-auth 2.3, 2.4, 2.7.
+// The types of members. Roles and configs are written whole, so live values are sent back unchanged.
 
 /** A list may be answered as one text, a duration as text. Null and absent members have no value. */
 export type MemberType = 'text' | 'list' | 'duration' | 'number' | 'switch';
@@ -46,10 +45,10 @@ const hasType: Readonly<Record<MemberType, (value: Json) => boolean>> = {
 };
 
 const wrongType: Readonly<Record<MemberType, string>> = {
-  text: 'no text',
-  list: 'no list of texts',
-  duration: 'no duration',
-  number: 'no number',
+  text: 'not text',
+  list: 'not a list of texts',
+  duration: 'not a duration',
+  number: 'not a number',
   switch: 'neither true nor false',
 };
 

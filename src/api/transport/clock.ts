@@ -1,6 +1,5 @@
 /**
- * The clock, which tests replace, the difference to a service's clock as its answers prove it, and reports of waits of more
- * than a few seconds (rule 46).
+ * The clock, which tests replace, its difference from a service's clock, and reports of waits of more than a few seconds.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -22,31 +21,31 @@ export const systemClock: Clock = {
 };
 
 /**
- * How far the clock of a service is from the one here, as the `Date` of its answers proves. That header has whole seconds and an answer
- * takes its time, so each answer gives a range; a clock that none of them disproves counts as the same.
+ * The difference between the clock of a service and the local one, from the `Date` of its responses. That header has whole seconds,
+ * and a response takes time, so each response gives a range; if zero is in all ranges, the clocks count as equal.
  */
 export class ClockDifference {
   #least = Number.NEGATIVE_INFINITY;
   #most = Number.POSITIVE_INFINITY;
 
   /**
-   * @param date the header; one that is missing or no time is left out
-   * @param exchange when the request was sent and the answer had come, by the clock here, in milliseconds since 1970
+   * @param date the header; ignored if missing or not a time
+   * @param exchange when the request was sent and the response was complete, by the local clock, in milliseconds since 1970
    */
   learn(
     date: string | undefined,
     { sent, answered }: { readonly sent: number; readonly answered: number },
   ): void {
-    const told = date === undefined ? Number.NaN : Date.parse(date);
-    if (Number.isNaN(told)) return;
-    const [least, most] = [Math.floor(told - answered), Math.ceil(told + 999 - sent)];
-    // A clock that was set in between makes what was learnt before untrue.
+    const time = date === undefined ? Number.NaN : Date.parse(date);
+    if (Number.isNaN(time)) return;
+    const [least, most] = [Math.floor(time - answered), Math.ceil(time + 999 - sent)];
+    // If the clock was set meanwhile, the earlier range is invalid.
     const isSame = least <= this.#most && most >= this.#least;
     this.#least = isSame ? Math.max(least, this.#least) : least;
     this.#most = isSame ? Math.min(most, this.#most) : most;
   }
 
-  /** So many milliseconds the service is ahead at least, or, below 0, behind; undefined while no answer told its time. */
+  /** Milliseconds by which the service is ahead at least, negative if behind; undefined until a response has its time. */
   get ahead(): number | undefined {
     if (this.#least === Number.NEGATIVE_INFINITY) return undefined;
     if (this.#least > 0) return this.#least;
@@ -54,7 +53,7 @@ export class ClockDifference {
   }
 }
 
-// Reports waits of more than a few seconds, on a terminal and without one (rule 46). The lines become less frequent over time, and
+// Reports waits of more than a few seconds, on a terminal and without one. The lines become less frequent over time, and
 // one line covers all waits for the same target or store.
 
 interface WaitsOptions {
@@ -62,7 +61,7 @@ interface WaitsOptions {
   readonly clock: Clock;
 }
 
-/** Milliseconds before each line; the last value applies to all further lines. */
+/** Milliseconds before each line; the last value is for all further lines. */
 const intervals = [5_000, 10_000, 30_000, 60_000];
 
 interface OngoingWait {

@@ -39,7 +39,7 @@ export interface ConnectionOptions {
   /** the address of the target, never `embedded`; without a trailing slash and without the API root */
   readonly url: string;
   readonly dialect: Dialect;
-  /** where its token comes from, as a clause: the answer to a refused one names it */
+  /** the source of its token, as a clause, for the message about a refused token */
   readonly tokenFrom?: string;
   /** sent as `User-Agent`: `trueup/0.1.0` */
   readonly userAgent: string;
@@ -49,13 +49,13 @@ export interface ConnectionOptions {
   readonly env?: Environment;
   /** the end of the run: aborts all waits and all requests in flight */
   readonly signal?: AbortSignal;
-  /** aborts also what has some more time after that end: a login that was sent, and the revocation of its token */
-  readonly leave?: AbortSignal;
+  /** also aborts what may continue after that end: a login in flight, and the revocation of its token */
+  readonly abandonWaits?: AbortSignal;
   /** the deadline of the run, in milliseconds since 1970; an hour from now when absent. No wait goes beyond it. */
   readonly until?: number;
   /** gets a message about each wait of more than a few seconds */
   readonly onWait?: (message: string) => void;
-  /** gets a message about what this run leaves behind */
+  /** gets a message about what the run could not clean up */
   readonly onWarning?: (message: string) => void;
   /** removed from all messages of services and proxies; secrets that this connection sends are added */
   readonly secrets?: KnownSecrets;
@@ -84,7 +84,7 @@ export interface Connection {
   readonly retryPolicy: RetryPolicy;
   readonly failureContext: FailureContext;
   readonly signal: AbortSignal;
-  readonly leave: AbortSignal;
+  readonly abandonWaits: AbortSignal;
   readonly until: number;
   readonly bounds: Bounds;
   readonly waits: Waits;
@@ -94,7 +94,7 @@ export interface Connection {
   readonly difference: ClockDifference;
   /** whether the target has sent any answer */
   hasAnswered: boolean;
-  /** Aborts all waits and all requests in flight, except requests with a signal of their own. */
+  /** Aborts all waits and requests in flight, except requests with their own signal. */
   stop(): void;
   /** Closes the connections. */
   close(): Promise<void>;
@@ -133,7 +133,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     retryPolicy: { ...defaultRetryPolicy, ...options.retryPolicy },
     failureContext: failureContextOf(url.host, proxy, timeouts),
     signal: options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]),
-    leave: options.leave ?? new AbortController().signal,
+    abandonWaits: options.abandonWaits ?? new AbortController().signal,
     until: options.until ?? clock.now() + defaultDuration,
     bounds: { bytes: options.largest ?? maxAnswerSize, milliseconds: timeouts.answer },
     waits: new Waits(`target ${quoted(target.name)}`, { report: options.onWait ?? (() => {}), clock }),

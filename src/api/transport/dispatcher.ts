@@ -1,6 +1,6 @@
 /**
- * Opens the connections to one target, through the proxy that the environment names, and restricts them to their purpose: any
- * other request is refused at the lowest level, whatever code sends it (rule 31).
+ * Opens the connections to one target, through the proxy from the environment, and restricts each to its purpose: other requests
+ * are refused at the lowest level.
  */
 import { type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { quoted } from '../../model/quoted.ts';
@@ -33,7 +33,7 @@ export class ProxyError extends Error {
 
   constructor(variable: string) {
     super(
-      `the environment variable ${quoted(variable)} holds no address of a proxy (it is not shown here, as it may hold a password); it looks like http://proxy.internal:3128`,
+      `the environment variable ${quoted(variable)} is not the address of a proxy (it is not shown, because it may hold a password); write one such as http://proxy.internal:3128`,
     );
   }
 }
@@ -88,9 +88,8 @@ function isAddress(proxy: string): boolean {
   }
 }
 
-// Dispatchers that refuse other requests than those for their purpose. That of a plan can only read, that of a login
-// can only log in, that of a question about rights can only ask it, that of an audit trail can only read the trail, and that of a code
-// host stays below its API: any other request is refused at the lowest level, whatever code sends it (rule 31).
+// Restricted dispatchers: a plan can only read, a login only log in, a query of permissions only send that query, an audit trail
+// only read the trail, and a code host only use paths below its API.
 
 /** The dispatcher throws, before a connection is opened, for every request for which `admits` is false. */
 function restrict(
@@ -119,11 +118,11 @@ export function loginsOnly(dispatcher: Dispatcher, paths: readonly string[]): Di
   return restrict(dispatcher, 'a login', ({ method, path }) => method === 'POST' && paths.includes(path));
 }
 
-/** For a question about the rights of a token: only POST to this path, which changes nothing. It is complete, as above. */
+/** For a query of a token's permissions: only POST to this path, which changes nothing. It is complete, as above. */
 export function asksRightsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
   return restrict(
     dispatcher,
-    'a question about rights',
+    'a query of permissions',
     (request) => request.method === 'POST' && request.path === path,
   );
 }

@@ -1,6 +1,6 @@
 /**
  * Sends one request through undici, once, and reads the answer. The body is always read to its end, because an unread body blocks
- * its connection, or it is aborted at a limit. The result says exactly whether the request may have reached the service, because
+ * its connection, or it is aborted at a limit. The result shows whether the request may have reached the service, because
  * undici reports when it begins to write.
  */
 import type { Dispatcher } from 'undici';
@@ -25,7 +25,7 @@ interface BrokenExchange {
 
 export type Exchange = RawAnswer | BrokenExchange;
 
-/** Limits of an exchange, so that no service can block a run for ever or fill its memory (rule 46). */
+/** Limits of an exchange, so that no service can block a run for ever or fill its memory. */
 export interface Bounds {
   /** maximal size of the answer's body */
   readonly bytes: number;

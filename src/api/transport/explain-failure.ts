@@ -9,7 +9,7 @@ export interface FailureContext {
   readonly host: string;
   /** the proxy that the environment asks for, without credentials */
   readonly proxy?: string;
-  /** what the user calls its address, where it is not the "url" of a target */
+  /** the name of the setting with its address, if it is not the "url" of a target */
   readonly address?: string;
   readonly seconds: {
     readonly connect: number;
@@ -31,7 +31,7 @@ interface ExplainInput extends FailureContext {
   readonly name?: string | undefined;
 }
 
-/** What the user calls the address of a target. */
+/** The setting with the address of a target. */
 export const targetAddress = 'the target\'s "url"';
 
 type Explanation = (input: ExplainInput) => string;
@@ -57,7 +57,7 @@ const noTls: Explanation = ({ host, address }) =>
 const badCaCert: Explanation = () =>
   'the file given as "caCert" holds no PEM certificate; give one in PEM format';
 const proxyFailed: Explanation = ({ proxy, detail }) =>
-  `the proxy ${quoted(proxy ?? '')} did not open a way to the service (${detail}); check HTTPS_PROXY and NO_PROXY`;
+  `the proxy ${quoted(proxy ?? '')} did not open a connection to the service (${detail}); check HTTPS_PROXY and NO_PROXY`;
 
 /** Temporary failures, by the code of the error. */
 const temporary: Readonly<Record<string, Explanation>> = {
@@ -76,7 +76,7 @@ const temporary: Readonly<Record<string, Explanation>> = {
   UND_ERR_HEADERS_TIMEOUT: ({ host, seconds }) =>
     `${quoted(host)} gave no answer within ${seconds.headers} s`,
   UND_ERR_BODY_TIMEOUT: ({ host, seconds }) =>
-    `the answer of ${quoted(host)} stopped half-way for ${seconds.body} s`,
+    `the answer of ${quoted(host)} stopped for ${seconds.body} s before it was complete`,
   ANSWER_TOO_SLOW: ({ host, seconds }) => `${quoted(host)} did not end its answer within ${seconds.answer} s`,
   UND_ERR_SOCKET: broke,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: broke,
@@ -117,11 +117,11 @@ const permanent: Readonly<Record<string, Explanation>> = {
   UND_ERR_DESTROYED: ({ host }) => `the connection to ${quoted(host)} had been closed before`,
   UND_ERR_CLOSED: ({ host }) => `the connection to ${quoted(host)} had been closed before`,
   UND_ERR_INVALID_ARG: ({ detail }) =>
-    `it cannot be put into HTTP (${detail}); check the token for stray characters`,
+    `the request is not valid HTTP (${detail}); check the token for stray characters`,
 };
 
 const otherProtocol: Explanation = ({ host, address }) =>
-  `what ${quoted(host)} answered is no HTTP; check whether ${address} should begin with "https://"`;
+  `the answer of ${quoted(host)} is not HTTP; check whether ${address} should begin with "https://"`;
 
 /** Explains an error by the first known code in it or in its causes. */
 export function explainFailure(error: Error, context: FailureContext): Failure {

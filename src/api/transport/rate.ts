@@ -1,6 +1,6 @@
 /**
- * Decides how many requests a second a target gets. A limit that the service announces is kept as it is. Without one the rate rises
- * while the service answers quickly and without errors, and is halved when it refuses or becomes slow (decision 0012).
+ * Decides the rate of requests to a target. A limit that the service announces is used. Without one, the rate rises while the service
+ * answers quickly and without errors, and is halved when it refuses requests or becomes slow (decision 0012).
  */
 import type { Clock } from './clock.ts';
 import { headerOf, type RawAnswer } from './exchange.ts';
@@ -9,31 +9,31 @@ import { readSeconds } from './retry.ts';
 /** Requests per second at the beginning, unless the user or the service says otherwise (wire/workspaces 1.2). */
 export const initialRate = 30;
 
-/** The highest rate that is reached without the user's word. It also bounds what a service announces, because some announce a limit per minute. */
+/** The highest rate without a setting. It also bounds announced limits, because some services announce a limit per minute. */
 export const highestRate = 200;
 
 /** The lowest rate after refusals. */
 const lowestRate = 1;
 
-/** The lowest limit that is concluded from the answers to free reads before a 429: there may have been few for other reasons. */
+/** The lowest limit derived from the free reads before a 429: they may have been few for other reasons. */
 const lowestFound = 10;
 
 /** Milliseconds without an error before the rate rises, and between two times that it is halved. */
 const interval = 5_000;
 
-/** The number of answers whose median duration is looked at. */
+/** The number of answers in the median duration. */
 const sample = 50;
 
 /** Milliseconds. A median below this is never slow. */
 const quick = 100;
 
-/** Announced windows that end later than in so many milliseconds are not believed. */
+/** Announced windows longer than this many milliseconds are ignored. */
 const longestWindow = 3_600_000;
 
 interface RateOptions {
   /** requests per second at the beginning; `Infinity` for no limit */
   readonly initial: number;
-  /** requests per second that are never exceeded, whatever the service announces */
+  /** maximum requests per second, even if the service announces more */
   readonly highest: number;
   /** reads are not paced before the service refuses a request or announces a limit */
   readonly freeReads?: boolean;
@@ -49,7 +49,7 @@ export interface RatedAnswer {
   readonly limit?: number | undefined;
   /** the announced number of requests that are left */
   readonly remaining?: number | undefined;
-  /** milliseconds until the service counts anew */
+  /** milliseconds until the end of the window */
   readonly reset?: number | undefined;
 }
 
@@ -61,7 +61,7 @@ export function ratedAnswer(answer: RawAnswer, milliseconds: number, now: number
   };
   const text = headerOf(answer, 'x-ratelimit-reset');
   const reset = readSeconds(text, now);
-  // Whole seconds may be rounded down. Of a window of one second this would be all.
+  // Whole seconds may be rounded down. For a window of one second, this would be the whole window.
   const rounded = reset !== undefined && reset >= 2000 && !text?.includes('.') ? 1000 : 0;
   return {
     status: answer.status,
@@ -112,8 +112,8 @@ export class RateController {
   }
 
   /**
-   * How many milliseconds nothing more may start because the requests in flight may use up what the service has left in its present
-   * window; 0 when something may.
+   * Milliseconds for which no request may start, because the requests in flight may use up the current window of the service; 0 if
+   * one may start.
    */
   heldFor(inFlight: number): number {
     const { remaining, until } = this.#window;
@@ -151,7 +151,7 @@ export class RateController {
   #refused(status: number): void {
     const now = this.#clock.now();
     this.#since = now;
-    // Free reads have no rate: what was answered in the last second is halved. A 503 says nothing about a limit.
+    // Free reads have no rate, so the number of answers in the last second is halved. A 503 says nothing about a limit.
     const isFound = this.#freeReads && status === 429;
     const found = Math.max(lowestFound, this.#lastSecond());
     const half = isFound ? Math.min(this.#highest, found / 2) : this.#rate / 2;

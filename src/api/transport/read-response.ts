@@ -18,13 +18,13 @@ interface AnsweredRequest {
   readonly dialect: Pick<Dialect, 'rename' | 'hosted'>;
   /** removed from all messages */
   readonly secrets: KnownSecrets;
-  /** what the user calls the address of the service */
+  /** the setting with the address of the service */
   readonly address?: string;
-  /** where the token comes from that was sent, as a clause; absent where none was sent, or a login gave it */
+  /** the source of the token, as a clause; absent if none was sent, or it comes from a login */
   readonly tokenFrom?: string | undefined;
 }
 
-/** @throws WireError when the status means success and the body is no JSON */
+/** @throws WireError when the status means success and the body is not JSON */
 export function readAnswer(
   raw: RawAnswer,
   { method, url, dialect, secrets, address = targetAddress, tokenFrom }: AnsweredRequest,
@@ -32,7 +32,7 @@ export function readAnswer(
   const { status, text } = raw;
   const compression = compressionOf(raw);
   if (compression !== undefined) {
-    const why = `${method} ${url} answered ${status} with a body in the encoding ${quoted(compression)}, which was not asked for and is not read; see to the proxy, or the service, that compresses it`;
+    const why = `${method} ${url} answered ${status} with a body in the encoding ${quoted(compression)}, which was not requested and is not supported; correct the proxy or service that compresses it`;
     throw new WireError(why, { method, url, sent: true });
   }
   const parsed = parse(text);
@@ -40,7 +40,7 @@ export function readAnswer(
   if (parsed === undefined && !failed) {
     const found = foreignMessage(secrets.redact(text));
     throw new WireError(
-      `${method} ${url} answered ${status} with no JSON but ${found}; check that ${address} leads to the service itself`,
+      `${method} ${url} answered ${status} without valid JSON: ${found}; check that ${address} leads to the service itself`,
       { method, url, sent: true },
     );
   }
@@ -69,7 +69,7 @@ function compressionOf(raw: RawAnswer): string | undefined {
   return encoding === 'identity' || encoding === '' || raw.text === '' ? undefined : encoding.slice(0, 40);
 }
 
-/** A refused token is looked for where it comes from. */
+/** Adds the source of a refused token. */
 function withToken(words: string, status: number, tokenFrom: string | undefined): string {
   if (status !== 401 || tokenFrom === undefined) return words;
   return `${words}${words === '' ? '' : '; '}the token comes from ${tokenFrom}`;
@@ -88,7 +88,7 @@ function failureMessage(
 ): string {
   const location = headerOf(raw, 'location');
   if (raw.status < 400 && location !== undefined) {
-    return `it redirects to ${quoted(secrets.redact(location))}; set ${address} to where the service answers`;
+    return `it redirects to ${quoted(secrets.redact(location))}; set ${address} to the address of the service itself`;
   }
   return body === undefined ? foreignMessage(secrets.redact(raw.text)) : errorMessage(body);
 }
@@ -96,7 +96,7 @@ function failureMessage(
 /** The maximal depth of a body, ten times that of real ones, because bodies are processed by recursion. */
 const maxDepth = 200;
 
-/** @returns null for an empty text; undefined when the text is no JSON, or is nested too deeply */
+/** @returns null for an empty text; undefined if the text is not JSON, or is nested too deeply */
 function parse(text: string): Json | undefined {
   if (text.trim() === '') return null;
   try {
@@ -136,7 +136,7 @@ function requestIdOf(body: Json | undefined): string | undefined {
 }
 
 // Extracts the service's error message from an answer, as one line without control characters. Services, old endpoints and
-// proxies have different formats; all of them are understood, and none is required.
+// proxies have different formats, which are all supported; none is required.
 
 const maxLength = 300;
 
@@ -151,9 +151,9 @@ export function errorMessage(body: Json): string {
   return joined([body['error'], body['message']].map((value) => (typeof value === 'string' ? value : '')));
 }
 
-/** The message of a body that is no JSON: the title of a page, or the beginning of a text. What was to be JSON holds data and no message. */
+/** The message of a body that is not JSON: the title of a page, or the beginning of a text. Damaged JSON is data, which is not shown. */
 export function foreignMessage(body: string): string {
-  if (/^\s*[[{]/.test(body)) return 'what looks like JSON and is cut short or damaged';
+  if (/^\s*[[{]/.test(body)) return 'incomplete or damaged JSON';
   const text = maskAddresses(body);
   if (!/<html|<!doctype/i.test(text)) return oneLine(text);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? '';

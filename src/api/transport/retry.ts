@@ -1,6 +1,6 @@
 /**
  * One attempt to send a request, and whether it is sent again. A request that was not processed is always repeated; one that
- * may have been processed only if it is repeatable (rule 34).
+ * may have been processed only if it is repeatable.
  */
 import type { AttemptHistory } from '../../model/http.ts';
 import type { Json } from '../../model/json.ts';
@@ -11,9 +11,9 @@ export interface RetryPolicy {
   readonly attempts: number;
   /** the same while the target has not answered at all, so that a mistyped address is reported soon */
   readonly attemptsUnanswered: number;
-  /** how often a request may get 429 */
+  /** maximum number of 429 answers to a request */
   readonly throttled: number;
-  /** milliseconds spent on one request, without the queue and waits that the service asked for, after which it is not sent again */
+  /** maximum milliseconds spent on one request, without the queue and waits that the service requests */
   readonly total: number;
   /** maximal milliseconds before the second attempt; doubled for each further one up to `longest` */
   readonly base: number;
@@ -76,22 +76,22 @@ export function decideRetry(input: RetryInput, policy: RetryPolicy, moment: Mome
   return failures >= attempts ? stop : { repeat: true, pause: 0, wait, spends: wait };
 }
 
-/** The wait is meant for all requests, the jitter for this one. How often a service may ask is up to the deadline alone. */
+/** The wait delays all requests, the jitter only this one. Only the deadline limits how often a service may ask. */
 function waitAsAsked(
   asked: number,
   failures: number,
   { policy, moment }: { readonly policy: RetryPolicy; readonly moment: Moment },
 ): RetryDecision {
   const { now, until, random } = moment;
-  // The shortest wait is ours: a service that asks for none is not quoted with it.
+  // The minimum wait is not from the service, so the message must not say so.
   if (now + asked > until) return { repeat: false, past: asked, ...(asked === minWait && { isOurs: true }) };
   const jitter = askedJitter(failures, asked, { policy, random });
   return { repeat: true, pause: asked, wait: jitter === 0 ? 0 : asked + jitter, spends: 0 };
 }
 
 /**
- * What is added to a wait that the service asks for: nothing after the first failure of a request, then a random time that grows
- * with each further one, and never exceeds the wait itself, or a second where the service asks for less.
+ * The addition to a wait that the service asks for: none after the first failure of a request, then a random time that grows with
+ * each further one, at most as long as the wait itself, or a second if that is shorter.
  */
 function askedJitter(
   failures: number,
@@ -118,8 +118,8 @@ const minWait = 100;
 
 /**
  * The wait that the service asks for, in milliseconds: `Retry-After` in seconds or as a date, else `X-RateLimit-Reset` in seconds,
- * fractions allowed, which counts only with 429 because some services send it with every answer (wire/workspaces 1.2). Seconds
- * since 1970 are understood, too.
+ * fractions allowed, used only with 429 because some services send it with every answer (wire/workspaces 1.2). Seconds since 1970
+ * are supported as well.
  */
 export function askedWait(answer: RawAnswer, now: number): number | undefined {
   const reset = answer.status === 429 ? headerOf(answer, 'x-ratelimit-reset') : undefined;
@@ -134,7 +134,7 @@ function retryAfter(value: string | undefined, now: number): number | undefined 
   return Number.isNaN(moment) ? undefined : moment - now;
 }
 
-/** Seconds from now, or since 1970, as milliseconds from now; undefined when it is no number. */
+/** Seconds from now, or since 1970, as milliseconds from now; undefined if it is not a number. */
 export function readSeconds(value: string | undefined, now: number): number | undefined {
   if (value === undefined || !/^\s*\d+(\.\d+)?\s*$/.test(value)) return undefined;
   const amount = Number(value);
@@ -158,9 +158,9 @@ export interface Outgoing {
   readonly permit?: () => Promise<void>;
   /** of attempts that the caller has made before this one */
   readonly history?: AttemptHistory;
-  /** it goes before all requests that wait for their turn, because the read that it relies on must be recent */
+  /** starts before all waiting requests, because the read that it relies on must be recent */
   readonly isUrgent?: boolean;
-  /** after it was aborted no further attempt is begun; an attempt in flight still gets its answer */
+  /** once aborted, no further attempt starts; an attempt in flight still gets its answer */
   readonly stop?: AbortSignal;
 }
 
@@ -192,7 +192,7 @@ export interface SentAttempt {
   readonly outcome: AttemptResult;
 }
 
-/** Whether the service may have carried out the request: its answer was lost, or it failed with a fault of its own. */
+/** Whether the service may have carried out the request: its answer was lost, or it is a server error. */
 export function mayHaveActed(result: Exchange): boolean {
   return result.kind === 'broken' ? result.sent : result.status >= 500 || result.status === 408;
 }

@@ -1,6 +1,6 @@
 /**
- * Sends requests over a connection: waits for the throttle, and parses the answer. A read is repeated where that is allowed. A write
- * is sent once: its result says whether it may be sent again, and the applier reads the resource before it does (rule 34).
+ * Sends requests over a connection: waits for the throttle, and parses the answer. A read is repeated if that is allowed. A write
+ * is sent once: its result shows whether it may be sent again, after the applier has read the resource.
  */
 import type { Dispatcher } from 'undici';
 import { type Again, type Answer, isSealed, untilAborted, WireError } from '../../model/http.ts';
@@ -24,10 +24,10 @@ import {
 } from './retry.ts';
 
 /**
- * Provides the token for one request; called for each attempt. With `refused`, a token that the service has just refused, nothing is sent
- * with what it returns: another token if the provider has got one, so that the request is sent again, or else the same one.
+ * Provides the token for one attempt of a request to a path. With `refused`, a token that the service has just refused, it returns
+ * another token if it has one, so that the request is sent again, or else the same one.
  */
-export type TokenProvider = (refused?: string) => Promise<string>;
+export type TokenProvider = (path: string, refused?: string) => Promise<string>;
 
 interface SenderOptions {
   readonly connection: Connection;
@@ -56,7 +56,7 @@ export class Sender {
 
   /**
    * @returns the answer, with any status; the last one when there were several attempts
-   * @throws WireError when there is none; `sent` says whether the service may have acted all the same
+   * @throws WireError when there is none; `sent` shows whether the service may still have acted
    */
   async send(request: Outgoing): Promise<Answer> {
     const sent: SentAttempt[] = [];
@@ -71,8 +71,8 @@ export class Sender {
 
   /**
    * Sends a request once.
-   * @returns the answer, with any status; with `again` where another attempt is allowed
-   * @throws WireError when there is none, the same; `sent` says whether the service may have acted all the same
+   * @returns the answer, with any status; with `again` if another attempt is allowed
+   * @throws WireError when there is none, also with `again`; `sent` shows whether the service may still have acted
    */
   async sendOnce(request: Outgoing): Promise<Answer> {
     const first = this.#first(request);
@@ -147,12 +147,12 @@ export class Sender {
     const end = this.#endOfWaits(attempt);
     if (end.aborted) throw this.#givenUp(attempt, end.reason);
     try {
-      const provided = this.#provider?.(refused);
+      const provided = this.#provider?.(attempt.request.path, refused);
       const token = provided && (await untilAborted(provided, end)).trim();
       return token && this.#connection.secrets.keep(token);
     } catch (cause) {
       if (end.aborted) throw this.#givenUp(attempt, end.reason);
-      // The error of a login says nothing about this request, so the WireError is made anew with this request's `sent`.
+      // The error of a login is not about this request, so the new WireError has the `sent` of this request.
       if (!(cause instanceof WireError)) throw cause;
       const { message, method, url } = cause;
       throw new WireError(message, { method, url, sent: attempt.mayHaveActed, cause });
@@ -197,21 +197,21 @@ export class Sender {
     stop?.throwIfAborted();
   }
 
-  /** Remembers what an answer says about the target itself. */
+  /** Records the clock of the target, and that it has answered. */
   #recordAnswer(result: Exchange, times: { readonly sent: number; readonly answered: number }): void {
     if (result.kind !== 'answered') return;
     this.#connection.difference.learn(headerOf(result, 'date'), times);
     this.#connection.hasAnswered = true;
   }
 
-  /** Tells the throttle what the answer says about the rate. */
+  /** Passes the rate information of the answer to the throttle. */
   #observe(result: Exchange, milliseconds: number): void {
     const { throttle, clock, until } = this.#connection;
     const before = throttle.pausedFor;
     throttle.observe(result.kind === 'answered' ? ratedAnswer(result, milliseconds, clock.now()) : undefined);
     const pause = throttle.pausedFor;
     if (pause > before && clock.now() + pause > until) throttle.shut(new Error(this.#tooLong(pause)));
-    else if (pause > before + 1000) this.#reportPause('it says that no request is left for now', pause);
+    else if (pause > before + 1000) this.#reportPause('its rate limit is used up for now', pause);
   }
 
   #decide(attempt: Attempt, result: Exchange, milliseconds: number): Omit<AttemptResult, 'result'> {
@@ -254,13 +254,13 @@ export class Sender {
     this.#connection.waits.reportPause(`${why}, and the next request is sent in ${seconds} s`, milliseconds);
   }
 
-  /** @param isOurs the pause is longer than what the target asks for, if it asks for any */
+  /** @param isOurs the pause is not what the target asks for */
   #tooLong(milliseconds: number, isOurs = false): string {
     const { target, clock, until } = this.#connection;
     const [asked, left] = [milliseconds, until - clock.now()].map((span) =>
       Math.max(0, Math.ceil(span / 1000)),
     );
-    return `target ${quoted(target.name)} ${isOurs ? `is asked again in ${asked} s` : `asks to wait for ${asked} s`}, and this run has ${left} s left; try again later, or give it more time with --timeout`;
+    return `target ${quoted(target.name)} ${isOurs ? `gets the next request in ${asked} s` : `asks to wait for ${asked} s`}, and this run has ${left} s left; try again later, or give it more time with --timeout`;
   }
 
   async #wait(attempt: Attempt, milliseconds: number): Promise<void> {
@@ -314,7 +314,7 @@ export class Sender {
     return request.signal ?? this.#connection.signal;
   }
 
-  /** Ends all waits before an attempt, also when `stop` forbids the attempt. */
+  /** Ends all waits before an attempt; `stop` ends them as well. */
   #endOfWaits(attempt: Attempt): AbortSignal {
     const { stop } = attempt.request;
     return stop === undefined ? this.#signalOf(attempt) : AbortSignal.any([this.#signalOf(attempt), stop]);

@@ -1,6 +1,6 @@
 /**
  * What each service requires of every request, for all its dialects: the root of its API, its media type, and the headers. Also
- * explains the answers of a secrets service that are about the whole target, whatever was requested.
+ * explains the answers of a secrets service that are about the whole target, not the request.
  */
 import { type Answer, describeAnswer, isSealed } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -14,7 +14,7 @@ interface ServiceConventions {
   readonly typesEveryWrite: boolean;
   /** the service has no limit unless its operator sets one, so reads need no rate before it refuses one (decision 0012) */
   readonly freeReads: boolean;
-  /** where a token is told what it may do on given paths, by POST; absent where nobody tells it so (wire/cluster-auth 2.9) */
+  /** the path to query the permissions of a token, by POST; absent if the service has none (wire/cluster-auth 2.9) */
   readonly rightsPath?: string;
 }
 
@@ -67,15 +67,14 @@ function tokenHeader({ tokenHeader: name }: Dialect, token: string): Record<stri
   return { [name]: name === 'authorization' ? `Bearer ${token}` : token };
 }
 
-// Answers of a secrets service that are about the whole target, whatever was asked: each as one clause with what to do.
+// Answers of a secrets service about the whole target: each as one clause with the fix.
 
 /** Undefined for an answer that is about the request itself (wire/cluster-auth 2.1). */
 export function explainRefusal({ namespace = '' }: Target, answer: Answer): string | undefined {
   const description = describeAnswer(answer);
-  if (isSealed(answer))
-    return `the service is sealed and answers nothing until somebody unseals it: ${description}`;
+  if (isSealed(answer)) return `the service is sealed and must be unsealed before it answers: ${description}`;
   if (answer.status === 503 && /\bnot active but active\b/i.test(answer.words))
-    return `this node of the service is a standby and finds no active one, so try again later, or see to the cluster: ${description}`;
+    return `this node of the service is a standby without an active node, so try again later, or check the cluster: ${description}`;
   if (answer.status === 404 && answer.words === 'namespace not found')
     return `there is no namespace ${quoted(namespace)}, so correct the target's "namespace": ${description}`;
   return undefined;

@@ -1,7 +1,7 @@
 /**
  * Starts the requests to one target at the rate of its controller, with a token bucket, and limits the number in flight. All requests
- * to the target share it. They start in the order in which they came, urgent ones first, and in any second at most as many start as
- * the rate allows; free reads are not counted.
+ * to the target share it. They start in order, urgent ones first, and in any second at most as many as the rate allows;
+ * free reads are not counted.
  */
 import { type Clock, systemClock } from './clock.ts';
 import type { RateController, RatedAnswer } from './rate.ts';
@@ -101,7 +101,7 @@ export class Throttle {
     return Math.max(0, this.#pausedUntil - this.#clock.now(), this.#rate.heldFor(0));
   }
 
-  /** Takes what an answer says about the rate; without one, that there was none. */
+  /** Records the rate information of an answer, or without one, a failure. */
   observe(answer?: RatedAnswer): void {
     this.#refill();
     if (answer === undefined) this.#rate.failed();

@@ -1,7 +1,7 @@
 /**
- * Lists the workspaces of an organization, once for all kinds, with their tag bindings if the service can include them (rules
- * 8, 9), and finds in the list the workspaces that other resources belong to (rule 26). A document of unexpected form counts as
- * unread (rule 39).
+ * Lists the workspaces of an organization, once for all kinds, with their tag bindings if the service can include them, and
+ * finds in the list the workspaces that other resources belong to. A document of unexpected form counts as
+ * unread.
  */
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
 import { type Answer, describeAnswer } from '../../model/http.ts';
@@ -21,23 +21,23 @@ export interface WorkspaceList {
   readonly items: readonly WorkspaceItem[];
   readonly byId: ReadonlyMap<string, WorkspaceItem>;
   readonly byName: ReadonlyMap<string, WorkspaceItem>;
-  /** by the service's own count */
+  /** as the service counts */
   readonly total?: number;
   /** why the list is not complete */
   readonly incomplete: readonly string[];
-  /** what the service lacks, for readers of the plan */
+  /** what the service lacks */
   readonly limits: readonly string[];
-  /** whether the service keeps tag bindings: it shows some stack's claim, or has none at all; undefined where neither is seen */
+  /** whether the service has tag bindings: true if a workspace has an ownership tag; undefined if unknown */
   readonly keepsTags?: boolean;
   /** true when the tags of every workspace came with the list */
   readonly hasTags: boolean;
-  /** ids of workspaces with a claim, according to the service's filter; empty when `hasTags` */
-  readonly claimed: ReadonlySet<string>;
+  /** ids of workspaces with an ownership tag, from the service's filter; empty when `hasTags` */
+  readonly tagged: ReadonlySet<string>;
   /** The tags of one workspace. Sends a request, once per session, only if the list did not include them. */
   tagsOf(item: WorkspaceItem): Promise<TagsAnswer>;
 }
 
-type TagSource = Pick<WorkspaceList, 'hasTags' | 'claimed' | 'tagsOf' | 'limits' | 'keepsTags'> & {
+type TagSource = Pick<WorkspaceList, 'hasTags' | 'tagged' | 'tagsOf' | 'limits' | 'keepsTags'> & {
   readonly incomplete?: string;
 };
 
@@ -73,7 +73,7 @@ const noList: WorkspaceList = {
   incomplete: [],
   limits: [],
   hasTags: false,
-  claimed: new Set(),
+  tagged: new Set(),
   tagsOf: async ({ name }) => ({ problem: `the workspace ${quoted(name)} was never listed` }),
 };
 
@@ -99,7 +99,7 @@ function whyUnread({ target }: Session, { problem }: Pages): string | undefined 
   return `the workspaces of organization ${quoted(target.organization ?? '')} cannot be listed: ${describeAnswer(problem)}`;
 }
 
-/** A list that mixes organizations proves nothing about the one that was asked for (rule 38). */
+/** A list that mixes organizations cannot be trusted. */
 function foreignRow({ target }: Session, items: readonly WorkspaceItem[]): string | undefined {
   const wanted = target.organization?.toLowerCase();
   for (const item of items) {
@@ -110,7 +110,7 @@ function foreignRow({ target }: Session, items: readonly WorkspaceItem[]): strin
   return undefined;
 }
 
-/** Some services list an organization that does not exist as an empty one. Asked once, and only for an empty list. */
+/** Some services return an empty list for an organization that does not exist. Checked once, and only for an empty list. */
 async function missingOrganization(session: Session, { items, problem }: Pages): Promise<string | undefined> {
   if (items.length > 0 || problem !== undefined) return undefined;
   const answer = await organizationAnswer(session);
@@ -130,10 +130,10 @@ function whyFewer({ target }: Session, given: number, understood: number): strin
   const where = `the list of organization ${quoted(target.organization ?? '')}`;
   const nameless = given - understood;
   const subject = `${nameless} of ${counted(given, 'document')} in ${where} ${nameless === 1 ? 'has' : 'have'}`;
-  return [`not all workspaces were understood: ${subject} no name`];
+  return [`not all workspaces could be parsed: ${subject} no name`];
 }
 
-/** undefined when any workspace lacks its tags: some services silently ignore the include. */
+/** Undefined when any workspace lacks its tags: some services silently ignore the include. */
 function includedTagging(
   session: Session,
   items: readonly WorkspaceItem[],
@@ -148,9 +148,11 @@ function includedTagging(
   }
   return {
     hasTags: true,
-    claimed: new Set(),
+    tagged: new Set(),
     limits: [],
-    ...([...tags.values()].some((answer) => answer.tags?.claim !== undefined) ? { keepsTags: true } : {}),
+    ...([...tags.values()].some((answer) => answer.tags?.ownershipTag !== undefined)
+      ? { keepsTags: true }
+      : {}),
     tagsOf: async (item) => tags.get(item.id) ?? readTagsOnce(session, item, true),
   };
 }
@@ -160,45 +162,45 @@ function readTagsOnce(session: Session, item: WorkspaceItem, mayInherit: boolean
 }
 
 /**
- * Lists again, filtered by the claim's key; the tags of single workspaces are read when they are needed. Before that, a key
- * that nobody has shows whether the filter works, and one workspace whether there are tag bindings at all.
+ * Lists again, filtered by the key of the ownership tag; tags of single workspaces are read when they are needed. First, an unused key
+ * shows whether the filter works, and one workspace whether the service has tag bindings at all.
  */
 async function separateTagging(session: Session, items: readonly WorkspaceItem[]): Promise<TagSource> {
   const isFiltered = await filtersByTag(session);
   const pages = isFiltered
     ? await readPages(session.reader, filteredPath(session, ownershipTagKey))
     : undefined;
-  const claimed = new Set(pages?.items.map(({ id }) => String(id)));
-  const tagsOf = (item: WorkspaceItem) => readTagsOnce(session, item, !isFiltered || claimed.has(item.id));
-  if (claimed.size === 0 && (await lacksTagBindings(items, tagsOf))) return noTags;
+  const tagged = new Set(pages?.items.map(({ id }) => String(id)));
+  const tagsOf = (item: WorkspaceItem) => readTagsOnce(session, item, !isFiltered || tagged.has(item.id));
+  if (tagged.size === 0 && (await lacksTagBindings(items, tagsOf))) return noTags;
   const incomplete = pages && whyIncomplete(session, pages)[0];
   return {
     hasTags: false,
-    ...(claimed.size > 0 ? { keepsTags: true } : {}),
-    claimed,
+    ...(tagged.size > 0 ? { keepsTags: true } : {}),
+    tagged,
     limits: items.length === 0 ? [] : [limits.includedTags, ...(isFiltered ? [] : [limits.tagFilter])],
-    tagsOf: async (item) => withWayOut(await tagsOf(item)),
+    tagsOf: async (item) => withFix(await tagsOf(item)),
     ...(incomplete === undefined ? {} : { incomplete }),
   };
 }
 
 /** The service has tag bindings, by its filter or by another workspace. */
-function withWayOut(answer: TagsAnswer): TagsAnswer {
+function withFix(answer: TagsAnswer): TagsAnswer {
   if (answer.tags !== undefined || answer.missing !== true) return answer;
-  const wayOut =
-    'the service does have tag bindings, so the workspace is gone since it was listed, or they are kept from this token: plan again, or let the token read them';
-  return { ...answer, problem: `${answer.problem}; ${wayOut}` };
+  const fix =
+    'the service has tag bindings, so the workspace was deleted after it was listed, or this token may not read them: plan again, or let the token read them';
+  return { ...answer, problem: `${answer.problem}; ${fix}` };
 }
 
 const noTags: TagSource = {
   hasTags: true,
   keepsTags: false,
-  claimed: new Set(),
+  tagged: new Set(),
   limits: [limits.tagBindings],
   tagsOf: async () => ({ tags: { direct: {} } }),
 };
 
-/** Two workspaces that were just listed answer it: one may have been deleted meanwhile. */
+/** Checks two listed workspaces, because one may have been deleted meanwhile. */
 async function lacksTagBindings(
   items: readonly WorkspaceItem[],
   tagsOf: TagSource['tagsOf'],
@@ -217,7 +219,7 @@ async function filtersByTag(session: Session): Promise<boolean> {
   const { status, body } = await session.reader.get(
     encodeBrackets(`${filteredPath(session, unusedKey)}&page[size]=1`),
   );
-  // A refused parameter is no filter, either.
+  // The service refuses the parameter, so it has no filter.
   if (status >= 400 && status < 500) return false;
   const found = isJsonObject(body) ? body['data'] : undefined;
   return !Array.isArray(found) || found.length === 0;
@@ -227,28 +229,27 @@ function filteredPath(session: Session, key: string): string {
   return `${workspacesPath(session)}?sort=name&filter[tagged][0][key]=${key}`;
 }
 
-// Finds the workspaces of parts: by name; else by the record's id or by `renamedFrom`, so that a renamed workspace does not
-// seem to be gone (rules 8, 26). Each workspace is matched with one address only: a declared address takes precedence over a
-// record under its former name.
+// Finds the workspaces of child resources: by name, else by the record's id or by `renamedFrom`, so that a renamed workspace is found.
+// Each workspace is matched with one address only: a declared address takes precedence over a record under its former name.
 
-export interface MatchedPart {
+export interface MatchedChild {
   readonly address: Address;
   readonly item: WorkspaceItem;
 }
 
-/** @param part kind and target for the addresses of undeclared parts */
-export function placeParts(
+/** @param child kind and target for the addresses of undeclared children */
+export function placeChildren(
   list: WorkspaceList,
   { declared, records, record, undeclared }: ReadRequest,
-  part: Omit<Address, 'name'>,
-): readonly MatchedPart[] {
+  child: Omit<Address, 'name'>,
+): readonly MatchedChild[] {
   const byName = (name: string | undefined) => (name === undefined ? undefined : list.byName.get(name));
-  // The whole's record comes first: a part's record may be about a former workspace that was deleted and created again.
+  // The parent's record comes first: a child's record may be about a former workspace that was deleted and created again.
   const byRecord = (address: Address) =>
     [record(workspaceOf(address)), records.get(formatAddress(address))]
       .map((known) => list.byId.get(known?.id ?? ''))
       .find((item) => item !== undefined);
-  const placed = new Map<string, MatchedPart>();
+  const placed = new Map<string, MatchedChild>();
   const place = (address: Address, item: WorkspaceItem | undefined) => {
     if (item !== undefined && !placed.has(item.id)) placed.set(item.id, { address, item });
   };
@@ -263,6 +264,6 @@ export function placeParts(
     const address = parseAddress(text);
     place(address, byName(address.name) ?? byRecord(address));
   }
-  for (const item of list.items) if (undeclared?.(item.name)) place({ ...part, name: item.name }, item);
+  for (const item of list.items) if (undeclared?.(item.name)) place({ ...child, name: item.name }, item);
   return [...placed.values()];
 }

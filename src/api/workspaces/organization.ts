@@ -1,6 +1,6 @@
 /**
- * Reads what an organization and its projects decide for their workspaces, such as the execution mode that these inherit
- * (wire/workspaces 1.5.1, 6): once, and only if a plan depends on it.
+ * Reads the settings of an organization and its projects that workspaces inherit, such as the execution mode (wire/workspaces
+ * 1.5.1, 6): once, and only if a plan depends on them.
  */
 import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
@@ -13,7 +13,7 @@ export function organizationPath({ target }: Pick<Session, 'target'>): string {
   return `/organizations/${encodeURIComponent(target.organization ?? '')}`;
 }
 
-/** The answer about the organization itself, asked for once in a session; undefined where none came. */
+/** The answer about the organization itself, read once per session; undefined if there was none. */
 export function organizationAnswer(session: Session): Promise<Answer | undefined> {
   return session.once('organization', async () => {
     try {
@@ -40,13 +40,13 @@ export async function enforcesAssessments(session: Session): Promise<boolean> {
   return (await organizationAttributes(session))?.['assessments-enforced'] === true;
 }
 
-/** The execution mode of workspaces for which neither they nor their project have one; undefined if it was not answered. */
+/** The execution mode of workspaces if neither they nor their project have one; undefined if the answer has none. */
 export async function organizationMode(session: Session): Promise<string | undefined> {
   const mode = (await organizationAttributes(session))?.['default-execution-mode'];
   return typeof mode === 'string' ? mode : undefined;
 }
 
-/** The id of the project of workspaces that name none when they are created; undefined if the organization does not say it. */
+/** The id of the project of workspaces created without one; undefined if the answer has none. */
 function defaultProjectIn({ relationships = null }: JsonObject): string | undefined {
   const id = memberOf(memberOf(memberOf(relationships, 'default-project'), 'data'), 'id');
   return typeof id === 'string' ? id : undefined;
@@ -71,8 +71,8 @@ export function agentPools(session: Session): Promise<ReadonlySet<string> | unde
 }
 
 /**
- * Whether the service is the hosted edition of its dialect. Its clients learn it from the headers of this answer, whatever its status
- * (wire/workspaces 1.6). Undefined where the dialect does not tell, or no answer came.
+ * Whether the service is the hosted edition of its dialect, from the headers of this answer, with any status (wire/workspaces 1.6).
+ * Undefined if the dialect has no such header, or there was no answer.
  */
 export async function isHosted(session: Session): Promise<boolean | undefined> {
   if (session.dialect.hosted === undefined) return undefined;
@@ -91,8 +91,7 @@ async function organizationAttributes(session: Session): Promise<JsonObject | un
   return isJsonObject(attributes) ? attributes : undefined;
 }
 
-// Reads the projects of an organization, which decide what their workspaces inherit: in one list, and only when a plan depends on
-// it (wire/workspaces 6).
+// Reads the projects of an organization in one list, and only when a plan depends on them (wire/workspaces 6).
 
 /** What the workspaces of a project inherit from it. */
 interface Project {
@@ -102,7 +101,7 @@ interface Project {
   readonly duration: string | null;
   /** their execution mode; absent if the project has none, so that it is the organization's */
   readonly mode?: string;
-  /** the id of the agent pool that goes with this mode */
+  /** the id of the agent pool for this mode */
   readonly pool?: string;
 }
 
@@ -134,21 +133,41 @@ export async function readProject(session: Session, id: string | undefined): Pro
   const project = list.found.get(wanted);
   if (project === undefined) {
     if (list.isMissing) return 'none';
-    return { unread: list.problem ?? 'the list of projects, as this token sees it, does not have it' };
+    return { unread: list.problem ?? 'the list of projects that this token can see does not include it' };
   }
-  const { name, attributes, pool } = project;
+  return projectFrom(wanted, project);
+}
+
+/** The same project, read again before a plan that relies on it is applied. */
+export function readProjectAgain(
+  session: Session,
+  id: string,
+): Promise<Project | { readonly unread: string }> {
+  return session.once(`project ${id}`, async () => {
+    try {
+      const answer = await session.reader.get(`/projects/${encodeURIComponent(id)}`);
+      const data = answer.status === 200 ? memberOf(answer.body, 'data') : undefined;
+      return isJsonObject(data) ? projectFrom(id, listed(id, data)) : { unread: describeAnswer(answer) };
+    } catch (error) {
+      if (error instanceof WireError) return { unread: error.message };
+      throw error;
+    }
+  });
+}
+
+function projectFrom(id: string, { name, attributes, pool }: ListedProject): Project {
   const duration = memberOf(attributes, 'auto-destroy-activity-duration');
   const mode = memberOf(attributes, 'default-execution-mode');
   const isOwn = memberOf(memberOf(attributes, 'setting-overwrites'), 'default-execution-mode') !== false;
   return {
-    id: wanted,
+    id,
     name,
     duration: typeof duration === 'string' && duration !== '' ? duration : null,
     ...(typeof mode === 'string' && isOwn ? { mode, ...(typeof pool === 'string' ? { pool } : {}) } : {}),
   };
 }
 
-/** A list that this token sees in part may hold one project, and not the default one: the organization names it. */
+/** The organization names the default project: a list with one project may be incomplete for this token. */
 async function defaultOf(session: Session, { found, problem }: ProjectList): Promise<string | undefined> {
   if (problem !== undefined) return undefined;
   const organization = await readOrganization(session);
@@ -157,10 +176,10 @@ async function defaultOf(session: Session, { found, problem }: ProjectList): Pro
   return named ?? (found.size === 1 ? [...found.keys()][0] : undefined);
 }
 
-/** It is unknown which project is the default one: that makes no difference where the service has no projects. */
+/** The default project is unknown, which does not matter if the service has no projects. */
 function withoutDefault({ isMissing, problem }: ProjectList): ProjectReading {
   if (isMissing) return 'none';
-  return { unread: problem ?? 'the organization does not say which project is its default' };
+  return { unread: problem ?? 'the organization has no default project' };
 }
 
 /** The execution mode that the workspaces of a project inherit, from it or from the organization; undefined if it could not be read. */
@@ -170,18 +189,16 @@ export async function projectMode(session: Session, id: string): Promise<string 
   return project.mode ?? organizationMode(session);
 }
 
+function listed(id: string, { attributes = null, relationships }: JsonObject): ListedProject {
+  const name = memberOf(attributes, 'name');
+  return { name: typeof name === 'string' ? name : id, attributes, pool: defaultPoolIn(relationships) };
+}
+
 function listProjects(session: Session): Promise<ProjectList> {
   return session.once('projects', async () => {
     try {
       const { items, problem } = await readPages(session.reader, `${organizationPath(session)}/projects`);
-      const found = items.map(({ id, attributes = null, relationships }) => {
-        const name = memberOf(attributes, 'name');
-        const pool = defaultPoolIn(relationships);
-        return [
-          String(id),
-          { name: typeof name === 'string' ? name : String(id), attributes, pool },
-        ] as const;
-      });
+      const found = items.map((item) => [String(item['id']), listed(String(item['id']), item)] as const);
       const isMissing = typeof problem === 'object' && problem.status === 404;
       return {
         found: new Map(found),
@@ -198,14 +215,14 @@ function listProjects(session: Session): Promise<ProjectList> {
 }
 
 // The execution mode and the agent pool that a workspace inherits: its project's, else its organization's (wire/workspaces 1.5.1).
-// A service that calls every mode inherited is seen through by them (rule 48).
+// They also reveal a service that reports every mode as inherited.
 
 export type Inherited = { readonly mode: string; readonly pool: string | null } | 'unknown';
 
-/** A service without defaults answers none: then it has the one that the API begins with. */
+/** For a service without defaults: the initial default of the API. */
 const withoutDefaults = { mode: 'remote', pool: null };
 
-/** Whether the service says of this workspace that it inherits its mode. */
+/** Whether the service reports that this workspace inherits its mode. */
 export function reportsInheritance({ attributes }: WorkspaceItem): boolean {
   return memberOf(attributes['setting-overwrites'], 'execution-mode') === false;
 }

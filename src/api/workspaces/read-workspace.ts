@@ -1,4 +1,4 @@
-/** Reads one workspace without any cache: just before it is written, or after a lost answer (rule 29). */
+/** Reads one workspace without any cache: just before it is written, or after a lost answer. */
 import { isJsonObject } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
@@ -12,7 +12,7 @@ interface WorkspaceWithTags {
 }
 
 /**
- * Reads by id if one is given, because names can change. undefined: it does not exist, or the token cannot see it.
+ * Reads by id if one is given, because names can change. Undefined if it does not exist, or the token cannot see it.
  * @throws WireError on any other answer: nothing may be written then
  */
 export async function readWorkspace(
@@ -25,8 +25,8 @@ export async function readWorkspace(
 }
 
 /**
- * Whether a workspace that was read by id belongs to the target's organization: an id may lead to any organization (rule
- * 38). Decided by the document itself, else by whether the organization has the same id under that name.
+ * Whether a workspace that was read by id belongs to the target's organization: an id may lead to any organization. Decided by
+ * the document itself, else by whether the organization has the same id under that name.
  */
 export async function belongs(session: Session, item: WorkspaceItem): Promise<boolean> {
   const organization = relatedId(item, 'organization');
@@ -57,7 +57,7 @@ export async function readWorkspaceWithTags(
   if (id !== undefined && !(await belongs(session, item))) return undefined;
   const read = includedTags(item, included) ?? (await readBoundTags(session, item, true));
   if (read.tags !== undefined) return { item, tags: read.tags };
-  // Without claims nothing depends on the tags of a service that has none (rule 48).
+  // Without ownership tags, nothing depends on the tags of a service that has none.
   if (read.missing === true && session.target.ownership === 'ledger') return { item, tags: { direct: {} } };
   throw unread(answer, read.problem);
 }
@@ -68,7 +68,7 @@ function pathOf(session: Session, name: string, id: string | undefined): string 
     : `/workspaces/${encodeURIComponent(id)}`;
 }
 
-/** The error for a single read that gave nothing usable. */
+/** The error for a single read without a usable answer. */
 export function unread({ method, url }: Pick<Answer, 'method' | 'url'>, why: string): WireError {
   return new WireError(why, { method, url, sent: false });
 }

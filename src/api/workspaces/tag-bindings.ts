@@ -1,7 +1,6 @@
 /**
  * The key-value tags of one workspace: its direct bindings, the ownership tag, which is kept apart so that no caller can lose
- * it, and the service's limits. A write repeats the whole set, so a set with a binding of unexpected form is refused as a whole
- * (rule 42).
+ * it, and the service's limits. A write repeats the whole set, so a set with a binding of unexpected form is refused as a whole.
  */
 import { describeAnswer } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -13,10 +12,10 @@ import type { WorkspaceItem } from './workspace.ts';
 export type Tags = Readonly<Record<string, string>>;
 
 export interface BoundTags {
-  /** bound to the workspace itself, without the claim */
+  /** bound to the workspace itself, without the ownership tag */
   readonly direct: Tags;
-  /** the text of the claim in the target; one that is `inherited` from the project proves nothing */
-  readonly claim?: { readonly text: string; readonly inherited: boolean };
+  /** the ownership tag in the target; one that is `inherited` from the project is not evidence */
+  readonly ownershipTag?: { readonly text: string; readonly inherited: boolean };
 }
 
 /** The tags of one workspace, or why they could not be read. */
@@ -25,13 +24,15 @@ export type TagsAnswer =
   /** `missing`: the service answers that there is nothing at this path */
   | { readonly tags?: never; readonly problem: string; readonly missing?: true };
 
-/** What the tags of a workspace say about its owner; nothing where they were not read. */
-export function ownershipFromTag(tags: BoundTags | undefined): Pick<OwnershipEvidence, 'claim'> {
-  const claim = tags?.claim;
-  return claim === undefined ? {} : { claim: parseOwnershipTag(claim.text, claim.inherited) };
+/** The ownership evidence in the tags of a workspace; empty if they were not read. */
+export function ownershipFromTag(tags: BoundTags | undefined): Pick<OwnershipEvidence, 'ownershipTag'> {
+  const ownershipTag = tags?.ownershipTag;
+  return ownershipTag === undefined
+    ? {}
+    : { ownershipTag: parseOwnershipTag(ownershipTag.text, ownershipTag.inherited) };
 }
 
-/** Converts a value of a spec or of facts to tags; a value of another form is no tags. */
+/** Converts a value of a spec or of facts to tags; other values become no tags. */
 export function asTags(value: Json | undefined): Tags {
   if (!isJsonObject(value)) return {};
   return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, `${text ?? ''}`]));
@@ -44,7 +45,7 @@ interface Binding {
 }
 
 /**
- * From the items of `tag-bindings` or `effective-tag-bindings`; a direct claim takes precedence over an inherited one.
+ * From the items of `tag-bindings` or `effective-tag-bindings`; a direct ownership tag takes precedence over an inherited one.
  * `problem` is a clause about the first binding of unexpected form.
  */
 export function boundTags(items: readonly Json[]): TagsAnswer {
@@ -59,27 +60,29 @@ export function boundTags(items: readonly Json[]): TagsAnswer {
 
 function withoutOwnershipTag(bindings: readonly Binding[]): BoundTags {
   const own = bindings.filter(({ key, inherited }) => !inherited && key !== ownershipTagKey);
-  const claims = bindings.filter(({ key }) => key === ownershipTagKey);
-  const claim = claims.find(({ inherited }) => !inherited) ?? claims[0];
+  const ownershipTags = bindings.filter(({ key }) => key === ownershipTagKey);
+  const ownershipTag = ownershipTags.find(({ inherited }) => !inherited) ?? ownershipTags[0];
   return {
     direct: Object.fromEntries(own.map(({ key, value }) => [key, value])),
-    ...(claim === undefined ? {} : { claim: { text: claim.value, inherited: claim.inherited } }),
+    ...(ownershipTag === undefined
+      ? {}
+      : { ownershipTag: { text: ownershipTag.value, inherited: ownershipTag.inherited } }),
   };
 }
 
-/** A clause if it is no binding. A missing value is an empty one: some clients send none for a key alone. */
+/** A clause if it is not a binding. A missing value is an empty one: some clients leave it out. */
 function asBinding(item: Json): Binding | string {
   const attributes = isJsonObject(item) ? item['attributes'] : undefined;
   if (!isJsonObject(item) || !isJsonObject(attributes)) return 'one has no attributes';
   const { key, value = null } = attributes;
-  if (typeof key !== 'string') return 'the key of one is no text';
-  if (value !== null && typeof value !== 'string') return `the value of ${quoted(key)} is no text`;
+  if (typeof key !== 'string') return 'the key of one is not text';
+  if (value !== null && typeof value !== 'string') return `the value of ${quoted(key)} is not text`;
   return { key, value: value ?? '', inherited: isInherited(item) };
 }
 
 function ofWorkspace(name: string, answer: TagsAnswer): TagsAnswer {
   return answer.tags === undefined
-    ? { problem: `the tag bindings of workspace ${quoted(name)} were not understood: ${answer.problem}` }
+    ? { problem: `the tag bindings of workspace ${quoted(name)} could not be parsed: ${answer.problem}` }
     : answer;
 }
 
@@ -92,7 +95,7 @@ function isInherited(item: JsonObject): boolean {
 
 /**
  * The tags that were included with a document by `include=effective_tag_bindings`; undefined when the document or the
- * included items lack any of them, because then the service does not have the feature (rule 9).
+ * included items lack any of them, because then the service does not have the feature.
  */
 export function includedTags(
   item: WorkspaceItem,
@@ -119,7 +122,7 @@ export function bindingsById(included: readonly Json[]): ReadonlyMap<string, Jso
 
 /**
  * Reads the tags of one workspace where lists do not include them.
- * @param mayInherit without a direct claim, also read the effective bindings, to find an inherited one
+ * @param mayInherit without a direct ownership tag, also read the effective bindings, to find an inherited one
  */
 export async function readBoundTags(
   session: Session,
@@ -127,11 +130,13 @@ export async function readBoundTags(
   mayInherit: boolean,
 ): Promise<TagsAnswer> {
   const direct = await readBindings(session, item, 'tag-bindings');
-  if (direct.tags === undefined || !mayInherit || direct.tags.claim !== undefined) return direct;
+  if (direct.tags === undefined || !mayInherit || direct.tags.ownershipTag !== undefined) return direct;
   const effective = await readBindings(session, item, 'effective-tag-bindings');
   if (effective.tags === undefined) return effective;
-  const { claim } = effective.tags;
-  return claim === undefined ? direct : { tags: { ...direct.tags, claim: { ...claim, inherited: true } } };
+  const { ownershipTag } = effective.tags;
+  return ownershipTag === undefined
+    ? direct
+    : { tags: { ...direct.tags, ownershipTag: { ...ownershipTag, inherited: true } } };
 }
 
 async function readBindings(
@@ -148,7 +153,7 @@ async function readBindings(
 
 // The service's limits for tag bindings (wire/workspaces 1.5.17).
 
-/** Maximum number of direct tag bindings of one workspace, the claim included. */
+/** Maximum number of direct tag bindings of one workspace, the ownership tag included. */
 export const maxTags = 10;
 export const maxKeyLength = 128;
 export const maxValueLength = 256;
@@ -156,7 +161,7 @@ export const maxValueLength = 256;
 export const tagCharacters = /^[A-Za-z0-9_.=+\-@:]*$/;
 export const tagCharactersText = 'letters, digits and _ . = + - @ :';
 
-/** Prefixes of keys that only the service may write; they are no part of any set here (rule 14). */
+/** Prefixes of keys that only the service may write; they are never part of a set of tags. */
 export const reservedPrefixes: readonly string[] = ['hc:', 'hcp:'];
 
 export function isReserved(key: string): boolean {

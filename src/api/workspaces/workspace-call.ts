@@ -13,7 +13,7 @@ import { type Right, workspaceOf } from './workspace.ts';
 
 /**
  * The order of calls in one target, lowest first: workspaces before their tags, both before consumers, which may be any
- * workspace; then locks; then deletes, with the unlocks that they need just before them (rules 18, 32).
+ * workspace; then locks; then deletes, with the unlocks that they need just before them.
  */
 export const callOrder = {
   /** calls that the service would refuse after the workspace itself was changed */
@@ -47,8 +47,8 @@ export type WorkspaceCallDraft = Pick<Call, 'method' | 'order' | 'success'> &
   };
 
 /**
- * A repeatable call on the workspace that `address` is or is a part of; undefined when there is no such workspace,
- * neither live nor created by this plan.
+ * A repeatable call on the workspace at `address`, or on the parent of a child at `address`; undefined when there is no such
+ * workspace, neither live nor created by this plan.
  */
 export function workspaceCall(
   address: Address,
@@ -70,8 +70,6 @@ export function workspaceCall(
   };
 }
 
-// Request bodies for workspaces, in the neutral names of wire/workspaces 5.
-
 /** The body of a create or an update. Empty parts are left out. */
 export function workspaceBody(attributes: JsonObject, relationships: JsonObject = {}): JsonObject {
   return {
@@ -83,12 +81,14 @@ export function workspaceBody(attributes: JsonObject, relationships: JsonObject 
   };
 }
 
-/** The value of `relationships.tag-bindings`, and the body of a call that adds bindings; sorted by key, the claim last. */
-export function tagBindingList(tags: Tags, claim?: string): JsonObject {
+/** The value of `relationships.tag-bindings`, and the body of a call that adds bindings; sorted by key, the ownership tag last. */
+export function tagBindingList(tags: Tags, ownershipTag?: string): JsonObject {
   const bindings = Object.keys(tags)
     .sort()
     .map((key) => tagBinding(key, tags[key] ?? ''));
-  return { data: claim === undefined ? bindings : [...bindings, tagBinding(ownershipTagKey, claim)] };
+  return {
+    data: ownershipTag === undefined ? bindings : [...bindings, tagBinding(ownershipTagKey, ownershipTag)],
+  };
 }
 
 /** The value of `relationships.tags` in a create, and the body of a call that adds or removes flat tags. */
@@ -101,8 +101,8 @@ function tagBinding(key: string, value: string): JsonObject {
 }
 
 /**
- * The attribute that every update must repeat, because a service may reset it to false when it is left out (rule 13).
- * Empty where the service does not answer it.
+ * The attribute that every update must repeat, because a service may reset it to false when it is left out.
+ * Empty if the service does not have it in its answers.
  */
 export function repeatedAssessments(live: Json | undefined): JsonObject {
   return typeof live === 'boolean' ? { 'assessments-enabled': live } : {};

@@ -14,7 +14,7 @@ export interface WorkspaceItem {
   readonly relationships: JsonObject;
 }
 
-/** Undefined for a value that is no workspace document. Source: wire/workspaces 5.3. */
+/** Undefined for a value that is not a workspace document. Source: wire/workspaces 5.3. */
 export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | undefined {
   if (!isJsonObject(document)) return undefined;
   const { id, attributes, relationships } = document;
@@ -40,7 +40,7 @@ export function poolOf(item: WorkspaceItem): string | null {
   );
 }
 
-// What the token may do with a workspace: the `permissions` of a document are those of the token that reads it (rule 30).
+// The permissions of the token on a workspace, from the `permissions` of its document.
 
 /** The rights that our calls need. Source: wire/workspaces 5.3. */
 export type Right =
@@ -64,8 +64,7 @@ export function rightsOf({ attributes }: WorkspaceItem): Pick<LiveResource, 'rig
   return { rights: Object.fromEntries(known), ...(mayWrite ? {} : { mayWrite }) };
 }
 
-// The workspace that a part (its tag bindings, its consumers) belongs to: it has the same target and name.
-
+/** The parent of a child resource (tag bindings, consumers): the workspace with the same target and name. */
 export function workspaceOf({ target, name }: Address): Address {
   return { kind: 'Workspace', target, name };
 }

@@ -182,7 +182,7 @@ describe('cluster authentication', () => {
   });
 });
 
-describe('a URL with a path of its own', () => {
+describe('a URL with its own path', () => {
   it('keeps it before the API root', async () => {
     const server = await listen(() => ({ body: { data: [] } }));
     const { reader } = open({ url: `${server.url}/automation/`, target: workspacesTarget });

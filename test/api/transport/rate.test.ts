@@ -55,7 +55,7 @@ const exact = ({ limit, remaining, left }: Counted) => ({
   'x-ratelimit-reset': (left / 1000).toFixed(3),
 });
 
-/** Whole seconds, rounded down, as secrets services have it (wire/cluster-auth 2.1). */
+/** Parent seconds, rounded down, as secrets services have it (wire/cluster-auth 2.1). */
 const whole = ({ limit, remaining, left, isRefused }: Counted) => ({
   'x-ratelimit-limit': String(limit),
   'x-ratelimit-remaining': String(remaining),
@@ -222,7 +222,7 @@ describe('A service that announces its limit', () => {
     expect(seconds.slice(0, 4)).toEqual([30, 30, 30, 30]);
   });
 
-  it('and an end of its window that is hours away is asked all the same', async () => {
+  it('and an end of its window that is hours away is asked anyway', async () => {
     const headers = { 'x-ratelimit-limit': '30', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '86400' };
     expect((await simulate(() => ({ headers }), { requests: 60 })).took).toBeLessThan(5000);
   });

@@ -39,15 +39,15 @@ function pageOf(all: readonly object[], size: number, page: number) {
   };
 }
 
-describe('a list that tells of too many pages', () => {
+describe('a list that announces too many pages', () => {
   it.each([
     [
       'more than its total fills',
       2_000_000_000,
       250,
-      'tells of 2000000000 pages, and its total of 250 fills 3',
+      'has 2000000000 pages, but its total of 250 fits into 3',
     ],
-    ['more than anyone has', 20_000_000, 2_000_000_000, 'tells of 20000000 pages, which nobody has'],
+    ['more than anyone has', 20_000_000, 2_000_000_000, 'has 20000000 pages, more than 10000'],
   ])('(%s) is not asked for them, and is incomplete', async (_, pages, total, says) => {
     const body = {
       ...pageOf(resources(250), 100, 1),
@@ -61,7 +61,7 @@ describe('a list that tells of too many pages', () => {
 });
 
 describe('a list in pages', () => {
-  it('is read whole, in order, with what it includes', async () => {
+  it('is read completely, in order, with what it includes', async () => {
     const server = await pager(resources(250));
     const pages = await readPages(open({ url: server.url }).reader, path);
     expect(pages.items.map(({ id }) => id)).toEqual(resources(250).map(({ id }) => id));
@@ -133,12 +133,12 @@ describe('a list that shifts while it is read', () => {
   });
 
   it.each([
-    ['ids twice', () => ({ data: resources(50) }), 'the list gave 50 of its ids more than once'],
-    ['too few', () => ({ data: [] }), 'the list tells a total of 150 and gave 100'],
+    ['ids twice', () => ({ data: resources(50) }), 'the list has 50 of its ids more than once'],
+    ['too few', () => ({ data: [] }), 'the list has a total of 150, but 100 items'],
     [
       'another total',
       () => ({ meta: { pagination: { 'total-count': 151, 'total-pages': 2 } } }),
-      'the list changed its total while it was read',
+      'the total of the list changed during the read',
     ],
   ])('and goes on giving %s is incomplete, and says so', async (_, changed, problem) => {
     const all = resources(150);
@@ -175,7 +175,7 @@ describe('a list that cannot be read', () => {
     const reader = readerOf(() => ({ data: resources(2), links: { next: '/x?page=2' } }));
     expect(await readPages(reader, '/x')).toMatchObject({
       complete: false,
-      problem: 'the list has more pages and does not tell how many',
+      problem: 'the list has more pages, but no total',
     });
   });
 });

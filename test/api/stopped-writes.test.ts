@@ -34,7 +34,7 @@ describe('a write of a run that is stopped', () => {
     expect(server.lines).toEqual(['GET /api/v2/workspaces/ws-1']);
   });
 
-  it('and was told to wait is not waited for', async () => {
+  it('and was asked to wait is not waited for', async () => {
     const stop = new AbortController();
     const server = await listen(() => ({ status: 503 }));
     const { openWriter } = open({ url: server.url });

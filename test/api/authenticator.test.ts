@@ -86,6 +86,8 @@ describe('a login', () => {
     const service = await listenForLogins();
     await login(service.url).close();
     expect(service.requests).toEqual([]);
+    await login(service.url).reader.get('/a');
+    expect(service.lines).toEqual(['POST /v1/auth/cluster/login', 'GET /v1/a']);
   });
 
   it('may be at a mount with slashes, and in a namespace', async () => {
@@ -100,7 +102,7 @@ describe('a login', () => {
     });
   });
 
-  it('that is refused is told with the words of the service, and not tried again', async () => {
+  it('that is refused is reported with the words of the service, and not tried again', async () => {
     const service = await listen(() => ({ status: 403, body: { errors: ['namespace not authorized'] } }));
     const { reader } = login(service.url);
     const message = `the login as role "ci" at mount "cluster" was refused: POST ${service.url}/v1/auth/cluster/login answered 403: namespace not authorized; check role, mount and JWT of the target's "token"`;
@@ -193,7 +195,7 @@ describe('the token', () => {
     service.alive.clear();
     await close();
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain('the token that target "prod" got by its login is left behind');
+    expect(warnings[0]).toContain('the token that target "prod" got by its login could not be revoked');
     expect(warnings[0]).toContain('it stays valid until it expires, 3600 s after its login');
     expect(warnings[0]).not.toContain('token-1');
   });
@@ -352,7 +354,7 @@ describe('the end', () => {
       target: rolesTarget,
       token,
       clock,
-      leave: leave.signal,
+      abandonWaits: leave.signal,
     });
     const read = failureOf(connection.reader.get('/a'));
     await expect.poll(() => service.lines).toHaveLength(1);

@@ -118,7 +118,7 @@ describe('the slots', () => {
   });
 });
 
-describe('who is told to stop', () => {
+describe('who is asked to stop', () => {
   it('leaves the queue at once, and the others stay', async () => {
     const throttle = openThrottle(Number.POSITIVE_INFINITY, 1);
     const leave = await throttle.enter();

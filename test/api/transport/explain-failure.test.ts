@@ -37,7 +37,7 @@ describe('a connection that cannot be opened', () => {
 });
 
 it.each(['HTTPS_PROXY', 'https_proxy'])(
-  'a proxy that does not exist is what is told of, and not the target (%s)',
+  'a proxy that does not exist is what is reported, and not the target (%s)',
   async (name) => {
     const env = { [name]: 'http://no-such-proxy.invalid:3128' };
     const message = await messageOf({ url: 'https://192.0.2.7:8443', env });
@@ -46,7 +46,7 @@ it.each(['HTTPS_PROXY', 'https_proxy'])(
   },
 );
 
-it('headers without measure are told with the way out', async () => {
+it('headers without measure are reported with the way out', async () => {
   const { port } = await listenForTest(
     createServer((socket) => {
       socket.on('error', () => {});
@@ -97,7 +97,7 @@ describe('the wrong protocol', () => {
     const { port } = await listenForTest(
       createServer((socket) => socket.resume().end('SSH-2.0-OpenSSH_9.2\r\n')),
     );
-    expect(await messageOf({ url: `http://127.0.0.1:${port}` })).toContain('answered is no HTTP');
+    expect(await messageOf({ url: `http://127.0.0.1:${port}` })).toContain('is not HTTP');
   });
 });
 
@@ -152,7 +152,9 @@ describe('a proxy', () => {
     const proxy = await listen(() => ({ status: 407 }));
     const env = { HTTPS_PROXY: `http://someone:proxy-password@127.0.0.1:${proxy.port}` };
     const message = await messageOf({ url: 'https://automation.invalid', env });
-    expect(message).toContain(`the proxy "http://127.0.0.1:${proxy.port}" did not open a way to the service`);
+    expect(message).toContain(
+      `the proxy "http://127.0.0.1:${proxy.port}" did not open a connection to the service`,
+    );
     expect(message).toContain('407');
     expect(message).not.toContain('proxy-password');
     expect(proxy.lines[0]).toBe('CONNECT automation.invalid:443');
@@ -167,7 +169,7 @@ describe('a proxy', () => {
     expect(message).not.toContain('proxy-password');
   });
 
-  it('of the process itself is not looked at: the environment comes as a value', async () => {
+  it('of the process itself is not read: the environment comes as a value', async () => {
     const proxy = await listen(() => ({ body: {} }));
     process.env['HTTP_PROXY'] = proxy.url;
     await messageOf({ url });

@@ -25,15 +25,15 @@ it('A clock that is ahead or behind is so by what is proved', () => {
   expect(learnt([at(-3600), 0, 500])).toBe(-3_599_001);
 });
 
-it('Many answers tell it better than one', () => {
+it('Many answers report it better than one', () => {
   expect(learnt([at(3600), 0, 5_000], [at(3605), 5_000, 5_100])).toBe(3_599_900);
 });
 
-it('A clock that was set in between is believed anew', () => {
+it('A clock that was set in between is believed again', () => {
   expect(learnt([at(3600), 0, 100], [at(0), 200, 300])).toBe(0);
 });
 
-it('Without a time nothing is told', () => {
+it('Without a time nothing is reported', () => {
   expect(learnt()).toBeUndefined();
   expect(learnt([undefined, 0, 10], ['soon', 0, 10])).toBeUndefined();
 });

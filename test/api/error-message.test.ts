@@ -72,7 +72,7 @@ describe('foreignWords', () => {
       '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>',
       'a page "502 Bad Gateway"',
     ],
-    ['{"data":[{"id":"e1","auth":{"descri', 'what looks like JSON and is cut short or damaged'],
+    ['{"data":[{"id":"e1","auth":{"descri', 'incomplete or damaged JSON'],
     ['no route to https://ann:hunter2@proxy/x', 'no route to https://***@proxy/x'],
     ['<!DOCTYPE html><style>b{}</style><h1>Blocked</h1><script>x()</script>', 'a page "Blocked"'],
     ['upstream connect error', 'upstream connect error'],

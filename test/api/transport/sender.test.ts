@@ -166,7 +166,7 @@ describe('an answer without end', () => {
 
 describe('a write that is repeatable', () => {
   it.each<Reply>(['drop', 'cut', { status: 500 }])(
-    'is sent once all the same, and says that it may be sent again (%s)',
+    'is sent once anyway, and says that it may be sent again (%s)',
     async (reply) => {
       const server = await listen(() => reply);
       const writer = open({ url: server.url }).openWriter();
@@ -327,7 +327,7 @@ describe('429', () => {
     expect(clock.now() - began).toBeLessThanOrEqual(60_000);
   });
 
-  it('that makes everyone wait is told once', async () => {
+  it('that makes everyone wait is reported once', async () => {
     const clock = { now: () => systemClock.now(), wait: () => new Promise<void>(() => undefined) };
     const server = await listen(() => ({ status: 429, headers: { 'retry-after': '42' } }));
     const said: string[] = [];
@@ -355,7 +355,7 @@ describe('a service that says that it has no request left', () => {
     await reader.get('/workspaces/ws-2');
     expect(clock.now() - began).toBe(42_000);
     expect(said).toEqual([
-      'waiting for target "acme": it says that no request is left for now, and the next request is sent in 42 s',
+      'waiting for target "acme": its rate limit is used up for now, and the next request is sent in 42 s',
     ]);
   });
 
@@ -386,7 +386,7 @@ describe('a token', () => {
     );
     const connection = open({
       url: server.url,
-      token: async (refused) => {
+      token: async (_path, refused) => {
         if (refused === current) current = 'new';
         return current;
       },
@@ -397,7 +397,7 @@ describe('a token', () => {
 
   it('that was replaced meanwhile allows another attempt of a write, once', async () => {
     const server = await listen(() => ({ status: 403, body: { errors: [] } }));
-    const token = async (refused?: string) => (refused === undefined ? 'old' : 'new');
+    const token = async (_path: string, refused?: string) => (refused === undefined ? 'old' : 'new');
     const writer = open({ url: server.url, token }).openWriter();
     const first = await writer.send(create);
     expect(first).toMatchObject({ status: 403, again: { history: { hasNewToken: true } } });

@@ -31,7 +31,7 @@ function trialAt(service: Loopback, { mount = 'cluster', ...more }: TrialOptions
 }
 
 describe('a login that is tried', () => {
-  it('tells what the token would be, and leaves none behind', async () => {
+  it('says what the token would be, and leaves none behind', async () => {
     const service = await serve({ body: granted });
     const trial = await trialAt(service, { mount: 'team/cluster' }).tryLogin('web', 'the-jwt');
     expect(trial).toEqual({
@@ -58,7 +58,7 @@ describe('a login that is tried', () => {
     [404, 'no handler for route "auth/cluster/login". route entry not found.'],
     [500, 'could not load backend configuration'],
   ])(
-    'that is refused with %i tells the words of the service, and is not tried again',
+    'that is refused with %i reports the words of the service, and is not tried again',
     async (status, words) => {
       const service = await serve({ status, body: { errors: [words] } });
       const why = `POST ${service.url}/v1/auth/cluster/login answered ${status}: ${words}`;
@@ -85,7 +85,7 @@ describe('a login that is tried', () => {
     expect(service.lines).toEqual(['POST /v1/auth/cluster/login']);
   });
 
-  it('tells when its token could not be revoked', async () => {
+  it('says when its token could not be revoked', async () => {
     const refused = { status: 400, body: { errors: ['batch tokens cannot be revoked'] } };
     const service = await serve({ body: granted }, refused);
     const { url } = service;

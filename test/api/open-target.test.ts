@@ -73,7 +73,7 @@ describe('the question what a token may do', () => {
     const dispatcher = asksRightsOnly(connection.dispatcher, '/v1/sys/capabilities-self');
     const sender = new Sender({ connection, dispatcher });
     await expect(sender.send({ method, path, repeatable: true })).rejects.toThrow(
-      `a question about rights may not send ${method} /v1${path}`,
+      `a query of permissions may not send ${method} /v1${path}`,
     );
     expect(server.connections()).toBe(0);
     await connection.close();
@@ -108,12 +108,12 @@ describe('an answer', () => {
     });
   });
 
-  it('that claims success and is a web page is an error, not an empty list', async () => {
+  it('that reports success and is a web page is an error, not an empty list', async () => {
     const page = '<!doctype html><html><head><title>Sign in</title></head></html>';
     const server = await listen(() => ({ headers: { 'content-type': 'text/html' }, body: page }));
     const error = await failureOf(open({ url: server.url }).reader.get('/workspaces/ws-1'));
     expect(error.message).toBe(
-      `GET ${server.url}/api/v2/workspaces/ws-1 answered 200 with no JSON but a page "Sign in"; check that the target's "url" leads to the service itself`,
+      `GET ${server.url}/api/v2/workspaces/ws-1 answered 200 without valid JSON: a page "Sign in"; check that the target's "url" leads to the service itself`,
     );
   });
 
@@ -126,7 +126,7 @@ describe('an answer', () => {
       const { reader } = open({ url: server.url, dialect });
       expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 400, body: null });
       const error = await failureOf(reader.get('/workspaces/ws-1'));
-      expect(error.message).toContain('answered 200 with no JSON');
+      expect(error.message).toContain('answered 200 without valid JSON');
     }
   });
 
@@ -152,7 +152,7 @@ describe('the pace', () => {
     expect(server.requests).toHaveLength(70);
   });
 
-  it('follows the limit that the service tells', async () => {
+  it('follows the limit that the service reports', async () => {
     const server = await listen(() => ({ headers: { 'x-ratelimit-limit': '5' }, body: {} }));
     const { requestsPerSecond: _, ...target } = workspacesTarget;
     const { reader, clock } = open({ url: server.url, target });
@@ -197,7 +197,7 @@ describe('the end of a run', () => {
     expect(server.requests).toHaveLength(10);
   });
 
-  it('is told to a request that comes after closing', async () => {
+  it('is reported to a request that comes after closing', async () => {
     const server = await listen(() => ({ body: {} }));
     const connection = open({ url: server.url });
     await connection.close();

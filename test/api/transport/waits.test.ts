@@ -16,7 +16,7 @@ function listen() {
 }
 
 describe('a wait', () => {
-  it('is told after five seconds, and then more and more seldom', () => {
+  it('is reported after five seconds, and then more and more seldom', () => {
     const { said, waits } = listen();
     waits.begin('the answer to GET /a');
     vi.advanceTimersByTime(4_900);
@@ -27,7 +27,7 @@ describe('a wait', () => {
     );
   });
 
-  it('that is over is told no more', () => {
+  it('that is over is reported no more', () => {
     const { said, waits } = listen();
     const over = waits.begin('the answer to GET /a');
     vi.advanceTimersByTime(3_000);
