@@ -1,7 +1,6 @@
 /**
- * A short critical section between processes: the process with the exclusive transaction on an empty SQLite database beside the
- * ledger runs, the others wait. The system ends the transaction when its process dies, and only then. Also loads `node:sqlite`
- * without its warning.
+ * A short critical section between processes, as an exclusive transaction on an empty SQLite database beside the ledger. Also loads
+ * `node:sqlite` without its warning.
  */
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -28,14 +27,14 @@ export function loadSqlite(): SqliteModule {
   }
 }
 
-// A short critical section between processes: the process with the exclusive transaction on an empty database beside the ledger
-// runs, the others wait. The system ends the transaction when its process dies, and only then: no timeout can break the lock. The
-// file is never removed, because a process that has just opened the removed file would not see the lock on a new one.
+// The process with the exclusive transaction runs, the others wait. The system ends the transaction only when its process ends: no
+// timeout can break the lock. The file is never removed, because a process that has just opened the removed file would not see the
+// lock on a new one.
 
 /**
  * @param guard absolute path of a file that nobody else uses
  * @param pauses milliseconds between attempts; after the last one the waiting ends
- * @param signal ends the waiting, too; it does not stop `work`
+ * @param signal also ends the waiting; it does not stop `work`
  * @throws when the guard cannot be locked
  */
 export async function withExclusiveFile<T>(
@@ -68,7 +67,7 @@ async function enter(
     if (leave !== undefined) return leave;
   }
   throw new Error(
-    `another process has kept ${quoted(guard)} locked all the time: it is paused, or the file system knows no locks`,
+    `another process has kept ${quoted(guard)} locked: it is suspended, or the file system does not support locks`,
   );
 }
 
@@ -96,7 +95,7 @@ function tryToEnter(guard: string): (() => void) | undefined {
     if (isBusy(error)) return undefined;
     const reason = messageOf(error);
     throw new Error(
-      `${quoted(guard)} cannot be locked: ${reason}; a ledger is kept on a file system with locks, in git or in PostgreSQL`,
+      `${quoted(guard)} cannot be locked: ${reason}; keep the ledger on a file system with locks, in git or in PostgreSQL`,
       { cause: error },
     );
   }

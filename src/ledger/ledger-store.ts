@@ -1,6 +1,6 @@
 /**
- * What every store does in the same way: operations that can be aborted, because a store may never answer, and the decision
- * which stored ledger a run may replace, so that it never takes its own write for that of another run.
+ * Common to all stores: operations that can be aborted, because a store may never answer, and the decision which stored ledger a run
+ * may replace.
  */
 import { createHash } from 'node:crypto';
 import { type Ledger, LedgerConflict, type StackStore, WaitEnded } from '../model/ledger.ts';
@@ -45,8 +45,8 @@ export async function waitFor<T>(work: Promise<T>, signal: AbortSignal): Promise
   }
 }
 
-// Decides what may replace the stored ledger. A write whose answer was lost may have been carried out, so each write is remembered
-// until a later one is known to be stored. That way a run never takes its own write for that of another run.
+// Decides whether a run may replace the stored ledger. A write may be stored although its response was lost, so each write is
+// remembered until a later one is confirmed. So a run never mistakes its own write for one of another run.
 
 /** One attempt to write a ledger. */
 interface WriteStep {
@@ -54,15 +54,15 @@ interface WriteStep {
   readonly text: string;
   /** serial of the ledger that it replaces */
   readonly from: number;
-  /** it is stored already: an earlier attempt was carried out */
+  /** already stored by an earlier attempt */
   readonly isDone: boolean;
 }
 
-/** The writes of one store, which are made one after the other. */
+/** The writes of one store, one at a time. */
 export class OwnWrites {
   readonly #where: LedgerLocation;
-  /** hashes of the texts that were sent since the last one that is known to be stored */
-  readonly #unsure = new Set<string>();
+  /** hashes of the texts that were sent since the last confirmed one */
+  readonly #unconfirmed = new Set<string>();
 
   constructor(where: LedgerLocation) {
     this.#where = where;
@@ -80,7 +80,7 @@ export class OwnWrites {
    */
   next(ledger: Ledger, stored: string | undefined): WriteStep {
     const found = stored === undefined ? 0 : parseLedger(stored, this.#where).serial;
-    const isOurs = stored !== undefined && this.#unsure.has(hashOf(stored));
+    const isOurs = stored !== undefined && this.#unconfirmed.has(hashOf(stored));
     if (!isOurs) {
       if (found !== ledger.serial)
         throw new LedgerConflict(this.#where.place, { found, expected: ledger.serial });
@@ -90,15 +90,15 @@ export class OwnWrites {
     return before.text === stored ? { ...before, isDone: true } : this.#step(ledger, found);
   }
 
-  /** Call it just before sending: from then on the text may be stored. @returns the text to send */
+  /** Call it just before sending, because the text may be stored from then on. @returns the text to send */
   sending({ text }: WriteStep): string {
-    this.#unsure.add(hashOf(text));
+    this.#unconfirmed.add(hashOf(text));
     return text;
   }
 
-  /** Call it when an attempt is known to be stored: texts that were sent before it no longer matter. */
-  settle({ written }: WriteStep): Ledger {
-    this.#unsure.clear();
+  /** Call it when an attempt is known to be stored. */
+  confirm({ written }: WriteStep): Ledger {
+    this.#unconfirmed.clear();
     return written;
   }
 

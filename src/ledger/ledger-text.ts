@@ -25,7 +25,10 @@ export interface LedgerLocation {
 }
 
 /** The part of a stored ledger that the checksum covers. */
-type Content = Pick<Ledger, 'stackId' | 'takenIds' | 'repository' | 'commit' | 'closedFor'> & {
+type Content = Pick<
+  Ledger,
+  'stackId' | 'takenIds' | 'repository' | 'commit' | 'otherCommits' | 'closedFor'
+> & {
   readonly targets?: Readonly<Record<string, IdentityText>>;
   readonly approved?: ApprovedPlan;
   readonly endedApprovals?: Readonly<Record<string, string>>;
@@ -33,7 +36,7 @@ type Content = Pick<Ledger, 'stackId' | 'takenIds' | 'repository' | 'commit' | '
 };
 
 interface Stored extends Content {
-  /** 3 since stacks have an id: an earlier trueup would drop it */
+  /** 3 since stacks have an id, which earlier versions would drop */
   readonly version: 2 | 3;
   readonly stack: string;
   readonly serial: number;
@@ -61,6 +64,7 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     takenIds = [],
     repository,
     commit,
+    otherCommits = [],
     closedFor,
     approved,
     endedApprovals,
@@ -72,6 +76,7 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     ...(takenIds.length === 0 ? {} : { takenIds }),
     ...(repository === undefined ? {} : { repository }),
     ...(commit === undefined ? {} : { commit }),
+    ...(otherCommits.length === 0 ? {} : { otherCommits }),
     ...(approved === undefined ? {} : { approved }),
     ...(endedApprovals === undefined ? {} : { endedApprovals: sorted(endedApprovals) }),
     records: sorted(records),
@@ -84,7 +89,7 @@ function sorted<T>(map: ReadonlyMap<string, T>): Readonly<Record<string, T>> {
   return Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** @throws LedgerError when the text is no ledger of this stack, or was changed after trueup wrote it */
+/** @throws LedgerError when the text is not a ledger of this stack, or was changed after trueup wrote it */
 export function parseLedger(text: string, { place, stack }: LedgerLocation): Ledger {
   const stored = parseStored(place, text);
   if (stored.stack !== stack) {
@@ -99,7 +104,17 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
       ...known,
       ...(stored.approved === undefined ? {} : { approved: { version: 1, ...stored.approved } }),
     };
-  const { targets, stackId, takenIds, repository, commit, closedFor, approved, endedApprovals } = stored;
+  const {
+    targets,
+    stackId,
+    takenIds,
+    repository,
+    commit,
+    otherCommits,
+    closedFor,
+    approved,
+    endedApprovals,
+  } = stored;
   return {
     ...known,
     ...(targets === undefined ? {} : { targets: new Map(Object.entries(targets)) }),
@@ -107,6 +122,7 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     ...(takenIds === undefined ? {} : { takenIds }),
     ...(repository === undefined ? {} : { repository }),
     ...(commit === undefined ? {} : { commit }),
+    ...(otherCommits === undefined ? {} : { otherCommits }),
     ...(closedFor === undefined ? {} : { closedFor }),
     ...(approved === undefined ? {} : { approved }),
     ...(endedApprovals === undefined ? {} : { endedApprovals: new Map(Object.entries(endedApprovals)) }),
@@ -127,12 +143,12 @@ function parseStored(place: string, text: string): Stored | FormerStored {
   const { version } = stored;
   if (typeof version === 'number' && ![1, 2, 3].includes(version)) {
     throw new LedgerError(
-      `${place} has version ${version}, which this trueup does not know: use the trueup that wrote it, or a newer one`,
+      `${place} has version ${version}, which this version of trueup does not support: use the version that wrote it, or a newer one`,
     );
   }
-  if (!isStored(stored)) throw damaged(place, 'it is no ledger');
+  if (!isStored(stored)) throw damaged(place, 'it is not a ledger');
   if (stored.checksum !== checksumOf(stored))
-    throw damaged(place, 'its checksum does not match, so it was edited or is not whole');
+    throw damaged(place, 'its checksum does not match, so it was edited or is incomplete');
   return stored;
 }
 
@@ -141,7 +157,7 @@ function asObject(place: string, text: string): Partial<Record<keyof Stored, unk
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : {};
   } catch (error) {
-    throw damaged(place, 'it is no JSON', error);
+    throw damaged(place, 'it is not JSON', error);
   }
 }
 
@@ -203,7 +219,7 @@ export function tryEntry(text: string, place: string): HistoryEntry | LedgerErro
   }
 }
 
-/** @throws the error when it is no LedgerError */
+/** @throws the error when it is not a LedgerError */
 export function onlyLedgerError(error: unknown): LedgerError {
   if (error instanceof LedgerError) return error;
   throw error;
@@ -229,7 +245,7 @@ function parse(text: string, place: string): Readonly<Record<string, unknown>> {
 
 function unreadable(place: string, cause?: unknown): LedgerError {
   return new LedgerError(
-    `${place} cannot be read: trueup did not write it like this; look at it, and remove it when no apply is running`,
+    `${place} cannot be read: trueup did not write it in this form; check it, and remove it when no apply is running`,
     { cause },
   );
 }

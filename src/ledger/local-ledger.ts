@@ -50,7 +50,7 @@ class LocalFile implements AbortableStore {
     return this.#exclusively(this.place, signals, async (file) => {
       const step = this.#own.next(ledger, await this.#readText());
       if (!step.isDone) await replaceFile(file, this.#own.sending(step));
-      return this.#own.settle(step);
+      return this.#own.confirm(step);
     });
   }
 
@@ -177,7 +177,7 @@ function entryIn(history: string, id: string): string {
 
 const entrySuffix = '.json';
 
-/** Users type ids, and an id becomes part of a path, so it must not contain any other character. */
+/** Users type ids, and an id becomes part of a path, so other characters are not allowed. */
 function isEntryId(text: string): boolean {
   return /^[A-Za-z0-9-]+$/.test(text);
 }
@@ -189,7 +189,7 @@ const maxBytes = 500 * megabyte;
 const maxLinks = 40;
 
 /**
- * Follows symbolic links to the file that they lead to, even when it does not exist yet, so that it is written and not the link.
+ * Follows symbolic links to their target, even if it does not exist yet, so that the target is written and not the link.
  * @param file absolute. @throws when the links form a circle
  */
 async function followLinks(file: string): Promise<string> {
@@ -200,7 +200,7 @@ async function followLinks(file: string): Promise<string> {
     if (target === undefined) return join(folder, basename(at));
     at = resolve(folder, target);
   }
-  throw new Error(`${quoted(file)} leads through too many links`);
+  throw new Error(`${quoted(file)} has too many symbolic links`);
 }
 
 async function readIfThere(file: string, place: string): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /**
- * Connections to one PostgreSQL server, for stores that keep something there, and the migrations of their tables. Waits can be
- * ended, and what broke is tried once more. Migrations are only added, never changed.
+ * Connections to one PostgreSQL server, and the migrations of the tables of each store. Waits can be ended, and work is retried once
+ * after its connection broke. Migrations are only added, never changed.
  */
 import { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
@@ -27,7 +27,7 @@ export class PostgresConnection {
   }
 
   /**
-   * Does the work on one connection, and once more where the connection broke: it must be safe to do it twice.
+   * Does the work on one connection, and again if the connection broke: the work must be safe to repeat.
    * @throws the error of the server or of the connection, for `failureMessage`; WaitEnded
    */
   async run<T>(signals: OperationSignals, work: (client: PostgresClient) => Promise<T>): Promise<T> {
@@ -84,7 +84,7 @@ async function once<T>(
   }
 }
 
-/** Loaded here, because only stacks that keep something in PostgreSQL need it. */
+/** Loads the driver on demand, because only stacks with PostgreSQL need it. */
 async function openPool(url: string, sockets: Set<Socket>): Promise<Pool> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
@@ -117,15 +117,15 @@ function withPlainMode(url: string): string {
 export function failureMessage(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(failureMessage))].join('; ');
   if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'ERR_INVALID_URL') return 'its address is no valid URL';
+  if ('code' in error && error.code === 'ERR_INVALID_URL') return 'its address is not a valid URL';
   const explanation = systemErrorMessage(error);
   return maskAddresses(explanation === undefined ? error.message : `${error.message}: ${explanation}`);
 }
 
-// Creates and migrates trueup's tables in PostgreSQL, which have a schema of their own for each store. Migrations are only added, never changed.
-// All missing ones run in one transaction, started by the first run that needs them.
+// Creates and migrates the tables, in a separate schema for each store. All missing migrations run in one transaction, started by the
+// first run that needs them.
 
-/** What a store keeps, in a schema of the server of its own. */
+/** The tables of a store, in a separate schema. */
 export interface StoreTables {
   /** a plain name; goes into statements as it is */
   readonly schema: string;
@@ -180,7 +180,7 @@ export async function migrate(client: PostgresClient, tables: StoreTables): Prom
   }
 }
 
-/** The schema may exist already, because an administrator with more rights created it for us. */
+/** The schema may exist already, created by an administrator. */
 async function createSchema(client: PostgresClient, schema: string): Promise<void> {
   const { rows } = await client.query('select from pg_namespace where nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`create schema ${schema}`);
@@ -206,7 +206,7 @@ export async function versionOf(
   const version = Number(rows[0]?.version);
   if (version > migrations.length)
     throw new LedgerError(
-      `the tables in PostgreSQL have version ${version}, which this trueup does not know: use the trueup that made them, or a newer one`,
+      `the tables in PostgreSQL have version ${version}, which this version of trueup does not support: use the version that created them, or a newer one`,
     );
   return version;
 }

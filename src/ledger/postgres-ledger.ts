@@ -63,7 +63,7 @@ class Postgres implements AbortableStore {
     for (let step = this.#own.first(ledger); ; ) {
       const { from } = step;
       if (step.isDone || (await this.#writeText(this.#own.sending(step), from, signals)))
-        return this.#own.settle(step);
+        return this.#own.confirm(step);
       step = this.#own.next(ledger, await this.#readStored(signals));
       // The server refused although the serial is as expected: another run is writing, or trueup did not write the row.
       if (!step.isDone && step.from === from)

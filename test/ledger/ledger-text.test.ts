@@ -13,7 +13,7 @@ function former(records: object): string {
 describe('a ledger of version 1', () => {
   const text = former({ 'Kind/acme/app': { origin: 'created', fields: {} } });
 
-  it('does not say what its targets were, also once it was written anew as it is', () => {
+  it('does not say what its targets were, also once it was written again as it is', () => {
     const read = parseLedger(text, place);
     expect(read).not.toHaveProperty('targets');
     const again = parseLedger(formatLedger('payments', { ...read, serial: 4 }), place);
@@ -22,7 +22,7 @@ describe('a ledger of version 1', () => {
   });
 });
 
-it('a ledger with a record of what is no address is damaged, whoever made its checksum', () => {
+it('a ledger with a record of what is no address is damaged, no matter who made its checksum', () => {
   const text = former({
     'Kind/acme/app': { origin: 'created', fields: {} },
     app: { origin: 'created', fields: {} },

@@ -1,6 +1,6 @@
 /**
- * A temporary repository beside the user's clone, which reads the clone's objects and reaches its remotes, so that the clone is
- * not changed. Compares two commits in it; where the history is incomplete, the answer may be that it is unknown.
+ * A temporary repository that uses the objects and remotes of the user's clone, so that the clone is not changed. Compares two
+ * commits in it; if the history is incomplete, their relation may be unknown.
  */
 import { appendFile, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ type GitSettings = readonly (readonly [string, string])[];
 
 async function readSettings(clone: GitContext): Promise<GitSettings> {
   const { code, out, message } = await runGit(['config', '--list', '-z'], clone);
-  if (code !== 0) throw new LedgerError(`git config says: ${message}`);
+  if (code !== 0) throw new LedgerError(`git config failed: ${message}`);
   const entries = out.toString().split('\0').filter(Boolean);
   return entries.map((entry) => {
     const end = entry.indexOf('\n');
@@ -120,14 +120,14 @@ async function copyIfThere(from: string, to: string): Promise<void> {
 export interface FetchRequest {
   /** ids, or refspecs */
   readonly refs: readonly string[];
-  /** how many commits of history for each of them */
+  /** number of commits of history for each of them */
   readonly depth: number;
   /** commits alone, or with their trees; a service without filters sends everything */
   readonly content: 'commits' | 'trees';
 }
 
 /**
- * Fetches from the remote, without telling it which commits are there already.
+ * Fetches from the remote, without sending it the commits that the clone has.
  * @throws LedgerError when there is no remote
  */
 export async function fetchInto(
@@ -135,7 +135,7 @@ export async function fetchInto(
   { refs, depth, content }: FetchRequest,
 ): Promise<GitAnswer> {
   if (remote === undefined)
-    throw new LedgerError('this clone does not hold all that lies between, and has no remote to ask');
+    throw new LedgerError('this clone does not have all commits between the two, and has no remote');
   const filter = content === 'commits' ? 'tree:0' : 'blob:none';
   return runGit(
     [
@@ -148,8 +148,7 @@ export async function fetchInto(
   );
 }
 
-// Compares two commits within one repository, without using the network. Where the history is incomplete (a shallow clone), the
-// answer may be that it is unknown.
+// Compares two commits within one repository, without using the network. In a shallow clone, their relation may be unknown.
 
 /** Two commits, by their whole ids. */
 export interface CommitPair {
@@ -160,29 +159,29 @@ export interface CommitPair {
 }
 
 /**
- * `behind`: ours is an ancestor of the applied commit; `onward`: ours descends from it; `diverged`: neither; `open`: this repository
- * cannot tell.
+ * `behind`: ours is an ancestor of the applied commit; `ahead`: ours descends from it; `diverged`: neither; `unknown`: this
+ * repository does not have enough history.
  */
-export type Standing = 'behind' | 'onward' | 'diverged' | 'open';
+export type CommitRelation = 'behind' | 'ahead' | 'diverged' | 'unknown';
 
-export async function standingOf(at: GitContext, { applied, ours }: CommitPair): Promise<Standing> {
-  if (!(await hasCommit(at, applied))) return 'open';
+export async function relationOf(at: GitContext, { applied, ours }: CommitPair): Promise<CommitRelation> {
+  if (!(await hasCommit(at, applied))) return 'unknown';
   if (await isAncestor(at, ours, applied)) return 'behind';
-  if (await isAncestor(at, applied, ours)) return 'onward';
+  if (await isAncestor(at, applied, ours)) return 'ahead';
   const cut = await cutCommits(at);
   if (cut.size === 0) return 'diverged';
-  // Where the parents of a commit on one side are missing, the other one may be among its ancestors.
+  // If the parents of a commit on one side are missing, the other side may be among its ancestors.
   const oneSided = await linesOf(at, ['rev-list', `${ours}...${applied}`]);
-  return oneSided.some((id) => cut.has(id)) ? 'open' : 'diverged';
+  return oneSided.some((id) => cut.has(id)) ? 'unknown' : 'diverged';
 }
 
-/** In a partial clone git may fetch a missing object when asked for it; with these options it does not. */
+/** With these options, git does not fetch a missing object in a partial clone. */
 export async function hasCommit(at: GitContext, id: string): Promise<boolean> {
   const { code, out } = await runGit(['rev-list', '--missing=allow-any', '--max-count=1', id, '--'], at);
   return code === 0 && out.toString().trim() === id;
 }
 
-/** Of these commits and their ancestors, those whose parents the repository does not have. */
+/** Those of the commits and their ancestors whose parents are missing in the repository. */
 export async function cutBehind(at: GitContext, ids: readonly string[]): Promise<string[]> {
   const cut = await cutCommits(at);
   if (cut.size === 0) return [];
@@ -200,14 +199,14 @@ async function cutCommits(at: GitContext): Promise<ReadonlySet<string>> {
 
 async function isAncestor(at: GitContext, one: string, other: string): Promise<boolean> {
   const { code, message } = await runGit(['merge-base', '--is-ancestor', one, other], at);
-  if (code > 1) throw new LedgerError(`git merge-base says: ${message}`);
+  if (code > 1) throw new LedgerError(`git merge-base failed: ${message}`);
   return code === 0;
 }
 
 /** @throws LedgerError when git fails */
 export async function linesOf(at: GitContext, args: readonly string[]): Promise<string[]> {
   const { code, out, message } = await runGit(args, at);
-  if (code !== 0) throw new LedgerError(`git ${args[0]} says: ${message}`);
+  if (code !== 0) throw new LedgerError(`git ${args[0]} failed: ${message}`);
   return out
     .toString()
     .split('\n')

@@ -1,9 +1,8 @@
 /**
- * What git knows about the folder of a stack: its repository, its commit, which files the index tracks, and which files no
- * commit has. Read-only.
+ * The state of a stack's folder in git: its repository, its commit, tracked files, and uncommitted files. Read-only.
  */
-import { realpath } from 'node:fs/promises';
-import { basename, join, relative, sep } from 'node:path';
+import { readdir, realpath } from 'node:fs/promises';
+import { basename, join, posix, relative, sep } from 'node:path';
 import type { IndexEntry, NoIndex } from '../../model/checkout.ts';
 import { messageOf } from '../../model/error-message.ts';
 import type { AppliedRepository } from '../../model/ledger.ts';
@@ -13,6 +12,8 @@ export interface RepositoryCommit {
   readonly commit: string;
   /** whether the directory has uncommitted changes; trueup's own files do not count */
   readonly dirty: boolean;
+  /** the hash of what is declared, where files of the stack have such changes */
+  readonly uncommitted?: string;
 }
 
 /** There is no git, no repository or no commit. Plan and apply work without one. */
@@ -34,18 +35,64 @@ export async function repositoryCommit(place: GitContext): Promise<RepositoryCom
   }
 }
 
-/** Whether a commit is a parent of another: a CI job may check out a merge that it made of a pull request, also in a shallow clone. */
+/**
+ * The files of the directory, and of `others`, with uncommitted changes, without ignored ones. Empty if git fails, which is reported
+ * with the commit.
+ * @param others relative to the directory, with slashes. @returns paths of the same form
+ */
+export async function uncommittedFiles(place: GitContext, others: readonly string[] = []): Promise<string[]> {
+  return (await changedPaths(place, others)) ?? [];
+}
+
+/** Undefined where git cannot tell. */
+async function changedPaths(
+  place: GitContext,
+  others: readonly string[] = [],
+): Promise<string[] | undefined> {
+  const status = [
+    'status',
+    '--porcelain=v2',
+    '-z',
+    '--no-renames',
+    '--untracked-files=all',
+    '--ignore-submodules=none',
+    '--',
+    '.',
+    ...others,
+  ];
+  const [changed, prefix] = await Promise.all([
+    runGit(['--literal-pathspecs', ...status], place),
+    runGit(['rev-parse', '--show-prefix'], place),
+  ]).catch(() => []);
+  if (changed?.code !== 0 || prefix?.code !== 0) return undefined;
+  const folder = prefix.out.toString().trim();
+  const entries = changed.out.toString().split('\0').filter(Boolean);
+  const paths = await Promise.all(
+    entries.map(async (entry) => {
+      const { fields, path: fromRoot } =
+        /^(?<fields>\? |u (?:\S+ ){9}|1 (?:\S+ ){7})(?<path>.*)$/s.exec(entry)?.groups ?? {};
+      const path = posix.relative(`/${folder}`, `/${fromRoot ?? entry}`);
+      // `S.M.` or `S..U`: a submodule at the commit that the index has, with changed or untracked files.
+      if (!/^1 \S+ S\./.test(fields ?? '')) return [path];
+      const inside = await changedPaths({ ...place, directory: join(place.directory, path) });
+      return inside?.map((file) => posix.join(path, file)) ?? [path];
+    }),
+  );
+  return paths.flat();
+}
+
+/** Whether a commit is a parent of another, also in a shallow clone: a CI job may check out a merge of a pull request. */
 export async function isParent(parent: string, child: string, place: GitContext): Promise<boolean> {
   const { code, out } = await runGit(['cat-file', 'commit', child], place);
   return code === 0 && new RegExp(`^parent ${parent}$`, 'm').test(out.toString().split('\n\n', 1)[0] ?? '');
 }
 
-// Finds which repository a stack is applied from, and the path of its stack file there. Two repositories with a stack of one name
-// would undo each other's changes.
+// Finds the repository that a stack is applied from, and the path of its stack file there. Two repositories with stacks of the same
+// name would undo each other's changes.
 
 export interface StackRepository {
   readonly applied: AppliedRepository;
-  /** all spellings of the remote: git may be set to rewrite its URL */
+  /** all forms of the remote: git may rewrite its URL */
   readonly remotes: readonly string[];
   /** absolute path of the root of the work tree */
   readonly root: string;
@@ -91,18 +138,18 @@ function linesOf({ code, out }: Awaited<ReturnType<typeof runGit>>): string[] {
     : [];
 }
 
-/** `git.example.com/acme/infra`, however it is spelt: without scheme, login, parameters and `.git`. A path of this machine stays a path. */
+/** `git.example.com/acme/infra` for all forms of a URL: without scheme, login, parameters and `.git`. A local path stays a path. */
 export function normalizeRemote(url: string): string {
   const scp = /^(?:[^@/\s]+@)?(?<host>[^:/\s]{2,}):(?!\/\/)(?<path>.+)$/.exec(url)?.groups;
-  if (scp !== undefined) return spelt(scp['host'] ?? '', scp['path'] ?? '');
+  if (scp !== undefined) return canonicalRemote(scp['host'] ?? '', scp['path'] ?? '');
   if (!url.includes('://') || !URL.canParse(url)) return bare(url);
   const { protocol, hostname, port, pathname } = new URL(url);
   if (protocol === 'file:') return bare(decodeURIComponent(pathname));
   const isWeb = protocol === 'http:' || protocol === 'https:';
-  return spelt(isWeb && port !== '' ? `${hostname}:${port}` : hostname, pathname);
+  return canonicalRemote(isWeb && port !== '' ? `${hostname}:${port}` : hostname, pathname);
 }
 
-function spelt(host: string, path: string): string {
+function canonicalRemote(host: string, path: string): string {
   return `${host}/${bare(path).replace(/^\/+/, '')}`.toLowerCase();
 }
 
@@ -110,31 +157,58 @@ function bare(path: string): string {
   return path.replace(/\/+$/, '').replace(/\.git$/, '');
 }
 
-// Lists what the index of a repository tracks, with what a sparse checkout left out of the work tree.
+// Lists the index of a repository, with the files that a sparse checkout leaves out of the work tree.
 
 /** @param pathspec which entries; by default those in the directory and below */
 export async function readIndex(place: GitContext, pathspec = '.'): Promise<readonly IndexEntry[] | NoIndex> {
   try {
     const { code, out, message } = await runGit(['ls-files', '--stage', '-t', '-z', '--', pathspec], place);
     if (code !== 0) return { why: message.replace(/^fatal: /, '') };
-    return out.toString().split('\0').filter(Boolean).map(entryOf);
+    const entries = out.toString().split('\0').filter(Boolean).map(entryOf);
+    const submodules = entries.filter(({ type }) => type === 'submodule');
+    const moved = await movedSubmodules(place, submodules);
+    return entries.map(({ id: _, ...entry }) => (moved.has(entry.path) ? { ...entry, moved: true } : entry));
   } catch (error) {
     return { why: messageOf(error) };
   }
 }
 
-/** Reads `S 100644 <id> 0\tmanifests/app.yaml`; `S` is what the work tree leaves out. */
-function entryOf(line: string): IndexEntry {
-  const [tag, mode = ''] = line.split(' ', 2);
-  const type = mode === '160000' ? 'submodule' : mode === '120000' ? 'link' : 'file';
-  return { path: line.slice(line.indexOf('\t') + 1), type, leftOut: tag === 'S' };
+/** Submodules with content, but at another commit than in the index; changed files in them do not count. */
+async function movedSubmodules(
+  { directory, ...place }: GitContext,
+  submodules: readonly TrackedId[],
+): Promise<ReadonlySet<string>> {
+  const moved = await Promise.all(
+    submodules.map(async ({ path, id }) => {
+      const folder = join(directory, path);
+      const names = await readdir(folder).catch(() => []);
+      if (names.every((name) => name === '.git')) return [];
+      // If its repository is gone, the repository around it answers with another commit.
+      const head = await runGit(['rev-parse', '--verify', '--quiet', 'HEAD'], {
+        ...place,
+        directory: folder,
+      });
+      return head.code === 0 && head.out.toString().trim() === id ? [] : [path];
+    }),
+  );
+  return new Set(moved.flat());
 }
 
-// Finds files that git does not track, such as generated manifests: no commit says what is in them.
+/** An entry with the id of its content, for a submodule of its commit. */
+type TrackedId = IndexEntry & { readonly id: string };
+
+/** Reads `S 100644 <id> 0\tmanifests/app.yaml`; `S` marks a file that the work tree leaves out. */
+function entryOf(line: string): TrackedId {
+  const [tag, mode = '', id = ''] = line.split(' ', 3);
+  const type = mode === '160000' ? 'submodule' : mode === '120000' ? 'link' : 'file';
+  return { path: line.slice(line.indexOf('\t') + 1), type, leftOut: tag === 'S', id };
+}
+
+// Finds files that git does not track, such as generated manifests: no commit has their content.
 
 /**
  * The untracked ones of these files, ignored ones included. Files in a tracked submodule or behind a tracked symbolic link count as
- * tracked. Empty without a repository: that is reported where the commit is asked for.
+ * tracked. Empty without a repository, which is reported with the commit.
  * @param files relative to the place's directory, with slashes; also `../…`
  */
 export async function untrackedFiles(place: GitContext, files: readonly string[]): Promise<string[]> {

@@ -1,6 +1,6 @@
 /**
  * Runs the `git` of this machine. It never prompts, runs no hook and takes no optional lock. The secrets that its settings send
- * to remotes are collected, and its messages are repeated without them (rule 42).
+ * to remotes are collected, and redacted in its messages.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import process from 'node:process';
@@ -129,7 +129,7 @@ function notRun(error: NodeJS.ErrnoException): LedgerError {
   return new LedgerError(`git cannot be run: ${why}`, { cause: error });
 }
 
-/** The lines that say what is wrong: without hints, progress, credentials of addresses and known secrets. */
+/** The lines of the error: without hints, progress, credentials in addresses and known secrets. */
 function failureMessage(text: string, { secrets }: GitContext): string {
   const lines = text
     .split(/[\r\n]+/)
@@ -140,7 +140,7 @@ function failureMessage(text: string, { secrets }: GitContext): string {
 }
 
 // Collects the secrets that git sends to remotes: logins in addresses, and headers from its settings. A remote may repeat them in
-// its messages, so they must be known, and then be masked, before a remote is used (rule 42).
+// its messages, so they must be known before a remote is used.
 
 /** A user name of at least this length is a token, even with a password; shorter ones are names. */
 const shortestToken = 16;
@@ -154,7 +154,7 @@ const noPassword = ['', 'x-oauth-basic'];
 /** Shorter parameters of an address and shorter parts of a header are ordinary words. */
 const shortestValue = 8;
 
-/** Remembers the secrets in all of git's settings here, and in the addresses of `remote` as git rewrites them (`insteadOf`). */
+/** Collects the secrets in all settings of git, and in the addresses of `remote` as git rewrites them (`insteadOf`). */
 export async function learnSecrets(place: GitContext, remote: string | undefined): Promise<void> {
   const { secrets } = place;
   if (secrets === undefined) return;
@@ -212,6 +212,6 @@ function keepBoth(value: string, secrets: KnownSecrets): void {
   try {
     secrets.keep(decodeURIComponent(value));
   } catch {
-    // The value contains a percent sign that is no encoding, so there is no decoded form.
+    // The value contains a percent sign that is not an encoding, so there is no decoded form.
   }
 }

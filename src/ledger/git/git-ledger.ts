@@ -28,7 +28,7 @@ const ledgerPath = 'ledger.json';
 const lockPath = 'lock.json';
 const historyFolder = 'history/';
 
-/** The files that trueup writes, ledgers that were set aside included. */
+/** The files that trueup writes, backups of damaged ledgers included. */
 const ours = /^(ledger\.json|lock\.json|damaged-[^/]+\.json|history\/[^/]+\.json)$/;
 
 /** Losing a race is normal; after this many lost races in a row a write fails. */
@@ -39,7 +39,7 @@ class GitRef implements AbortableStore {
   readonly #stack: string;
   readonly #repository: GitRepository;
   readonly #own: OwnWrites;
-  /** the state that this store read or wrote last; used for the first attempt of a write, never for an answer */
+  /** the last state that this store read or wrote; used only for the first attempt of a write */
   #last: Snapshot | undefined;
 
   constructor(at: GitContext, remote: string, stack: string) {
@@ -60,7 +60,7 @@ class GitRef implements AbortableStore {
       step = this.#own.next(ledger, await this.#textIn(state, ledgerPath, signals));
       return step.isDone ? undefined : { [ledgerPath]: this.#own.sending(step) };
     });
-    return this.#own.settle(step);
+    return this.#own.confirm(step);
   }
 
   async setAside(signals = noSignals): Promise<string> {
@@ -131,12 +131,12 @@ class GitRef implements AbortableStore {
     return seen;
   }
 
-  /** A ref without files is ours: an unlock leaves it so. @throws LedgerError when trueup wrote none of the files */
+  /** A ref without files is valid: an unlock may leave it so. @throws LedgerError when trueup wrote none of the files */
   #expectOurs({ blobs }: Snapshot): void {
     const paths = [...blobs.keys()];
     if (paths.length === 0 || paths.some((path) => ours.test(path))) return;
     throw new LedgerError(
-      `${this.place} cannot be read: trueup did not write what stands there (${quoted(paths[0] ?? '')}); look at that ref, and move it elsewhere or name another remote in spec.ledger`,
+      `${this.place} cannot be read: it holds files that trueup did not write (${quoted(paths[0] ?? '')}); check that ref, and move it or name another remote in spec.ledger`,
     );
   }
 

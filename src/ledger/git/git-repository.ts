@@ -50,7 +50,7 @@ export class GitRepository {
       if (!(await this.#has(commit, signal))) await this.#fetch(signal);
       if (await this.#has(commit, signal)) return { commit, blobs: await this.#list(commit, signal) };
     }
-    throw new LedgerError(`${this.#name} moves faster than it can be read: try again`);
+    throw new LedgerError(`${this.#name} changes faster than it can be read: try again`);
   }
 
   /** The texts of blobs, in the order of their ids. */
@@ -131,8 +131,8 @@ export class GitRepository {
   }
 
   /**
-   * Git takes an HTTP answer that is empty, or has no complete line, for a repository without refs. A real git server sends
-   * packets, or a HEAD. @throws LedgerError when the server sent neither
+   * Git treats an empty HTTP answer, or one without a complete line, like a repository without refs. A real git server sends packets,
+   * or a HEAD. @throws LedgerError when the server sent neither
    */
   async #expectGit(signal: AbortSignal): Promise<void> {
     const { remote } = this.#where;
@@ -147,7 +147,7 @@ export class GitRepository {
       );
     if (asked.out.length > 0 || /\bpacket: +\S+< /.test(asked.message)) return;
     throw new LedgerError(
-      `${this.#name} cannot be read: what its address answers is not git's; check that ${quoted(`git remote get-url ${remote}`)} leads to the repository itself, and that no login page or proxy stands before it`,
+      `${this.#name} cannot be read: its address does not answer like a git server; check that ${quoted(`git remote get-url ${remote}`)} is the address of the repository itself, and that no login page or proxy answers instead`,
     );
   }
 
@@ -202,7 +202,7 @@ export class GitRepository {
   async #text(args: readonly string[], signal: AbortSignal, input?: string): Promise<string> {
     const { code, out, message } = await this.#git(args, signal, input);
     if (code !== 0)
-      throw new LedgerError(`${this.#name} cannot be prepared: git ${args[0]} says: ${message}`);
+      throw new LedgerError(`${this.#name} cannot be prepared: git ${args[0]} failed: ${message}`);
     return out.toString().trim();
   }
 
@@ -221,7 +221,7 @@ export class GitRepository {
     const found = await runGit(['rev-parse', '--git-path', 'objects'], this.#at);
     if (found.code !== 0)
       throw new LedgerError(
-        `"ledger: git" needs a git repository, and ${quoted(from)} is in none: ${found.message}`,
+        `"ledger: git" needs a git repository, but ${quoted(from)} is not in one: ${found.message}`,
       );
     await this.#findRemote();
     await learnSecrets(this.#at, this.#where.remote);

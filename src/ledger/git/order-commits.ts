@@ -1,6 +1,6 @@
 /**
- * Tells whether a plan from this commit would undo a later one (rule 43). The clone is asked first. Only when it cannot tell,
- * because it is shallow or older than the other commit, its remote is asked. The clone is not changed.
+ * Checks whether a plan from this commit would undo a later one. Uses the clone, and its remote only if the clone is shallow or lacks
+ * the other commit. The clone is not changed.
  */
 import { messageOf } from '../../model/error-message.ts';
 import { posix } from 'node:path';
@@ -17,13 +17,13 @@ import {
   type FetchRequest,
   hasCommit,
   linesOf,
-  type Standing,
-  standingOf,
+  type CommitRelation,
+  relationOf,
 } from './borrowed-repository.ts';
 import { type GitContext, runGit } from './git-command.ts';
 import type { NoCommit, RepositoryCommit } from './checkout.ts';
 
-interface CommitQuestion {
+interface OrderInput {
   /** where the manifests are */
   readonly at: GitContext;
   /** the commit that was applied last, from the ledger */
@@ -38,42 +38,42 @@ interface CommitQuestion {
 }
 
 /** Never rejects: an error becomes the reason why the order is unknown. */
-export async function orderCommits(question: CommitQuestion): Promise<CommitOrder> {
-  const { at, applied, ours, timeout = 60_000 } = question;
+export async function orderCommits(input: OrderInput): Promise<CommitOrder> {
+  const { at, applied, ours, timeout = 60_000 } = input;
   const unknown = (why: string) => ({ is: 'unknown', applied, why }) as const;
   if (ours.commit === undefined) return unknown(ours.why);
-  if (ours.commit === applied) return { is: 'onward' };
+  if (ours.commit === applied) return { is: 'ahead' };
   // It is passed to git as an argument, so it must be a commit id and nothing else.
-  if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(applied)) return unknown('it is no commit of git');
+  if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(applied)) return unknown('it is not the id of a git commit');
   const timer = AbortSignal.timeout(timeout);
   const signal = at.signal === undefined ? timer : AbortSignal.any([at.signal, timer]);
   const pair = { applied, ours: ours.commit };
   try {
-    return await compare({ ...at, signal }, pair, question);
+    return await compare({ ...at, signal }, pair, input);
   } catch (error) {
     if (timer.aborted) return unknown(`git did not answer within ${timeout / 1000} seconds`);
     const order = unknown(messageOf(error));
-    return error instanceof CommitNowhere ? { ...order, nowhere: true } : order;
+    return error instanceof CommitNotFound ? { ...order, nowhere: true } : order;
   }
 }
 
 async function compare(
   at: GitContext,
   pair: CommitPair,
-  { files, untracked = [] }: Pick<CommitQuestion, 'files' | 'untracked'>,
+  { files, untracked = [] }: Pick<OrderInput, 'files' | 'untracked'>,
 ): Promise<CommitOrder> {
-  const known = await standingOf(at, pair);
-  if (known === 'onward') return { is: 'onward' };
+  const known = await relationOf(at, pair);
+  if (known === 'ahead') return { is: 'ahead' };
   const borrowed = await borrowRepository(at);
   try {
-    const standing = known === 'open' ? await askRemote(borrowed, pair) : known;
-    if (standing === 'onward') return { is: 'onward' };
+    const relation = known === 'unknown' ? await askRemote(borrowed, pair) : known;
+    if (relation === 'ahead') return { is: 'ahead' };
     const changed = await changedFiles(borrowed, pair);
     const differs = changed.length > 0 && (await changesStack(at, changed, { borrowed, pair, files }));
     const [first] = untracked;
     return !differs && changed.length > 0 && first !== undefined
       ? { is: 'unknown', applied: pair.applied, why: untrackedReason(first, untracked.length - 1) }
-      : { is: standing, ...pair, differs };
+      : { is: relation, ...pair, differs };
   } finally {
     await borrowed.close();
   }
@@ -107,16 +107,19 @@ function untrackedReason(first: string, more: number): string {
   return `${which} not tracked by git, and nothing that is tracked in the folder of the stack differs between the two`;
 }
 
-/** Depths of the fetches, one after the other: mostly a few commits are enough, and a whole history may be long. */
+/** Depths of successive fetches: mostly a few commits are enough, and a full history may be long. */
 const depths = [64, 4096, 0x7fffffff];
 
-/** For a service that does not send commits by their id; it would not send trees by id later, so they are fetched at once. */
+/** For a service that does not send objects by id: trees are fetched at once, because it would not send them later. */
 const everyBranch: Pick<FetchRequest, 'refs' | 'content'> = {
   refs: ['+refs/heads/*:refs/trueup/*'],
   content: 'trees',
 };
 
-async function askRemote(borrowed: BorrowedRepository, pair: CommitPair): Promise<Exclude<Standing, 'open'>> {
+async function askRemote(
+  borrowed: BorrowedRepository,
+  pair: CommitPair,
+): Promise<Exclude<CommitRelation, 'unknown'>> {
   const { at } = borrowed;
   const missing = (await hasCommit(at, pair.applied)) ? [] : [pair.applied];
   const tips = [pair.ours, pair.applied].filter((id) => !missing.includes(id));
@@ -129,38 +132,38 @@ async function askRemote(borrowed: BorrowedRepository, pair: CommitPair): Promis
       request = everyBranch;
       await fetch(borrowed, { ...request, depth }, pair);
     }
-    const standing = await standingOf(at, pair);
-    if (standing !== 'open') return standing;
+    const relation = await relationOf(at, pair);
+    if (relation !== 'unknown') return relation;
   }
   if (await hasCommit(at, pair.applied))
     throw new LedgerError(`the ${nameOf(borrowed)} does not have all commits between the two`);
   throw missingCommit(borrowed, pair.applied, pair);
 }
 
-/** @returns `refused` when the remote sends nothing by id. @throws LedgerError when the fetch fails in another way */
+/** @returns `refused` when the remote does not send objects by id. @throws LedgerError when the fetch fails in another way */
 async function fetch(
   borrowed: BorrowedRepository,
   request: FetchRequest,
   pair: CommitPair,
 ): Promise<'fetched' | 'refused'> {
   if (borrowed.remote === undefined && !(await hasCommit(borrowed.at, pair.applied)))
-    throw new CommitNowhere('this clone does not have it, and has no remote to ask');
+    throw new CommitNotFound('this clone does not have it, and has no remote');
   const { code, message } = await fetchInto(borrowed, request);
   if (code === 0) return 'fetched';
   const unknown = /not our ref/.test(message) && request.refs.find((ref) => message.includes(ref));
   if (unknown) throw missingCommit(borrowed, unknown, pair);
   if (/unadvertised object/.test(message) && request.refs !== everyBranch.refs) return 'refused';
-  throw new LedgerError(`the ${nameOf(borrowed)} cannot be asked: ${message}`);
+  throw new LedgerError(`the ${nameOf(borrowed)} cannot be read: ${message}`);
 }
 
-/** The applied commit is neither in the clone nor in its remote: it was applied, and never pushed, or its branch is gone. */
-class CommitNowhere extends LedgerError {
-  override readonly name = 'CommitNowhere';
+/** The applied commit is neither in the clone nor in its remote: it was never pushed, or its branch is gone. */
+class CommitNotFound extends LedgerError {
+  override readonly name = 'CommitNotFound';
 }
 
 function missingCommit(borrowed: BorrowedRepository, id: string, { applied }: CommitPair): LedgerError {
   const message = `the ${nameOf(borrowed)} does not have commit ${shortCommit(id)}`;
-  return id === applied ? new CommitNowhere(message) : new LedgerError(message);
+  return id === applied ? new CommitNotFound(message) : new LedgerError(message);
 }
 
 function nameOf({ remote = '' }: BorrowedRepository): string {
@@ -202,7 +205,7 @@ async function symbolicLinks(at: GitContext, { ours, applied }: CommitPair): Pro
 
 async function entriesOf(at: GitContext, args: readonly string[]): Promise<string[]> {
   const { code, out, message } = await runGit(args, at);
-  if (code !== 0) throw new LedgerError(`git ${args[0]} says: ${message}`);
+  if (code !== 0) throw new LedgerError(`git ${args[0]} failed: ${message}`);
   return out.toString().split('\0').filter(Boolean);
 }
 

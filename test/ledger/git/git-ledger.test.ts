@@ -80,7 +80,7 @@ describe("the user's repository", () => {
     expect((await open(clone).read()).serial).toBe(1);
   });
 
-  it('may have the stack in a directory of its own, for who writes and for who reads', async () => {
+  it('may have the stack in its own directory, for who writes and for who reads', async () => {
     const remote = makeRemote();
     const [writing, reading] = [deepIn(remote.clone()), deepIn(remote.clone())];
     await useAll(open(writing));
@@ -91,7 +91,7 @@ describe("the user's repository", () => {
     expect(await store.listEntries(5)).toHaveLength(1);
   });
 
-  it('may be in the middle of a hook of its own', async () => {
+  it('may be in the middle of its own hook', async () => {
     const clone = makeRemote().clone();
     const env = { ...process.env, GIT_DIR: '/nowhere/.git', GIT_INDEX_FILE: '/nowhere/index' };
     const store = gitLedger({ directory: clone, env }, { remote: 'origin', stack: 'payments' });
@@ -114,7 +114,7 @@ describe('the ref', () => {
     expect(git(remote.directory, 'for-each-ref', '--format=%(refname)')).toBe(`refs/heads/main\n${ref}`);
   });
 
-  it('is written anew when another run was faster between the look and the push', async () => {
+  it('is written again when another run was faster between the read and the push', async () => {
     const remote = makeRemote();
     const [ours, theirs] = [open(remote.clone()), open(remote.clone())];
     await ours.keepEntries([entry('e1')]);
@@ -157,7 +157,7 @@ describe('the ref', () => {
 describe('it says clearly', () => {
   it('that there is no repository', async () => {
     const directory = temporaryFolder();
-    const said = `"ledger: git" needs a git repository, and "${directory}" is in none`;
+    const said = `"ledger: git" needs a git repository, but "${directory}" is not in one`;
     await expect(open(directory).read()).rejects.toThrow(said);
     await expect(open(directory).write(ledger(0))).rejects.toThrow(said);
   });
@@ -203,7 +203,7 @@ describe('it says clearly', () => {
     );
   });
 
-  it('that what stands there is no ledger', async () => {
+  it('that what is there is no ledger', async () => {
     const remote = makeRemote();
     const clone = remote.clone();
     writeFileSync(join(clone, 'ledger.json'), 'half a led');
@@ -211,13 +211,13 @@ describe('it says clearly', () => {
     git(clone, 'commit', '--quiet', '-m', 'x');
     git(clone, 'push', '--quiet', 'origin', 'HEAD:refs/trueup/payments');
     await expect(open(clone).read()).rejects.toThrow(
-      'the ledger "refs/trueup/payments" of the remote "origin" is damaged: it is no JSON',
+      'the ledger "refs/trueup/payments" of the remote "origin" is damaged: it is not JSON',
     );
   });
 });
 
 describe('the commit of the manifests', () => {
-  it('is told with whether there is more than was committed, our own files aside', async () => {
+  it('is reported with whether there is more than was committed, our own files aside', async () => {
     const clone = makeRemote().clone();
     const head = git(clone, 'rev-parse', 'HEAD');
     const place = { directory: clone, env: process.env };

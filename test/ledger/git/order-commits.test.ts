@@ -33,10 +33,10 @@ const diverged = (applied: string, ours: string, differs = true) => ({
   ...behind(applied, ours, differs),
   is: 'diverged',
 });
-const onward = { is: 'onward' };
+const ahead = { is: 'ahead' };
 
 describe('a clone that has the whole history', () => {
-  it('tells an older commit, the same, a later one, and one of another line', async () => {
+  it('reports an older commit, the same, a later one, and one of another line', async () => {
     const { older, newer, author, at } = twoCommits();
     git(author, 'checkout', '--quiet', '-b', 'side', older);
     git(author, 'commit', '--quiet', '--allow-empty', '-m', 'aside');
@@ -44,9 +44,9 @@ describe('a clone that has the whole history', () => {
     const side = git(author, 'rev-parse', 'HEAD');
     const clone = at(older);
     expect(await orderIn(clone, newer)).toEqual(behind(newer, older));
-    expect(await orderIn(clone, older)).toEqual(onward);
+    expect(await orderIn(clone, older)).toEqual(ahead);
     git(clone, 'checkout', '--quiet', newer);
-    expect(await orderIn(clone, older)).toEqual(onward);
+    expect(await orderIn(clone, older)).toEqual(ahead);
     expect(await orderIn(clone, side)).toEqual(diverged(side, newer));
   });
 
@@ -56,10 +56,10 @@ describe('a clone that has the whole history', () => {
     git(clone, 'remote', 'set-url', 'origin', 'file:///nowhere');
     expect(await orderIn(clone, newer)).toEqual(behind(newer, older));
     git(clone, 'checkout', '--quiet', newer);
-    expect(await orderIn(clone, older)).toEqual(onward);
+    expect(await orderIn(clone, older)).toEqual(ahead);
   });
 
-  it('but for a commit that was pushed since, is told by its remote, and stays as it is', async () => {
+  it('but for a commit that was pushed since, is reported by its remote, and stays as it is', async () => {
     const scene = openScene();
     const older = scene.commit({ [manifest]: 'one' });
     const clone = scene.at(older);
@@ -69,7 +69,7 @@ describe('a clone that has the whole history', () => {
     expect(stateOf(clone)).toEqual(before);
   });
 
-  it('and commits that are not pushed yet tells that they diverged from a pushed one', async () => {
+  it('and commits that are not pushed yet says that they diverged from a pushed one', async () => {
     const scene = openScene();
     const clone = scene.at(scene.commit({ [manifest]: 'one' }));
     git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'mine alone');
@@ -145,11 +145,11 @@ describe("the stack's files", () => {
 const bothWays = (older: string, newer: string) =>
   [
     [older, newer, behind(newer, older)],
-    [newer, older, onward],
+    [newer, older, ahead],
   ] as const;
 
 describe('a shallow clone', () => {
-  it('is told by its remote, in both directions, and stays as it is', async () => {
+  it('is reported by its remote, in both directions, and stays as it is', async () => {
     const { older, newer, shallowAt } = twoCommits();
     for (const [checkedOut, applied, expected] of bothWays(older, newer)) {
       const clone = shallowAt(checkedOut);
@@ -160,19 +160,19 @@ describe('a shallow clone', () => {
     }
   });
 
-  it('is told what lies further apart than the first step, and of another line', async () => {
+  it('is shown what lies further apart than the first step, and of another line', async () => {
     const scene = openScene();
     const older = scene.commit({ [manifest]: 'one' });
     scene.commits(100);
     const newer = scene.commit({ [manifest]: 'two' });
     expect(await orderIn(scene.shallowAt(older), newer)).toEqual(behind(newer, older));
-    expect(await orderIn(scene.shallowAt(newer), older)).toEqual(onward);
+    expect(await orderIn(scene.shallowAt(newer), older)).toEqual(ahead);
     git(scene.author, 'checkout', '--quiet', '-b', 'side', older);
     const side = scene.commits(70);
     expect(await orderIn(scene.shallowAt(side), newer)).toEqual(diverged(newer, side));
   });
 
-  it('that has both commits, and not what lies between, is told', async () => {
+  it('that has both commits, and not what lies between, is reported', async () => {
     const scene = openScene();
     const older = scene.commit({ [manifest]: 'one' });
     scene.commits(3);
@@ -192,7 +192,7 @@ describe('a shallow clone', () => {
     expect(await orderIn(clone, newer)).toEqual(behind(newer, older));
   });
 
-  it('with a commit of its own on top is told', async () => {
+  it('with its own commit on top is reported', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'mine alone');
@@ -211,7 +211,7 @@ describe('a shallow clone', () => {
 });
 
 describe('a clone without trees', () => {
-  it('is told what files differ without keeping any', async () => {
+  it('is shown what files differ without keeping any', async () => {
     const { older, newer, at } = twoCommits();
     const clone = at(older, '--filter=tree:0');
     const before = stateOf(clone);
@@ -255,7 +255,7 @@ describe('a remote', () => {
     git(clone, 'remote', 'remove', 'origin');
     expect(await orderIn(clone, '0123456789abcdef0123456789abcdef01234567')).toMatchObject({
       is: 'unknown',
-      why: 'this clone does not have it, and has no remote to ask',
+      why: 'this clone does not have it, and has no remote',
       nowhere: true,
     });
   });
@@ -267,7 +267,7 @@ describe('a remote', () => {
     const order = await orderIn(clone, newer);
     expect(order).toMatchObject({
       is: 'unknown',
-      why: expect.stringMatching(/^the remote "origin" cannot be asked: /),
+      why: expect.stringMatching(/^the remote "origin" cannot be read: /),
     });
     expect(JSON.stringify(order)).not.toContain('planted');
   });
@@ -304,7 +304,7 @@ describe('a remote', () => {
     git(clone, 'remote', 'rename', 'origin', 'upstream');
     expect((await orderIn(clone, newer)).is).toBe('behind');
     git(clone, 'remote', 'add', 'another', url);
-    expect(await orderIn(clone, newer)).toMatchObject({ why: expect.stringContaining('no remote to ask') });
+    expect(await orderIn(clone, newer)).toMatchObject({ why: expect.stringContaining('and has no remote') });
   });
 
   it("is reached with the clone's own settings and credentials, each sent once", async () => {
@@ -334,7 +334,7 @@ describe('a remote', () => {
     const env = { PATH: process.env['PATH'], HOME: clone };
     expect(await orderIn(clone, newer, { env })).toMatchObject({
       is: 'unknown',
-      why: expect.stringMatching(/^the remote "origin" cannot be asked: fatal: could not read Username/),
+      why: expect.stringMatching(/^the remote "origin" cannot be read: fatal: could not read Username/),
     });
   });
 
@@ -346,7 +346,7 @@ describe('a remote', () => {
   });
 });
 
-describe('nobody can tell', () => {
+describe('nobody can say', () => {
   it('without git, without a repository, and without a commit', async () => {
     const directory = temporaryFolder();
     const { older, newer, shallowAt } = twoCommits();
@@ -368,12 +368,12 @@ describe('nobody can tell', () => {
     const { older, at } = twoCommits();
     expect(await orderIn(at(older), '--upload-pack=touch')).toMatchObject({
       is: 'unknown',
-      why: 'it is no commit of git',
+      why: 'it is not the id of a git commit',
     });
   });
 });
 
-it('nothing is left in the directory for temporary files, also when nobody could tell', async () => {
+it('nothing is left in the directory for temporary files, also when nobody could report', async () => {
   const directory = temporaryFolder();
   const { older, newer, shallowAt } = twoCommits();
   const clone = shallowAt(older);

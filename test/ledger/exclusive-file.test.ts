@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { holderOf } from '../../support/ledger/other-holder.ts';
-import { withExclusiveFile } from '../../../src/ledger/exclusive-file.ts';
-import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+import { holderOf } from '../support/ledger/other-holder.ts';
+import { withExclusiveFile } from '../../src/ledger/exclusive-file.ts';
+import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 function guardFile(): string {
   const directory = temporaryFolder();
@@ -98,12 +98,12 @@ describe('work that one at a time may do', () => {
     const guard = guardFile();
     const holder = await holderOf(guard);
     await expect(withExclusiveFile(guard, async () => {}, [1, 1])).rejects.toThrow(
-      `another process has kept "${guard}" locked all the time: it is paused, or the file system knows no locks`,
+      `another process has kept "${guard}" locked: it is suspended, or the file system does not support locks`,
     );
     holder.leave();
   });
 
-  it('is told when the guard cannot be made, or is another file', async () => {
+  it('is reported when the guard cannot be made, or is another file', async () => {
     const guard = guardFile();
     writeFileSync(join(guard, '..', '..', 'file'), '');
     const below = join(guard, '..', '..', 'file', 'guard');

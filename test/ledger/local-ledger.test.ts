@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { localLedger } from '../../../src/ledger/local-ledger.ts';
-import { LedgerConflict, LedgerError } from '../../../src/model/ledger.ts';
-import { ledgerOf, record } from '../../support/toys/toy-plan.ts';
-import { readAddress } from '../../../src/model/address.ts';
-import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+import { localLedger } from '../../src/ledger/local-ledger.ts';
+import { LedgerConflict, LedgerError } from '../../src/model/ledger.ts';
+import { ledgerOf, record } from '../support/sample-kinds/sample-plan.ts';
+import { readAddress } from '../../src/model/address.ts';
+import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 async function open() {
   const directory = temporaryFolder();
@@ -15,7 +15,7 @@ async function open() {
   const written = async () => {
     await store.write({
       ...(await store.read()),
-      records: ledgerOf({ 'Whole/acme/app': record() }).records,
+      records: ledgerOf({ 'Parent/acme/app': record() }).records,
     });
     return readFile(file, 'utf8');
   };
@@ -36,10 +36,10 @@ it('nobody but its owner may read it', async () => {
 
 it('it is readable JSON, in the order of addresses, whatever the order they came in', async () => {
   const { file, store } = await open();
-  const records = ledgerOf({ 'Whole/acme/b': record(), 'Whole/acme/a': record() }).records;
+  const records = ledgerOf({ 'Parent/acme/b': record(), 'Parent/acme/a': record() }).records;
   await store.write({ known: false, serial: 0, records });
   const text = await readFile(file, 'utf8');
-  expect(Object.keys(JSON.parse(text).records)).toEqual(['Whole/acme/a', 'Whole/acme/b']);
+  expect(Object.keys(JSON.parse(text).records)).toEqual(['Parent/acme/a', 'Parent/acme/b']);
   expect(text.split('\n').length).toBeGreaterThan(5);
 });
 
@@ -53,7 +53,7 @@ it('it reads back with every value that a field can have', async () => {
   };
   const records = new Map([
     [
-      readAddress('Whole/acme/a/b'),
+      readAddress('Parent/acme/a/b'),
       record({ id: '1', fields, content: fields, marks: { edges: { app: 'id' } } }),
     ],
   ]);
@@ -61,17 +61,17 @@ it('it reads back with every value that a field can have', async () => {
   expect((await store.read()).records).toEqual(records);
 });
 
-describe('a ledger that is not as it was written is told, and never taken for an empty one', () => {
+describe('a ledger that is not as it was written is reported, and never taken for an empty one', () => {
   it.each<[string, (text: string) => string, string]>([
-    ['cut off', (text) => text.slice(0, -20), 'is damaged: it is no JSON'],
-    ['empty', () => '', 'is damaged: it is no JSON'],
-    ['another file', () => '[1, 2]', 'is damaged: it is no ledger'],
-    ['nothing', () => 'null', 'is damaged: it is no ledger'],
-    ['without records', () => '{"version":1,"stack":"mine","serial":1,"checksum":"x"}', 'it is no ledger'],
+    ['cut off', (text) => text.slice(0, -20), 'is damaged: it is not JSON'],
+    ['empty', () => '', 'is damaged: it is not JSON'],
+    ['another file', () => '[1, 2]', 'is damaged: it is not a ledger'],
+    ['nothing', () => 'null', 'is damaged: it is not a ledger'],
+    ['without records', () => '{"version":1,"stack":"mine","serial":1,"checksum":"x"}', 'it is not a ledger'],
     ['edited', (text) => text.replace('created', 'adopted'), 'its checksum does not match'],
     [
       'short of a record',
-      (text) => text.replace('Whole/acme/app', 'Whole/acme/lib'),
+      (text) => text.replace('Parent/acme/app', 'Parent/acme/lib'),
       'its checksum does not match',
     ],
     ['of a newer trueup', (text) => text.replace('"version": 3', '"version": 4'), 'has version 4'],
@@ -156,10 +156,10 @@ describe('a write', () => {
     expect((await readdir(directory)).toSorted()).toEqual(kept.toSorted());
   });
 
-  it('is seen whole by whoever reads meanwhile', async () => {
+  it('is seen completely by whoever reads meanwhile', async () => {
     const { store } = await open();
     const big = ledgerOf(
-      Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`Whole/acme/${index}`, record()])),
+      Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`Parent/acme/${index}`, record()])),
     );
     let ledger = await store.write({ ...big, serial: 0 });
     let isWriting = true;

@@ -1,9 +1,9 @@
 // What only a database can do wrong: rights, versions, connections that break.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { postgresLedger } from '../../../src/ledger/postgres-ledger.ts';
-import type { StackStore } from '../../../src/model/ledger.ts';
-import { entry, ledger, lock } from '../../support/ledger/kept-things.ts';
-import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+import { postgresLedger } from '../../src/ledger/postgres-ledger.ts';
+import type { StackStore } from '../../src/model/ledger.ts';
+import { entry, ledger, lock } from '../support/ledger/kept-things.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
 
@@ -23,7 +23,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
   const schemas = (url: string) =>
     server.run(url, `select count(*) from pg_namespace where nspname = 'trueup'`);
 
-  it('is not touched by looking', async () => {
+  it('is not changed by reading it', async () => {
     const url = server.newDatabase();
     const store = open(url);
     expect((await store.read()).known).toBe(false);
@@ -75,7 +75,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     const url = server.newDatabase();
     await open(url).write(ledger(0, 'a'));
     server.run(url, 'insert into trueup.migrations (version) values (99)');
-    const newer = 'version 99, which this trueup does not know';
+    const newer = 'version 99, which this version of trueup does not support';
     await expect(open(url).read()).rejects.toThrow(newer);
     await expect(open(url).lock(lock('mine'))).rejects.toThrow(newer);
   });
@@ -95,7 +95,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     expect((await store.write(first)).serial).toBe(2);
   });
 
-  it('is told when it cannot be reached, without the password', async () => {
+  it('is reported when it cannot be reached, without the password', async () => {
     for (const url of [
       'postgres://me:planted@127.0.0.1:1/trueup',
       'postgres://me:of/planted@127.0.0.1:1/trueup',
