@@ -1,6 +1,6 @@
 /**
  * Decides whether an approval of an earlier plan also covers a fresh one: when both mean the same, or when the fresh plan is
- * the part of the approved one that is not done yet (rule 28). Pure.
+ * the unfinished rest of the approved one. Pure.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import { approvedId, approvedIdentity, type DigestedChange } from '../model/change.ts';
@@ -10,7 +10,7 @@ import type { ChangeDifference, FieldDifference, PlanDifference } from '../model
 import { sideHash } from '../redaction/stored-values.ts';
 import type { PlanResult } from './build-plan.ts';
 import { compareChanges } from './compare-plans.ts';
-import { digestOf } from './digest.ts';
+import { digestOf, isShownRisks } from './digest.ts';
 import { isRelated, type RemainingWork } from './remaining-work.ts';
 
 interface Approved {
@@ -21,7 +21,7 @@ interface Approved {
 
 export type ApprovalVerdict =
   | { readonly is: 'equal' }
-  /** a part of what was approved; `done` are the changes that need nothing more */
+  /** the rest of what was approved; `done` are the changes that need nothing more */
   | { readonly is: 'subset'; readonly done: readonly Address[] }
   /** not what was approved; `difference` holds only what is not covered, `one` being the approved plan */
   | { readonly is: 'differs'; readonly difference: PlanDifference }
@@ -86,7 +86,7 @@ interface Match {
   isCreated(address: AddressText): boolean;
 }
 
-/** The part of a difference that the approval does not cover; undefined when it covers all. */
+/** The difference without what the approval covers; undefined when it covers all. */
 function uncovered(difference: ChangeDifference, match: Match): ChangeDifference | undefined {
   const fields = difference.fields.filter((field) => !isCovered(field, match));
   return isActionCovered(match) && fields.length === 0 ? undefined : { ...difference, fields };
@@ -105,7 +105,7 @@ function identityJson(change: DigestedChange): Json {
   return { ...approvedIdentity(change) };
 }
 
-/** Each resource that the change names is the approved one; one that this plan was to create may exist by now, created by this stack. */
+/** Each resource that the change names is the approved one; one that the approved plan creates may exist by now, created by this stack. */
 function areReferencesCovered({ approved, fresh, isCreated }: Match): boolean {
   return Object.entries(fresh?.references ?? {}).every(([name, id]) => {
     const address = name as AddressText;
@@ -126,7 +126,11 @@ function isRemainderOf(change: DigestedChange, fresh: DigestedChange, { isOurs }
   return fresh.action === 'update' && (approved === 'create' || approved === 'adopt') && isOurs;
 }
 
-function isCovered({ one, other }: FieldDifference, match: Match): boolean {
+function isCovered({ path, one, other }: FieldDifference, match: Match): boolean {
+  if (isShownRisks({ path })) {
+    const approved = elements(one?.after);
+    return [...elements(other?.after)].every((message) => approved.has(message));
+  }
   if (other !== undefined) return isApproved(one, other, match);
   return one !== undefined && isTrueOrPlanned(one, match);
 }
@@ -137,19 +141,19 @@ function isApproved(approved: FieldChange | undefined, fresh: FieldChange, match
     // If the value before was unknown, only the value after was approved.
     if (approved.unknown !== undefined || isPartOfSet(approved, fresh)) return true;
   }
-  const isCutShort = match.approved.action === 'create' && match.fresh?.action === 'update';
+  const isInterrupted = match.approved.action === 'create' && match.fresh?.action === 'update';
   return (
-    isCutShort && match.left.isOurs && match.left.fields.some((field) => hasSameAfter(field, fresh, match))
+    isInterrupted && match.left.isOurs && match.left.fields.some((field) => hasSameAfter(field, fresh, match))
   );
 }
 
 /** Whether some of the approved additions and removals of a set are done already, and nothing else changed. */
 function isPartOfSet({ before, after }: FieldChange, fresh: FieldChange): boolean {
   if (fresh.shape !== 'set' || ![before, after, fresh.before].every(Array.isArray)) return false;
-  const [was, shall, is] = [elements(before), elements(after), elements(fresh.before)];
+  const [was, wanted, is] = [elements(before), elements(after), elements(fresh.before)];
   return (
-    [...is].every((item) => was.has(item) || shall.has(item)) &&
-    [...was].every((item) => is.has(item) || !shall.has(item))
+    [...is].every((item) => was.has(item) || wanted.has(item)) &&
+    [...was].every((item) => is.has(item) || !wanted.has(item))
   );
 }
 

@@ -1,12 +1,12 @@
 /**
  * The planner: context in, plan out. Pure: no clock, no I/O, no kind's name. It works in three passes, because the calls of
- * one change may depend on other changes: judge and compare everything, then make the calls, then order them.
+ * one change may depend on other changes: compare everything, then make the calls, then order them.
  */
-
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { CallId } from '../model/call.ts';
 import type { Change, DigestedChange, Notice } from '../model/change.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
+import type { Inheritable } from '../model/kind-specs.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
 import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
@@ -28,7 +28,7 @@ import { type ResponseCheck, checkResponses } from './verify-responses.ts';
 import { liveSecretNames } from './secret-names.ts';
 import { ledgerNotes } from './take-over-stack.ts';
 import { type RemainingWork, remainingWork } from './remaining-work.ts';
-import { recordBeside } from './last-written.ts';
+import { withoutStaleContent } from './last-written.ts';
 import { removalOfUndeclared } from './no-longer-declared.ts';
 import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } from './recheck.ts';
 import {
@@ -55,21 +55,25 @@ export interface PlanResult {
   idOf(address: Address): string | undefined;
   /** The complete content of a resource once the plan is carried out; undefined for one that the plan does not know. */
   contentOf(address: Address): Spec | undefined;
-  /** Judges a live resource that was read again just before a call of its change is sent (rule 29). */
+  /** Compares a live resource that was read again just before a call of its change is sent. */
   recheck(change: Change, live: LiveResource | undefined, about: RecheckMoment): Recheck;
-  /** Whether live, read again, is as a call that writes these fields was to make it. */
+  /** The values that the resource of a change inherits, if the plan relied on them. */
+  inheritable(change: Change): Inheritable | undefined;
+  /** when the targets were read, at the earliest; milliseconds since 1970 */
+  readonly readAt: number | undefined;
+  /** Whether live, read again, is as a call that writes these fields should make it. */
   isCarriedOut(change: Change, written: ReadonlySet<string>, live: LiveResource | undefined): boolean;
-  /** Whether a resource as it was read has a claim of another stack, also of one of this name with another id. */
-  isClaimedByAnother(live: LiveResource): boolean;
+  /** Whether a resource as it was read has an ownership tag of another stack, or of a stack with the same name and another id. */
+  isOwnedByAnother(live: LiveResource): boolean;
   /** Whether the resource is read before the first call: not if the plan itself creates it, and the service refuses a second one. */
   needsRecheck(change: Change): boolean;
-  /** What a change has to prove where nothing shows yet whether claims and parts are kept (rule 48). */
-  unprovenBy(change: Change): UnverifiedWrites | undefined;
+  /** What a change has to verify, if it is not known yet whether the service keeps ownership tags and children. */
+  unverifiedBy(change: Change): UnverifiedWrites | undefined;
   /** what the service will refuse to the token of this plan; these are errors only when this run applies it */
   readonly refusals: readonly Diagnostic[];
-  /** What the answers to the writes of a change prove (rule 40). */
-  judgeAnswers(change: Change, answers: ReadonlyMap<CallId, Answer>): ResponseCheck;
-  /** What is left to do of an approved change, whatever the manifests say now (rule 28). */
+  /** What the responses to the writes of a change prove. */
+  checkResponses(change: Change, answers: ReadonlyMap<CallId, Answer>): ResponseCheck;
+  /** What is left to do of an approved change, whatever the manifests say now. */
   remainingWork(approved: DigestedChange): RemainingWork;
 }
 
@@ -78,8 +82,8 @@ export interface RecordDraft {
   readonly record: LedgerRecord;
   /** the current record of this resource; absent for a resource that is to be created, even if one had its name before */
   readonly known?: LedgerRecord;
-  /** it is as declared already: nothing has to be done */
-  readonly settled: boolean;
+  /** it is already as declared: nothing has to be done */
+  readonly isUpToDate: boolean;
 }
 
 export function buildPlan(input: PlanInput): PlanResult {
@@ -92,7 +96,7 @@ export function buildPlan(input: PlanInput): PlanResult {
   const planDraft: PlanDraft = {
     drafts: new Map(),
     problems: [...unread, ...unfit],
-    mentions: [],
+    notices: [],
     forget: [],
   };
   draftAllDeclared(context, planDraft);
@@ -115,7 +119,7 @@ export function buildPlan(input: PlanInput): PlanResult {
     ...selection,
     changes,
     unchanged: drafts.size - pending.length,
-    mentions: sortNotices([...planDraft.mentions, ...notedOnly(drafts)]),
+    notices: sortNotices([...planDraft.notices, ...notedOnly(drafts)]),
     problems: sortDiagnostics(problems),
     guards: findGuards(context, drafts),
     coverage: coverageOf(input, context, changes),
@@ -133,13 +137,15 @@ export function buildPlan(input: PlanInput): PlanResult {
       return draft && contentOf(context, draft);
     },
     ...rechecks(context, drafts),
-    isClaimedByAnother: (live) => {
-      const { claim } = context.withClaim(live).witness;
-      return claim !== undefined && !context.isOurClaim(claim);
+    inheritable: ({ address }) => context.inheritable(address),
+    readAt: context.now,
+    isOwnedByAnother: (live) => {
+      const { ownershipTag } = context.withRecordedTag(live).evidence;
+      return ownershipTag !== undefined && !context.isOurTag(ownershipTag);
     },
-    unprovenBy: findUnverifiedWrites(context, changes),
+    unverifiedBy: findUnverifiedWrites(context, changes),
     refusals: predictedRefusals(context, changes, drafts),
-    judgeAnswers: (change, answers) =>
+    checkResponses: (change, answers) =>
       checkResponses({
         kind: context.kind(change.address.kind),
         change,
@@ -156,23 +162,23 @@ function withLosses(change: Change, losses: ReturnType<typeof findLosses>): Chan
   return added.length === 0 ? change : { ...change, notes: [...change.notes, ...added] };
 }
 
-/** The notes of resources with nothing to do, as mentions, because these are no changes of the plan. */
+/** The notes of resources with nothing to do, as notices, because these are no changes of the plan. */
 function notedOnly(drafts: ReadonlyMap<AddressText, Draft>): Notice[] {
   return [...drafts.values()]
     .filter(({ change }) => change.action === 'none')
     .flatMap(({ change: { address, notes } }) => notes.map((message) => ({ address, message })));
 }
 
-function sortNotices(mentions: readonly Notice[]): Notice[] {
+function sortNotices(notices: readonly Notice[]): Notice[] {
   const key = ({ address, message }: Notice) => `${formatAddress(address)}\0${message}`;
-  return mentions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+  return notices.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
 /** The result of the first pass. */
 interface PlanDraft {
   readonly drafts: Map<AddressText, Draft>;
   readonly problems: Diagnostic[];
-  readonly mentions: Notice[];
+  readonly notices: Notice[];
   readonly forget: AddressText[];
 }
 
@@ -187,7 +193,7 @@ function draftAllDeclared(context: PlanContext, planDraft: PlanDraft): void {
   }
 }
 
-/** What is protected must not be destroyed by a schedule, either: no acknowledgement is enough. */
+/** A protected resource must not be destroyed by a schedule, either: no acknowledgement is enough. */
 function protectedDestroys(
   { change: { address, risks = [] } }: Draft,
   resource: DesiredResource,
@@ -203,7 +209,7 @@ function protectedDestroys(
       place: resource.placeOf(
         causes.find(({ path }) => resource.spec[path[0] ?? ''] !== undefined)?.path ?? [],
       ),
-      fix: 'leave out what schedules the destroy, or declare "protect: false" and apply that first',
+      fix: 'leave out what schedules the destroy, or declare "protect: false", and acknowledge the guard "scheduled-destroy"',
     },
   ];
 }
@@ -214,12 +220,12 @@ function draftAllUndeclared(context: PlanContext, planDraft: PlanDraft): void {
       case 'problem':
         planDraft.problems.push(removal.problem);
         break;
-      case 'mention':
-        planDraft.mentions.push(removal.mention);
+      case 'notice':
+        planDraft.notices.push(removal.notice);
         break;
       case 'forget':
         planDraft.forget.push(recordedAt(context, parseAddress(text)));
-        if (removal.mention !== undefined) planDraft.mentions.push(removal.mention);
+        if (removal.notice !== undefined) planDraft.notices.push(removal.notice);
         break;
       default:
         draftOneRemoval(context, planDraft, parseAddress(text), removal);
@@ -235,7 +241,7 @@ function draftOneRemoval(
 ): void {
   const removal = draftRemoval(context, address, action);
   if (removal.is === 'draft') planDraft.drafts.set(formatAddress(address), withRisks(context, removal.draft));
-  else if (removal.is === 'mention') planDraft.mentions.push(removal.mention);
+  else if (removal.is === 'notice') planDraft.notices.push(removal.notice);
   else planDraft.forget.push(recordedAt(context, address));
 }
 
@@ -261,7 +267,7 @@ function rechecks(
       if (change.calls.length === 0) return false;
       const { ownership } = context.kind(change.address.kind);
       if (change.action !== 'create' || mayExpire(context, draftOf(change))) return true;
-      return ownership.by !== 'part' && change.calls.every((call) => call.repeatable);
+      return ownership.by !== 'child' && change.calls.every((call) => call.repeatable);
     },
   };
 }
@@ -278,15 +284,15 @@ function recordsOf(
     const known = action === 'create' ? undefined : context.record(address);
     records.set(text, {
       draft,
-      record: recordBeside(context, drafts, draft.record, address),
+      record: withoutStaleContent(context, drafts, draft.record, address),
       ...(known === undefined ? {} : { known }),
-      settled: action === 'none',
+      isUpToDate: action === 'none',
     });
   }
   return records;
 }
 
-/** The declared resources, tombstones included, where they are only a part of the stack. */
+/** The declared resources, removal requests included, if they are only a selection of the stack. */
 export function selectionOf({
   isSelection,
   desired,
@@ -337,7 +343,7 @@ function cycleProblem(cycle: readonly string[]): Diagnostic {
     code: 'cycle',
     severity: 'error',
     class: 'invalid',
-    message: `these changes wait for each other: ${cycle.join(' → ')}`,
-    fix: 'break the circle by removing one of the references',
+    message: `these changes depend on each other in a cycle: ${cycle.join(' → ')}`,
+    fix: 'remove one of the references',
   };
 }

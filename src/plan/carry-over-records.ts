@@ -1,8 +1,7 @@
 /**
- * Carries over the records of a target that is another place now, if the new place proves them (rule 37): it has a resource
- * with the recorded id or, for kinds without ids, one that is exactly as we last wrote it. Pure.
+ * Carries over the records of a target whose address changed, if the new address proves them: it has a resource with the
+ * recorded id or, for kinds without ids, one that is exactly as this stack last wrote it. Pure.
  */
-
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Notice } from '../model/change.ts';
 import type { Kind } from '../model/kind.ts';
@@ -13,7 +12,7 @@ import { isAsLastWritten } from './last-written.ts';
 
 export interface CarriedOver {
   readonly kept: ReadonlyMap<AddressText, LedgerRecord>;
-  /** records of the target that the new place does not prove, each with the reason */
+  /** records of the target that the new address does not prove, each with the reason */
   readonly dropped: readonly Notice[];
   /** what could not be read; when not empty, the result must not be used */
   readonly gaps: readonly string[];
@@ -42,24 +41,24 @@ function whyUnverified(context: PlanContext, text: AddressText, record: LedgerRe
   const address = parseAddress(text);
   const { ownership } = context.kind(address.kind);
   switch (ownership.by) {
-    case 'part': {
-      const whole = formatAddress(ownership.of(address));
-      const own = context.ledger.records.get(whole);
-      // A part that was adopted by itself has the id of its whole, which has no record.
+    case 'child': {
+      const parent = formatAddress(ownership.of(address));
+      const own = context.ledger.records.get(parent);
+      // A child that was adopted by itself has the id of its parent, which has no record.
       const why =
         own === undefined
           ? missingId(context, ownership.of(address).kind, record)
-          : whyUnverified(context, whole, own);
-      return why === undefined ? undefined : `${quoted(whole)}, which it is a part of, is not there`;
+          : whyUnverified(context, parent, own);
+      return why === undefined ? undefined : `its parent ${quoted(parent)} was not found`;
     }
     case 'claim':
       return missingId(context, address.kind, record);
     case 'ledger': {
       const live = context.live.get(text);
-      if (live === undefined) return 'it is not there';
+      if (live === undefined) return 'it was not found';
       return isAsLastWritten(context, live, record)
         ? undefined
-        : 'what is there is not as this stack last wrote it';
+        : 'it differs from what this stack last wrote';
     }
   }
 }
@@ -67,10 +66,10 @@ function whyUnverified(context: PlanContext, text: AddressText, record: LedgerRe
 function missingId(context: PlanContext, kind: string, { id }: LedgerRecord): string | undefined {
   const isThere = [...context.live.values()].some((live) => live.address.kind === kind && live.id === id);
   if (id !== undefined && isThere) return undefined;
-  return id === undefined ? 'its record has no id to find it by' : `nothing with its id ${id} is there`;
+  return id === undefined ? 'its record has no id to find it by' : `no resource with its id ${id} was found`;
 }
 
-/** Drops write-only fields: they were written to the former place, and the new place may not have them. */
+/** Drops write-only fields: they were written to the former address, and the new one may not have them. */
 function withoutUnseen({ fields }: Kind, record: LedgerRecord): LedgerRecord {
   const seen = Object.entries(record.fields).filter(([name]) => fields[name]?.writeOnly !== true);
   return { ...record, fields: Object.fromEntries(seen) };

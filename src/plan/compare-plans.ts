@@ -15,9 +15,10 @@ import type {
   PlanTarget,
   TargetDifference,
 } from '../model/plan.ts';
+import { isPassingNote } from '../model/passing-notes.ts';
 import { quoted } from '../model/quoted.ts';
-import type { Redact } from '../redaction/stored-values.ts';
-import { actionItem, fieldMeaning, type PlanMeaning, targetMeaning } from './digest.ts';
+import { type Redact, withRedactedValues } from '../redaction/stored-values.ts';
+import { actionItem, approvedFields, fieldMeaning, type PlanMeaning, targetMeaning } from './digest.ts';
 
 /** Empty exactly when the two have the same digest. */
 export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifference {
@@ -70,7 +71,8 @@ function compareChange(
   const { address } = one ?? other ?? {};
   if (address === undefined) return undefined;
   const meaning = (field: FieldChange) => fieldMeaning({ stack, address }, field);
-  const fields = pairs(one?.fields ?? [], other?.fields ?? [], ({ path }) => canonicalText(path))
+  const [was, is] = [one, other].map((side) => (side === undefined ? [] : approvedFields(side)));
+  const fields = pairs(was ?? [], is ?? [], ({ path }) => canonicalText(path))
     .filter(([a, b]) => a === undefined || b === undefined || meaning(a) !== meaning(b))
     .flatMap(([a, b]) => fieldDifference(a, b) ?? []);
   const isSameAction = (one && actionItem(one)) === (other && actionItem(other));
@@ -129,10 +131,16 @@ function pairs<T>(
   return [...keys].map((key) => [a?.get(key), b?.get(key), key]);
 }
 
-// Compares what a plan file shows beside the meaning that its digest covers with the plan that apply has made: the reason, place, id and
-// risks of each change, and the guards. The file's checksum has no key, so whoever writes the file can change these. Pure.
+// Compares what a plan file shows, but its digest does not cover, with the plan that apply has made: the reason, place, id, risks, notes
+// and origins of values of each change, the guards, and the number of unchanged resources. The file's checksum has no key, so everybody
+// who can write the file can change these. Not compared, because they may differ although nothing important has changed:
+// - notes about the token, the environment and locks of others (`isPassingNote`), and who modified something
+// - guards about the checkout, and, of another commit, lines and the number of unchanged resources
+// - times, what was read, notices of other resources and warnings, which follow from the view and the secrets of the token's run
+// - requests, whose bodies may repeat live values that the plan does not change
+// - everything about partly finished changes. Pure.
 
-/** They follow from the checkout, which may be another one than that of the plan. */
+/** Guards about the checkout, which may differ from that of the plan. */
 const ofCheckout: ReadonlySet<GuardId> = new Set([
   'older-commit',
   'diverged-commit',
@@ -141,7 +149,7 @@ const ofCheckout: ReadonlySet<GuardId> = new Set([
 ]);
 
 /**
- * Only changes that are still the same are compared: of what is done in part, the rest has other reasons.
+ * Only changes that are still the same are compared: the rest of a partly finished change has other reasons.
  * @param clean redacts the fresh plan as plan files are
  * @returns a clause about the first difference
  */
@@ -152,16 +160,22 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
   const shown = new Map(given.changes.map((change) => [formatAddress(change.address), change]));
   const isSame = ({ address }: Pick<Change, 'address'>) => !moved.has(formatAddress(address));
   const isSameCommit = isClean(given) && isClean(fresh) && given.made?.commit === fresh.made?.commit;
+  const comparing = { stack: fresh.stack, isSameCommit, clean };
   for (const change of fresh.changes.filter(isSame)) {
     const other = shown.get(formatAddress(change.address));
-    const what = other && otherMember(other, change, { isSameCommit, clean });
+    const what = other && otherMember(other, change, comparing);
     if (what !== undefined) return `${what} of ${quoted(formatAddress(change.address))}`;
   }
   const isWhole = moved.size === 0;
-  const hidden = fresh.guards
-    .filter(({ id, concerns }) => !ofCheckout.has(id) && (isWhole || concerns.every(isSame)))
-    .find((guard) => !given.guards.some((other) => isShown(other, guard, { isWhole, clean })));
-  return hidden && `the guard ${quoted(hidden.id)}`;
+  const ofPlan = ({ guards }: Plan) => guards.filter(({ id }) => !ofCheckout.has(id));
+  const lacking = (guards: readonly Guard[], from: readonly Guard[]) =>
+    guards.find((guard) => !from.some((other) => isShown(other, guard, { isWhole, clean })));
+  const due = ofPlan(fresh).filter(({ concerns }) => isWhole || concerns.every(isSame));
+  const other = lacking(due, given.guards) ?? (isWhole ? lacking(ofPlan(given), fresh.guards) : undefined);
+  if (other !== undefined) return `the guard ${quoted(other.id)}`;
+  // A later commit may declare more that is live already.
+  const isOther = !isWhole || given.made?.commit !== fresh.made?.commit;
+  return isOther || given.unchanged === fresh.unchanged ? undefined : 'the number of unchanged resources';
 }
 
 function isClean({ made }: Plan): boolean {
@@ -169,21 +183,40 @@ function isClean({ made }: Plan): boolean {
 }
 
 interface Comparing {
+  readonly stack: string;
+  readonly isSameCommit: boolean;
   readonly clean: Redact;
 }
 
-function otherMember(
-  given: Change,
-  fresh: Change,
-  { isSameCommit, clean }: Comparing & { readonly isSameCommit: boolean },
-): string | undefined {
-  const isEqual = (one: Json, other: Json) => sameJson(one, clean([other])[0] ?? null);
+function otherMember(given: Change, fresh: Change, comparing: Comparing): string | undefined {
+  // Each of the two runs may know secrets that the other one does not.
+  const isEqual = (one: Json, other: Json) => sameJson(comparing.clean([one]), comparing.clean([other]));
   if (!isEqual(given.reason, fresh.reason)) return 'the reason';
   if (given.id !== fresh.id) return 'the id';
   if (given.createdBy !== fresh.createdBy) return 'the creator';
-  if (!isSamePlace(given.place, fresh.place, isSameCommit)) return 'the place';
+  if (!isSamePlace(given.place, fresh.place, comparing.isSameCommit)) return 'the place';
   const risks = ({ risks: all = [] }: Change): Json => all.map((risk) => ({ ...risk }));
-  return isEqual(risks(given), risks(fresh)) ? undefined : 'the risks';
+  if (!isEqual(risks(given), risks(fresh))) return 'the risks';
+  const notes = ({ notes: all }: Change): Json => all.filter((note) => !isPassingNote(note)).sort();
+  if (!isEqual(notes(given), notes(fresh))) return 'the notes';
+  return otherField(given, fresh, comparing);
+}
+
+/** The changes have the same fields and values, but where a value comes from, and whether it is shown, is not in the digest. */
+function otherField(given: Change, fresh: Change, { stack, clean }: Comparing): string | undefined {
+  const place = { stack, address: fresh.address };
+  const about = ({ origin, unknown, shape }: FieldChange): Json => [origin ?? null, unknown ?? null, shape];
+  for (const [one, other] of pairs(given.fields, fresh.fields, ({ path }) => canonicalText(path))) {
+    if (one === undefined || other === undefined) continue;
+    const path = other.path.join('.');
+    if (!sameJson(clean([about(one)]), clean([about(other)]))) return `the origin of ${quoted(path)}`;
+    const hidden = withRedactedValues(place, other, clean).redacted ?? {};
+    const isHidden = (['before', 'after'] as const).every(
+      (side) => one.redacted?.[side] === undefined || hidden[side] !== undefined,
+    );
+    if (!isHidden) return `the value of ${quoted(path)}, where it hides one that is no secret,`;
+  }
+  return undefined;
 }
 
 /** Another commit may have other lines, and another working directory another beginning of the path. */
@@ -194,15 +227,22 @@ function isSamePlace(given: Change['place'], fresh: Change['place'], isSameCommi
   return isFile && (!isSameCommit || (given.line === fresh.line && given.column === fresh.column));
 }
 
-/** While something is done already, counts are those of the rest, and a guard may be about less. */
-function isShown(given: Guard, fresh: Guard, { isWhole, clean }: Comparing & { isWhole: boolean }): boolean {
-  const cleaned = clean(fresh);
-  const isSame = (['id', 'effect', 'kind', 'target'] as const).every((name) => given[name] === cleaned[name]);
-  const known = new Set(concernTexts(given));
-  const isAbout = concernTexts(cleaned).every((text) => known.has(text));
-  const isCounted = cleaned.of !== undefined || given.counted !== cleaned.counted;
-  const isSaid = (isCounted && !isWhole) || given.message === cleaned.message;
-  return isSame && isAbout && isSaid;
+/** If some of the plan is already done, counts are those of the rest, and a guard may have fewer resources. */
+function isShown(
+  given: Guard,
+  fresh: Guard,
+  { isWhole, clean }: Pick<Comparing, 'clean'> & { readonly isWhole: boolean },
+): boolean {
+  const [one, other] = [clean(given), clean(fresh)];
+  const isCounted = other.of !== undefined || one.counted !== other.counted;
+  const members = [
+    ...(['id', 'effect', 'kind', 'target'] as const),
+    ...(isWhole ? (['counted', 'of', 'limit'] as const) : []),
+    ...(isWhole || !isCounted ? (['message'] as const) : []),
+  ];
+  const known = new Set(concernTexts(one));
+  const isAbout = concernTexts(other).every((text) => known.has(text));
+  return isAbout && members.every((name) => one[name] === other[name]);
 }
 
 function concernTexts({ concerns }: Guard): string[] {

@@ -1,6 +1,6 @@
 /**
  * Compares a desired resource with the live one after the kind's `prepare`: for the plan, and again just before the write. Also
- * selects the values of fields that no manifest sets, which the ledger keeps (rule 49).
+ * selects the values of fields that no manifest sets, which the ledger keeps.
  */
 import { createHash } from 'node:crypto';
 import { canonicalDefault, canonicalSpec, canonicalValue, contentAfter } from '../compare/comparisons.ts';
@@ -18,7 +18,7 @@ import type { PlanContext } from './plan-context.ts';
 
 interface ComparedSides {
   readonly address: Address;
-  /** absent for a withdrawn part: then only the fields of `desired` are compared, and nothing else is reset */
+  /** absent for a withdrawn child: then only the fields of `desired` are compared, and nothing else is reset */
   readonly resource?: DesiredResource | undefined;
   /** canonical */
   readonly desired: Spec;
@@ -31,7 +31,7 @@ export interface ResourceComparison {
   readonly fields: readonly FieldChange[];
   readonly notes: readonly string[];
   readonly problems: readonly Diagnostic[];
-  /** what it inherits afterwards, and what of it changes: the path of such a field begins with `inherited` */
+  /** what it inherits afterwards, and which of these values change: the path of such a field begins with `inherited` */
   readonly inherited: { readonly values: Spec; readonly fields: readonly FieldChange[] };
   readonly risks: readonly Risk[];
   readonly expired?: Diagnostic;
@@ -88,7 +88,7 @@ function bothSides(
   };
 }
 
-/** The values that the resource comes to inherit with this change: the plan shows them, and no call sends them. */
+/** The values that the resource will newly inherit: the plan shows them, and no call sends them. */
 function inheritedFields({ inherited }: PreparedSpecs, live: LiveResource | undefined): FieldChange[] {
   if (inherited === undefined) return [];
   const { from, values } = inherited;
@@ -114,14 +114,14 @@ export function peerOf(context: PlanContext, address: Address): ReturnType<Compa
   };
 }
 
-// The values of fields that no manifest mentions, as they are live. The ledger keeps them, so that it can be told later that
-// somebody changed one (rule 49). Nothing is ever written because of them.
+// The live values of fields that no manifest declares. The ledger keeps them, so that a later change of one can be reported.
+// Nothing is ever written because of them.
 
 /**
- * Only values that are no default, so that the ledger stays small. What an export leaves out, because it follows from something
- * else or lasts a moment, is left out here, too.
+ * Only values that are not defaults, so that the ledger stays small. What an export leaves out, because it is computed or
+ * temporary, is left out here, too.
  * @param declared canonical; its fields are left out, of an object those members that it has
- * @param changes that are made to the live resource before anybody compares
+ * @param changes that are made to the live resource before the next comparison
  */
 export function seenValues(
   { fields, toManifest: describe }: Pick<Kind, 'fields' | 'toManifest'>,
@@ -137,8 +137,8 @@ export function seenValues(
 }
 
 /**
- * What a resource with a claim is like as a whole, where only the ledger can show that somebody changed it since this stack last
- * wrote it (rule 48): its fields that are no defaults, and what its kind adds.
+ * The complete content of a resource in a target without ownership tags, where only the ledger can show that somebody changed it
+ * since this stack last wrote it: its fields that are not defaults, and what its kind adds.
  */
 export function writtenContent(
   kind: Pick<Kind, 'fields' | 'toManifest' | 'contentBesides'>,
@@ -147,23 +147,23 @@ export function writtenContent(
   return { ...seenValues(kind, live, { declared: {}, changes: [] }), ...kind.contentBesides?.(live) };
 }
 
-/** The values of a canonical spec that another one does not mention, and that are no defaults. */
+/** The values of a canonical spec that another one does not have, and that are not defaults. */
 export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spec {
   const found = Object.entries(table).flatMap(([name, field]): [string, Json][] => {
-    const [value, mentioned] = [spec[name], declared[name]];
+    const [value, known] = [spec[name], declared[name]];
     if (value === undefined || field.local || field.writeOnly || field.createOnly) return [];
-    if (mentioned === undefined)
+    if (known === undefined)
       return sameJson(value, canonicalDefault(field))
         ? []
         : [[name, withoutSecrets(canonicalValue(field, value))]];
-    if (field.members === undefined || !isJsonObject(value) || !isJsonObject(mentioned)) return [];
-    const members = undeclaredIn(field.members, value, mentioned);
+    if (field.members === undefined || !isJsonObject(value) || !isJsonObject(known)) return [];
+    const members = undeclaredIn(field.members, value, known);
     return Object.keys(members).length === 0 ? [] : [[name, members]];
   });
   return Object.fromEntries(found);
 }
 
-/** An address may hold a password, and a text a private key, that no manifest knows: a digest tells as well that somebody changed it. */
+/** An undeclared address may contain a password, and a text a private key: a hash is enough to detect a change. */
 function withoutSecrets(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (isJsonObject(value))

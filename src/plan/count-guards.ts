@@ -1,6 +1,6 @@
 /**
  * Guards that count: how many resources of each kind and target a plan deletes or updates, compared with how many the stack
- * owned before (rule 33).
+ * owned before.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Guard } from '../model/guard.ts';
@@ -19,8 +19,8 @@ interface OwnershipCount {
   readonly owned: number;
   /** deleted, released or revoked */
   readonly taken: readonly Address[];
-  /** how many of `taken` neither a record nor a claim proves to be ours: only an exclusive target or a tombstone removes them */
-  readonly unproven: number;
+  /** how many of `taken` have neither a record nor our ownership tag: only an exclusive target or a removal request removes them */
+  readonly unrecorded: number;
   readonly updated: readonly Address[];
   readonly created: number;
 }
@@ -44,7 +44,7 @@ export function countOwnership(context: PlanContext, drafts: AllDrafts): Ownersh
       target: first.target,
       owned: found.length,
       taken: some.filter(isTaken).map(({ change: { address } }) => address),
-      unproven: some.filter((draft) => isTaken(draft) && isUnverified(context, draft)).length,
+      unrecorded: some.filter((draft) => isTaken(draft) && isUnverified(context, draft)).length,
       updated: some
         .filter(({ change }) => change.action === 'update' && sentFields(change.fields).length > 0)
         .map(({ change: { address } }) => address),
@@ -58,36 +58,36 @@ export function placeOf({ kind, target }: Address): string {
   return `${kind}/${target}`;
 }
 
-/** Whether the resource stops being ours: a deletion, release or revocation (rule 33). */
+/** Whether the resource stops being ours: a deletion, release or revocation. */
 export function isTaken({ change: { action } }: Draft): boolean {
   return action === 'delete' || action === 'release';
 }
 
-function isOwned(context: PlanContext, { address, witness }: LiveResource, drafts: AllDrafts): boolean {
+function isOwned(context: PlanContext, { address, evidence }: LiveResource, drafts: AllDrafts): boolean {
   const { ownership } = context.kind(address.kind);
-  if (ownership.by === 'part') {
-    // A part that is removed with its whole is not counted separately.
-    const whole = drafts.get(formatAddress(ownership.of(address)));
-    if (whole !== undefined && isTaken(whole)) return false;
+  if (ownership.by === 'child') {
+    // A child that is removed with its parent is not counted separately.
+    const parent = drafts.get(formatAddress(ownership.of(address)));
+    if (parent !== undefined && isTaken(parent)) return false;
   }
   const draft = drafts.get(formatAddress(address));
   if (draft !== undefined && isTakenOver(context, address, draft.live)) return true;
   if (draft !== undefined) return draft.change.action !== 'create' && draft.change.action !== 'adopt';
   if (context.record(address) !== undefined) return true;
-  return ownership.by === 'claim' && context.bearsOurClaim(witness);
+  return ownership.by === 'claim' && context.hasOurTag(evidence);
 }
 
-/** Whether neither the ledger nor a claim proves that it was ever ours; false for a part, which belongs to its whole. */
+/** Whether neither the ledger nor an ownership tag proves that it was ever ours; false for a child, which belongs to its parent. */
 function isUnverified(context: PlanContext, { change: { address }, live }: Draft): boolean {
   const { ownership } = context.kind(address.kind);
-  if (ownership.by === 'part' || context.record(address) !== undefined) return false;
-  return !isTakenOver(context, address, live) && !(live !== undefined && context.bearsOurClaim(live.witness));
+  if (ownership.by === 'child' || context.record(address) !== undefined) return false;
+  return !isTakenOver(context, address, live) && !(live !== undefined && context.hasOurTag(live.evidence));
 }
 
-// Guards that count: many deletes, deletion of all, and percentages of what the stack owns (rule 33). Deletes are counted
+// Guards that count: many deletes, deletion of all, and percentages of what the stack owns. Deletes are counted
 // per kind and target, per target and over the plan, so that many small groups are noticed, too.
 
-/** A guard before its effect is set by the stack. `effect`: where it blocks although its id only warns by default. */
+/** A guard before its effect is set by the stack. `effect`: set if it blocks although its id only warns by default. */
 export type CountedGuard = Omit<Guard, 'effect'> & { readonly effect?: 'blocks' };
 
 const usual = { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 } as const;
@@ -149,13 +149,13 @@ function tooManyIn({ kind, target, counts }: Scope, limit: number): CountedGuard
 
 /** Fires when all resources are removed; for a single one only if none is created, because then it may be replaced. */
 function toZero(count: OwnershipCount): CountedGuard[] {
-  const { kind, target, owned, created, unproven } = count;
+  const { kind, target, owned, created, unrecorded } = count;
   if (owned === 0 || count.taken.length < owned || (owned === 1 && created > 0)) return [];
   const what = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
   const message =
-    unproven === 0
+    unrecorded === 0
       ? `${what} that this stack owns in ${quoted(target)} would be ${taken}`
-      : `${what} that this stack owns or removes in ${quoted(target)} would be ${taken}, without a record of ${unproven < owned ? unproven : owned === 1 ? 'it' : 'any'}`;
+      : `${what} that this stack owns or removes in ${quoted(target)} would be ${taken}, without a record of ${unrecorded < owned ? unrecorded : owned === 1 ? 'it' : 'any'}`;
   return [finding({ kind, target }, count.taken, { id: 'zero', of: owned, limit: 0, message })];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The digest of what a plan means (rule 27): stack, targets, selection and a set of items, hashed in a fixed order, and the
- * changes of an approved plan from the items that the ledger keeps (rule 28). Times, order, notes, coverage, permissions and
+ * The digest of what a plan means: stack, targets, selection and a set of items, hashed in a fixed order, and the
+ * changes of an approved plan from the items that the ledger keeps. Times, order, notes, coverage, permissions and
  * calls are not part of it.
  */
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ import { formatIdentity } from '../model/stack.ts';
 import { secretPlaceholder } from '../redaction/known-secrets.ts';
 import { sideHash, type ValuePlace } from '../redaction/stored-values.ts';
 
-/** Must be raised whenever the meaning of an atom changes, so that digests of two versions are never equal by accident. */
+/** Must be raised whenever the meaning of a digest item changes, so that digests of two versions are never equal by accident. */
 export const digestVersion = 3;
 
 /** The parts of a plan that enter its digest. */
@@ -23,8 +23,8 @@ export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
 };
 
 /**
- * One indivisible meaning of a plan as the ledger keeps it, as canonical text: (address, action), with what identifies the
- * resources that it is about, or (address, path, before, after).
+ * The smallest unit of a plan's meaning, as canonical text, as the ledger keeps it: (address, action), with the ids or hashes of the
+ * resources, or (address, path, before, after).
  */
 type DigestItem = string;
 
@@ -32,9 +32,27 @@ export function digestItemsOf(changes: readonly DigestedChange[]): ReadonlySet<D
   return new Set(
     changes.flatMap((change) => [
       actionItem(change),
-      ...change.fields.map((field) => fieldItem(change.address, field)),
+      ...approvedFields(change).map((field) => fieldItem(change.address, field)),
     ]),
   );
+}
+
+/** The name under which a digest holds the risks of a change. No kind has a field of this name. */
+const risksName = 'shown risks';
+
+/**
+ * The fields of a change, and the texts of its risks, except those that narrow access. Undeclared values affect the risks, too, so the
+ * fields alone do not cover them. For a change that names other resources, their ids cover the same as the texts.
+ */
+export function approvedFields({ fields, references, risks = [] }: DigestedChange): readonly FieldChange[] {
+  const texts = risks.flatMap(({ effect, message }) => (effect === 'narrows' ? [] : [message])).toSorted();
+  if (texts.length === 0 || references !== undefined) return fields;
+  return [...fields, { path: [risksName], after: texts, shape: 'scalar' }];
+}
+
+/** Whether it is not a field of the resource, but the risks of the change. */
+export function isShownRisks({ path }: Pick<FieldChange, 'path'>): boolean {
+  return path[0] === risksName;
 }
 
 /** What the plan does with one resource as a whole. */
@@ -87,7 +105,7 @@ export function digestOf(meaning: PlanMeaning): string {
   const { stack, changes } = meaning;
   const meanings = changes.flatMap((change) => [
     actionItem(change),
-    ...change.fields.map((field) => fieldMeaning({ stack, address: change.address }, field)),
+    ...approvedFields(change).map((field) => fieldMeaning({ stack, address: change.address }, field)),
   ]);
   return hashOf(digestVersion, meaning, new Set(meanings));
 }
@@ -97,7 +115,7 @@ export function digestOf(meaning: PlanMeaning): string {
  * can still be shown and compared.
  */
 export function formerDigestOf(meaning: PlanMeaning): string {
-  const changes = meaning.changes.map(({ references: _, id, ...change }) =>
+  const changes = meaning.changes.map(({ references: _, risks: __, id, ...change }) =>
     id === undefined || change.action === 'adopt' ? change : { ...change, id },
   );
   return hashOf(2, meaning, digestItemsOf(changes));
@@ -118,8 +136,6 @@ function hashOf(version: number, { stack, targets, selection }: PlanMeaning, mea
 function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
-
-// The inverse of `atomsOf`: the changes of an approved plan, from the atoms that the ledger keeps (rule 28).
 
 type ParsedDigestItem =
   | readonly [address: string, action: Action, meant?: Partial<Identity> & Pick<DigestedChange, 'references'>]
@@ -146,13 +162,14 @@ interface FieldSide {
 }
 
 /**
- * One change for each address. Atoms hold no shape, so every field is a `scalar`.
- * @throws when a text is no atom: a bug, because the ledger's checksum was correct
+ * The inverse of `digestItemsOf`: the changes of an approved plan, one for each address. Items have no shape, so every field is a
+ * `scalar`.
+ * @throws when a text is not a digest item: a bug, because the ledger's checksum was correct
  */
-export function readDigestItems(atoms: Iterable<DigestItem>): DigestedChange[] {
+export function readDigestItems(items: Iterable<DigestItem>): DigestedChange[] {
   const found = new Map<string, DigestItemGroup>();
-  for (const atom of atoms) {
-    const parsed: ParsedDigestItem = JSON.parse(atom);
+  for (const item of items) {
+    const parsed: ParsedDigestItem = JSON.parse(item);
     const address = parseAddress(parsed[0]);
     const change = found.get(parsed[0]) ?? { address, fields: [] };
     found.set(parsed[0], change);
@@ -161,9 +178,17 @@ export function readDigestItems(atoms: Iterable<DigestItem>): DigestedChange[] {
   }
   return [...found.values()].map(({ action, ...change }) => {
     if (action === undefined)
-      throw new Error(`no atom tells what becomes of ${formatAddress(change.address)}`);
-    return { ...change, action };
+      throw new Error(`no digest item has the action of ${formatAddress(change.address)}`);
+    return withRisks({ ...change, action });
   });
+}
+
+/** The inverse of `approvedFields`; of the risks only their texts are known. */
+function withRisks(change: DigestedChange): DigestedChange {
+  const texts = change.fields.filter(isShownRisks).flatMap(({ after }) => after as string[]);
+  if (texts.length === 0) return change;
+  const fields = change.fields.filter((field) => !isShownRisks(field));
+  return { ...change, fields, risks: texts.map((message) => ({ path: [], effect: 'widens', message })) };
 }
 
 function readField([, path, before, after]: Extract<ParsedDigestItem, { length: 4 }>): FieldChange {

@@ -1,6 +1,6 @@
 /**
  * Drafts the change of a declared resource, compared field by field, without its calls, and finds references to resources that
- * will not exist or could not be read (rules 5, 39).
+ * will not exist or could not be read.
  */
 import { canonicalDefault, canonicalSpec, canonicalValue, contentAfter } from '../compare/comparisons.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
@@ -11,6 +11,7 @@ import type { Risk } from '../model/guard.ts';
 import { sameJson } from '../model/json.ts';
 import type { Overridden } from '../model/kind.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
+import { unseenNote } from '../model/passing-notes.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, LiveResource, OwnershipTag, Spec } from '../model/resource.ts';
 import { compareResource, type ResourceComparison, seenValues, writtenContent } from './compare-resource.ts';
@@ -26,13 +27,13 @@ import { flagChanges } from './recorded-flags.ts';
 
 export interface Draft {
   readonly change: Change;
-  /** canonical, as declared; for a withdrawn part the spec that remains; empty for a removal */
+  /** canonical, as declared; for a withdrawn child the spec that remains; empty for a removal */
   readonly desired: Spec;
   /** the same after the kind's `prepare`; calls are made from it */
   readonly prepared: Spec;
   readonly live: LiveResource | undefined;
-  /** the claim that the resource, or the whole that it is a part of, will have */
-  readonly claim?: OwnershipTag;
+  /** the ownership tag that the resource, or its parent, will have */
+  readonly ownershipTag?: OwnershipTag;
   readonly remove?: 'safe' | 'force';
   /** what a forced deletion overrides; absent for any other change */
   readonly overridden?: readonly Overridden[];
@@ -43,7 +44,7 @@ export interface Draft {
 }
 
 interface Drafted {
-  /** absent when there is a problem with it or its whole, or when it could not be read */
+  /** absent when there is a problem with it or its parent, or when it could not be read */
   readonly draft?: Draft;
   readonly problems: readonly Diagnostic[];
 }
@@ -59,7 +60,7 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
   const live = context.live.get(formatAddress(address));
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
   const compared = compareResource(context, { address, resource, desired, live });
-  const settled = verdict.is === 'ours' ? verdict : ownershipOfUnrecorded(context, resource, compared.fields);
+  const ours = verdict.is === 'ours' ? verdict : ownershipOfUnrecorded(context, resource, compared.fields);
   const late = context.isApproved ? [] : (compared.expired ?? []);
   const problems = [
     ...compared.problems,
@@ -68,13 +69,13 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
     ...[late].flat(),
   ];
   if (hasErrors(problems)) return { problems };
-  const draft = assemble(context, { resource, desired, live, verdict: settled, compared });
+  const draft = assemble(context, { resource, desired, live, verdict: ours, compared });
   return { draft, problems };
 }
 
 /**
- * A warning in every plan for each declared field that the service answers for no resource (rule 48). A default is what a service
- * without the field has.
+ * A warning in every plan for each declared field that the service returns for no resource. A declared default needs none: a service
+ * without the field behaves like that.
  */
 function lackingFields(context: PlanContext, { address, spec, placeOf }: DesiredResource): Diagnostic[] {
   const { fields } = context.kind(address.kind);
@@ -89,7 +90,7 @@ function lackingFields(context: PlanContext, { address, spec, placeOf }: Desired
         code: 'field-not-available',
         severity: 'warning',
         class: 'invalid',
-        message: `${quoted(name)} of ${quoted(formatAddress(address))} has no effect that can be seen: the service does not have this field, or does not show it`,
+        message: `${quoted(name)} of ${quoted(formatAddress(address))} has no visible effect: the service does not have this field, or does not return it`,
         place: placeOf([name]),
         fix: 'remove the field, or let the token read it if the service has it',
       },
@@ -115,7 +116,7 @@ function refusedValues(
     }));
 }
 
-interface Parts {
+interface DraftInput {
   readonly resource: DesiredResource;
   readonly desired: Spec;
   readonly live: LiveResource | undefined;
@@ -123,11 +124,11 @@ interface Parts {
   readonly compared: ResourceComparison;
 }
 
-function assemble(context: PlanContext, parts: Parts): Draft {
-  const { resource, desired, live, verdict, compared } = parts;
+function assemble(context: PlanContext, input: DraftInput): Draft {
+  const { resource, desired, live, verdict, compared } = input;
   const sent = [
     ...renameChange(resource, live),
-    ...(verdict.claimChange === undefined ? [] : [ownershipTagField(verdict.claimChange)]),
+    ...(verdict.tagChange === undefined ? [] : [ownershipTagField(verdict.tagChange)]),
     ...compared.fields,
   ];
   const record = verdict.action === 'create' ? undefined : (context.record(resource.address) ?? {});
@@ -148,8 +149,8 @@ function assemble(context: PlanContext, parts: Parts): Draft {
       notes: [
         ...(createdBy === undefined ? [] : [creatorMessage(createdBy)]),
         ...compared.notes,
-        ...predictedNotes(context, parts, action),
-        ...unseenTwin(context, parts, action),
+        ...predictedNotes(context, input, action),
+        ...mayExistNote(context, input, action),
       ],
       place: resource.place,
       ...(live?.id === undefined ? {} : { id: live.id }),
@@ -160,9 +161,9 @@ function assemble(context: PlanContext, parts: Parts): Draft {
     desired,
     prepared: compared.prepared,
     live,
-    ...(verdict.claim === undefined ? {} : { claim: verdict.claim }),
+    ...(verdict.ownershipTag === undefined ? {} : { ownershipTag: verdict.ownershipTag }),
     ...(compared.risks.length === 0 ? {} : { risks: compared.risks }),
-    record: recordDraft(context, parts, sent),
+    record: recordDraft(context, input, sent),
   };
 }
 
@@ -183,21 +184,25 @@ export function ownershipTagField({ before, after }: OwnershipTagChange): FieldC
 
 function predictedNotes(
   context: PlanContext,
-  { resource: { address } }: Parts,
+  { resource: { address } }: DraftInput,
   action: Action,
 ): readonly string[] {
   return action === 'create' ? context.predictedNotes(address) : [];
 }
 
 /** A creation may fail because the resource already exists and could not be read. */
-function unseenTwin(context: PlanContext, { resource: { address }, live }: Parts, action: Action): string[] {
+function mayExistNote(
+  context: PlanContext,
+  { resource: { address }, live }: DraftInput,
+  action: Action,
+): string[] {
   const blind = action === 'none' || live !== undefined ? undefined : context.ownBlindSpot(address);
-  return blind === undefined ? [] : [`it may exist already, for not everything was seen: ${blind}`];
+  return blind === undefined ? [] : [unseenNote(blind)];
 }
 
 function recordDraft(
   context: PlanContext,
-  { resource, desired, live, verdict, compared }: Parts,
+  { resource, desired, live, verdict, compared }: DraftInput,
   changes: readonly FieldChange[],
 ): LedgerRecord {
   const kind = context.kind(resource.address.kind);
@@ -222,7 +227,7 @@ function recordDraft(
   };
 }
 
-/** Only what a plan showed, now or in an earlier apply: other defaults of a parent concern nobody here. */
+/** Only values that a plan showed, now or in an earlier apply; other defaults of a parent are not recorded. */
 function recordedInheritance(
   { inherited: { values, fields } }: ResourceComparison,
   known: LedgerRecord | undefined,
@@ -232,7 +237,7 @@ function recordedInheritance(
 }
 
 // Dangling references: the name is neither declared nor live, or the same plan deletes it, or its id is needed and could not
-// be read (rules 5, 39).
+// be read.
 
 export function findDanglingReferences(
   context: PlanContext,
@@ -272,7 +277,7 @@ function dangling(
   if (blind === undefined) return undefined;
   return {
     class: 'incomplete',
-    message: `${refers}, and nobody can tell which one that is: ${blind}`,
+    message: `${refers}, whose id is unknown: ${blind}`,
     fix: `make it possible to read ${quoted(formatAddress(to))}, then plan again`,
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Drafts the change for a resource that is no longer declared: its deletion, its release, or the withdrawal of a child. Finds
- * what a plan will delete, and who loses access by it (rule 10).
+ * what a plan will delete, and who loses access by it.
  */
 import { canonicalSpec, contentAfter } from '../compare/comparisons.ts';
 import { diff } from '../compare/diff.ts';
@@ -30,14 +30,14 @@ type RemovalDraft =
   | { readonly is: 'draft'; readonly draft: Draft }
   /** nothing of it is ours any more: only its record is dropped */
   | { readonly is: 'forget' }
-  | { readonly is: 'mention'; readonly mention: Notice };
+  | { readonly is: 'notice'; readonly notice: Notice };
 
 export function draftRemoval(context: PlanContext, address: Address, action: RemovalAction): RemovalDraft {
   if (action.is === 'revoke') return draftWithdrawal(context, address, action.reason);
   if (action.is === 'release') return { is: 'draft', draft: draftRelease(context, address, action.reason) };
   const { reason, remove, place } = action;
   const overridden = remove === 'force' ? findOverridden(context, address) : [];
-  const fields = [...mannerOf(context, address, remove), ...overridden.map(({ field }) => field)];
+  const fields = [...removalModeField(context, address, remove), ...overridden.map(({ field }) => field)];
   const notes = overridden.map(({ message }) => message);
   const draft = draftOf(context, address, { action: 'delete', reason, fields, notes, remove });
   const change = { ...draft.change, ...(place && { place }) };
@@ -62,26 +62,31 @@ function draftRelease(context: PlanContext, address: Address, reason: string): D
     absent: 'unmanaged',
     isHidden: (key) => context.secretsIn(key).length > 0,
   });
-  const claim = live && shownOwnershipTag(live.witness);
-  const unclaimed = claim === undefined ? [] : [ownershipTagField({ before: formatOwnershipTag(claim) })];
-  const changes = [...unclaimed, ...fields.map((field) => ({ ...field, origin: 'no longer declared' }))];
+  const ownershipTag = live && shownOwnershipTag(live.evidence);
+  const untagged =
+    ownershipTag === undefined ? [] : [ownershipTagField({ before: formatOwnershipTag(ownershipTag) })];
+  const changes = [...untagged, ...fields.map((field) => ({ ...field, origin: 'no longer declared' }))];
   const notes = findRemainingAccess(context, address);
   return { ...draftOf(context, address, { action: 'release', reason, fields: changes, notes }), desired };
 }
 
-/** Clauses about access that a release leaves; not for parts that are still declared by themselves. */
+/** Clauses about access that a release leaves; not for children that are still declared by themselves. */
 function findRemainingAccess(context: PlanContext, address: Address): string[] {
   return context.kinds().flatMap(({ name, ownership, remainingAccess: remains }) => {
-    const part = { ...address, kind: name };
-    const text = formatAddress(part);
-    if (ownership.by !== 'part' || remains === undefined || context.desired.has(text)) return [];
-    const record = formatAddress(ownership.of(part)) === formatAddress(address) && context.record(part);
+    const child = { ...address, kind: name };
+    const text = formatAddress(child);
+    if (ownership.by !== 'child' || remains === undefined || context.desired.has(text)) return [];
+    const record = formatAddress(ownership.of(child)) === formatAddress(address) && context.record(child);
     return record ? remains(record, context.live.get(text)) : [];
   });
 }
 
-/** A field of the change, so that a safe, a plain and a forced delete have different digests, and approving one approves no other. */
-function mannerOf(context: PlanContext, address: Address, remove: RemovalChange['remove']): FieldChange[] {
+/** The mode as a field of the change, so that a safe, a plain and a forced delete have different digests. */
+function removalModeField(
+  context: PlanContext,
+  address: Address,
+  remove: RemovalChange['remove'],
+): FieldChange[] {
   const live = context.live.get(formatAddress(address));
   const isPlain = live !== undefined && context.kind(address.kind).deletesUnguarded?.(live) === true;
   const manner = remove === 'force' ? 'force' : isPlain ? 'plain' : undefined;
@@ -105,13 +110,13 @@ function draftOf(
   return { change, desired: {}, prepared: {}, live, ...(remove === undefined ? {} : { remove }) };
 }
 
-/** A resource without an id is identified by its content, a part by its whole. */
+/** A resource without an id is identified by its content, a child by its parent. */
 function fingerprinted(
   context: PlanContext,
   { address, id, spec }: LiveResource,
 ): Pick<Change, 'fingerprint'> {
   const { fields, ownership } = context.kind(address.kind);
-  if (id !== undefined || ownership.by === 'part') return {};
+  if (id !== undefined || ownership.by === 'child') return {};
   return { fingerprint: fingerprintOf(contentAfter(fields, spec, [])) };
 }
 
@@ -125,27 +130,29 @@ function draftWithdrawal(context: PlanContext, address: Address, reason: string)
   const { fields, notes, problems, prepared } = compareResource(context, { address, desired, live });
   const problem = problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) {
-    const message = `no longer declared, but what this stack had set cannot be taken back: ${problem.message}`;
-    return { is: 'mention', mention: { address, message, ...(problem.fix && { fix: problem.fix }) } };
+    const message = `no longer declared, but what this stack had set cannot be removed: ${problem.message}`;
+    const notice = { address, message, isPending: true, ...(problem.fix && { fix: problem.fix }) } as const;
+    return { is: 'notice', notice };
   }
   if (fields.length === 0) return { is: 'forget' };
   const draft = draftOf(context, address, { action: 'delete', reason, fields, notes });
-  const claim = ownershipTagOfParent(context, address);
-  return { is: 'draft', draft: { ...draft, desired, prepared, ...(claim === undefined ? {} : { claim }) } };
+  const ownershipTag = ownershipTagOfParent(context, address);
+  return {
+    is: 'draft',
+    draft: { ...draft, desired, prepared, ...(ownershipTag === undefined ? {} : { ownershipTag }) },
+  };
 }
 
-/** The claim that the whole will have: reading the part again before this change is sent may show it already. */
+/** The ownership tag that the parent will have: it may already have it when the child is read again before this change is sent. */
 function ownershipTagOfParent(context: PlanContext, address: Address): OwnershipTag | undefined {
   const { ownership } = context.kind(address.kind);
-  const whole =
-    ownership.by === 'part' ? context.desired.get(formatAddress(ownership.of(address))) : undefined;
-  const verdict = whole === undefined ? undefined : ownershipOfDeclared(context, whole);
-  return verdict?.is === 'ours' ? verdict.claim : undefined;
+  const parent =
+    ownership.by === 'child' ? context.desired.get(formatAddress(ownership.of(address))) : undefined;
+  const verdict = parent === undefined ? undefined : ownershipOfDeclared(context, parent);
+  return verdict?.is === 'ours' ? verdict.ownershipTag : undefined;
 }
 
-// Finds who loses something by the deletions of a plan, as kinds with `losses` describe it. Pure.
-
-/** By address of a deleted whole: sentences about other resources that lose something and still exist afterwards. */
+/** By address of a deleted parent: sentences of its kind about other resources that lose something and still exist afterwards. */
 export function findLosses(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
@@ -155,24 +162,24 @@ export function findLosses(
   if (deleted.size === 0) return losses;
   const outlives = (address: Address, id: string) => !deleted.has(keyOf(address, id));
   for (const live of context.live.values()) {
-    const { ownership, losses: tell } = context.kind(live.address.kind);
-    if (ownership.by !== 'part' || tell === undefined || live.id === undefined) continue;
-    // Compare by id: the whole may have been renamed since the part was recorded.
-    const whole = deleted.get(keyOf(ownership.of(live.address), live.id));
-    const sentences = whole === undefined ? [] : tell(live, outlives);
-    if (whole !== undefined && sentences.length > 0) losses.set(whole, sentences);
+    const { ownership, losses: lossesOf } = context.kind(live.address.kind);
+    if (ownership.by !== 'child' || lossesOf === undefined || live.id === undefined) continue;
+    // Compare by id: the parent may have been renamed since the child was recorded.
+    const parent = deleted.get(keyOf(ownership.of(live.address), live.id));
+    const sentences = parent === undefined ? [] : lossesOf(live, outlives);
+    if (parent !== undefined && sentences.length > 0) losses.set(parent, sentences);
   }
   return losses;
 }
 
-/** The addresses of deleted wholes, by kind, target and id. */
+/** The addresses of deleted parents, by kind, target and id. */
 function deletedParents(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
 ): ReadonlyMap<string, AddressText> {
   const deletions = [...drafts.values()].flatMap(({ change: { action, address, id } }) => {
-    const isWhole = context.kind(address.kind).ownership.by !== 'part';
-    return action === 'delete' && isWhole && id !== undefined
+    const isParent = context.kind(address.kind).ownership.by !== 'child';
+    return action === 'delete' && isParent && id !== undefined
       ? [[keyOf(address, id), formatAddress(address)] as const]
       : [];
   });
@@ -183,11 +190,10 @@ function keyOf({ kind, target }: Address, id: string): string {
   return `${kind}/${target}#${id}`;
 }
 
-// Finds what a plan is going to delete before all parts are read: undeclared parts are read only for wholes that will be
-// deleted, to tell who loses something (rule 10).
-
 /**
- * @param input with the targets in question and all wholes in them; parts may be missing, because no verdict about a whole
+ * The parents that a plan will delete, before all children are read: undeclared children are read only for those, to report who
+ * loses something.
+ * @param input with the targets in question and all parents in them; children may be missing, because no decision about a parent
  * depends on them
  */
 export function plannedDeletions(input: PlanContextInput): ReadonlySet<AddressText> {
@@ -195,7 +201,7 @@ export function plannedDeletions(input: PlanContextInput): ReadonlySet<AddressTe
   const desired = input.desired.filter(({ address }) => targets.has(address.target));
   const context = makePlanContext({ ...input, desired });
   const deletions = [...removalOfUndeclared(context)].filter(
-    ([text, { is }]) => is === 'delete' && context.kind(parseAddress(text).kind).ownership.by !== 'part',
+    ([text, { is }]) => is === 'delete' && context.kind(parseAddress(text).kind).ownership.by !== 'child',
   );
   return new Set(deletions.map(([text]) => text));
 }

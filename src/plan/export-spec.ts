@@ -12,7 +12,7 @@ interface ExportInput {
   readonly fields: FieldTable;
   /** the live spec after the kind's `describe`; a missing field is not written */
   readonly live: Spec;
-  /** the stack's defaults for the kind, with deprecated fields upgraded (rule 3) */
+  /** the stack's defaults for the kind, with deprecated fields upgraded */
   readonly defaults: Spec;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Finds the guards that a plan trips (rule 33), from its drafts, their risks, the checkout and the guard settings of the stack.
+ * Finds the guards that a plan trips, from its drafts, their risks, the checkout and the guard settings of the stack.
  * Guards never change the plan itself. Pure.
  */
 import { contentAfter } from '../compare/comparisons.ts';
@@ -121,7 +121,7 @@ function renameFindings(context: PlanContext, drafts: ReadonlyMap<AddressText, D
   return gather(hits);
 }
 
-/** Only resources with a claim can be renamed in place (rules 17, 26). */
+/** Only resources with an ownership tag can be renamed in place. */
 function renameWords(
   context: PlanContext,
   { gone: { address: former }, becomes, made }: LikelyRename,
@@ -138,7 +138,7 @@ function riskFindings(drafts: readonly Draft[]): CountedGuard[] {
   return gather(drafts.flatMap(({ change: { address, risks = [] } }) => hitsOf(address, risks)));
 }
 
-/** What only narrows access trips no guard; one change may trip several, each with its own messages. */
+/** Narrower access trips no guard; one change may trip several, each with its own messages. */
 function hitsOf(address: Address, risks: readonly Risk[]): GuardHit[] {
   const byGuard = Map.groupBy(
     risks.filter(({ effect }) => effect !== 'narrows'),
@@ -147,8 +147,7 @@ function hitsOf(address: Address, risks: readonly Risk[]): GuardHit[] {
   return [...byGuard].map(([id, some]) => ({ id, address, messages: some.map(({ message }) => message) }));
 }
 
-// The risks that a kind finds by comparing the whole spec before and after: of a draft, and of values that manifests take in.
-
+/** The draft with the risks that its kind finds by comparing the complete spec before and after. */
 export function withRisks(context: PlanContext, draft: Draft): Draft {
   const { action } = draft.change;
   const found = action === 'none' || action === 'release' ? [] : (draft.risks ?? []);
@@ -176,7 +175,7 @@ function risksOf(context: PlanContext, draft: Draft): readonly Risk[] {
   const { address, action, fields } = change;
   const { risk, fields: table, ownership } = context.kind(address.kind);
   if (risk === undefined || action === 'release' || action === 'none') return [];
-  const isRemoved = action === 'delete' && ownership.by !== 'part';
+  const isRemoved = action === 'delete' && ownership.by !== 'child';
   const before =
     live === undefined || action === 'create'
       ? undefined
@@ -198,32 +197,54 @@ function withoutUnknown(content: Spec, changes: readonly FieldChange[]): Spec {
   return Object.fromEntries(Object.entries(content).filter(([name]) => !unknown.has(name)));
 }
 
-// The guards about where the manifests come from: another commit than the last apply, and files that are missing from the work tree
-// (rules 41, 43). They are about the plan as a whole; a plan without changes reverts nothing. Pure.
+// The guards about the source of the manifests: another commit than the last apply, and files that are missing from the work
+// tree. They apply to the plan as a whole; a plan without changes reverts nothing. Pure.
 
 /** @param drafts those with something to do */
 function checkoutGuards(context: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
-  const { commitOrder } = context;
   if (drafts.length === 0) return [];
-  return [
-    ...(commitOrder?.is === 'unknown' ? [unknownCommit(commitOrder, context, drafts)] : []),
-    ...(commitOrder === undefined ? [] : otherCommit(commitOrder, drafts.length)),
-    ...missingFile(context, drafts),
-  ];
+  const ofCommits = context.commitOrders.flatMap((order) => {
+    if (order.is === 'unknown') return [unknownCommit(order, context, drafts)];
+    if (order.is === 'uncommitted') return uncommitted(order, context, drafts);
+    return otherCommit(order, drafts.length);
+  });
+  return [...mergeById(ofCommits), ...missingFile(context, drafts)];
+}
+
+/** One guard for each id: several earlier commits may trip the same. It blocks if one of them does. */
+function mergeById(guards: readonly CountedGuard[]): CountedGuard[] {
+  return [...Map.groupBy(guards, ({ id }) => id).values()].flatMap((same) => {
+    const strictest = same.find(({ effect }) => effect === 'blocks') ?? same[0];
+    if (strictest === undefined || same.length === 1) return same;
+    const messages = new Set([strictest, ...same].map(({ message }) => message));
+    const concerns = same.flatMap((guard) => guard.concerns);
+    return [
+      { ...strictest, message: [...messages].join('; '), concerns: sortConcerns(mergedConcerns(concerns)) },
+    ];
+  });
+}
+
+function mergedConcerns(concerns: readonly Concern[]): Concern[] {
+  return [...Map.groupBy(concerns, ({ address }) => formatAddress(address)).values()].flatMap((same) =>
+    same.slice(0, 1).map(({ address }) => ({
+      address,
+      messages: [...new Set(same.flatMap(({ messages }) => messages))],
+    })),
+  );
 }
 
 function otherCommit(order: CommitOrder, counted: number): CountedGuard[] {
-  if (order.is === 'unknown' || order.is === 'onward' || !order.differs) return [];
+  if ((order.is !== 'behind' && order.is !== 'diverged') || !order.differs) return [];
   const [applied, ours] = [shortCommit(order.applied), shortCommit(order.ours)];
   if (order.is === 'behind') {
-    const message = `somebody applied commit ${applied} already, which is later than ${ours}: this plan would take it back`;
+    const message = `commit ${applied}, which is later than ${ours}, was already applied: this plan would revert it`;
     return [{ id: 'older-commit', counted, message, concerns: [] }];
   }
-  const message = `commit ${applied}, which was applied last, is not contained in ${ours}, and the files of the stack differ: this plan would take back what only the former has; merge it, and plan again`;
+  const message = `commit ${applied}, which was applied last, is not an ancestor of ${ours}, and the files of the stack differ: this plan would revert what only ${applied} has; merge it, and plan again`;
   return [{ id: 'diverged-commit', counted, message, concerns: [] }];
 }
 
-/** Blocks where the applied commit is lost, so that no merge brings it here, and the plan changes what was applied from it. */
+/** Blocks if the applied commit is lost, so that it cannot be merged, and the plan changes what was applied from it. */
 function unknownCommit(
   { applied, why, nowhere, set }: Extract<CommitOrder, { is: 'unknown' }>,
   context: PlanContext,
@@ -231,7 +252,7 @@ function unknownCommit(
 ): CountedGuard {
   const message = `it is unknown whether commit ${shortCommit(applied)}, which was applied last, is later than these manifests: ${why}`;
   const concerns =
-    nowhere === true ? drafts.flatMap((draft) => takenBack(draft, set ?? recorded(draft, context))) : [];
+    nowhere === true ? drafts.flatMap((draft) => revertedBy(draft, set ?? recorded(draft, context))) : [];
   if (concerns.length === 0) return { id: 'commit-unknown', counted: drafts.length, message, concerns };
   return {
     id: 'commit-unknown',
@@ -240,6 +261,28 @@ function unknownCommit(
     message: `${message}. This plan changes what was applied from it; push that commit and merge it, or check that the changes are wanted`,
     concerns: sortConcerns(concerns),
   };
+}
+
+/** Blocks if the plan changes what was applied. While somebody is editing, changed fields only warn: every edit changes them again. */
+function uncommitted(
+  { applied, isEdited, set }: Extract<CommitOrder, { is: 'uncommitted' }>,
+  context: PlanContext,
+  drafts: readonly Draft[],
+): CountedGuard[] {
+  const reverted = drafts.map((draft) => ({
+    draft,
+    concerns: revertedBy(draft, set ?? recorded(draft, context)),
+  }));
+  const concerns = reverted.flatMap((found) => found.concerns);
+  if (concerns.length === 0) return [];
+  const guard = {
+    id: 'commit-unknown',
+    counted: concerns.length,
+    message: `commit ${shortCommit(applied)} was applied last with changes of the stack's files that were not committed, and this plan changes what was applied from them; commit those changes and plan again, or check that this is wanted`,
+    concerns: sortConcerns(concerns),
+  } as const;
+  const removes = reverted.some((found) => found.concerns.length > 0 && isTaken(found.draft));
+  return [isEdited && !removes ? guard : { ...guard, effect: 'blocks' }];
 }
 
 type FieldsOf = ReadonlyMap<string, readonly Path[]>;
@@ -251,8 +294,8 @@ function recorded({ change: { address } }: Draft, context: PlanContext): FieldsO
   return new Map([[formatAddress(address), Object.keys(record.fields).map((field) => [field])]]);
 }
 
-/** What a change takes back of what was set: a field, or with the resource all of its fields. */
-function takenBack({ change: { address, action, fields } }: Draft, set: FieldsOf): Concern[] {
+/** What a change reverts of the fields that were set: single fields, or all of them with the resource. */
+function revertedBy({ change: { address, action, fields } }: Draft, set: FieldsOf): Concern[] {
   const paths = set.get(formatAddress(address));
   if (paths === undefined) return [];
   if (action !== 'update') return [{ address, messages: [] }];
@@ -262,14 +305,14 @@ function takenBack({ change: { address, action, fields } }: Draft, set: FieldsOf
     : [{ address, messages: [...new Set(changed.map(({ path }) => path.join('.')))] }];
 }
 
-/** Whether one path leads to the other, or to a part of it. */
+/** Whether one path is the same as the other, or inside of it. */
 function overlap(one: Path, other: Path): boolean {
   return one.slice(0, other.length).every((step, index) => step === other[index]);
 }
 
 /**
- * A document that is not in the work tree looks like a deleted one. It was deleted for sure only if the index, or a commit, says so.
- * A removal that a tombstone asks for does not come from a missing file.
+ * A document that is missing from the work tree looks like a deleted one. It was certainly deleted only if the index, or a commit,
+ * says so. A removal by a removal request does not come from a missing file.
  */
 function missingFile({ missingFiles }: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
   const removals = drafts.filter((draft) => isTaken(draft) && draft.remove === undefined);
@@ -278,7 +321,7 @@ function missingFile({ missingFiles }: PlanContext, drafts: readonly Draft[]): C
   if (deleted.length === 0 && unknown === undefined) return [];
   const message =
     deleted.length > 0
-      ? `${quoteSome(deleted)} ${deleted.length === 1 ? 'is' : 'are'} missing from the work tree, and deleted neither in the index nor by a commit: check that what was declared there is to be removed`
+      ? `${quoteSome(deleted)} ${deleted.length === 1 ? 'is' : 'are'} missing from the work tree, and deleted neither in the index nor by a commit: check that the resources declared there should be removed`
       : `it is unknown whether tracked manifests are missing from the work tree: ${unknown ?? ''}`;
   const concerns = removals.map(({ change: { address } }) => ({ address, messages: [] }));
   return [{ id: 'missing-file', counted: removals.length, message, concerns: sortConcerns(concerns) }];

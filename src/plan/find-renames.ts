@@ -1,6 +1,6 @@
 /**
- * Finds creates that look like a resource of ours that is no longer declared: most likely its name was changed in the manifest
- * (rule 26). Resources are compared by their kind's own texts, else by all their settings.
+ * Finds creates that are similar to a resource of ours that is no longer declared: most likely its name was changed in the manifest.
+ * Resources are compared by the texts of their kind, else by all their settings.
  */
 import { canonicalSpec } from '../compare/comparisons.ts';
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
@@ -36,25 +36,28 @@ export function findRenames(
       some.flatMap((draft) => createdResources(context, draft)),
     ).map(({ removed, created }) => ({
       gone: removed.live,
-      becomes: fateOf(drafts, removed.live),
+      becomes: removalOf(drafts, removed.live),
       made: created.draft,
     })),
   );
 }
 
-/** Ours and no longer declared; for kinds without claims only if this plan removes it. */
+/** Ours and no longer declared; for kinds without ownership tags only if this plan removes it. */
 function isGone(context: PlanContext, live: LiveResource, drafts: ReadonlyMap<AddressText, Draft>): boolean {
-  const { address, witness } = live;
+  const { address, evidence } = live;
   const text = formatAddress(address);
   const draft = drafts.get(text);
   if (draft !== undefined && isTaken(draft)) return true;
-  // A resource outside of a selection may be declared all the same.
+  // A resource outside of a selection may still be declared.
   if (context.isSelection || context.desired.has(text) || context.kind(address.kind).ownership.by !== 'claim')
     return false;
-  return context.record(address) !== undefined || context.bearsOurClaim(witness);
+  return context.record(address) !== undefined || context.hasOurTag(evidence);
 }
 
-function fateOf(drafts: ReadonlyMap<AddressText, Draft>, { address }: LiveResource): LikelyRename['becomes'] {
+function removalOf(
+  drafts: ReadonlyMap<AddressText, Draft>,
+  { address }: LiveResource,
+): LikelyRename['becomes'] {
   const action = drafts.get(formatAddress(address))?.change.action;
   return action === 'delete' ? 'deleted' : action === 'release' ? 'released' : 'kept';
 }
@@ -137,7 +140,7 @@ function firstOfEach(sorted: readonly RenameCandidate[]): RenameCandidate[] {
   return [...chosen.values()];
 }
 
-const unrecorded = 'settings that the ledger does not know';
+const unrecorded = 'settings without a record';
 
 function keyOf(signature: Signature): string {
   if (signature.by === 'traits') return `traits ${signature.traits[0]}`;
@@ -154,15 +157,12 @@ function nameOf({ removed, created }: RenameCandidate): string {
   return `${formatAddress(created.draft.change.address)}\0${formatAddress(removed.live.address)}`;
 }
 
-// The settings of a resource and its parts as one map by kind and field. Renames are recognized by them where a kind has
-// nothing better (rule 26). Pure.
-
-/** Canonical values by `Kind.field`. */
+/** The settings of a resource and its children, canonical, by `Kind.field`: for kinds that define no similarity. */
 type Settings = Readonly<Record<string, Json>>;
 
 /** The settings of a declared resource; undefined when all of them come from the stack's defaults. */
 function declaredSettings(context: PlanContext, address: Address): Settings | undefined {
-  const declared = withParts(context, address).flatMap(({ kind, at }) => {
+  const declared = withChildren(context, address).flatMap(({ kind, at }) => {
     const resource = context.desired.get(formatAddress(at));
     return resource === undefined ? [] : [{ kind, resource }];
   });
@@ -178,7 +178,7 @@ function recordedSettings(context: PlanContext, address: Address): Settings | un
   const known = context.recordedAt(address);
   if (known === undefined || !context.ledger.records.has(known)) return undefined;
   return mergeSettings(
-    withParts(context, parseAddress(known)).flatMap(({ kind, at }) => {
+    withChildren(context, parseAddress(known)).flatMap(({ kind, at }) => {
       const record = context.ledger.records.get(formatAddress(at));
       return record === undefined ? [] : [{ kind, spec: record.fields }];
     }),
@@ -188,7 +188,7 @@ function recordedSettings(context: PlanContext, address: Address): Settings | un
 /** Whether the live resource has all of these settings. */
 function isLiveAs(context: PlanContext, address: Address, settings: Settings): boolean {
   const found = mergeSettings(
-    withParts(context, address).flatMap(({ kind, at }) => {
+    withChildren(context, address).flatMap(({ kind, at }) => {
       const live = context.live.get(formatAddress(at));
       return live === undefined ? [] : [{ kind, spec: canonicalSpec(kind.fields, live.spec) }];
     }),
@@ -196,12 +196,12 @@ function isLiveAs(context: PlanContext, address: Address, settings: Settings): b
   return Object.entries(settings).every(([name, value]) => sameJson(found[name], value));
 }
 
-interface DeclaredPart {
+interface DeclaredOfKind {
   readonly kind: Kind;
   readonly resource: DesiredResource;
 }
 
-function setsMoreThanDefaults({ kind, resource: { spec, fromDefaults } }: DeclaredPart): boolean {
+function setsMoreThanDefaults({ kind, resource: { spec, fromDefaults } }: DeclaredOfKind): boolean {
   return Object.keys(spec).some((name) => !fromDefaults.includes(name) && kind.fields[name]?.local !== true);
 }
 
@@ -215,12 +215,15 @@ function mergeSettings(all: readonly { readonly kind: Kind; readonly spec: Spec 
   );
 }
 
-/** The address itself and the addresses of its possible parts, each with its kind. */
-function withParts(context: PlanContext, address: Address): { readonly kind: Kind; readonly at: Address }[] {
+/** The address itself and the addresses of its possible children, each with its kind. */
+function withChildren(
+  context: PlanContext,
+  address: Address,
+): { readonly kind: Kind; readonly at: Address }[] {
   const text = formatAddress(address);
   return context.kinds().flatMap((kind) => {
     const at = { ...address, kind: kind.name };
-    const whole = kind.ownership.by === 'part' ? kind.ownership.of(at) : at;
-    return formatAddress(whole) === text ? [{ kind, at }] : [];
+    const parent = kind.ownership.by === 'child' ? kind.ownership.of(at) : at;
+    return formatAddress(parent) === text ? [{ kind, at }] : [];
   });
 }

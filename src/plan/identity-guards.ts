@@ -1,5 +1,5 @@
 /**
- * The guards about the identity of a resource: created again, deleted without a record, taken over (rules 8, 22, 24, 44), and
+ * The guards about the identity of a resource: created again, deleted without a record, taken over, and
  * the messages of the guards that do not count.
  */
 import { formatAddress } from '../model/address.ts';
@@ -14,11 +14,11 @@ import { isTakenOver } from './take-over-stack.ts';
 interface IdentityHit {
   readonly id: Extract<UncountedGuard, 'recreate' | 'no-record' | 'adopt' | 'unrecorded' | 'takeover'>;
   readonly messages: readonly string[];
-  /** blocks also where the stack allows the guard */
+  /** blocks even if the stack allows the guard */
   readonly always?: true;
 }
 
-/** The identity guards that one draft trips; for a part only its adoption where no claim of the whole can be seen (rule 48). */
+/** The identity guards that one draft trips; for a child only its adoption, if the parent has no visible ownership tag. */
 export function identityGuards(context: PlanContext, draft: Draft): readonly IdentityHit[] {
   const { address, action } = draft.change;
   const { ownership } = context.kind(address.kind);
@@ -26,15 +26,15 @@ export function identityGuards(context: PlanContext, draft: Draft): readonly Ide
   const replaced = action === 'adopt' ? replacedResource(context, draft) : undefined;
   if (replaced !== undefined)
     return [{ id: 'adopt', always: true, messages: [replaced, ...creatorMessages(draft)] }];
-  if (ownership.by === 'part')
+  if (ownership.by === 'child')
     return action === 'adopt' && context.isLedgerOwned(ownership.of(address))
       ? [{ id: 'adopt', messages: creatorMessages(draft) }]
       : [];
-  const isAnothers = action !== 'create' && isTakenOver(context, address, draft.live);
-  const id = ownGuard(context, draft, isAnothers);
+  const belongsToFormer = action !== 'create' && isTakenOver(context, address, draft.live);
+  const id = ownGuard(context, draft, belongsToFormer);
   return [
     ...(id === undefined ? [] : [{ id, messages: id === 'adopt' ? creatorMessages(draft) : [] }]),
-    ...(isAnothers
+    ...(belongsToFormer
       ? [
           {
             id: 'takeover' as const,
@@ -45,24 +45,24 @@ export function identityGuards(context: PlanContext, draft: Draft): readonly Ide
   ];
 }
 
-/** Our claim is there, and no record: the ledger was lost, or another repository has a stack of the same name. */
+/** It has our ownership tag, but no record: the ledger was lost, or another repository has a stack with the same name. */
 function isUnrecorded(context: PlanContext, { change: { address, action } }: Draft): boolean {
   const { ownership } = context.kind(address.kind);
-  const parent = ownership.by === 'part' ? ownership.of(address) : address;
+  const parent = ownership.by === 'child' ? ownership.of(address) : address;
   const live = context.live.get(formatAddress(parent));
   if (context.kind(parent.kind).ownership.by !== 'claim' || live === undefined) return false;
   if (action !== 'update' && action !== 'release' && !(action === 'create' && parent !== address))
     return false;
   if (context.record(parent) !== undefined || context.record(address) !== undefined) return false;
   if (context.hasBegunToChange(parent) || isTakenOver(context, parent, live)) return false;
-  return context.bearsOurClaim(live.witness);
+  return context.hasOurTag(live.evidence);
 }
 
-/** The ledger knows another resource of this name: what is there now may be another team's, and an old "adopt: true" is not about it. */
+/** The ledger has another resource with this name: the live one may be another team's, and an old "adopt: true" is not about it. */
 function replacedResource(context: PlanContext, { change: { address }, live }: Draft): string | undefined {
   const known = context.ledger.records.get(formatAddress(address))?.id;
   if (known === undefined || live?.id === undefined || known === live.id) return undefined;
-  return `the ledger knows ${quoted(known)} under this name, and this one is ${quoted(live.id)}`;
+  return `the ledger has ${quoted(known)} under this name, but the live resource is ${quoted(live.id)}`;
 }
 
 function creatorMessages({ change: { createdBy } }: Draft): string[] {
@@ -74,7 +74,7 @@ const takeoverActions: Readonly<Record<string, string>> = { delete: 'and deleted
 function ownGuard(
   context: PlanContext,
   draft: Draft,
-  isAnothers: boolean,
+  belongsToFormer: boolean,
 ): 'recreate' | 'no-record' | 'adopt' | undefined {
   const { address, action, fields } = draft.change;
   switch (action) {
@@ -84,10 +84,10 @@ function ownGuard(
       return hasEvidence(context, draft) ? undefined : 'no-record';
     case 'adopt': {
       // "adopt: true" in the manifest acknowledges it; an adoption without differences needs no acknowledgement.
-      // Where no claim of another stack can be seen, somebody has to look (rule 48).
-      if (context.isLedgerOwned(address)) return isAnothers ? undefined : 'adopt';
+      // If ownership tags of other stacks cannot be seen, a person has to check.
+      if (context.isLedgerOwned(address)) return belongsToFormer ? undefined : 'adopt';
       const isAcknowledged = context.desired.get(formatAddress(address))?.metadata.adopt === true;
-      return isAcknowledged || isAnothers || sentFields(fields).length === 0 ? undefined : 'adopt';
+      return isAcknowledged || belongsToFormer || sentFields(fields).length === 0 ? undefined : 'adopt';
     }
     default:
       return undefined;
@@ -99,7 +99,7 @@ function hasEvidence(context: PlanContext, { change: { address }, remove }: Draf
   const record = context.record(address);
   if (record === undefined) return false;
   const isUnmarked = context.kind(address.kind).ownership.by === 'ledger';
-  // An adopted resource is deleted only because its target is exclusive, which proves nothing about this one.
+  // An adopted resource is deleted only because its target is exclusive, which does not prove ownership.
   return !isUnmarked || remove !== undefined || record.origin === 'created' || record.onRemove === 'delete';
 }
 
@@ -115,24 +115,24 @@ export type UncountedGuard =
   | 'unrecorded'
   | 'takeover';
 
-/** Of `adopt`, where the ledger knows another resource of that name. */
+/** For `adopt`, if the ledger has another resource with that name. */
 export const replacedMessage =
-  'would be taken over, although the ledger knows another one of that name with another id';
+  'would be taken over, although the ledger has another one of that name with another id';
 
 export const guardMessages: Readonly<Record<UncountedGuard, string>> = {
-  recreate: 'would be created anew, although this stack applied it before: somebody deleted it',
-  rename: 'would be created, and one that looks like it is no longer declared: is it a rename?',
+  recreate: 'would be created again, although this stack applied it before: somebody deleted it',
+  rename: 'would be created, while a similar resource is no longer declared: is it a rename?',
   'no-record': 'would be deleted, although the ledger has no record of it',
-  'forced-delete': 'would be deleted by force, over what a safe delete is refused for',
+  'forced-delete': 'would be deleted by force, without the checks of a safe delete',
   adopt: 'would be taken over, although this stack never wrote it',
   unrecorded:
-    'would be changed: the ownership tag of this stack is there, and its ledger has no record. Does another repository have a stack of this name?',
-  takeover: 'would be taken over from the stack that this one goes on for',
+    'would be changed: it has the ownership tag of this stack, but the ledger has no record of it. Does another repository have a stack of this name?',
+  takeover: 'would be taken over from the former name of this stack',
   wildcard: 'would admit everyone by a wildcard',
-  'cleared-audience': 'would accept tokens made for any audience',
-  'unlimited-lifetime': 'would give tokens that can live without a limit',
+  'cleared-audience': 'would accept tokens issued for any audience',
+  'unlimited-lifetime': 'would create tokens without a limit on their lifetime',
   'global-sharing': 'would be open to everyone',
   'scheduled-destroy': 'would have its resources destroyed, or destroyed sooner',
   widening: 'would widen access',
-  'new-role': 'would be a new way in',
+  'new-role': 'would be a new way to log in',
 };

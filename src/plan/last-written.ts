@@ -1,8 +1,7 @@
 /**
- * Finds out whether somebody changed a resource since this stack last wrote it. Without a claim in the target nothing else shows that
- * another stack has taken it over, so a changed resource is not deleted unless somebody insists (rules 24, 48).
+ * Finds out whether somebody changed a resource since this stack last wrote it. Without an ownership tag in the target nothing else
+ * shows that another stack has taken it over, so a changed resource is deleted only by force.
  */
-
 import { contentAfter } from '../compare/comparisons.ts';
 import { sameJson } from '../model/json.ts';
 import type { Overridden } from '../model/kind.ts';
@@ -14,7 +13,7 @@ import type { PlanContext } from './plan-context.ts';
 import type { Draft } from './draft-declared.ts';
 import { writtenContent } from './compare-resource.ts';
 
-/** Whether nobody changed it since: no resource without a claim is deleted unless this is true (rules 24). */
+/** Whether it is unchanged since: a resource without an ownership tag is deleted only if this is true. */
 export function isAsLastWritten(context: PlanContext, live: LiveResource, record: LedgerRecord): boolean {
   const { fields } = context.kind(live.address.kind);
   const { content } = record;
@@ -24,10 +23,10 @@ export function isAsLastWritten(context: PlanContext, live: LiveResource, record
   return sameJson(written, contentAfter(fields, live.spec, []));
 }
 
-/** What changed of a resource since this stack last wrote it; `unknown` where the ledger does not tell. */
+/** What changed in a resource since this stack last wrote it; `unknown` if the ledger does not have its content. */
 type ChangedSince = readonly string[] | 'unknown';
 
-/** Only for kinds with a claim in a target that keeps none. @returns the names of the changed fields, sorted */
+/** Only for kinds with an ownership tag, in a target that keeps none. @returns the names of the changed fields, sorted */
 function changedSince(context: PlanContext, live: LiveResource): ChangedSince {
   const { address } = live;
   const record = context.record(address);
@@ -48,12 +47,12 @@ function ownValue(spec: LiveResource['spec'], name: string) {
 
 const field = { path: ['overrides', 'changes'], shape: 'list' } as const;
 
-/** What a deletion by the ledger alone would override because somebody changed the resource; undefined when nobody did. */
+/** The changes that a deletion by the ledger alone would override; undefined if there are none. */
 export function overriddenChange(context: PlanContext, live: LiveResource): Overridden | undefined {
   if (!context.isLedgerOwned(live.address)) return undefined;
   const changed = changedSince(context, live);
   if (changed === 'unknown') {
-    const unknown = 'the ledger does not know what it was like when this stack last wrote it';
+    const unknown = 'the ledger has no record of its content when this stack last wrote it';
     return { field: { ...field, unknown }, message: unknown };
   }
   return changed.length === 0
@@ -72,7 +71,7 @@ export function overriddenIn(context: PlanContext, live: LiveResource): readonly
   return change === undefined ? found : [...found, change];
 }
 
-/** The note of a resource that is kept because somebody changed it, and the way out. */
+/** The note and fix for a resource that is kept because somebody changed it. */
 export function keptAsChanged(
   context: PlanContext,
   live: LiveResource,
@@ -83,32 +82,32 @@ export function keptAsChanged(
   const text = formatAddress(live.address);
   return {
     message: `${why}, but ${change.message}: it is kept`,
-    fix: `if another stack has ${quoted(text)} now, declare it here with "onRemove: release", apply, and remove that document; to delete it, write a document for it with "metadata.remove: force"`,
+    fix: `if another stack owns ${quoted(text)} now, declare it here with "onRemove: release", apply, and remove that document; to delete it, write a document for it with "metadata.remove: force"`,
   };
 }
 
-/** Whether the plan writes a part of this whole, so that the content which the ledger keeps of it is read again afterwards. */
-function hasChangingPart(
+/** Whether the plan writes a child of this parent, so that the parent's content in the ledger becomes stale. */
+function hasChangingChild(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
-  whole: Address,
+  parent: Address,
 ): boolean {
-  if (!context.isLedgerOwned(whole)) return false;
+  if (!context.isLedgerOwned(parent)) return false;
   return context.kinds().some(({ name, ownership }) => {
-    if (ownership.by !== 'part') return false;
-    const part = { ...whole, kind: name };
-    const action = drafts.get(formatAddress(part))?.change.action ?? 'none';
-    return action !== 'none' && formatAddress(ownership.of(part)) === formatAddress(whole);
+    if (ownership.by !== 'child') return false;
+    const child = { ...parent, kind: name };
+    const action = drafts.get(formatAddress(child))?.change.action ?? 'none';
+    return action !== 'none' && formatAddress(ownership.of(child)) === formatAddress(parent);
   });
 }
 
-/** The drafted record without its content, if the plan writes a part of this parent: the next plan reads it again. */
-export function recordBeside(
+/** The drafted record without its content, if the plan writes a child of this resource: the next plan reads it again. */
+export function withoutStaleContent(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
   record: LedgerRecord,
   address: Address,
 ): LedgerRecord {
   const { content: _, ...rest } = record;
-  return hasChangingPart(context, drafts, address) ? rest : record;
+  return hasChangingChild(context, drafts, address) ? rest : record;
 }

@@ -1,6 +1,6 @@
 /**
  * Matches declared resources, live resources and ledger records: names can change and be used again, but an id always means the
- * same resource. In targets with `ownership: ledger` the record takes the place of the ownership tag (rule 48).
+ * same resource. In targets with `ownership: ledger` the record takes the place of the ownership tag.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Kind } from '../model/kind.ts';
@@ -21,7 +21,7 @@ export function byAddress<T extends { readonly address: Address }>(
 }
 
 /**
- * Live resources by address; a renamed one is at the address that declares it (rules 8, 26). The ledger's id takes precedence
+ * Live resources by address; a renamed one is at the address that declares it. The ledger's id takes precedence
  * over a manifest's `renamedFrom`; the order of files has no influence.
  */
 export function matchLive(
@@ -36,12 +36,12 @@ export function matchLive(
   };
   const byFormerName = ({ address, metadata: { renamedFrom } }: DesiredResource) =>
     renamedFrom === undefined ? undefined : live.get(formatAddress({ ...address, name: renamedFrom }));
-  const claimed = [...desired.values()]
+  const tagged = [...desired.values()]
     .filter(({ address }) => kind(address.kind).ownership.by === 'claim')
     .map((resource) => ({ resource, text: formatAddress(resource.address) }))
     .sort((a, b) => (a.text < b.text ? -1 : 1));
   for (const find of [inTheLedger, byFormerName]) {
-    for (const { resource, text } of claimed) {
+    for (const { resource, text } of tagged) {
       const renamed = live.has(text) ? undefined : find(resource);
       if (renamed === undefined) continue;
       const { address, spec } = renamed;
@@ -55,27 +55,27 @@ export function matchLive(
   return followParents(live, kind);
 }
 
-/** Moves each part, declared or not, to the name of its whole. */
+/** Moves each child, declared or not, to the name of its parent. */
 function followParents(
   live: Map<AddressText, LiveResource>,
   kind: MatchInput['kind'],
 ): ReadonlyMap<AddressText, LiveResource> {
-  const wholes = new Map([...live.values()].flatMap((whole) => idKeyed(whole.address, whole)));
-  for (const [text, part] of [...live]) {
-    const { ownership } = kind(part.address.kind);
-    if (ownership.by !== 'part' || part.id === undefined) continue;
-    const whole = wholes.get(idKey(ownership.of(part.address), part.id));
-    const address = { ...part.address, name: whole?.address.name ?? part.address.name };
+  const parents = new Map([...live.values()].flatMap((parent) => idKeyed(parent.address, parent)));
+  for (const [text, child] of [...live]) {
+    const { ownership } = kind(child.address.kind);
+    if (ownership.by !== 'child' || child.id === undefined) continue;
+    const parent = parents.get(idKey(ownership.of(child.address), child.id));
+    const address = { ...child.address, name: parent?.address.name ?? child.address.name };
     if (live.has(formatAddress(address))) continue;
     live.delete(text);
-    live.set(formatAddress(address), { ...part, address });
+    live.set(formatAddress(address), { ...child, address });
   }
   return live;
 }
 
 /**
- * Why resources could not be read, by the address where they were looked for and by the address that declares them now. These
- * differ for a renamed resource and its parts, also if the resource was not found under its former name (rule 39).
+ * Why resources could not be read, by the address that was read and by the address that declares them now. These differ for a
+ * renamed resource and its children, also if the resource was not found under its former name.
  * @param all live resources as read, before `matchLive` moved any
  */
 export function matchUnread(
@@ -94,13 +94,13 @@ export function matchUnread(
     ),
   );
   const newNames = newNamesOf(desired, live);
-  const nameOf = (whole: Address) => {
-    const id = read.get(formatAddress(whole))?.id;
-    return id === undefined ? newNames.get(formatAddress(whole)) : placed.get(idKey(whole, id));
+  const nameOf = (parent: Address) => {
+    const id = read.get(formatAddress(parent))?.id;
+    return id === undefined ? newNames.get(formatAddress(parent)) : placed.get(idKey(parent, id));
   };
   const declaredAs = (address: Address) => {
     const { ownership } = kind(address.kind);
-    const name = nameOf(ownership.by === 'part' ? ownership.of(address) : address);
+    const name = nameOf(ownership.by === 'child' ? ownership.of(address) : address);
     return formatAddress({ ...address, name: name ?? address.name });
   };
   return new Map(
@@ -194,32 +194,33 @@ function idKey({ kind, target }: Address, id: string): string {
   return `${kind}/${target}#${id}`;
 }
 
-// Targets with `ownership: ledger`, whose service keeps no claims (rule 48): there the ledger's record is the claim. Every rule
-// about claims then holds as it stands, but that a claim of another stack cannot be seen, and that none is written.
+// Targets with `ownership: ledger`, whose service keeps no ownership tags: there the ledger's record replaces the tag. All rules
+// about tags apply, except that tags of other stacks cannot be seen, and none is written.
 
-/** Whether resources of this kind would have claims, and have none in this target. */
+/** Whether resources of this kind would have ownership tags, but have none in this target. */
 export function isLedgerOwned({ ownership }: Kind, target: Target): boolean {
   return ownership.by === 'claim' && target.ownership === 'ledger';
 }
 
 /**
- * The resource with the claim that its record stands for. A claim that the service shows all the same stays as it is: the
- * workspace may be another stack's.
- * @param stack the name of the stack whose record it is
+ * The resource with an ownership tag made from its record. A tag that the service shows nevertheless is kept: the workspace may
+ * be another stack's.
+ * @param stack the name of the stack that the record belongs to
  */
 export function withRecordedOwnership(
   live: LiveResource,
   record: LedgerRecord | undefined,
   stack: string,
 ): LiveResource {
-  if (live.witness.claim !== undefined || record?.id === undefined || record.id !== live.id) return live;
+  if (live.evidence.ownershipTag !== undefined || record?.id === undefined || record.id !== live.id)
+    return live;
   const { protect = false, onRemove } = record;
-  const claim: OwnershipTag = {
+  const ownershipTag: OwnershipTag = {
     stack,
     protect,
     release: onRemove === 'release',
     inherited: false,
     recorded: true,
   };
-  return { ...live, witness: { ...live.witness, claim } };
+  return { ...live, evidence: { ...live.evidence, ownershipTag } };
 }

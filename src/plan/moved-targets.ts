@@ -1,6 +1,6 @@
 /**
  * Targets with another identity than when their records were made: the same name, but another organization, mount or
- * address. The records of the former place prove nothing about the new one (rule 37).
+ * URL. The records of the former address prove nothing about the new one.
  */
 import { parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -10,7 +10,7 @@ import { quoted } from '../model/quoted.ts';
 
 export interface MovedTarget {
   readonly target: Target;
-  /** undefined: the ledger has records of it, but not their place */
+  /** undefined: the ledger has records of it, but not their address */
   readonly was: IdentityText | undefined;
   readonly is: IdentityText;
 }
@@ -25,8 +25,8 @@ export function movedTargets({ targets, records }: Ledger, all: readonly Target[
   });
 }
 
-/** For records of a target whose place was never stored. */
-export const unknownPlace = 'a place that nobody kept';
+/** For records of a target whose address was never stored. */
+export const unknownPlace = 'an address that was not recorded';
 
 export const movedCode = 'target-moved';
 
@@ -34,17 +34,17 @@ export const movedCode = 'target-moved';
 export function movedProblem({ target, was, is }: MovedTarget): Diagnostic {
   const why =
     was === undefined
-      ? `nobody kept which place the ledger's records of target ${quoted(target.name)} are of, so they prove nothing`
-      : `target ${quoted(target.name)} is another place than the one that this stack was applied to, so nothing that the ledger knows of it proves anything`;
+      ? `the ledger does not have the address of target ${quoted(target.name)} at its last apply, so its records prove nothing`
+      : `the address of target ${quoted(target.name)} changed since the last apply, so the ledger's records of it prove nothing`;
   return conflictOf({ target, was, is }, why);
 }
 
-/** By target name: clauses about records whose ids were found in another place. */
+/** By target name: clauses about records whose ids were found at another address. */
 export type Displaced = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Diagnostics that need live state: records whose ids lead to another place are not of the current target, whatever the
- * ledger says. If the ledger stores no places, all its records are doubted then.
+ * Diagnostics that need live state: records whose ids were found at another address are not of the current target, whatever the
+ * ledger says. If the ledger has no addresses, all its records are doubted then.
  */
 export function displacedProblems(
   ledger: Ledger,
@@ -60,7 +60,7 @@ export function displacedProblems(
   return new Map([...doubted.map((moved) => [moved.target.name, movedProblem(moved)] as const), ...proved]);
 }
 
-/** All targets with records, as moved from an unknown place. */
+/** All targets with records, as moved from an unknown address. */
 export function ofUnknownPlace(ledger: Ledger, all: readonly Target[]): MovedTarget[] {
   return movedTargets({ ...ledger, targets: new Map() }, all);
 }
@@ -70,7 +70,7 @@ function displacedProblem(target: Target, found: readonly string[]): Diagnostic 
   const where = [...found.slice(0, shownAtMost), ...more].join('; ');
   return conflictOf(
     { target, was: undefined, is: formatIdentity(identityOf(target)) },
-    `target ${quoted(target.name)} seems to be another place than the ledger's records are of: ${where}`,
+    `the address of target ${quoted(target.name)} seems to have changed since the last apply: ${where}`,
   );
 }
 
@@ -84,7 +84,7 @@ function conflictOf({ target, was, is }: MovedTarget, message: string): Diagnost
     message,
     found: is,
     allowed: was ?? unknownPlace,
-    fix: `point it back, give the new place a target of its own, or carry over what the new place proves: trueup recover --moved ${target.name}`,
+    fix: `restore its address, declare the new address as a separate target, or carry over the records that the new address proves: trueup recover --moved ${target.name}`,
   };
 }
 

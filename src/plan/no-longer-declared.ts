@@ -1,5 +1,5 @@
 /**
- * Decides what happens to resources that are no longer declared (rules 22-24): parents, children, and resources in targets that
+ * Decides what happens to resources that are no longer declared: parents, children, and resources in targets that
  * the stack no longer has. Nothing is removed without evidence of ownership, nor after an incomplete read.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
@@ -17,12 +17,12 @@ import {
   removalFlags,
   removalRequestFix,
   seenRemovalRequests,
-  unlessHindered,
+  unlessBlocked,
 } from './removal.ts';
 
 /**
- * A verdict for every undeclared address that is live and ours, or that the ledger has. With a selection only tombstones
- * are judged, because resources outside of it may be declared all the same.
+ * A verdict for every undeclared address that is live and ours, or that the ledger has. With a selection only removal requests
+ * get one, because resources outside of it may still be declared.
  */
 export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressText, Removal> {
   const verdicts = new Map<AddressText, Removal>();
@@ -35,52 +35,50 @@ export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressTe
     if (isDeclared(context, text) || verdicts.has(text) || !isKnownGone(context, text)) continue;
     verdicts.set(text, { is: 'forget' });
   }
-  for (const removal of keptInLeftTargets(context))
-    verdicts.set(formatAddress(removal.mention.address), removal);
-  for (const removal of keptUnrecorded(context))
-    verdicts.set(formatAddress(removal.mention.address), removal);
-  for (const tombstone of seenRemovalRequests(context))
-    verdicts.set(formatAddress(tombstone.address), checkRemovalRequest(context, tombstone));
+  for (const removal of [...keptInLeftTargets(context), ...keptUnrecorded(context)])
+    verdicts.set(formatAddress(removal.notice.address), removal);
+  for (const removalRequest of seenRemovalRequests(context))
+    verdicts.set(formatAddress(removalRequest.address), checkRemovalRequest(context, removalRequest));
   return verdicts;
 }
 
-function isDeclared({ desired, tombstones }: PlanContext, text: AddressText): boolean {
-  return desired.has(text) || tombstones.has(text);
+function isDeclared({ desired, removalRequests }: PlanContext, text: AddressText): boolean {
+  return desired.has(text) || removalRequests.has(text);
 }
 
 function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
   return context.isSelection ? [] : [...context.live].filter(([text]) => !isDeclared(context, text));
 }
 
-/** A record is dropped only when its resource was looked for and everything could be read. */
+/** A record is dropped only when its resource was not found and everything could be read. */
 function isKnownGone(context: PlanContext, text: AddressText): boolean {
   const address = parseAddress(text);
   if (!context.isInView(address) || context.blindSpot(address) !== undefined) return false;
   return context.unsupported(address) === undefined || !hasParent(context, address);
 }
 
-/** Where the service lacks such parts, one may stand behind what it answers, as long as its whole is there (rule 48). */
+/** If the service does not support this kind of children, one may exist unseen, as long as its parent exists. */
 function hasParent(context: PlanContext, address: Address): boolean {
   const { ownership } = context.kind(address.kind);
-  return ownership.by === 'part' && context.live.has(formatAddress(ownership.of(address)));
+  return ownership.by === 'child' && context.live.has(formatAddress(ownership.of(address)));
 }
 
-/** After an incomplete look, wherever the gap was, nothing undeclared is removed (architecture: promises). */
+/** After an incomplete read, wherever the gap was, nothing undeclared is removed (architecture: promises). */
 function keptWhenIncomplete(address: Address, verdict: Removal): Removal {
-  if (verdict.is === 'mention' || verdict.is === 'problem') return verdict;
-  return kept(address, 'kept: it is no longer declared, but after an incomplete look nothing is removed');
+  if (verdict.is === 'notice' || verdict.is === 'problem') return verdict;
+  return kept(address, 'kept: it is no longer declared, but the plan is incomplete, so nothing is removed');
 }
 
 function removalOfLive(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { ownership } = context.kind(address.kind);
-  if (ownership.by !== 'part') return unlessSecret(context, live, removalOfParent(context, live));
+  if (ownership.by !== 'child') return unlessSecret(context, live, removalOfParent(context, live));
   return context.record(address) === undefined
     ? undefined
     : unlessSecret(context, live, removalOfChild(context, address, ownership.of(address)));
 }
 
-/** A change stands in plan files with the name of its resource, which must not be a secret of this run (rule 42). */
+/** Plan files contain the names of changed resources, which must not be secrets of this run. */
 function unlessSecret(
   context: PlanContext,
   { address }: LiveResource,
@@ -96,13 +94,15 @@ function unlessSecret(
 }
 
 /**
- * One mention for each target that keeps no claims and has resources with our birth mark that the ledger does not know: they were
- * released, or their records are lost, and nothing else would ever speak of them (rule 48).
+ * One notice for each target that keeps no ownership tags and has resources with our creator mark but without a record: they were
+ * released, or their records are lost, and nothing else would report them.
  */
-function keptUnrecorded(context: PlanContext): Extract<Removal, { is: 'mention' }>[] {
-  const unrecorded = undeclaredLive(context).flatMap(([, { address, witness }]) => {
+function keptUnrecorded(context: PlanContext): Extract<Removal, { is: 'notice' }>[] {
+  const unrecorded = undeclaredLive(context).flatMap(([, { address, evidence }]) => {
     const isUnknown = context.isLedgerOwned(address) && context.record(address) === undefined;
-    return isUnknown && witness.claim === undefined && context.isOurs(witness.bornOf) ? [address] : [];
+    return isUnknown && evidence.ownershipTag === undefined && context.isOurs(evidence.creatorStack)
+      ? [address]
+      : [];
   });
   return [...Map.groupBy(unrecorded, ({ target }) => target).values()].flatMap((addresses) => {
     const [first] = addresses;
@@ -110,26 +110,26 @@ function keptUnrecorded(context: PlanContext): Extract<Removal, { is: 'mention' 
     const names = addresses.map(({ name }) => quoted(name)).toSorted();
     const shown = names.slice(0, 10).join(', ');
     const more = names.length > 10 ? ` and ${names.length - 10} more` : '';
-    const message = `not declared; this stack once created ${shown}${more}, and its ledger has no record: left alone`;
-    return kept(first, message, 'to manage one again, declare it; to be rid of it, delete it by hand');
+    const message = `not declared; this stack created ${shown}${more}, but its ledger has no record: left alone`;
+    return kept(first, message, 'to manage one again, declare it; to remove it, delete it by hand');
   });
 }
 
-/** One mention for each target that the stack no longer has: it is not read, and its records are kept. */
-function keptInLeftTargets(context: PlanContext): Extract<Removal, { is: 'mention' }>[] {
+/** One notice for each target that the stack no longer has: it is not read, and its records are kept. */
+function keptInLeftTargets(context: PlanContext): Extract<Removal, { is: 'notice' }>[] {
   const outside = context.unmatched.map(parseAddress).filter((address) => !context.isInView(address));
   return [...Map.groupBy(outside, ({ target }) => target)].flatMap(([target, [address, ...more]]) => {
     if (address === undefined) return [];
     const others = more.length === 0 ? 'it is' : `it and ${more.length} more are`;
-    const message = `what this stack applied in target ${quoted(target)} is not looked at any more: ${others} left alone`;
+    const message = `target ${quoted(target)} is no longer part of this stack: ${others} left alone`;
     return kept(address, message, 'add the target again to manage it, or release it there by hand');
   });
 }
 
-// Decides what happens to a whole that is no longer declared. Nothing is deleted without witnesses (rules 22, 24): a claim
-// alone, a lost ledger or changed content never leads to a deletion.
+// Decides what happens to a parent that is no longer declared. Nothing is deleted without evidence: an ownership tag
+// alone, a lost ledger or changed content never causes a deletion.
 
-/** @param live of a kind that is no part. @returns undefined when the resource is not ours and needs no mention */
+/** @param live not a child. @returns undefined when the resource is not ours and needs no notice */
 function removalOfParent(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { ownership } = context.kind(address.kind);
@@ -142,58 +142,59 @@ function removalOfParent(context: PlanContext, live: LiveResource): Removal | un
     : { is: 'release', reason: 'no longer declared; it stays as it is' };
 }
 
-/** Rules 22. */
+/** The removal of an undeclared resource that has an ownership tag. */
 function removalOfTagged(
   context: PlanContext,
   live: LiveResource,
   record: LedgerRecord | undefined,
 ): Removal | undefined {
   const { address } = live;
-  const claim = ownOwnershipTag(live.witness);
-  if (claim === undefined || !context.isOurClaim(claim)) {
+  const ownershipTag = ownOwnershipTag(live.evidence);
+  if (ownershipTag === undefined || !context.isOurTag(ownershipTag)) {
     if (record === undefined) return undefined;
-    const message = 'no longer declared, and its claim is not ours any more: it is left alone';
-    return { is: 'forget', mention: { address, message } };
+    const message =
+      'no longer declared, and it no longer has the ownership tag of this stack: it is left alone';
+    return { is: 'forget', notice: { address, message } };
   }
   const { protect, release } = removalFlags(context, live);
   if (protect) return kept(address, 'no longer declared, and protected: it is kept');
   const declaredAs = context.recordedAt(address);
   if (declaredAs !== undefined && declaredAs !== formatAddress(address) && context.desired.has(declaredAs)) {
-    const message = `it is ${quoted(declaredAs)} under a new name, and something else has taken that name: it is kept`;
-    return kept(address, message, 'give one of the two its name back, or take the claim off one of them');
+    const message = `it is ${quoted(declaredAs)} under a new name, and another resource has that name now: it is kept`;
+    return kept(address, message, 'rename one of the two back, or remove the ownership tag from one of them');
   }
   if (release) return { is: 'release', reason: 'no longer declared, and marked for release' };
   if (record === undefined) return removalWithoutRecord(context, live);
   if (record.origin === 'adopted' && !isDeletable(context, live))
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
-  if (context.isLedgerOwned(address) && !context.isOurs(live.witness.bornOf))
-    return kept(address, 'no longer declared, but without the birth mark of this stack: it is kept');
+  if (context.isLedgerOwned(address) && !context.isOurs(live.evidence.creatorStack))
+    return kept(address, 'no longer declared, but without the creator mark of this stack: it is kept');
   const changed = keptAsChanged(context, live, 'no longer declared');
   if (changed !== undefined) return kept(address, changed.message, changed.fix);
-  const why = record.origin === 'created' ? 'this stack created it' : 'its manifest said "onRemove: delete"';
-  return unlessHindered(context, live, { is: 'delete', reason: `no longer declared; ${why}` });
+  const why = record.origin === 'created' ? 'this stack created it' : 'its manifest had "onRemove: delete"';
+  return unlessBlocked(context, live, { is: 'delete', reason: `no longer declared; ${why}` });
 }
 
-/** Claim and birth mark are two witnesses; for the missing record, the guard `no-record` must be acknowledged (rules 22). */
+/** Ownership tag and creator mark are two pieces of evidence; for the missing record, the guard `no-record` must be acknowledged. */
 function removalWithoutRecord(context: PlanContext, live: LiveResource): Removal {
-  const { address, witness } = live;
+  const { address, evidence } = live;
   const { former } = context;
-  if (former?.hasLedger === false && witness.claim?.stack === former.name) {
-    const message = `not declared; it is claimed by stack ${quoted(former.name)}, whose ledger is not here: it is kept`;
+  if (former?.hasLedger === false && evidence.ownershipTag?.stack === former.name) {
+    const message = `not declared; it belongs to stack ${quoted(former.name)}, whose ledger was not found: it is kept`;
     return kept(address, message, removalRequestFix);
   }
-  if (context.isOurs(witness.bornOf) && !context.isLedgerOwned(address)) {
+  if (context.isOurs(evidence.creatorStack) && !context.isLedgerOwned(address)) {
     const reason = 'not declared; this stack created it, but the ledger has no record of it';
-    return unlessHindered(context, live, { is: 'delete', reason });
+    return unlessBlocked(context, live, { is: 'delete', reason });
   }
   const message =
-    'not declared; it bears our claim, but nothing proves that this stack created it: it is kept';
+    'not declared; it has the ownership tag of this stack, but nothing proves that this stack created it: it is kept';
   const fix =
-    'to delete it, write a document for it with "metadata.remove: safe"; to keep it, remove its claim';
+    'to delete it, write a document for it with "metadata.remove: safe"; to keep it, remove its ownership tag';
   return kept(address, message, fix);
 }
 
-/** Rules 24: roles, and other kinds without claims. */
+/** The removal of undeclared roles, and of other kinds without ownership tags. */
 function removalOfRecorded(
   context: PlanContext,
   live: LiveResource,
@@ -202,8 +203,8 @@ function removalOfRecorded(
   const { address } = live;
   if (!isNameOwned(context, address)) {
     if (record === undefined) return undefined;
-    const message = 'no longer declared, and not among the names that its target owns: it is left alone';
-    return { is: 'forget', mention: { address, message } };
+    const message = 'no longer declared, and its name is not in "owns" of the target: it is left alone';
+    return { is: 'forget', notice: { address, message } };
   }
   if (record === undefined) return removalOfUnrecorded(context, live);
   if (record.protect) return kept(address, 'no longer declared, and protected: it is kept');
@@ -212,21 +213,22 @@ function removalOfRecorded(
   if (record.origin === 'adopted' && record.onRemove !== 'delete' && !exclusive)
     return { is: 'release', reason: adoptedReason };
   // A resource that was adopted without differences was never written.
-  const since = record.origin === 'adopted' ? 'since it was adopted or last written' : 'since our last write';
+  const since =
+    record.origin === 'adopted' ? 'since it was adopted or last written' : 'since this stack last wrote it';
   if (!isAsLastWritten(context, live, record))
     return kept(address, `no longer declared, but changed ${since}: it is kept`, removalRequestFix);
   const reason = `no longer declared, and unchanged ${since}`;
-  return unlessHindered(context, live, { is: 'delete', reason });
+  return unlessBlocked(context, live, { is: 'delete', reason });
 }
 
 const adoptedReason =
-  'no longer declared; it was adopted, so it is released and its access stays: "onRemove: delete" or a tombstone ends it';
+  'no longer declared; it was adopted, so it is released and its access stays: "onRemove: delete" or a removal request removes it';
 
 /** In an exclusive target it keeps its record: without one, the next plan would delete it as not ours. */
 function releaseRecorded(context: PlanContext, address: Address): Removal {
   const why = 'no longer declared, and marked for release';
   return context.target(address.target).target.exclusive
-    ? kept(address, `${why}: it is kept, and remembered for as long as its target is exclusive to the stack`)
+    ? kept(address, `${why}: it is kept, and so is its record while the target is exclusive to the stack`)
     : { is: 'release', reason: `${why}; it stays as it is` };
 }
 
@@ -235,36 +237,35 @@ function removalOfUnrecorded(context: PlanContext, live: LiveResource): Removal 
   const { owns, exclusive } = context.target(address.target).target;
   if (exclusive) {
     const reason = 'not declared, and this target is exclusive to the stack';
-    return unlessHindered(context, live, { is: 'delete', reason });
+    return unlessBlocked(context, live, { is: 'delete', reason });
   }
   if (owns === undefined) return undefined;
   return kept(address, 'not declared, and never written by this stack: it is kept', removalRequestFix);
 }
 
-// Decides what happens to a part whose document is gone: it is withdrawn or left as it is, depending on its whole.
-
-/** @param whole address of the resource that the part belongs to */
-function removalOfChild(context: PlanContext, address: Address, whole: Address): Removal | undefined {
-  const text = formatAddress(whole);
+/** What happens to a child whose document is gone: it is withdrawn or left as it is, depending on its parent. */
+function removalOfChild(context: PlanContext, address: Address, parent: Address): Removal | undefined {
+  const text = formatAddress(parent);
   const live = context.live.get(text);
   const isUndeclared = live !== undefined && !context.desired.has(text);
-  const claim = live && ownOwnershipTag(live.witness);
-  if (isUndeclared && claim !== undefined) {
-    // A part of our own removed whole is deleted or released with it.
-    if (context.isOurClaim(claim)) return isReleased(context, live) ? { is: 'forget' } : undefined;
-    const message = `no longer declared, and ${quoted(text)} is claimed by stack ${quoted(claim.stack)}: it is left alone`;
-    return { is: 'forget', mention: { address, message } };
+  const ownershipTag = live && ownOwnershipTag(live.evidence);
+  if (isUndeclared && ownershipTag !== undefined) {
+    // A child is deleted or released with its parent. Its record stays until then: the notes of the release come from it.
+    if (context.isOurTag(ownershipTag))
+      return context.record(parent) === undefined && isReleased(context, live) ? { is: 'forget' } : undefined;
+    const message = `no longer declared, and ${quoted(text)} belongs to stack ${quoted(ownershipTag.stack)}: it is left alone`;
+    return { is: 'forget', notice: { address, message } };
   }
-  // Somebody removed our claim from the whole, so neither it nor its parts are written any more.
-  if (isUndeclared && context.record(whole) !== undefined) return { is: 'forget' };
+  // Somebody removed our ownership tag from the parent, so neither it nor its children are written any more.
+  if (isUndeclared && context.record(parent) !== undefined) return { is: 'forget' };
   return {
     is: 'revoke',
-    reason: `no longer declared for ${quoted(text)}: what this stack had set is taken back`,
+    reason: `no longer declared for ${quoted(text)}: what this stack had set is removed`,
   };
 }
 
-/** Whether the whole is released: then its parts stay as they are. */
+/** Whether the parent is released: then its children stay as they are. */
 function isReleased(context: PlanContext, live: LiveResource): boolean {
-  if (context.tombstones.has(formatAddress(live.address))) return false;
+  if (context.removalRequests.has(formatAddress(live.address))) return false;
   return context.isComplete && removalOfParent(context, live)?.is === 'release';
 }

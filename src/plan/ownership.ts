@@ -1,6 +1,6 @@
 /**
- * Decides whether this stack may write a declared resource: the decision tables of rules 21 and 24. Nothing is taken over
- * silently: a resource that is not provably ours is a problem whose fix says which line adopts it.
+ * Decides whether this stack may write a declared resource. Nothing is taken over silently: a resource that is not provably ours is
+ * a problem whose fix says which line adopts it.
  */
 import { type Address, formatAddress } from '../model/address.ts';
 import {
@@ -18,7 +18,7 @@ import { missingReference, type PlanContext } from './plan-context.ts';
 import { isTakenOver } from './take-over-stack.ts';
 import { creatorSuffix } from './other-creator.ts';
 
-/** The claim before and after; each absent where there is none. */
+/** The ownership tag before and after; each absent if there is none. */
 export interface OwnershipTagChange {
   readonly before?: string;
   readonly after?: string;
@@ -29,10 +29,10 @@ export interface Ours {
   readonly action: 'create' | 'update' | 'adopt';
   readonly reason: string;
   readonly origin: Origin;
-  /** the claim that the resource, or the whole that it is a part of, will have */
-  readonly claim?: OwnershipTag;
-  /** present when the claim has to be written */
-  readonly claimChange?: OwnershipTagChange;
+  /** the ownership tag that the resource, or its parent, will have */
+  readonly ownershipTag?: OwnershipTag;
+  /** present when the tag has to be written */
+  readonly tagChange?: OwnershipTagChange;
 }
 
 interface Refused {
@@ -45,13 +45,13 @@ type Verdict =
   /** live, not in the ledger: an adoption, which must be acknowledged if it changes anything */
   | { readonly is: 'unrecorded' }
   | Refused
-  /** a part of a whole that has a problem, which is reported there, or that could not be read */
+  /** a child whose parent has a problem, which is reported there, or could not be read */
   | { readonly is: 'blocked' };
 
 export function ownershipOfDeclared(context: PlanContext, resource: DesiredResource): Verdict {
   const { ownership } = context.kind(resource.address.kind);
   const live = context.live.get(formatAddress(resource.address));
-  if (ownership.by === 'part') return judgePart(context, resource, ownership.of(resource.address));
+  if (ownership.by === 'child') return ownershipOfChild(context, resource, ownership.of(resource.address));
   if (live === undefined) return ownershipOfMissing(context, resource, ownership.by === 'claim');
   if (ownership.by === 'ledger') return ownershipByRecord(context, resource);
   const verdict = ownershipByTag(context, resource, live);
@@ -59,37 +59,36 @@ export function ownershipOfDeclared(context: PlanContext, resource: DesiredResou
 }
 
 /**
- * The verdict in a target that keeps no claims: none is written, and none says that the resource is nobody else's (rule 48). A claim
- * of ours that the service shows all the same is kept true to the manifest.
+ * The verdict in a target that keeps no ownership tags: none is written, and none excludes that another stack owns the resource. If
+ * the service shows a tag of ours nevertheless, it is kept as the manifest declares it.
  */
 function ownershipWithoutTag(context: PlanContext, resource: DesiredResource, verdict: Verdict): Verdict {
-  const witness = context.live.get(formatAddress(resource.address))?.witness ?? {};
+  const evidence = context.live.get(formatAddress(resource.address))?.evidence ?? {};
   if (verdict.is === 'problem' && verdict.problem.code === 'exists-unclaimed')
     return refuse(resource, unrecorded(context, resource));
-  if (verdict.is !== 'ours' || shownOwnershipTag(witness) !== undefined) return verdict;
-  const { claim: _, claimChange: __, ...own } = verdict;
-  if (witness.claim !== undefined) return own;
-  if (own.action !== 'adopt')
-    return { ...own, reason: 'ours by its birth mark: an apply that did not end was creating it' };
+  if (verdict.is !== 'ours' || shownOwnershipTag(evidence) !== undefined) return verdict;
+  const { ownershipTag: _, tagChange: __, ...own } = verdict;
+  if (evidence.ownershipTag !== undefined) return own;
+  if (own.action !== 'adopt') return { ...own, reason: 'created by an interrupted apply of this stack' };
   const why = resource.metadata.adopt
     ? 'and the manifest adopts it'
-    : 'and its birth mark alone does not say whose it is now';
-  return { ...own, reason: `exists, this ledger does not know it, ${why}` };
+    : 'and its creator mark alone does not prove who owns it now';
+  return { ...own, reason: `exists without a record in this ledger, ${why}` };
 }
 
-function ownershipOfMissing(context: PlanContext, resource: DesiredResource, claims: boolean): Verdict {
+function ownershipOfMissing(context: PlanContext, resource: DesiredResource, hasTag: boolean): Verdict {
   const known = context.record(resource.address) !== undefined;
   const gone =
-    context.blindSpot(resource.address) === undefined ? 'gone from the service' : 'not to be seen now';
+    context.blindSpot(resource.address) === undefined ? 'it no longer exists' : 'it could not be read';
   const reason = known ? `declared and applied before, but ${gone}` : 'declared, not live';
-  const claim = desiredOwnershipTag(context, resource);
-  const isClaimed = claims && !context.isLedgerOwned(resource.address);
+  const ownershipTag = desiredOwnershipTag(context, resource);
+  const isOwnedByTag = hasTag && !context.isLedgerOwned(resource.address);
   return {
     is: 'ours',
     action: 'create',
     reason,
     origin: 'created',
-    ...(isClaimed ? { claim, claimChange: { after: formatOwnershipTag(claim) } } : {}),
+    ...(isOwnedByTag ? { ownershipTag, tagChange: { after: formatOwnershipTag(ownershipTag) } } : {}),
   };
 }
 
@@ -102,34 +101,33 @@ function desiredOwnershipTag(context: PlanContext, { metadata }: DesiredResource
   };
 }
 
-/** Rule 21. */
+/** The verdict about a live resource that can have an ownership tag. */
 function ownershipByTag(context: PlanContext, resource: DesiredResource, live: LiveResource): Verdict {
-  const { claim, bornOf } = live.witness;
-  const refused = refusedOwnershipTag(context, resource, claim);
+  const { ownershipTag, creatorStack } = live.evidence;
+  const refused = refusedOwnershipTag(context, resource, ownershipTag);
   if (refused !== undefined) return refused;
   const record = context.record(resource.address);
   const wanted = desiredOwnershipTag(context, resource);
-  const isBornHere = context.isOurs(bornOf);
-  const isMadeHere = isBornHere && provesByMark(context, resource, claim);
-  const origin: Origin = record?.origin ?? (isMadeHere ? 'created' : 'adopted');
-  const own = { is: 'ours', origin, claim: wanted } as const;
-  const [before, after] = [claim && formatOwnershipTag(claim), formatOwnershipTag(wanted)];
-  if (claim?.stack !== context.stack.name && isTakenOver(context, resource.address, live))
+  const isCreatedHere = context.isOurs(creatorStack) && provesByMark(context, resource, ownershipTag);
+  const origin: Origin = record?.origin ?? (isCreatedHere ? 'created' : 'adopted');
+  const own = { is: 'ours', origin, ownershipTag: wanted } as const;
+  const [before, after] = [ownershipTag && formatOwnershipTag(ownershipTag), formatOwnershipTag(wanted)];
+  if (ownershipTag?.stack !== context.stack.name && isTakenOver(context, resource.address, live))
     return {
       ...own,
       ...takenOver(context),
-      claimChange: { ...(before === undefined ? {} : { before }), after },
+      tagChange: { ...(before === undefined ? {} : { before }), after },
     };
   if (before !== undefined) {
-    const claimChange = before === after ? {} : { claimChange: { before, after } };
-    return { ...own, action: 'update', reason: liveDiffers, ...claimChange };
+    const tagChange = before === after ? {} : { tagChange: { before, after } };
+    return { ...own, action: 'update', reason: liveDiffers, ...tagChange };
   }
   // A record is about the resource with its id; without an id it proves nothing about this one.
-  if (isMadeHere || record?.id !== undefined) {
-    const reason = 'ours, but its claim was removed: the claim is restored';
-    return { ...own, action: 'update', reason, claimChange: { after } };
+  if (isCreatedHere || record?.id !== undefined) {
+    const reason = 'ours, but its ownership tag was removed: the tag is restored';
+    return { ...own, action: 'update', reason, tagChange: { after } };
   }
-  return ownershipOfUnowned(context, resource, { ...own, claimChange: { after } });
+  return ownershipOfUnowned(context, resource, { ...own, tagChange: { after } });
 }
 
 function ownershipOfUnowned(
@@ -137,48 +135,50 @@ function ownershipOfUnowned(
   resource: DesiredResource,
   own: Omit<Ours, 'action' | 'reason'>,
 ): Verdict {
-  const isBornHere = context.isOurs(context.live.get(formatAddress(resource.address))?.witness.bornOf);
-  return resource.metadata.adopt || isBornHere
-    ? { ...own, action: 'adopt', reason: 'exists without a claim, and the manifest adopts it' }
+  const hasOurMark = context.isOurs(context.live.get(formatAddress(resource.address))?.evidence.creatorStack);
+  return resource.metadata.adopt || (hasOurMark && context.isLedgerOwned(resource.address))
+    ? { ...own, action: 'adopt', reason: 'exists without an ownership tag, and the manifest adopts it' }
     : refuse(resource, unownedProblem(context, resource));
 }
 
 /**
- * Whether our birth mark says that it is ours. Where no claim is kept another stack may have adopted it since, unless an apply of
- * this stack that never ended was creating it (rule 48).
+ * Whether our creator mark proves that it is ours. Without the ownership tag it may have been released since, or be of a stack of
+ * the same name in another repository, unless an interrupted apply of this stack was creating it.
  */
 function provesByMark(
   context: PlanContext,
   { address }: DesiredResource,
-  claim: OwnershipTag | undefined,
+  ownershipTag: OwnershipTag | undefined,
 ): boolean {
-  return claim !== undefined || !context.isLedgerOwned(address) || context.hasBegunToCreate(address);
+  return ownershipTag !== undefined || context.hasBegunToCreate(address);
 }
 
 function takenOver({ former }: PlanContext): Pick<Ours, 'action' | 'reason'> {
   return {
     action: 'adopt',
-    reason: `belongs to stack ${quoted(former?.name ?? '')}, for which this one goes on`,
+    reason: `belongs to stack ${quoted(former?.name ?? '')}, the former name of this one`,
   };
 }
 
 const liveDiffers = 'declared, and live differs';
 
-/** A claim that forbids writing: another stack's, or one that is inherited from a project. */
+/** An ownership tag that forbids writing: another stack's, or one that is inherited from a project. */
 function refusedOwnershipTag(
   context: PlanContext,
   resource: DesiredResource,
-  claim: OwnershipTag | undefined,
+  ownershipTag: OwnershipTag | undefined,
 ): Refused | undefined {
-  if (claim?.inherited) return refuse(resource, inheritedTagProblem(resource, claim));
-  if (claim === undefined || context.isOurClaim(claim)) return undefined;
+  if (ownershipTag?.inherited) return refuse(resource, inheritedTagProblem(resource, ownershipTag));
+  if (ownershipTag === undefined || context.isOurTag(ownershipTag)) return undefined;
   return refuse(
     resource,
-    context.isOurs(claim.stack) ? foreignId(resource, claim) : ownedByAnotherProblem(resource, claim),
+    context.isOurs(ownershipTag.stack)
+      ? foreignId(resource, ownershipTag)
+      : ownedByAnotherProblem(resource, ownershipTag),
   );
 }
 
-/** Rule 24, for resources without claims: the ledger is the witness. */
+/** The verdict about a resource that can have no ownership tag: the ledger is the evidence. */
 function ownershipByRecord(context: PlanContext, resource: DesiredResource): Verdict {
   const record = context.record(resource.address);
   if (record === undefined) return { is: 'unrecorded' };
@@ -188,7 +188,7 @@ function ownershipByRecord(context: PlanContext, resource: DesiredResource): Ver
 }
 
 /**
- * The verdict about a live resource without a record, once its differences are known (rule 24). It is adopted, and shown, even
+ * The verdict about a live resource without a record, once its differences are known. It is adopted, and shown, even
  * if it is as declared, because that does not prove who created it. Only a resource that an interrupted apply of ours had
  * begun to create is ours as created, if no readable field differs; fields with unknown values are written again.
  */
@@ -208,28 +208,32 @@ export function ownershipOfUnrecorded(
   return { ...own, reason: `exists, differs, and was never written by this stack${adoption}` };
 }
 
-/** A part belongs to the owner of its whole. */
-function judgePart(context: PlanContext, resource: DesiredResource, whole: Address): Verdict {
-  const declared = context.desired.get(formatAddress(whole));
-  if (context.unseen(whole) !== undefined) return { is: 'blocked' };
+/** A child belongs to the owner of its parent. */
+function ownershipOfChild(context: PlanContext, resource: DesiredResource, parent: Address): Verdict {
+  const declared = context.desired.get(formatAddress(parent));
+  if (context.unseen(parent) !== undefined) return { is: 'blocked' };
   return declared === undefined
-    ? ownershipOfUndeclaredChild(context, resource, whole)
+    ? ownershipOfUndeclaredChild(context, resource, parent)
     : ownershipOfDeclaredChild(context, resource, ownershipOfDeclared(context, declared));
 }
 
-function partUpdate(context: PlanContext, { address }: DesiredResource): Ours {
+function childUpdate(context: PlanContext, { address }: DesiredResource): Ours {
   const origin = context.record(address)?.origin ?? 'adopted';
   return { is: 'ours', action: 'update', reason: liveDiffers, origin };
 }
 
-function ownershipOfDeclaredChild(context: PlanContext, resource: DesiredResource, whole: Verdict): Verdict {
-  if (whole.is === 'problem' || whole.is === 'blocked') return { is: 'blocked' };
-  const update = partUpdate(context, resource);
-  if (whole.is === 'unrecorded') return update;
-  // Parts of a whole that we created are ours, even if a crash prevented their records.
-  const origin = context.record(resource.address)?.origin ?? whole.origin;
-  const own = { ...update, origin, ...(whole.claim === undefined ? {} : { claim: whole.claim }) };
-  if (whole.action !== 'create') return own;
+function ownershipOfDeclaredChild(context: PlanContext, resource: DesiredResource, parent: Verdict): Verdict {
+  if (parent.is === 'problem' || parent.is === 'blocked') return { is: 'blocked' };
+  const update = childUpdate(context, resource);
+  if (parent.is === 'unrecorded') return update;
+  // Children of a parent that this stack created are ours, even if a crash prevented their records.
+  const origin = context.record(resource.address)?.origin ?? parent.origin;
+  const own = {
+    ...update,
+    origin,
+    ...(parent.ownershipTag === undefined ? {} : { ownershipTag: parent.ownershipTag }),
+  };
+  if (parent.action !== 'create') return own;
   return {
     ...own,
     action: 'create',
@@ -241,20 +245,20 @@ function ownershipOfDeclaredChild(context: PlanContext, resource: DesiredResourc
 function ownershipOfUndeclaredChild(
   context: PlanContext,
   resource: DesiredResource,
-  whole: Address,
+  parent: Address,
 ): Verdict {
-  const live = context.live.get(formatAddress(whole));
-  if (live === undefined) return refuse(resource, missingParentProblem(context, resource, whole));
-  const { claim } = live.witness;
-  const refused = refusedOwnershipTag(context, resource, claim);
+  const live = context.live.get(formatAddress(parent));
+  if (live === undefined) return refuse(resource, missingParentProblem(context, resource, parent));
+  const { ownershipTag } = live.evidence;
+  const refused = refusedOwnershipTag(context, resource, ownershipTag);
   if (refused !== undefined) return refused;
-  const update = partUpdate(context, resource);
-  if (claim !== undefined || context.record(resource.address) !== undefined) return update;
+  const update = childUpdate(context, resource);
+  if (ownershipTag !== undefined || context.record(resource.address) !== undefined) return update;
   if (resource.metadata.adopt) {
-    const reason = `${quoted(formatAddress(whole))} bears no claim, and the manifest adopts this part of it`;
+    const reason = `${quoted(formatAddress(parent))} has no ownership tag, and the manifest adopts this child of it`;
     return { ...update, action: 'adopt', reason };
   }
-  return refuse(resource, unownedParentProblem(context, resource, whole));
+  return refuse(resource, unownedParentProblem(context, resource, parent));
 }
 
 type ProblemText = Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
@@ -267,7 +271,7 @@ function unownedProblem(context: PlanContext, { address }: DesiredResource): Pro
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
-    message: `${quoted(formatAddress(address))} exists and bears no claim of any stack${creatorSuffix(context, address)}`,
+    message: `${quoted(formatAddress(address))} exists without an ownership tag of any stack${creatorSuffix(context, address)}`,
     fix: 'add "adopt: true" to its metadata to take it over; the next plan then shows every difference',
   };
 }
@@ -276,29 +280,29 @@ function unrecorded(context: PlanContext, { address }: DesiredResource): Problem
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
-    message: `${quoted(formatAddress(address))} exists, and this stack's ledger does not know it${creatorSuffix(context, address)}`,
-    fix: 'make sure that no other stack has it, and add "adopt: true" to its metadata; the next plan then shows every difference',
+    message: `${quoted(formatAddress(address))} exists, but the ledger of this stack has no record of it${creatorSuffix(context, address)}`,
+    fix: 'make sure that no other stack owns it, and add "adopt: true" to its metadata; the next plan then shows every difference',
   };
 }
 
 function unownedParentProblem(
   context: PlanContext,
   { address }: DesiredResource,
-  whole: Address,
+  parent: Address,
 ): ProblemText {
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
-    message: `${quoted(formatAddress(whole))}, which ${quoted(formatAddress(address))} is a part of, bears no claim of any stack${creatorSuffix(context, address)}`,
-    fix: 'declare it in this stack, or add "adopt: true" to the metadata here to take over this part alone',
+    message: `${quoted(formatAddress(parent))}, the parent of ${quoted(formatAddress(address))}, has no ownership tag of any stack${creatorSuffix(context, address)}`,
+    fix: 'declare it in this stack, or add "adopt: true" to the metadata here to take over only this child',
   };
 }
 
-function ownedByAnotherProblem({ address }: DesiredResource, claim: OwnershipTag): ProblemText {
+function ownedByAnotherProblem({ address }: DesiredResource, ownershipTag: OwnershipTag): ProblemText {
   return {
     code: 'claimed-by-another-stack',
     class: 'conflict',
-    message: `${quoted(formatAddress(address))} is claimed by stack ${quoted(claim.stack)}`,
+    message: `${quoted(formatAddress(address))} belongs to stack ${quoted(ownershipTag.stack)}`,
     fix: 'remove its manifest here, or release it there (metadata.onRemove: release) and adopt it here',
   };
 }
@@ -313,11 +317,11 @@ function foreignId({ address }: DesiredResource, { stack, id = '' }: OwnershipTa
   };
 }
 
-function inheritedTagProblem({ address }: DesiredResource, claim: OwnershipTag): ProblemText {
+function inheritedTagProblem({ address }: DesiredResource, ownershipTag: OwnershipTag): ProblemText {
   return {
     code: 'claim-inherited',
     class: 'conflict',
-    message: `${quoted(formatAddress(address))} inherits the claim of stack ${quoted(claim.stack)} from its project, which would claim every workspace in it`,
+    message: `${quoted(formatAddress(address))} inherits the ownership tag of stack ${quoted(ownershipTag.stack)} from its project, whose workspaces would all belong to that stack`,
     fix: 'remove that tag binding from the project',
   };
 }
@@ -325,14 +329,14 @@ function inheritedTagProblem({ address }: DesiredResource, claim: OwnershipTag):
 function missingParentProblem(
   context: PlanContext,
   { address }: DesiredResource,
-  whole: Address,
+  parent: Address,
 ): ProblemText {
   return {
     code: 'unknown-reference',
     ...missingReference(
       context,
-      whole,
-      `${quoted(formatAddress(address))} is a part of ${quoted(formatAddress(whole))}`,
+      parent,
+      `${quoted(formatAddress(address))} is a child of ${quoted(formatAddress(parent))}`,
     ),
   };
 }

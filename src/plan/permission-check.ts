@@ -1,6 +1,6 @@
 /**
  * Predicts which changes the service will refuse: by live state, and by what it reports of the token's rights. Only a right
- * that is certainly denied counts as missing (rule 30). A plan has notes about them; the apply of the same token has errors.
+ * that is certainly denied counts as missing. A plan has notes about them; the apply of the same token has errors.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Call } from '../model/call.ts';
@@ -8,6 +8,7 @@ import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { TokenRights } from '../model/http.ts';
 import { ownMember } from '../model/json.ts';
+import { refusalNote } from '../model/passing-notes.ts';
 import type { Coverage, Plan } from '../model/plan.ts';
 import { counted, quoted } from '../model/quoted.ts';
 import type { LiveResource } from '../model/resource.ts';
@@ -17,7 +18,7 @@ import type { PlanContext } from './plan-context.ts';
 interface PlannedAttempt {
   readonly change: Pick<Change, 'address' | 'action' | 'calls'>;
   readonly live: LiveResource | undefined;
-  /** `safe` or `force` of a tombstone */
+  /** `safe` or `force` of a removal request */
   readonly remove?: 'safe' | 'force';
 }
 
@@ -30,8 +31,8 @@ function predictRefusal(
   const { address, action, calls } = change;
   if (live === undefined || action === 'none') return [];
   const { blockers } = context.kind(address.kind);
-  const inTheWay = remove === 'force' ? [] : (blockers?.(live, action, context.record(address)) ?? []);
-  return [...inTheWay, ...(withRights ? deniedRights(calls, live) : [])];
+  const blocking = remove === 'force' ? [] : (blockers?.(live, action, context.record(address)) ?? []);
+  return [...blocking, ...(withRights ? deniedRights(calls, live) : [])];
 }
 
 function deniedRights(calls: readonly Call[], { rights = {} }: LiveResource): string[] {
@@ -57,14 +58,14 @@ function nameOf(id: Call['id']): string {
 function refusalNotes(context: PlanContext, attempt: PlannedAttempt): string[] {
   const withRights = !readOnlyTargets(context).has(attempt.change.address.target);
   const reasons = predictRefusal(context, attempt, { withRights });
-  return reasons.length === 0 ? [] : [`the service will refuse this: ${reasons.join('; ')}`];
+  return reasons.length === 0 ? [] : [refusalNote(reasons.join('; '))];
 }
 
 export const readOnlyNote = "this plan's token may not write; apply needs one that may";
 
 const known = new WeakMap<PlanContext, ReadonlySet<string>>();
 
-/** Targets whose services deny the token every right to change what the stack has there, as far as they say so. */
+/** Targets whose services report that the token may change none of the stack's resources. */
 export function readOnlyTargets(context: PlanContext): ReadonlySet<string> {
   const found = known.get(context) ?? findReadOnly(context);
   known.set(context, found);
@@ -73,8 +74,8 @@ export function readOnlyTargets(context: PlanContext): ReadonlySet<string> {
 
 function findReadOnly({ live, desired, ledger }: PlanContext): ReadonlySet<string> {
   const ours = [...live].flatMap(([text, resource]) => {
-    const isTold = Object.keys(resource.rights ?? {}).length > 0;
-    return isTold && (desired.has(text) || ledger.records.has(text)) ? [resource] : [];
+    const hasRights = Object.keys(resource.rights ?? {}).length > 0;
+    return hasRights && (desired.has(text) || ledger.records.has(text)) ? [resource] : [];
   });
   const byTarget = Map.groupBy(ours, ({ address }) => address.target);
   return new Set(
@@ -84,8 +85,8 @@ function findReadOnly({ live, desired, ledger }: PlanContext): ReadonlySet<strin
   );
 }
 
-// The predicted refusals of a whole plan. In a plan they are notes, because another token may apply it. In the plan that
-// apply makes they are errors, because the same token would be refused (rule 30).
+// The predicted refusals of a plan. In a plan they are notes, because another token may apply it. In the plan that
+// apply makes they are errors, because the same token would be refused.
 
 type DraftsByAddress = ReadonlyMap<AddressText, Draft>;
 
@@ -118,10 +119,10 @@ export function predictedRefusals(
   });
 }
 
-// Foresees what services will refuse to a token, by what they tell of its rights on the paths of a plan's calls. A right that
-// is not told is not missing (rule 30). Pure.
+// Predicts what services will refuse to a token, from the rights that they report for the paths of a plan's calls. A right that
+// is not reported is not missing. Pure.
 
-/** What was asked about one target, with the number of requests that it took. */
+/** The rights of the token in one target, with the number of requests that it took to read them. */
 export interface AskedRights {
   readonly rights: TokenRights;
   readonly paths: number;
@@ -143,8 +144,8 @@ export function pathsWithRights({ plan }: Pick<CheckedPlan, 'plan'>): ReadonlyMa
   return new Map([...byTarget].map(([target, of]) => [target, [...new Set(of.map(pathOf))].sort()] as const));
 }
 
-/** Adds notes to the changes, errors for the apply of this token, and what was asked to the coverage. */
-export function withForeseenRefusals<Checked extends CheckedPlan>(
+/** Adds notes to the changes, errors for the apply of this token, and the requests for rights to the coverage. */
+export function withMissingRights<Checked extends CheckedPlan>(
   planning: Checked,
   asked: ReadonlyMap<string, AskedRights>,
 ): Checked {
@@ -176,14 +177,14 @@ function missingRights(change: Change, asked: ReadonlyMap<string, AskedRights>):
   return change.calls.flatMap((call) => {
     const { permission: right, target } = call;
     const rights = asked.get(target)?.rights;
-    if (right === undefined || rights?.is !== 'told') return [];
+    if (right === undefined || rights?.is !== 'known') return [];
     const held = rights.on.get(pathOf(call));
     const isMissing = held !== undefined && !held.has(right) && !held.has('root');
     return isMissing ? [{ change, right, path: pathOf(call) }] : [];
   });
 }
 
-/** The calls of services that tell rights by path hold no references. */
+/** The calls of services that report rights by path contain no references. */
 function pathOf({ path }: Call): string {
   return path.map(String).join('/');
 }
@@ -193,17 +194,17 @@ const writing = ['create', 'update', 'delete', 'patch', 'sudo', 'root'];
 /** Whether the token has no right to write on any of the paths that were asked about. */
 function isReadOnly(rights: TokenRights | undefined): boolean {
   return (
-    rights?.is === 'told' &&
+    rights?.is === 'known' &&
     rights.on.size > 0 &&
     [...rights.on.values()].every((held) => !writing.some((right) => held.has(right)))
   );
 }
 
 function noteOf(rights: readonly string[]): string {
-  return `the service will refuse this: this token lacks ${rights.map(quoted).join(' and ')}`;
+  return refusalNote(`this token lacks ${rights.map(quoted).join(' and ')}`);
 }
 
-/** One error for all that one right is missing for in a target: a read-only token lacks it for everything. */
+/** One error for each missing right in a target: a read-only token lacks it for everything. */
 function refusedTogether(missing: readonly MissingRight[]): Diagnostic[] {
   const groups = Map.groupBy(missing, ({ change, right }) => `${change.address.target} ${right}`);
   return [...groups.values()].flatMap((group) => {
@@ -246,7 +247,7 @@ function withQuestions(coverage: Coverage, asked: ReadonlyMap<string, AskedRight
 }
 
 function questionNote({ rights, paths }: AskedRights): string {
-  return rights.is === 'told'
-    ? `besides reads, one POST asked what this token may do on ${counted(paths, 'path')}`
-    : `what this token may do was not told, so no refusal is foreseen: ${rights.why}`;
+  return rights.is === 'known'
+    ? `besides reads, one POST asked for the rights of this token on ${counted(paths, 'path')}`
+    : `the rights of this token are unknown, so refusals are not predicted: ${rights.why}`;
 }

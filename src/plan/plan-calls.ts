@@ -1,6 +1,6 @@
 /**
- * Gets the calls of each change from its kind, in the wire names of the target, and orders changes by them (rule 32). Where
- * nothing shows whether a service keeps what is written, the first write is verified before any other (rule 48).
+ * Gets the calls of each change from its kind, in the wire names of the target, and orders changes by them. If it is not
+ * known whether a service keeps what is written, the first write is verified before any other.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import { type Call, type CallId, IdReference, referencesIn, renameMembers } from '../model/call.ts';
@@ -16,7 +16,7 @@ export function withCalls(
   draft: Draft,
   drafts: ReadonlyMap<AddressText, Draft>,
 ): Change {
-  const { change, prepared, live, claim, remove } = draft;
+  const { change, prepared, live, ownershipTag, remove } = draft;
   const { target, dialect } = context.target(change.address.target);
   const record = context.record(change.address);
   const fields = sentFields(change.fields);
@@ -32,7 +32,7 @@ export function withCalls(
       desired: prepared,
       ...(live === undefined ? {} : { live }),
       ...(record === undefined ? {} : { record }),
-      ...(claim === undefined ? {} : { claim }),
+      ...(ownershipTag === undefined ? {} : { ownershipTag }),
       ...(remove === undefined ? {} : { remove }),
       idOf: (address) => idOf(context, drafts, address),
       peer: (address) => peer(context, drafts, address),
@@ -50,7 +50,7 @@ export function withCalls(
   };
 }
 
-/** What the ids of the resources are that a manifest names, but for the parent of a part. */
+/** The ids of the resources that a manifest names, except the parent of a child. */
 function referencesOf(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
@@ -58,7 +58,7 @@ function referencesOf(
 ): NonNullable<Change['references']> {
   const resource = context.desired.get(formatAddress(address));
   const { ownership, references } = context.kind(address.kind);
-  const parent = ownership.by === 'part' ? formatAddress(ownership.of(address)) : undefined;
+  const parent = ownership.by === 'child' ? formatAddress(ownership.of(address)) : undefined;
   const named = resource === undefined ? [] : (references?.(resource) ?? []);
   return Object.fromEntries(
     named.flatMap(({ to }) => {
@@ -97,7 +97,7 @@ function inWireNames(call: Call, dialect: Dialect): Call {
 
 // Orders changes by their calls. `needs` are dependency edges (after a failure the dependent calls are skipped); the `order`
 // numbers of one target are order edges (later calls only wait). A reference to an id adds a dependency on the call that
-// creates the id, not on the whole change (rule 32).
+// creates the id, not on the whole change.
 
 interface Ordered {
   /** in the order in which apply starts them */
@@ -148,7 +148,9 @@ function linkReferences(changes: readonly Change[]): Change[] {
     if (call.createsId !== undefined) creators.set(call.createsId.address, call.id);
   }
   const link = (call: Call): Call => {
-    const referred = [...call.path, ...referencesIn(call.body)].filter((part) => part instanceof IdReference);
+    const referred = [...call.path, ...referencesIn(call.body)].filter(
+      (value) => value instanceof IdReference,
+    );
     const implied = referred.flatMap(({ $id }) => creators.get($id) ?? []);
     return { ...call, needs: [...new Set([...call.needs, ...implied])].filter((id) => id !== call.id) };
   };
@@ -237,69 +239,69 @@ function rankOf(
   return own.reduce((a, b) => (a.order < b.order || (a.order === b.order && a.depth <= b.depth) ? a : b));
 }
 
-// Where nothing shows yet whether a service keeps what is written, be it claims or the parts of a whole, the first of it is read
-// back before any other is written (rule 48).
+// If it is not known yet whether a service keeps ownership tags, or children of a kind, the first one that is written is read back
+// before any other is written.
 
 export interface UnverifiedWrites {
   /** the call after which it can be read back */
   readonly call: CallId;
-  /** what is to be proved, in one order for all calls: of the change's own kind its claim, of kinds of parts that they are kept */
+  /** the kinds to verify, in one order for all calls: of the change's own kind the ownership tag, of other kinds that children are kept */
   readonly kinds: readonly string[];
 }
 
-/** Tells what a change has to prove, unless another one of its target does; undefined for changes that prove nothing. */
+/** What a change has to verify, unless another one of its target does; undefined for changes that verify nothing. */
 export function findUnverifiedWrites(
   context: PlanContext,
   changes: readonly Change[],
 ): (change: Change) => UnverifiedWrites | undefined {
-  const parts = unverifiedChildren(context, changes);
+  const children = unverifiedChildren(context, changes);
   return (change) => {
     const { address, action, calls } = change;
     if (context.kind(address.kind).ownership.by !== 'claim' || action === 'release') return undefined;
     const creating = calls.find(({ createsId }) => createsId !== undefined);
     const call = creating ?? ownershipTagCall(calls);
     if (call === undefined) return undefined;
-    const comingWith = calls.flatMap(({ id }) => parts.withCall.get(id) ?? []);
+    const comingWith = calls.flatMap(({ id }) => children.withCall.get(id) ?? []);
     const kinds = new Set([
       ...(writesUnverifiedOwnershipTag(context, change) ? [address.kind] : []),
-      ...(creating === undefined ? [] : [...comingWith, ...(parts.later.get(address.target) ?? [])]),
+      ...(creating === undefined ? [] : [...comingWith, ...(children.later.get(address.target) ?? [])]),
     ]);
     return kinds.size === 0 ? undefined : { call: call.id, kinds: [...kinds].toSorted() };
   };
 }
 
 /**
- * Where nothing shows whether claims are kept, what takes over a resource that exists needs its claim first, and so do its parts:
- * what is not claimed may be another stack's, and is not written.
+ * If it is not known whether ownership tags are kept, a change that takes over an existing resource writes the tag first, and its
+ * children wait for it: a resource without the tag may be another stack's, and is not written.
  */
 export function waitingForOwnershipTags(context: PlanContext, changes: readonly Change[]): readonly Change[] {
-  const claiming = new Map<AddressText, Call>();
+  const tagCalls = new Map<AddressText, Call>();
   for (const change of changes) {
     const { address, calls } = change;
     if (context.kind(address.kind).ownership.by !== 'claim' || !writesUnverifiedOwnershipTag(context, change))
       continue;
     const call = calls.some(({ createsId }) => createsId !== undefined) ? undefined : ownershipTagCall(calls);
-    if (call !== undefined) claiming.set(formatAddress(address), call);
+    if (call !== undefined) tagCalls.set(formatAddress(address), call);
   }
-  return claiming.size === 0
+  return tagCalls.size === 0
     ? changes
-    : changes.map((change) => waitingForOwnershipTag(context, change, claiming));
+    : changes.map((change) => waitingForOwnershipTag(context, change, tagCalls));
 }
 
 function waitingForOwnershipTag(
   context: PlanContext,
   change: Change,
-  claiming: ReadonlyMap<AddressText, Call>,
+  tagCalls: ReadonlyMap<AddressText, Call>,
 ): Change {
   const { ownership } = context.kind(change.address.kind);
-  const whole = ownership.by === 'part' ? ownership.of(change.address) : change.address;
-  const claim = claiming.get(formatAddress(whole));
-  if (claim === undefined) return change;
-  // What comes before the claim, such as taking off our own lock, cannot wait for it.
+  const parent = ownership.by === 'child' ? ownership.of(change.address) : change.address;
+  const ownershipTag = tagCalls.get(formatAddress(parent));
+  if (ownershipTag === undefined) return change;
+  // Calls before the tag, such as removing our own lock, cannot wait for it.
   const isBehind = ({ id, order }: Call) =>
-    id !== claim.id && order >= claim.order && !claim.needs.includes(id);
+    id !== ownershipTag.id && order >= ownershipTag.order && !ownershipTag.needs.includes(id);
   const calls = change.calls.map((call) =>
-    isBehind(call) ? { ...call, needs: [...new Set([...call.needs, claim.id])] } : call,
+    isBehind(call) ? { ...call, needs: [...new Set([...call.needs, ownershipTag.id])] } : call,
   );
   return { ...change, calls };
 }
@@ -316,14 +318,14 @@ function writesUnverifiedOwnershipTag(context: PlanContext, { address, fields }:
   return fields.some(({ path, after }) => path[0] === 'claim' && after !== undefined);
 }
 
-/** Kinds of unproven parts: those that come with the create of their whole, by its call, and those that follow with calls of their own, by target. */
+/** Kinds of unverified children: by call, those that are created in the call of their parent; by target, those with separate calls. */
 function unverifiedChildren(context: PlanContext, changes: readonly Change[]) {
   const withCall = new Map<CallId, string[]>();
   const later = new Map<string, Set<string>>();
   for (const { address, action, sharedCall } of changes) {
     const { kind, target } = address;
-    const isPart = context.kind(kind).ownership.by === 'part';
-    if (!isPart || action !== 'create' || !isUnverified(context, address)) continue;
+    const isChild = context.kind(kind).ownership.by === 'child';
+    if (!isChild || action !== 'create' || !isUnverified(context, address)) continue;
     if (sharedCall === undefined) later.set(target, (later.get(target) ?? new Set()).add(kind));
     else withCall.set(sharedCall, [...(withCall.get(sharedCall) ?? []), kind]);
   }
@@ -331,5 +333,5 @@ function unverifiedChildren(context: PlanContext, changes: readonly Change[]) {
 }
 
 function isUnverified(context: PlanContext, { target, kind }: Change['address']): boolean {
-  return context.target(target).sets.get(kind)?.unproven === true;
+  return context.target(target).sets.get(kind)?.unverified === true;
 }

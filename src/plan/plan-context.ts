@@ -45,7 +45,7 @@ interface LiveTarget {
 export interface FormerStack {
   readonly name: string;
   readonly hasLedger: boolean;
-  /** the id in its claims */
+  /** the id in its ownership tags */
   readonly stackId?: string;
   /** addresses of the records that this plan takes over, and that no apply under the new name has written yet */
   readonly records: ReadonlySet<AddressText>;
@@ -53,11 +53,11 @@ export interface FormerStack {
   readonly problems?: readonly Diagnostic[];
 }
 
-/** The ids in claims that are this stack's. */
+/** The ids in ownership tags that are this stack's. */
 interface StackIds {
   /** undefined until the first apply has made one */
   readonly own?: string | undefined;
-  /** of claims that this stack has taken over, and that still have the former id */
+  /** of tags that this stack has taken over, and that still have the former id */
   readonly taken?: readonly string[] | undefined;
 }
 
@@ -67,27 +67,27 @@ export interface PlanContextInput {
   readonly desired: readonly DesiredResource[];
   readonly targets: readonly LiveTarget[];
   readonly ledger: Ledger;
-  /** `desired` is only a part of the stack: resources outside of it are left as they are (rule 41) */
+  /** `desired` is only a selection of the stack: resources outside of it are left as they are */
   readonly isSelection?: boolean;
   /** false when a manifest could not be read: nothing is pruned then */
   readonly manifestsComplete: boolean;
-  /** resources that an unfinished apply of this stack had begun to create, if their target is still the same place */
+  /** resources that an unfinished apply of this stack had begun to create, if their target still has the same address */
   readonly begunCreations?: ReadonlySet<AddressText>;
   /** for a renamed stack */
   readonly former?: FormerStack;
-  /** which ids make a claim this stack's; those of the ledger when absent */
+  /** which ids make an ownership tag this stack's; those of the ledger when absent */
   readonly stackIds?: StackIds;
   /** resources that an unfinished apply of this stack had begun to change in any way */
   readonly begunChanges?: ReadonlySet<AddressText>;
   /** the ledger was written from another repository, or another stack file */
   readonly repositoryProblem?: Diagnostic | undefined;
   /** undefined when no commit is known that was applied before */
-  readonly commitOrder?: CommitOrder | undefined;
+  readonly commitOrders?: readonly CommitOrder[] | undefined;
   /** tracked files that the work tree lacks; absent when no files were listed */
   readonly missingFiles?: MissingFiles | undefined;
   /** milliseconds since 1970; absent where nothing may depend on the time */
   readonly now?: number | undefined;
-  /** the plan was approved before: a change for which it is too late by now stays in it, and becomes stale when it is its turn */
+  /** the plan was approved before: a change for which it is now too late stays in it, and becomes stale when it is applied */
   readonly isApproved?: boolean | undefined;
   /** where the secrets of this run that a text contains come from */
   readonly secretsIn?: SourcesIn | undefined;
@@ -95,12 +95,12 @@ export interface PlanContextInput {
 
 export interface PlanContext {
   readonly stack: Stack;
-  /** declared resources without tombstones */
+  /** declared resources without removal requests */
   readonly desired: ReadonlyMap<AddressText, DesiredResource>;
-  readonly tombstones: ReadonlyMap<AddressText, DesiredResource>;
+  readonly removalRequests: ReadonlyMap<AddressText, DesiredResource>;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly ledger: Ledger;
-  readonly commitOrder: CommitOrder | undefined;
+  readonly commitOrders: readonly CommitOrder[];
   readonly missingFiles: MissingFiles | undefined;
   readonly now: number | undefined;
   readonly isApproved: boolean;
@@ -118,42 +118,42 @@ export interface PlanContext {
    * those of selected resources.
    */
   readonly unmatched: readonly AddressText[];
-  /** Whether an interrupted apply of this stack had begun to create it (rule 24). */
+  /** Whether an interrupted apply of this stack had begun to create it. */
   hasBegunToCreate(address: Address): boolean;
   /** Whether an interrupted apply of this stack had begun to change it in any way. */
   hasBegunToChange(address: Address): boolean;
-  /** the id that this stack writes into its claims; undefined until the first apply has made one */
+  /** the id that this stack writes into its ownership tags; undefined until the first apply has made one */
   readonly stackId: string | undefined;
   /** undefined for a stack that was never renamed */
   readonly former: FormerStack | undefined;
-  /** Whether the name in a claim or birth mark is this stack's current or former name (rule 21). */
+  /** Whether the name in an ownership tag or creator mark is this stack's current or former name. */
   isOurs(stack: string | undefined): boolean;
-  /** Whether a claim is this stack's: by its name and its id. A claim without an id is from before stacks had one. */
-  isOurClaim(claim: OwnershipTag): boolean;
-  /** Whether a resource has a claim of this stack that is not inherited. */
-  bearsOurClaim(witness: OwnershipEvidence): boolean;
-  /** Whether resources of this kind and target are known as ours by the ledger, because the target keeps no claims (rule 48). */
+  /** Whether an ownership tag is this stack's: by its name and its id. A tag without an id is from before stacks had one. */
+  isOurTag(ownershipTag: OwnershipTag): boolean;
+  /** Whether a resource has an ownership tag of this stack that is not inherited. */
+  hasOurTag(evidence: OwnershipEvidence): boolean;
+  /** Whether only the ledger records the ownership of this kind and target, because the target keeps no ownership tags. */
   isLedgerOwned(address: Address): boolean;
-  /** A resource as it was read again, with the claim that `live` has there where the target keeps none. */
-  withClaim(live: LiveResource): LiveResource;
-  /** whether some target has another identity than the ledger's records of it (rules 37) */
+  /** A resource as it was read again, with the tag from its record if the target keeps none. */
+  withRecordedTag(live: LiveResource): LiveResource;
+  /** whether some target has another identity than the ledger's records of it */
   readonly isDisplaced: boolean;
-  /** Whether the target and the kind of this address are part of the plan. */
+  /** Whether the plan has the target and the kind of this address. */
   isInView(address: Address): boolean;
   /** Why a resource of this kind and target may exist although it was not found; undefined when all were read. */
   blindSpot(address: Address): string | undefined;
   /** The same for this one address: without gaps that concern only another single resource. */
   ownBlindSpot(address: Address): string | undefined;
   /**
-   * Why this resource could not be read: it may exist or not, so the plan leaves it out (rule 39). Undefined for a
-   * resource that was looked for, found or not.
+   * Why this resource could not be read: it may exist or not, so the plan leaves it out. Undefined for a
+   * resource that was read, found or not.
    */
   unseen(address: Address): string | undefined;
-  /** Why resources like this cannot be had in the target at all. */
+  /** Why the target does not support resources like this at all. */
   unsupported(address: Address): LiveSet['unsupported'];
-  /** Top-level fields that the service answers for no resource of this kind. */
+  /** Top-level fields that the service returns for no resource of this kind. */
   lacking(address: Address): readonly string[];
-  /** What a declared resource inherits from a parent after the plan; undefined where the plan changes nothing about it. */
+  /** What a declared resource inherits from a parent after the plan; undefined if the plan does not change it. */
   inheritable(address: Address): Inheritable | undefined;
   /** Declared values that the service refuses if they are sent. */
   refusedValues(address: Address): readonly RefusedValue[];
@@ -161,15 +161,15 @@ export interface PlanContext {
   predictedNotes(address: Address): readonly string[];
   /** whether everything was read: if not, nothing undeclared is removed in any target (architecture: promises) */
   readonly isComplete: boolean;
-  /** whether `desired` is only a part of the stack: then nothing is removed for not being declared */
+  /** whether `desired` is only a selection of the stack: then undeclared resources are not removed */
   readonly isSelection: boolean;
 }
 
 /** @throws on a kind or target that validation should have refused: a bug */
 export function makePlanContext(input: PlanContextInput): PlanContext {
   const { stack, ledger } = input;
-  const isTombstone = (resource: DesiredResource) => resource.metadata.remove !== undefined;
-  const desired = byAddress(input.desired.filter((resource) => !isTombstone(resource)));
+  const isRemovalRequest = (resource: DesiredResource) => resource.metadata.remove !== undefined;
+  const desired = byAddress(input.desired.filter((resource) => !isRemovalRequest(resource)));
   const targets = new Map(input.targets.map((found) => [found.target.name, found] as const));
   const kind = (name: string) => found(input.kinds.get(name), `kind ${name}`);
   const target = (name: string) => found(targets.get(name), `target ${name}`);
@@ -179,15 +179,15 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const recordedAt = (address: Address) => recorded.get(formatAddress(address));
   const ledgerOwned = (address: Address) => isLedgerOwned(kind(address.kind), target(address.target).target);
   const former = input.former ?? withoutLedger(stack);
-  const { isOurs, withoutOwnId, ...claims } = ownershipTagsOf(input, former);
-  const withClaim = (read: LiveResource) => {
+  const { isOurs, withoutOwnId, ...tags } = ownershipTagsOf(input, former);
+  const withRecordedTag = (read: LiveResource) => {
     const resource = withoutOwnId(read);
     const text = ledgerOwned(resource.address) ? recordedAt(resource.address) : undefined;
     if (text === undefined) return resource;
     const isFormer = former?.records.has(text) === true;
     return withRecordedOwnership(resource, ledger.records.get(text), isFormer ? former.name : stack.name);
   };
-  const live = new Map([...matched].map(([text, resource]) => [text, withClaim(resource)] as const));
+  const live = new Map([...matched].map(([text, resource]) => [text, withRecordedTag(resource)] as const));
   const unseen = matchUnread(allUnseen(input), allLive(input), { desired, live, kind });
   const { isSelection = false } = input;
   const unmatched = unmatchedRecords(ledger, live);
@@ -195,7 +195,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   return {
     stack,
     desired,
-    tombstones: byAddress(input.desired.filter(isTombstone)),
+    removalRequests: byAddress(input.desired.filter(isRemovalRequest)),
     live,
     ledger,
     ...givenTo(input),
@@ -207,10 +207,10 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     record: (address) => {
       const known = recordedAt(address);
       const record = known === undefined ? undefined : ledger.records.get(known);
-      // The record of a part of a deleted whole proves nothing about the part of a later whole of the same name.
+      // The record of a child of a deleted parent proves nothing about the child of a later parent with the same name.
       const isOfAnother =
         record?.id !== undefined &&
-        kind(address.kind).ownership.by === 'part' &&
+        kind(address.kind).ownership.by === 'child' &&
         !live.has(formatAddress(address));
       return isOfAnother ? undefined : record;
     },
@@ -218,9 +218,9 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     former,
     unmatched: isSelection ? recordsAbout(selected, unmatched, ledger) : unmatched,
     isOurs,
-    ...claims,
+    ...tags,
     isLedgerOwned: ledgerOwned,
-    withClaim,
+    withRecordedTag,
     hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
     isDisplaced: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
@@ -245,35 +245,35 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
 }
 
 /** What the plan is made with besides resources and records. */
-function givenTo({ commitOrder, missingFiles, now }: PlanContextInput) {
-  return { commitOrder, missingFiles, now };
+function givenTo({ commitOrders = [], missingFiles, now }: PlanContextInput) {
+  return { commitOrders, missingFiles, now };
 }
 
-/** Which claims and creator marks are this stack's, by name and id, and what an interrupted apply of it began. */
+/** Which ownership tags and creator marks are this stack's, by name and id, and what an interrupted apply of it began. */
 function ownershipTagsOf(input: PlanContextInput, former: FormerStack | undefined) {
   const { stack, ledger, begunChanges, begunCreations } = input;
   const ids: StackIds = input.stackIds ?? { own: ledger.stackId, taken: ledger.takenIds };
   const isOurs = (name: string | undefined) =>
     name !== undefined && (name === stack.name || name === stack.renamedFrom);
   const hasFormerId = ({ id }: OwnershipTag) => former?.hasLedger === false || id === former?.stackId;
-  const hasOwnId = (claim: OwnershipTag) =>
-    claim.id === ids.own || (claim.stack === former?.name && hasFormerId(claim));
-  const isOurClaim = ({ stack: name, id }: OwnershipTag) =>
+  const hasOwnId = (ownershipTag: OwnershipTag) =>
+    ownershipTag.id === ids.own || (ownershipTag.stack === former?.name && hasFormerId(ownershipTag));
+  const isOurTag = ({ stack: name, id }: OwnershipTag) =>
     isOurs(name) && (id === undefined || ids.taken?.includes(id) === true);
   return {
     isOurs,
-    isOurClaim,
+    isOurTag,
     stackId: ids.own,
-    bearsOurClaim: (witness: OwnershipEvidence) => {
-      const claim = ownOwnershipTag(witness);
-      return claim !== undefined && isOurClaim(claim);
+    hasOurTag: (evidence: OwnershipEvidence) => {
+      const ownershipTag = ownOwnershipTag(evidence);
+      return ownershipTag !== undefined && isOurTag(ownershipTag);
     },
-    /** An own id is left out of a claim: it is no part of what is compared. */
+    /** Removes our own id from a tag, because it is not compared. */
     withoutOwnId: (live: LiveResource): LiveResource => {
-      const { claim } = live.witness;
-      if (claim?.id === undefined || !hasOwnId(claim)) return live;
-      const { id: _, ...own } = claim;
-      return { ...live, witness: { ...live.witness, claim: own } };
+      const { ownershipTag } = live.evidence;
+      if (ownershipTag?.id === undefined || !hasOwnId(ownershipTag)) return live;
+      const { id: _, ...own } = ownershipTag;
+      return { ...live, evidence: { ...live.evidence, ownershipTag: own } };
     },
     hasBegunToChange: (address: Address) =>
       [begunChanges, begunCreations].some((begun) => begun?.has(formatAddress(address)) === true),
@@ -311,16 +311,17 @@ function found<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-// The message for a name that was not found: it does not exist, or it could not be looked for (rules 5, 8).
-
-/** @param refers the beginning of the sentence, up to the name: `"A" refers to "B"` */
+/**
+ * The message for a name that was not found: it does not exist, or it could not be read.
+ * @param refers the beginning of the sentence, up to the name: `"A" refers to "B"`
+ */
 export function missingReference(
   context: PlanContext,
   to: Address,
   refers: string,
 ): Pick<Diagnostic, 'class' | 'message' | 'fix'> {
   const blind = context.isInView(to) ? context.blindSpot(to) : undefined;
-  // A resource outside of a selection may be declared all the same.
+  // A resource outside of a selection may still be declared.
   const [there, add] = context.isSelection ? ['in this selection', 'add it'] : ['declared', 'declare it'];
   if (blind === undefined) {
     return {
@@ -331,7 +332,7 @@ export function missingReference(
   }
   return {
     class: 'incomplete',
-    message: `${refers}, which is not ${there}, and nobody can tell whether it is live: ${blind}`,
+    message: `${refers}, which is not ${there}, and it is unknown whether it is live: ${blind}`,
     fix: `make it possible to read ${quoted(formatAddress(to))}, then plan again`,
   };
 }

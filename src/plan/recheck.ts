@@ -1,13 +1,13 @@
 /**
- * The last look before a write (rule 29): compares the fields that the plan relied on once more. Already as desired:
+ * The last check before a write: compares the fields that the plan relied on again. Already as desired:
  * nothing to do. As before: send. Anything else changed since the plan: stale, and nothing is sent.
  */
-
 import { formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
 import { formatOwnershipTag, type LiveResource, type OwnershipTag } from '../model/resource.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
+import type { Inheritable } from '../model/kind-specs.ts';
 import type { Overridden } from '../model/kind.ts';
 import { type ResourceComparison, compareResource } from './compare-resource.ts';
 import type { Draft } from './draft-declared.ts';
@@ -19,7 +19,7 @@ export type Recheck =
   | { readonly is: 'done' }
   | { readonly is: 'stale'; readonly why: string };
 
-/** A call of a change of which another call was sent before: what that one wrote is no longer as the plan saw it. */
+/** A call of a change of which another call was sent before: what that one wrote is no longer as the plan read it. */
 export interface LaterCall {
   /** top-level names of the fields that the call writes */
   readonly written: ReadonlySet<string>;
@@ -30,7 +30,9 @@ export interface LaterCall {
 export interface RecheckMoment {
   /** milliseconds since 1970 */
   readonly now: number;
-  /** absent while nothing of the change was sent but this call itself */
+  /** the current defaults of a parent; absent if the call does not rely on them */
+  readonly inheritable?: Inheritable | undefined;
+  /** absent while only this call of the change was sent */
   readonly later?: LaterCall | undefined;
 }
 
@@ -42,7 +44,26 @@ export function recheckAt(
   found: LiveResource | undefined,
 ): Recheck {
   const expired = whyExpired(context, draft, about.now);
-  return expired === undefined ? recheckDraft(context, draft, about, found) : stale(expired);
+  if (expired !== undefined) return stale(expired);
+  const verdict = recheckDraft(context, draft, about, found);
+  const moved = verdict.is === 'send' ? movedParent(context, draft, about) : undefined;
+  return moved === undefined ? verdict : stale(moved);
+}
+
+/** Whether the current defaults of a parent give another result than those that the plan read. */
+function movedParent(context: PlanContext, draft: Draft, about: RecheckMoment): string | undefined {
+  const { address } = draft.change;
+  const { inheritable, now } = about;
+  const resource = context.desired.get(formatAddress(address));
+  if (inheritable === undefined || resource === undefined) return undefined;
+  const sides = { address, resource, desired: draft.desired, live: draft.live };
+  const [planned, found] = [context, { ...context, inheritable: () => inheritable }].map((given) => {
+    const { fields, inherited, notes, risks } = compareResource(given, sides, now);
+    return JSON.stringify([fields, inherited.fields, notes, risks]);
+  });
+  return planned === found
+    ? undefined
+    : `the defaults of ${inheritable.from} changed since the plan was made`;
 }
 
 function recheckDraft(
@@ -53,19 +74,35 @@ function recheckDraft(
 ): Recheck {
   const { change, later } = about;
   const { action } = change;
-  const now = found && context.withClaim(found);
+  const now = found && context.withRecordedTag(found);
   if (action === 'create' && later === undefined) return recheckCreate(context, draft, now);
-  const takesAway = action === 'delete' || action === 'release';
-  if (now === undefined) return takesAway ? { is: 'done' } : stale('it is gone from the service');
+  const isRemoval = action === 'delete' || action === 'release';
+  if (now === undefined) return isRemoval ? { is: 'done' } : stale('it no longer exists in the service');
   const owner = movedOwner(context, draft, change, now);
   if (owner !== undefined) return stale(owner);
-  const isDelete = action === 'delete' && context.kind(change.address.kind).ownership.by !== 'part';
+  const isDelete = action === 'delete' && context.kind(change.address.kind).ownership.by !== 'child';
   const verdict = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, about, now);
-  const fact = verdict.is === 'send' ? movedFact(about, now) : undefined;
-  return fact === undefined ? verdict : stale(fact);
+  const moved =
+    verdict.is === 'send' ? (movedFact(about, now) ?? otherDestroy(context, draft, change, now)) : undefined;
+  return moved === undefined ? verdict : stale(moved);
 }
 
-/** Time goes on between a plan, its approval and the write: by now it may be too late for what the change asks for. */
+/** A destroy that the write would now cause, and that the plan did not show. */
+function otherDestroy(
+  context: PlanContext,
+  draft: Draft,
+  { action, risks: planned = [] }: Change,
+  now: LiveResource,
+): string | undefined {
+  if (action === 'delete' || action === 'release') return undefined;
+  const shown = new Set(planned.map(({ message }) => message));
+  const other = compareNow(context, draft, now).risks.find(
+    ({ effect, message }) => effect === 'destroys' && !shown.has(message),
+  );
+  return other && `with what changed since the plan was made, ${other.message}`;
+}
+
+/** Time passes between a plan, its approval and the write: by now it may be too late for the change. */
 function whyExpired(context: PlanContext, draft: Draft, now: number): string | undefined {
   const { address } = draft.change;
   const resource = context.desired.get(formatAddress(address));
@@ -83,29 +120,29 @@ function stale(why: string): Recheck {
   return { is: 'stale', why };
 }
 
-/** For creates that would overwrite an existing resource: one that exists now did not when the plan was made. */
+/** For creates that would overwrite an existing resource: one that exists now was created after the plan. */
 function recheckCreate(context: PlanContext, draft: Draft, now: LiveResource | undefined): Recheck {
   if (now === undefined) return { is: 'send' };
   const { fields } = compareNow(context, draft, now);
   return fields.length === 0
     ? { is: 'done' }
-    : stale('something of that name appeared since the plan was made');
+    : stale('a resource with this name appeared since the plan was made');
 }
 
 function recheckDelete(context: PlanContext, draft: Draft, now: LiveResource): Recheck {
   const { address } = draft.change;
   const kind = context.kind(address.kind);
   const record = context.record(address);
-  if (context.isLedgerOwned(address) && !context.isOurs(now.witness.bornOf))
-    return stale('its birth mark is gone');
+  if (context.isLedgerOwned(address) && !context.isOurs(now.evidence.creatorStack))
+    return stale('its creator mark was removed');
   const obstacles =
     draft.remove === 'force'
       ? unapproved(draft, overriddenIn(context, now))
       : [...(kind.blockers?.(now, 'delete', record) ?? []), ...changedSince(context, now)];
   if (obstacles.length > 0) return stale(obstacles.join('; '));
-  const isWitnessed = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
-  return isWitnessed && !isAsLastWritten(context, now, record)
-    ? stale('it changed since our last write')
+  const hasEvidence = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
+  return hasEvidence && !isAsLastWritten(context, now, record)
+    ? stale('it changed since this stack last wrote it')
     : { is: 'send' };
 }
 
@@ -129,23 +166,23 @@ function recheckFields(
 ): Recheck {
   const own = change.fields.filter(isOwnField).map((planned) => [planned, stateOfOwn(planned, now)] as const);
   const moved = own.find(([, state]) => state === 'moved');
-  if (moved !== undefined) return stale(`${pathText(moved[0])} moved since the plan was made`);
-  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
-  const problem = problems.find(({ severity }) => severity === 'error');
+  if (moved !== undefined) return stale(`${pathText(moved[0])} changed since the plan was made`);
+  const compared = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
+  const problem = compared.problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) return stale(problem.message);
   const isWritten = ({ path: [name = ''] }: FieldChange) => later === undefined || later.written.has(name);
-  const left = fieldsOfWrite(context, change, fields).filter(isWritten);
+  const left = fieldsOfWrite(context, draft, change, compared).filter(isWritten);
   const planned = new Map(change.fields.map((field) => [pathText(field), field] as const));
   const isExpected = later === undefined ? isAsPlanned : isAsPlannedInPart;
   const unplanned = left.find((field) => !isExpected(planned.get(pathText(field)), field));
-  if (unplanned !== undefined) return stale(`${pathText(unplanned)} moved since the plan was made`);
+  if (unplanned !== undefined) return stale(`${pathText(unplanned)} changed since the plan was made`);
   if (later?.written.size === 0) return { is: 'send' };
   const isDone = left.length === 0 && own.every(([field, state]) => state === 'after' || !isWritten(field));
   return isDone ? { is: 'done' } : { is: 'send' };
 }
 
 /**
- * Whether live is as a call of the change was to make it, whatever the answer: a deleted resource is gone, and the
+ * Whether live is as a call of the change should make it, whatever the response: a deleted resource is gone, and the
  * written fields are as planned. It does not prove that this call did it.
  * @param written top-level names of the fields that the call writes
  */
@@ -155,9 +192,9 @@ export function isCarriedOut(
   { change, written }: { readonly change: Change; readonly written: ReadonlySet<string> },
   found: LiveResource | undefined,
 ): boolean {
-  const now = found && context.withClaim(found);
+  const now = found && context.withRecordedTag(found);
   const { ownership, absent } = context.kind(change.address.kind);
-  const isDelete = change.action === 'delete' && ownership.by !== 'part';
+  const isDelete = change.action === 'delete' && ownership.by !== 'child';
   if (now === undefined || isDelete) return isDelete && now === undefined;
   if (written.size === 0 && change.action !== 'create') return false;
   if (movedOwner(context, draft, change, now) !== undefined) return false;
@@ -171,22 +208,31 @@ export function isCarriedOut(
   );
 }
 
-/** A release that changes only the claim and the ledger. */
+/** A release that changes only the ownership tag and the ledger. */
 function releasesOnly({ change, desired }: Draft): boolean {
   return change.action === 'release' && Object.keys(desired).length === 0;
 }
 
-const nothing: Pick<ResourceComparison, 'fields' | 'problems'> = { fields: [], problems: [] };
+const nothing: Pick<ResourceComparison, 'fields' | 'prepared' | 'problems'> = {
+  fields: [],
+  prepared: {},
+  problems: [],
+};
 
-/** The differences in fields that the write touches: planned fields, or all where every write replaces the whole resource. */
+/**
+ * The differences in fields that the write affects: planned fields, undeclared ones that the service changes with them, or all fields
+ * if every write replaces the whole resource.
+ */
 function fieldsOfWrite(
   context: PlanContext,
+  { desired }: Draft,
   change: Change,
-  fields: readonly FieldChange[],
+  { fields, prepared }: typeof nothing,
 ): readonly FieldChange[] {
   if (context.kind(change.address.kind).absent === 'default') return fields;
   const written = new Set(change.fields.map(({ path }) => path[0]));
-  return fields.filter(({ path }) => written.has(path[0]));
+  const follows = (name = '') => desired[name] === undefined && prepared[name] !== undefined;
+  return fields.filter(({ path: [name] }) => written.has(name) || follows(name));
 }
 
 function pathText({ path }: FieldChange): string {
@@ -203,7 +249,7 @@ function isAsPlanned(planned: FieldChange | undefined, found: FieldChange): bool
 
 /**
  * The same after another call of the change was sent: that one may have created the resource, whose unset fields the plan could not
- * know, or have added or removed a part of the elements of a set.
+ * know, or have added or removed some elements of a set.
  */
 function isAsPlannedInPart(planned: FieldChange | undefined, found: FieldChange): boolean {
   if (isAsPlanned(planned, found)) return true;
@@ -235,7 +281,7 @@ function compareNow(context: PlanContext, draft: Draft, now: LiveResource) {
   });
 }
 
-/** Claim and name are fields of the planner itself: no kind's table has them. */
+/** Ownership tag (`claim`) and name are fields of the planner itself: no kind's table has them. */
 function isOwnField({ path }: FieldChange): boolean {
   return path.length === 1 && (path[0] === 'claim' || path[0] === 'name');
 }
@@ -243,7 +289,7 @@ function isOwnField({ path }: FieldChange): boolean {
 type FieldState = 'before' | 'after' | 'moved';
 
 function stateOfOwn({ path, before, after }: FieldChange, now: LiveResource): FieldState {
-  const value = path[0] === 'name' ? now.spec['name'] : ownershipTagText(now.witness.claim);
+  const value = path[0] === 'name' ? now.spec['name'] : ownershipTagText(now.evidence.ownershipTag);
   if (sameJson(value, after)) return 'after';
   return sameJson(value, before) ? 'before' : 'moved';
 }
@@ -256,12 +302,12 @@ function movedFact(
     ([name, value]) =>
       (later === undefined || later.reliesOn.includes(name)) && !sameJson(now.facts[name] ?? null, value),
   );
-  return moved === undefined ? undefined : `${moved[0]} moved since the plan was made`;
+  return moved === undefined ? undefined : `${moved[0]} changed since the plan was made`;
 }
 
 /**
- * A claim that this change does not write must still be the one that the plan saw, or, for a part, the one that the same
- * plan writes to the whole.
+ * An ownership tag that this change does not write must still be the one that the plan read, or, for a child, the one that the
+ * same plan writes to the parent.
  */
 function movedOwner(
   context: PlanContext,
@@ -270,28 +316,29 @@ function movedOwner(
   now: LiveResource,
 ): string | undefined {
   if (change.fields.some((field) => isOwnField(field) && field.path[0] === 'claim')) return undefined;
-  const current = ownershipTagText(now.witness.claim);
+  const current = ownershipTagText(now.evidence.ownershipTag);
   const isSeen = current === ownershipTagText(ownershipTagSeen(context, draft));
-  const isGiven = draft.claim !== undefined && current === ownershipTagText(draft.claim);
-  return isSeen || isGiven ? undefined : 'its claim moved since the plan was made';
+  const isGiven = draft.ownershipTag !== undefined && current === ownershipTagText(draft.ownershipTag);
+  return isSeen || isGiven ? undefined : 'its ownership tag changed since the plan was made';
 }
 
 /**
- * The claim that the plan saw in the service. That of a part is the claim of its whole, by which the plan judged it: so a kind of
- * parts that does not read it again writes nothing.
+ * The ownership tag that the plan read in the service. For a child it is the tag of its parent, which decides who owns it: so a kind
+ * of children that does not read it again writes nothing.
  */
 function ownershipTagSeen(
   context: PlanContext,
   { change: { address }, live }: Draft,
 ): OwnershipTag | undefined {
   const { ownership } = context.kind(address.kind);
-  const whole = ownership.by === 'part' ? context.live.get(formatAddress(ownership.of(address))) : undefined;
-  if (whole === undefined) return live?.witness.claim;
-  const { claim } = whole.witness;
-  return claim?.recorded ? undefined : claim;
+  const parent =
+    ownership.by === 'child' ? context.live.get(formatAddress(ownership.of(address))) : undefined;
+  if (parent === undefined) return live?.evidence.ownershipTag;
+  const { ownershipTag } = parent.evidence;
+  return ownershipTag?.recorded ? undefined : ownershipTag;
 }
 
-/** An inherited claim differs from the same claim on the resource itself. */
-function ownershipTagText(claim: OwnershipTag | undefined): string | undefined {
-  return claim && `${formatOwnershipTag(claim)}${claim.inherited ? ' (inherited)' : ''}`;
+/** An inherited tag differs from the same tag on the resource itself. */
+function ownershipTagText(ownershipTag: OwnershipTag | undefined): string | undefined {
+  return ownershipTag && `${formatOwnershipTag(ownershipTag)}${ownershipTag.inherited ? ' (inherited)' : ''}`;
 }

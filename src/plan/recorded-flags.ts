@@ -1,6 +1,6 @@
 /**
- * `protect` and `onRemove` where no claim holds them: only the ledger's record keeps them. They are fields of a change, so that a plan
- * shows them and an approval covers them; recording them sends no request.
+ * `protect` and `onRemove` of resources without an ownership tag: only the ledger's record keeps them. They are fields of a change, so
+ * that a plan shows them and an approval covers them; recording them sends no request.
  */
 import type { FieldChange } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';

@@ -1,6 +1,6 @@
 /**
  * What is left to do of an approved change. It depends on live state alone: the manifests may have changed since, and it
- * does not matter who set an approved value (rule 28).
+ * does not matter who set an approved value.
  */
 import { formatAddress } from '../model/address.ts';
 import { approvedId, type DigestedChange } from '../model/change.ts';
@@ -33,7 +33,7 @@ export function remainingWork(context: PlanContext, change: DigestedChange): Rem
   const known = withKnownValues(context, change, live);
   const [hidden, shown] = partition(known, ({ redacted }) => redacted?.after !== undefined);
   const approved = { ...change, fields: shown };
-  // A redacted value that nothing here has is not live: it is left to do.
+  // A redacted value that neither live nor the manifest has is not done yet.
   const fields = [
     ...remainingOwnFields(approved, live, context.record(address)),
     ...remainingFields(context, approved, live),
@@ -41,8 +41,8 @@ export function remainingWork(context: PlanContext, change: DigestedChange): Rem
   ];
   switch (action) {
     case 'delete':
-      // A part is never deleted: its fields are restored one by one.
-      return ownership.by === 'part'
+      // A child is never deleted: its fields are restored one by one.
+      return ownership.by === 'child'
         ? { action: false, fields, isOurs: false }
         : { action: true, fields: change.fields, isOurs: false };
     case 'release': {
@@ -54,7 +54,7 @@ export function remainingWork(context: PlanContext, change: DigestedChange): Rem
   }
 }
 
-/** The approved fields, with the values after of redacted ones where live or the manifest has that very value. */
+/** The approved fields; redacted ones get their value after, if live or the manifest has exactly that value. */
 function withKnownValues(context: PlanContext, change: DigestedChange, live: LiveResource): FieldChange[] {
   const { address, fields } = change;
   const place = { stack: context.stack.name, address };
@@ -80,13 +80,13 @@ function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] 
   return [all.filter(test), all.filter((one) => !test(one))];
 }
 
-/** Whether the live resource is not the one that was to be adopted or removed. */
+/** Whether the live resource is not the one that should be adopted or removed. */
 function isAnother(change: DigestedChange, live: LiveResource): boolean {
   const id = approvedId(change);
   return id !== undefined && live.id !== id;
 }
 
-/** A removal is done if the resource is certainly gone; any other change is still to be done as a whole. */
+/** A removal is done if the resource is certainly gone; of any other change, everything is still to be done. */
 function remainingOfMissing(context: PlanContext, change: DigestedChange): RemainingWork {
   const { address, action, fields } = change;
   const isRemoved = action === 'delete' || action === 'release';
@@ -95,7 +95,7 @@ function remainingOfMissing(context: PlanContext, change: DigestedChange): Remai
     : { action: true, fields, isOurs: false };
 }
 
-/** Whether the resource that was to be removed still exists under another name. */
+/** Whether the resource that should be removed still exists under another name. */
 function existsRenamed(context: PlanContext, change: DigestedChange): boolean {
   const id = approvedId(change);
   const { kind, target } = change.address;
@@ -106,9 +106,9 @@ function existsRenamed(context: PlanContext, change: DigestedChange): boolean {
 }
 
 /**
- * An interrupted creation leaves a resource with our claim and birth mark, or, where a manifest sets the field of the mark,
- * with our claim and a record of the creation. An adoption leaves our claim. Without claims, an adoption leaves a record, and a
- * creation leaves an entry that it was begun, and a birth mark where the kind has one.
+ * An interrupted creation leaves a resource with our ownership tag and creator mark, or, if a manifest sets the field of the mark,
+ * with our tag and a record of the creation. An adoption leaves our tag. Without tags, an adoption leaves a record, and a
+ * creation leaves an entry that it was begun, and a creator mark if the kind has one.
  */
 function isOurs(context: PlanContext, { address, action }: DigestedChange, live: LiveResource): boolean {
   const { ownership } = context.kind(address.kind);
@@ -117,25 +117,29 @@ function isOurs(context: PlanContext, { address, action }: DigestedChange, live:
     if (action === 'adopt') return isRecorded;
     return action === 'create' && !isRecorded && context.hasBegunToCreate(address);
   }
-  const whole = ownership.by === 'part' ? ownership.of(address) : address;
-  const witness = context.live.get(formatAddress(whole))?.witness ?? live.witness;
-  // An adoption records what it did before it wrote the claim.
-  if (witness.claim === undefined) {
-    if (action === 'adopt') return context.record(whole) !== undefined;
-    const isBegun = context.isLedgerOwned(whole) && context.hasBegunToCreate(whole);
-    return action === 'create' && isBegun && context.isOurs(witness.bornOf);
+  const parent = ownership.by === 'child' ? ownership.of(address) : address;
+  const evidence = context.live.get(formatAddress(parent))?.evidence ?? live.evidence;
+  // An adoption records what it did before it wrote the tag.
+  if (evidence.ownershipTag === undefined) {
+    if (action === 'adopt') return context.record(parent) !== undefined;
+    const isBegun = context.isLedgerOwned(parent) && context.hasBegunToCreate(parent);
+    return action === 'create' && isBegun && context.isOurs(evidence.creatorStack);
   }
-  if (!context.bearsOurClaim(witness)) return false;
-  return action !== 'create' || context.isOurs(witness.bornOf) || context.record(whole)?.origin === 'created';
+  if (!context.hasOurTag(evidence)) return false;
+  return (
+    action !== 'create' ||
+    context.isOurs(evidence.creatorStack) ||
+    context.record(parent)?.origin === 'created'
+  );
 }
 
-/** How to read the fields of the planner itself: claim and name from a live resource, what only the ledger keeps from the record. */
+/** How to read the fields of the planner itself: ownership tag (`claim`) and name from a live resource, the flags from the record. */
 const ownFields: Readonly<
   Record<string, (live: LiveResource, record: LedgerRecord | undefined) => Json | undefined>
 > = {
-  claim: ({ witness }) => {
-    const claim = ownOwnershipTag(witness);
-    return claim && formatOwnershipTag(claim);
+  claim: ({ evidence }) => {
+    const ownershipTag = ownOwnershipTag(evidence);
+    return ownershipTag && formatOwnershipTag(ownershipTag);
   },
   name: ({ spec }) => spec['name'],
   protect: (_, record) => recordedFlags['protect']?.(record),
@@ -199,14 +203,14 @@ function prepareApproved(
   const kind = context.kind(address.kind);
   const resource = context.desired.get(formatAddress(address));
   const record = context.record(address);
-  const whole = fields.flatMap(({ path: [name = '', ...below], after }) =>
+  const approved = fields.flatMap(({ path: [name = '', ...below], after }) =>
     below.length === 0 && after !== undefined && Object.hasOwn(kind.fields, name)
       ? [[name, after] as const]
       : [],
   );
   const desired: Spec = {
     ...(resource === undefined ? {} : canonicalSpec(kind.fields, resource.spec)),
-    ...Object.fromEntries(whole),
+    ...Object.fromEntries(approved),
   };
   const compareContext: CompareContext = {
     address,
@@ -229,7 +233,7 @@ function belowOf(changes: readonly Below[]): Below[] {
   }));
 }
 
-/** The value of a field after these changes below it: a whole map, or of an object only the members in question. */
+/** The value of a field after these changes below it: of a map all keys, of an object only the changed members. */
 function overlaid(field: Field, live: Json | undefined, changes: readonly Below[]): Json | undefined {
   const own = changes.find(({ path }) => path.length === 0);
   if (own !== undefined) return own.after;

@@ -1,6 +1,6 @@
 /**
  * The decisions about resources that are no longer declared, what their ownership tag, record and creator mark allow, and
- * removal requests: documents that ask for a deletion (rules 22, 23, 48).
+ * removal requests: documents that ask for a deletion.
  */
 import { type Address, formatAddress } from '../model/address.ts';
 import type { Notice } from '../model/change.ts';
@@ -23,34 +23,34 @@ export type Removal =
       readonly remove?: 'safe' | 'force';
       readonly place?: Diagnostic['place'];
     }
-  /** the claim goes, or the ledger forgets it; the resource stays */
+  /** the ownership tag is removed, or the record dropped; the resource stays */
   | { readonly is: 'release'; readonly reason: string }
-  /** for a part: what this stack had set is taken back */
+  /** for a child: what this stack had set is removed */
   | { readonly is: 'revoke'; readonly reason: string }
-  | { readonly is: 'mention'; readonly mention: Notice }
+  | { readonly is: 'notice'; readonly notice: Notice }
   | { readonly is: 'problem'; readonly problem: Diagnostic }
   /** the ledger drops its record; nothing else */
-  | { readonly is: 'forget'; readonly mention?: Notice };
+  | { readonly is: 'forget'; readonly notice?: Notice };
 
-export function kept(address: Address, message: string, fix?: string): Extract<Removal, { is: 'mention' }> {
-  return { is: 'mention', mention: { address, message, ...(fix === undefined ? {} : { fix }) } };
+export function kept(address: Address, message: string, fix?: string): Extract<Removal, { is: 'notice' }> {
+  return { is: 'notice', notice: { address, message, ...(fix === undefined ? {} : { fix }) } };
 }
 
 /** The fix for a kept resource that the user wants to delete. */
-export const removalRequestFix =
-  'to delete it all the same, write a document for it with "metadata.remove: safe"';
+export const removalRequestFix = 'to delete it anyway, write a document for it with "metadata.remove: safe"';
 
 /**
- * The removal, or a mention in its place where something is known to stand against the deletion. Whether the service or trueup
- * would refuse it is part of each obstacle: a service without a safe delete refuses nothing (rule 48).
+ * The removal, or a notice if something is known to block the deletion. Each obstacle says whether the service or trueup would
+ * refuse it: a service without a safe delete refuses nothing.
  */
-export function unlessHindered(context: PlanContext, live: LiveResource, removal: Removal): Removal {
+export function unlessBlocked(context: PlanContext, live: LiveResource, removal: Removal): Removal {
   const { address } = live;
   const { blockers, overridden } = context.kind(address.kind);
   const obstacles = blockers?.(live, 'delete', context.record(address)) ?? [];
   if (obstacles.length === 0) return removal;
   const message = `to be deleted, but kept: ${obstacles.join('; ')}`;
-  return overridden === undefined ? kept(address, message) : kept(address, message, forceFix);
+  const { notice } = overridden === undefined ? kept(address, message) : kept(address, message, forceFix);
+  return { is: 'notice', notice: { ...notice, isPending: true } };
 }
 
 const forceFix =
@@ -61,41 +61,38 @@ export function isNameOwned(context: PlanContext, { kind, target, name }: Addres
   return ownsName(context.target(target).target, name, context.kind(kind).names);
 }
 
-// What claim, record and creator mark say about the removal of a resource (rules 22, 48).
-
-/** Where claims are the ledger's, a claim that the service shows may be an older one than the record: then either keeps the resource. */
+/** If ownership is in the ledger, a tag that the service shows may be older than the record: then a flag in either of them counts. */
 export function removalFlags(
   context: PlanContext,
-  { address, witness }: LiveResource,
+  { address, evidence }: LiveResource,
 ): Pick<OwnershipTag, 'protect' | 'release'> {
-  const claim = ownOwnershipTag(witness);
-  const record = claim === undefined || context.isLedgerOwned(address) ? context.record(address) : undefined;
+  const ownershipTag = ownOwnershipTag(evidence);
+  const record =
+    ownershipTag === undefined || context.isLedgerOwned(address) ? context.record(address) : undefined;
   return {
-    protect: claim?.protect === true || record?.protect === true,
-    release: claim?.release === true || record?.onRemove === 'release',
+    protect: ownershipTag?.protect === true || record?.protect === true,
+    release: ownershipTag?.release === true || record?.onRemove === 'release',
   };
 }
 
 /**
- * Whether a resource of a target that keeps no claims may be deleted: it bears the creator mark of this stack, and the ledger says that this
- * stack created it, or, after a lost ledger, that its manifest asked for its deletion.
+ * Whether a resource of a target that keeps no ownership tags may be deleted: it has the creator mark of this stack, and the ledger says
+ * that this stack created it, or, after a lost ledger, that its manifest had "onRemove: delete".
  */
-export function isDeletable(context: PlanContext, { address, witness }: LiveResource): boolean {
+export function isDeletable(context: PlanContext, { address, evidence }: LiveResource): boolean {
   const record = context.record(address);
   const isAsked = record?.origin === 'created' || record?.onRemove === 'delete';
-  return context.isLedgerOwned(address) && isAsked && context.isOurs(witness.bornOf);
+  return context.isLedgerOwned(address) && isAsked && context.isOurs(evidence.creatorStack);
 }
 
-// Judges tombstones: documents that ask for the deletion of a resource (rules 23).
-
-/** The tombstones of resources that could be read; for others the reason is reported with their target. */
+/** The removal requests of resources that could be read; for others the reason is reported with their target. */
 export function seenRemovalRequests(context: PlanContext): DesiredResource[] {
-  return [...context.tombstones.values()].filter(({ address }) => context.unseen(address) === undefined);
+  return [...context.removalRequests.values()].filter(({ address }) => context.unseen(address) === undefined);
 }
 
-/** Rule 23. */
-export function checkRemovalRequest(context: PlanContext, tombstone: DesiredResource): Removal {
-  const { address, metadata, place } = tombstone;
+/** The removal of a resource with a removal request. */
+export function checkRemovalRequest(context: PlanContext, removalRequest: DesiredResource): Removal {
+  const { address, metadata, place } = removalRequest;
   const refusal = refuseRemovalRequest(context, address);
   if (refusal !== undefined) {
     const [code, message, fix] = refusal;
@@ -104,18 +101,18 @@ export function checkRemovalRequest(context: PlanContext, tombstone: DesiredReso
   }
   const live = context.live.get(formatAddress(address));
   if (live === undefined) {
-    const mention = { address, message: 'it is gone: its tombstone document can be deleted' };
-    return unlessIncomplete(context, address, { is: 'forget', mention });
+    const notice = { address, message: 'it is gone: its removal request can be deleted' };
+    return unlessIncomplete(context, address, { is: 'forget', notice });
   }
   const remove = metadata.remove ?? 'safe';
   const changed = remove === 'safe' ? keptAsChanged(context, live, 'to be deleted') : undefined;
   if (changed !== undefined) return kept(address, changed.message, changed.fix);
-  const reason = `a tombstone document asks for it (${remove})`;
+  const reason = `a removal request asks for it (${remove})`;
   const removal: Removal = { is: 'delete', reason, remove, place };
   return unlessIncomplete(
     context,
     address,
-    remove === 'force' ? removal : unlessHindered(context, live, removal),
+    remove === 'force' ? removal : unlessBlocked(context, live, removal),
   );
 }
 
@@ -124,7 +121,7 @@ type Refusal = readonly [code: Diagnostic['code'], message: string, fix: string]
 function refuseRemovalRequest(context: PlanContext, address: Address): Refusal | undefined {
   const text = formatAddress(address);
   const { ownership } = context.kind(address.kind);
-  if (ownership.by === 'part' || (ownership.by === 'ledger' && ownership.undeclared === 'release'))
+  if (ownership.by === 'child' || (ownership.by === 'ledger' && ownership.undeclared === 'release'))
     return ['not-removable', `${quoted(text)} cannot be removed by itself`, 'delete its document instead'];
   const live = context.live.get(text);
   if (live === undefined) return undefined;
@@ -133,47 +130,47 @@ function refuseRemovalRequest(context: PlanContext, address: Address): Refusal |
     ? [
         'protected',
         `${quoted(text)} is protected`,
-        'declare it with "protect: false", apply, then write the tombstone',
+        'declare it with "protect: false", apply, then write the removal request',
       ]
     : undefined;
 }
 
-function notOurs(context: PlanContext, { address, witness }: LiveResource): Refusal {
+function notOurs(context: PlanContext, { address, evidence }: LiveResource): Refusal {
   const text = formatAddress(address);
-  if (context.record(address) === undefined || !context.bearsOurClaim(witness))
+  if (context.record(address) === undefined || !context.hasOurTag(evidence))
     return [
       'not-ours',
-      `${quoted(text)} is not this stack's to remove`,
+      `${quoted(text)} does not belong to this stack`,
       'adopt it first, or remove it by hand',
     ];
   const byHand =
     'delete this document, so that the next apply releases it, and delete it in the service by hand';
   return [
     'not-ours',
-    `${quoted(text)} is not this stack's to remove: it was adopted, and where the ledger alone says whose it is, what was adopted is only released`,
-    context.isOurs(witness.bornOf)
+    `${quoted(text)} was adopted, and with "ownership: ledger" an adopted resource is only released, not removed`,
+    context.isOurs(evidence.creatorStack)
       ? `declare it with "onRemove: delete", apply, and write this document then; or ${byHand}`
       : byHand,
   ];
 }
 
-/** A tombstone is about one resource, so only gaps that concern its own kind and target prevent the removal. */
+/** A removal request is about one resource, so only gaps that concern its own kind and target prevent the removal. */
 function unlessIncomplete(context: PlanContext, address: Address, verdict: Removal): Removal {
-  if (verdict.is === 'mention' || verdict.is === 'problem') return verdict;
+  if (verdict.is === 'notice' || verdict.is === 'problem') return verdict;
   const blind = context.blindSpot(address);
   return blind === undefined
     ? verdict
-    : kept(address, `kept: ${blind}, and after an incomplete look nothing is removed`);
+    : kept(address, `kept: ${blind}, so the plan is incomplete and nothing is removed`);
 }
 
 /**
- * Where a target keeps no claims, only what this stack created is removed, and only while its birth mark says so, too, and no claim
- * that the service shows all the same is another stack's (rule 48).
+ * If a target keeps no ownership tags, only what this stack created is removed, and only while it has our creator mark, and no tag of
+ * another stack that the service shows nevertheless.
  */
 function isOursToRemove(context: PlanContext, live: LiveResource): boolean {
-  const { address, witness } = live;
+  const { address, evidence } = live;
   if (context.kind(address.kind).ownership.by === 'claim') {
-    if (!context.bearsOurClaim(witness)) return false;
+    if (!context.hasOurTag(evidence)) return false;
     return isDeletable(context, live) || !context.isLedgerOwned(address);
   }
   if (context.record(address) !== undefined) return true;

@@ -1,6 +1,6 @@
 /**
- * Finds secrets of a run in names of resources and in keys that users choose. Both are stored and shown as they are, because resources
- * are found by them (rule 42): no plan is made from a declared one, and a live one is warned of. Pure.
+ * Finds secrets of a run in names of resources and in keys that users choose. Both are stored and shown unredacted, because resources
+ * are found by them: a declared one is an error, a live one a warning. Pure.
  */
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonObject, type Path } from '../model/json.ts';
@@ -14,14 +14,14 @@ import type { PlanContext } from './plan-context.ts';
 
 const code = 'secret-in-name';
 
-/** Errors with their places: what is printed of them is redacted like everything else. */
+/** Errors with their places; their text is redacted when it is printed. */
 export function declaredSecretNames(
   resources: readonly DesiredResource[],
   kinds: Registry,
   sourcesIn: SourcesIn,
 ): Diagnostic[] {
   const all = resources.flatMap((resource) => namesIn(resource, kinds));
-  // Thousands of names are searched at once: there is hardly ever one.
+  // Search thousands of names at once, because a hit is rare.
   if (sourcesIn(all.map(({ text }) => text).join('\n')).length === 0) return [];
   return all.flatMap(({ text, what, place }) => {
     const sources = sourcesIn(text);
@@ -73,11 +73,11 @@ function chosenKeys(fields: FieldTable, spec: Spec): Path[] {
   });
 }
 
-/** Warnings of what is live and not declared so: its values are redacted, and resources of such names are not removed. */
+/** Warnings about live, undeclared names and keys: values are redacted, and resources with such names are not removed. */
 export function liveSecretNames({ live, desired, kind, secretsIn }: PlanContext): Diagnostic[] {
   const names = [...live.values()]
     .filter(
-      ({ address }) => kind(address.kind).ownership.by !== 'part' && !desired.has(formatAddress(address)),
+      ({ address }) => kind(address.kind).ownership.by !== 'child' && !desired.has(formatAddress(address)),
     )
     .map(({ address }) => ({ text: address.name, what: `the name of ${quoted(formatAddress(address))}` }));
   const keys = [...live.values()].flatMap(({ address, spec }) =>
@@ -97,4 +97,4 @@ export function liveSecretNames({ live, desired, kind, secretsIn }: PlanContext)
 }
 
 const liveFix =
-  'revoke that secret, for whoever may read the target has it; then rename it there, or remove the key';
+  'revoke that secret, because everybody who can read the target has it; then rename it there, or remove the key';

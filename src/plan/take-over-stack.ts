@@ -1,5 +1,5 @@
 /**
- * Takes over the ledger of a renamed stack (rule 44): as long as the former ledger is not closed, its records take precedence.
+ * Takes over the ledger of a renamed stack: as long as the former ledger is not closed, its records take precedence.
  * Also makes a plan's remarks about its ledger. Pure.
  */
 import { type Address, type AddressText, parseAddress } from '../model/address.ts';
@@ -15,6 +15,12 @@ interface TakenOver {
   readonly former: FormerStack;
 }
 
+/** The commits of both ledgers beside the one that counts as applied last. */
+function commitsOfBoth(own: Ledger, former: Ledger): NonNullable<Ledger['otherCommits']> {
+  const formerCommit = own.commit === undefined || former.commit === undefined ? [] : [former.commit];
+  return [...(own.otherCommits ?? []), ...formerCommit, ...(former.otherCommits ?? [])];
+}
+
 /** @param former the ledger of the former name; empty when there was none */
 export function takeOver(
   own: Ledger,
@@ -24,16 +30,19 @@ export function takeOver(
   const name = stack.renamedFrom ?? '';
   const places = { own: placesOf(own, stack), former: placesOf(former, stack) };
   const conflicts = conflictingTargets(own, former, places);
-  const comes = [...former.records].filter(([text]) => !conflicts.has(parseAddress(text).target));
+  const taken = [...former.records].filter(([text]) => !conflicts.has(parseAddress(text).target));
   const { closedFor: _, ...rest } = own;
   const { commit = former.commit, stackId = former.stackId, repository = former.repository } = own;
+  const isImported = former.closedFor !== undefined && former.records.size === 0;
+  const otherCommits = isImported ? own.otherCommits : commitsOfBoth(own, former);
   return {
     ledger: {
       ...rest,
       known: own.known || former.known,
-      records: new Map<AddressText, LedgerRecord>([...own.records, ...comes]),
+      records: new Map<AddressText, LedgerRecord>([...own.records, ...taken]),
       targets: new Map([...places.former, ...places.own]),
       ...(commit === undefined ? {} : { commit }),
+      ...(otherCommits === undefined ? {} : { otherCommits }),
       ...(stackId === undefined ? {} : { stackId }),
       ...(repository === undefined ? {} : { repository }),
     },
@@ -41,21 +50,21 @@ export function takeOver(
       name,
       hasLedger: former.known,
       ...(former.stackId === undefined ? {} : { stackId: former.stackId }),
-      records: new Set(comes.map(([text]) => text)),
+      records: new Set(taken.map(([text]) => text)),
       problems: [...conflicts].map(([target, { ours, theirs }]) => ({
         code: 'target-moved',
         severity: 'error',
         class: 'conflict',
-        message: `stack ${quoted(name)} applied target ${quoted(target)} to another place than ${quoted(stack.name)} did, so what is recorded of it cannot come along`,
+        message: `stack ${quoted(name)} applied target ${quoted(target)} at another address than ${quoted(stack.name)}, so its records cannot be taken over`,
         found: ours ?? unknownPlace,
         allowed: theirs ?? unknownPlace,
-        fix: 'give one of the two targets another name in its stack, and apply that stack, before one takes the other over',
+        fix: 'give one of the two targets another name in its stack, and apply that stack first',
       })),
     },
   };
 }
 
-/** A ledger without identities is taken to be about the current targets (rule 37). */
+/** A ledger without identities is assumed to be about the current targets. */
 function placesOf(
   { known, targets }: Ledger,
   stack: Pick<Stack, 'targets'>,
@@ -69,7 +78,7 @@ interface Conflict {
   readonly theirs: IdentityText | undefined;
 }
 
-/** Targets of which both ledgers have records, but of different places. */
+/** Targets of which both ledgers have records, but of different addresses. */
 function conflictingTargets(
   own: Ledger,
   former: Ledger,
@@ -92,25 +101,22 @@ function targetsOf({ records }: Ledger): ReadonlySet<string> {
 }
 
 /**
- * Whether a resource belonged to the former stack until now: by its claim, by its birth mark if it has no claim and we have
- * no record of it, or by a record that is taken over.
+ * Whether a resource belonged to the former stack until now: by its ownership tag, or by a record that is taken over.
  */
 export function isTakenOver(context: PlanContext, address: Address, live: LiveResource | undefined): boolean {
   const { former } = context;
   if (former === undefined) return false;
   const recorded = context.recordedAt(address);
   if (recorded !== undefined && former.records.has(recorded)) return true;
-  const { witness = {} } = live ?? {};
-  if (witness.claim !== undefined) return ownOwnershipTag(witness)?.stack === former.name;
-  return witness.bornOf === former.name && context.record(address) === undefined;
+  return live !== undefined && ownOwnershipTag(live.evidence)?.stack === former.name;
 }
 
-/** Addresses of the records that are taken over, without parts. */
+/** Addresses of the records that are taken over, without children. */
 export function takenOverAddresses(context: PlanContext): readonly Address[] {
   return [...(context.former?.records ?? [])]
     .map(parseAddress)
     .filter(
-      ({ kind }) => !context.kinds().some(({ name, ownership }) => name === kind && ownership.by === 'part'),
+      ({ kind }) => !context.kinds().some(({ name, ownership }) => name === kind && ownership.by === 'child'),
     );
 }
 
@@ -128,20 +134,22 @@ export function ledgerNotes(context: PlanContext): string[] {
 }
 
 const placesAssumed =
-  'of an earlier version: its records are taken for those of the targets as the stack has them now, and the next apply writes that down';
+  'from an earlier version: its records are assumed to be of the current addresses of the targets, which the next apply records';
 
-const placesUnknown = 'of an earlier version: it does not know which places its records are of';
+const placesUnknown = 'from an earlier version: it does not have the addresses of its targets';
 
 function formerNotes(context: PlanContext, { name, hasLedger, records }: FormerStack): string[] {
   if (!hasLedger) {
-    const isClaimed = [...context.live.values()].some(({ witness: { claim } }) => claim?.stack === name);
-    return isClaimed
+    const isOwnedByTag = [...context.live.values()].some(
+      ({ evidence: { ownershipTag } }) => ownershipTag?.stack === name,
+    );
+    return isOwnedByTag
       ? [
-          `that of stack ${quoted(name)} is not where this stack keeps its own: of what bears its claim nothing is deleted`,
+          `the ledger of stack ${quoted(name)} was not found where this stack keeps its own: resources with its ownership tag are not deleted`,
         ]
       : [];
   }
   if (records.size === 0) return [];
-  const came = records.size === 1 ? '1 record comes' : `${records.size} records come`;
-  return [`from stack ${quoted(name)} ${came} along: the next apply closes its ledger`];
+  const taken = records.size === 1 ? '1 record was' : `${records.size} records were`;
+  return [`${taken} taken over from stack ${quoted(name)}: the next apply closes its ledger`];
 }

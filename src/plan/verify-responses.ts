@@ -1,5 +1,5 @@
 /**
- * What the responses to the writes of a change prove (rule 40). A service may answer with success and keep the old value, so
+ * What the responses to the writes of a change prove. A service may answer with success and keep the old value, so
  * each value is compared with the one that was sent. A reset counts as done only after it was read. Pure.
  */
 import type { CallId } from '../model/call.ts';
@@ -14,27 +14,27 @@ import { canonicalDefault, canonicalValue } from '../compare/comparisons.ts';
 import { notReturned } from '../compare/diff.ts';
 
 export interface ResponseCheck {
-  /** fields whose answered value differs from the one that was sent, with the answer as their value before */
+  /** fields whose returned value differs from the one that was sent, with the returned one as their value before */
   readonly contradicted: readonly FieldChange[];
-  /** those of them that were to be reset, and still have the old value: the service ignored that */
+  /** those of them that should be reset, and still have the old value: the service ignored the reset */
   readonly ignored: readonly FieldChange[];
-  /** fields that the service neither answers nor, as the plan found out, returns when read */
+  /** fields that the service returns neither in the response nor, as the plan found out, when read */
   readonly unverifiable: readonly Path[];
   /**
-   * Fields whose old value stays in the ledger: those whose reset was not seen yet, and those that were answered differently
-   * from what was sent.
+   * Fields whose old value stays in the ledger: those whose reset was not seen yet, and those that were returned with another
+   * value than sent.
    */
-  readonly unproven: readonly Path[];
+  readonly unverified: readonly Path[];
 }
 
 interface ReturnedChange {
   readonly kind: Kind;
   readonly change: Change;
-  /** answers to the calls that were carried out */
+  /** responses to the calls that were carried out */
   readonly answers: ReadonlyMap<CallId, Answer>;
   /** the ledger's record when the plan was made */
   readonly record: LedgerRecord | undefined;
-  /** the record that the change is to leave; absent when the resource is no longer declared */
+  /** the record after the change; absent when the resource is no longer declared */
   readonly drafted: LedgerRecord | undefined;
 }
 
@@ -53,8 +53,8 @@ export function checkResponses({ kind, change, answers, record, drafted }: Retur
       const sent = change.fields.find(({ path }) => sameJson([...path], [...field.path]));
       return isToDefault(kind, field) && sent?.before !== undefined && sameJson(field.before, sent.before);
     }),
-    unverifiable: states.flatMap(([{ path }, { is }]) => (is === 'never answered' ? [path] : [])),
-    unproven: states.flatMap(([field, { is }]) =>
+    unverifiable: states.flatMap(([{ path }, { is }]) => (is === 'never returned' ? [path] : [])),
+    unverified: states.flatMap(([field, { is }]) =>
       is === 'different' || (isReset(field) && isToBeRead(field, is)) ? [field.path] : [],
     ),
   };
@@ -65,12 +65,12 @@ function isToDefault({ fields }: Kind, { path: [name = '', ...below], after = nu
   return below.length === 0 && field?.default !== undefined && sameJson(after, canonicalDefault(field));
 }
 
-/** A field that no read returns is proved by the answer alone, or it would be reset in every plan. */
+/** A field that no read returns is verified by the response alone, or it would be reset in every plan. */
 function isToBeRead({ unknown }: FieldChange, is: ResponseState['is']): boolean {
-  return is === 'not answered' || (is === 'as sent' && unknown === undefined);
+  return is === 'not returned' || (is === 'as sent' && unknown === undefined);
 }
 
-/** The last answered value by field; `undefined` where an answer lacks a field that its call may have written. */
+/** The last returned value by field; `undefined` if a response lacks a field that its call may have written. */
 function returnedFields(
   kind: Kind,
   { calls, sharedCall }: Change,
@@ -86,8 +86,8 @@ function returnedFields(
 }
 
 interface ResponseState {
-  /** `never answered`: neither by the write nor by reads; `not answered`: not by the write, so it has to be read */
-  readonly is: 'as sent' | 'different' | 'never answered' | 'not answered';
+  /** `never returned`: neither by the write nor by reads; `not returned`: not by the write, so it has to be read */
+  readonly is: 'as sent' | 'different' | 'never returned' | 'not returned';
   readonly answered?: Json | undefined;
 }
 
@@ -98,12 +98,12 @@ function stateOf(
 ): ResponseState {
   const [name = '', ...below] = change.path;
   const field = kind.fields[name];
-  // No answer is expected for a secret; every plan says that its drift cannot be seen.
-  if (field === undefined || field.writeOnly || field.local) return { is: 'not answered' };
-  if (!values.has(name)) return { is: change.unknown === notReturned ? 'never answered' : 'not answered' };
+  // No secret is expected in a response; every plan says that its drift cannot be seen.
+  if (field === undefined || field.writeOnly || field.local) return { is: 'not returned' };
+  if (!values.has(name)) return { is: change.unknown === notReturned ? 'never returned' : 'not returned' };
   const value = values.get(name);
   const found = value === undefined ? undefined : returnedAt(field, value, below);
-  if (found === undefined) return { is: change.before === undefined ? 'never answered' : 'not answered' };
+  if (found === undefined) return { is: change.before === undefined ? 'never returned' : 'not returned' };
   const { answered } = found;
   return agrees(found.field, answered, wantedBy(change, field))
     ? { is: 'as sent' }
@@ -122,7 +122,7 @@ interface ReturnedValue {
   readonly answered: Json | undefined;
 }
 
-/** The answered value at a path; undefined when the answer lacks the member. */
+/** The returned value at a path; undefined when the response lacks the member. */
 function returnedAt(field: Field, value: Json, [member, ...below]: Path): ReturnedValue | undefined {
   const canonical = canonicalValue(field, value);
   if (member === undefined) return { field, answered: canonical };
@@ -132,7 +132,7 @@ function returnedAt(field: Field, value: Json, [member, ...below]: Path): Return
   return found === undefined ? undefined : returnedAt(table, found, below);
 }
 
-/** For an object with fields of its own, only members that were sent and answered are compared. */
+/** For an object whose members are fields, only members that were sent and returned are compared. */
 function agrees(field: Field | undefined, answered: Json | undefined, wanted: Json | undefined): boolean {
   const { members } = field ?? {};
   if (members === undefined || !isJsonObject(answered) || !isJsonObject(wanted))

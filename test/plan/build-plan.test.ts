@@ -1,16 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/model/kind.ts';
 import { buildPlan } from '../../src/plan/build-plan.ts';
-import { wholeKind, registryOf } from '../support/toys/toy-kind.ts';
-import { at, changeAt, deeds, desired, inputOf, live, planOf, record } from '../support/toys/toy-plan.ts';
+import { parentKind, registryOf } from '../support/sample-kinds/sample-kind.ts';
+import {
+  actions,
+  app,
+  at,
+  changeAt,
+  desired,
+  inputOf,
+  live,
+  planOf,
+  record,
+} from '../support/sample-kinds/sample-plan.ts';
 import { readAddress } from '../../src/model/address.ts';
-
-const app = at('Whole', 'app');
 
 describe('a plan', () => {
   it('without anything in it is empty and complete', () => {
     const { plan } = planOf({});
-    expect(plan).toMatchObject({ changes: [], problems: [], mentions: [], unchanged: 0 });
+    expect(plan).toMatchObject({ changes: [], problems: [], notices: [], unchanged: 0 });
     expect(plan.coverage).toMatchObject({ complete: true, ledger: 'found' });
   });
 
@@ -27,8 +35,8 @@ describe('a plan', () => {
 
   it('counts what was declared and needs nothing', () => {
     const { plan } = planOf({
-      desired: [desired(app, { colour: 'red' }), desired(at('Whole', 'lib'))],
-      live: [live(app, { spec: { colour: 'red' }, claim: 'mine' })],
+      desired: [desired(app, { colour: 'red' }), desired(at('Parent', 'lib'))],
+      live: [live(app, { spec: { colour: 'red' }, ownershipTag: 'mine' })],
     });
     expect([plan.changes.length, plan.unchanged]).toEqual([1, 1]);
   });
@@ -39,47 +47,49 @@ describe('a plan', () => {
 });
 
 describe('what a reader should know', () => {
-  const note = 'madeBy is set when the resource is created and never again: live "bob", declared "ann"';
+  const note = 'madeBy can only be set at creation: live "bob", declared "ann"';
 
-  it('of a resource that changes stands with its change', () => {
+  it('of a resource that changes is there with its change', () => {
     const planning = planOf({
       desired: [desired(app, { madeBy: 'ann', colour: 'blue' })],
-      live: [live(app, { spec: { madeBy: 'bob', colour: 'red' }, claim: 'mine' })],
+      live: [live(app, { spec: { madeBy: 'bob', colour: 'red' }, ownershipTag: 'mine' })],
     });
     expect(changeAt(planning, app).notes).toEqual([note]);
-    expect(planning.plan.mentions).toEqual([]);
+    expect(planning.plan.notices).toEqual([]);
   });
 
-  it('of a resource with nothing to do is a mention: it is no change of the plan', () => {
+  it('of a resource with nothing to do is a notice: it is not a change of the plan', () => {
     const { plan } = planOf({
       desired: [desired(app, { madeBy: 'ann' })],
-      live: [live(app, { spec: { madeBy: 'bob' }, claim: 'mine' })],
+      live: [live(app, { spec: { madeBy: 'bob' }, ownershipTag: 'mine' })],
     });
     expect(plan.changes).toEqual([]);
-    expect(plan.mentions).toEqual([{ address: app, message: note }]);
+    expect(plan.notices).toEqual([{ address: app, message: note }]);
   });
 
-  it('stands in one order, whatever the order of files', () => {
+  it('is in one order, whatever the order of files', () => {
     const names = ['c', 'a', 'b'];
-    const mentions = (order: readonly string[]) =>
+    const notices = (order: readonly string[]) =>
       planOf({
-        desired: order.map((name) => desired(at('Whole', name), { madeBy: 'ann' })),
-        live: order.map((name) => live(at('Whole', name), { spec: { madeBy: 'bob' }, claim: 'mine' })),
-      }).plan.mentions.map(({ address }) => address.name);
-    expect(mentions(names)).toEqual(['a', 'b', 'c']);
-    expect(mentions(names.toReversed())).toEqual(['a', 'b', 'c']);
+        desired: order.map((name) => desired(at('Parent', name), { madeBy: 'ann' })),
+        live: order.map((name) =>
+          live(at('Parent', name), { spec: { madeBy: 'bob' }, ownershipTag: 'mine' }),
+        ),
+      }).plan.notices.map(({ address }) => address.name);
+    expect(notices(names)).toEqual(['a', 'b', 'c']);
+    expect(notices(names.toReversed())).toEqual(['a', 'b', 'c']);
   });
 
-  it('is that a create may find something there, after an incomplete look', () => {
+  it('is that a create may find something there, after an incomplete read', () => {
     const planning = planOf({ desired: [desired(app)], incomplete: ['page 2 is missing'] });
     expect(changeAt(planning, app).notes).toEqual([
-      'it may exist already, for not everything was seen: page 2 is missing',
+      'it may already exist, because not everything was read: page 2 is missing',
     ]);
   });
 
   it('is what the service will refuse about a change', () => {
     const locked: Kind = {
-      ...wholeKind,
+      ...parentKind,
       blockers: (_, action) => (action === 'adopt' ? ['it is full'] : []),
     };
     const planning = planOf({
@@ -93,19 +103,19 @@ describe('what a reader should know', () => {
 
 describe('a reference', () => {
   const consuming = desired(app, { consumers: ['lib'] });
-  const lib = at('Whole', 'lib');
+  const lib = at('Parent', 'lib');
 
   it('to a resource that the plan creates is sent as a reference, behind that create', () => {
     const planning = planOf({ desired: [consuming, desired(lib)] });
-    expect(deeds(planning)).toEqual(['Whole/acme/lib: create', 'Whole/acme/app: create']);
+    expect(actions(planning)).toEqual(['Parent/acme/lib: create', 'Parent/acme/app: create']);
     expect(changeAt(planning, app).calls[0]).toMatchObject({
-      body: { consumers: [{ $id: 'Whole/acme/lib' }] },
-      needs: ['Whole/acme/lib#create'],
+      body: { consumers: [{ $id: 'Parent/acme/lib' }] },
+      needs: ['Parent/acme/lib#create'],
     });
   });
 
   it('to a live resource is sent as its id', () => {
-    const planning = planOf({ desired: [consuming], live: [live(lib, { claim: 'yours' })] });
+    const planning = planOf({ desired: [consuming], live: [live(lib, { ownershipTag: 'yours' })] });
     expect(changeAt(planning, app).calls[0]?.body).toMatchObject({ consumers: ['id-lib'] });
   });
 
@@ -114,13 +124,13 @@ describe('a reference', () => {
       {
         code: 'unknown-reference',
         class: 'invalid',
-        message: '"Whole/acme/app" refers to "Whole/acme/lib", which is neither declared nor live',
+        message: '"Parent/acme/app" refers to "Parent/acme/lib", which is neither declared nor live',
         place: { file: 'manifest.yaml' },
       },
     ]);
   });
 
-  it('to what could not be looked for is told as such, and not as a mistake in the manifest', () => {
+  it('to what could not be looked for is reported as such, and not as a mistake in the manifest', () => {
     const { plan } = planOf({ desired: [consuming], incomplete: ['page 2 is missing'] });
     expect(plan.problems).toMatchObject([{ code: 'unknown-reference', class: 'incomplete' }]);
   });
@@ -128,11 +138,11 @@ describe('a reference', () => {
   it('to what the plan deletes is an error', () => {
     const { plan } = planOf({
       desired: [consuming],
-      live: [live(lib, { claim: 'mine' })],
-      records: { 'Whole/acme/lib': record({ id: 'id-lib' }) },
+      live: [live(lib, { ownershipTag: 'mine' })],
+      records: { 'Parent/acme/lib': record({ id: 'id-lib' }) },
     });
     expect(plan.problems[0]?.message).toBe(
-      '"Whole/acme/app" refers to "Whole/acme/lib", which this plan deletes',
+      '"Parent/acme/app" refers to "Parent/acme/lib", which this plan deletes',
     );
   });
 
@@ -140,7 +150,7 @@ describe('a reference', () => {
     const { plan } = planOf({ desired: [consuming, desired(lib, { consumers: ['app'] })] });
     expect(plan.problems).toMatchObject([{ code: 'cycle' }]);
     expect(plan.problems[0]?.message).toBe(
-      'these changes wait for each other: Whole/acme/app#create → Whole/acme/lib#create → Whole/acme/app#create',
+      'these changes depend on each other in a cycle: Parent/acme/app#create → Parent/acme/lib#create → Parent/acme/app#create',
     );
   });
 });
@@ -148,17 +158,17 @@ describe('a reference', () => {
 describe('calls', () => {
   it('are made from what the kind prepared, and the record from what was declared', () => {
     const polite: Kind = {
-      ...wholeKind,
+      ...parentKind,
       prepare: ({ desired: wanted }) => ({ desired: { ...wanted, consumers: ['Lib', 'lib'] } }),
       references: () => [],
     };
     const planning = planOf({
       kinds: registryOf(polite),
       desired: [desired(app, { consumers: ['lib'] })],
-      live: [live(at('Whole', 'lib')), live(at('Whole', 'Lib'))],
+      live: [live(at('Parent', 'lib')), live(at('Parent', 'Lib'))],
     });
     expect(changeAt(planning, app).calls[0]?.body).toMatchObject({ consumers: ['id-Lib', 'id-lib'] });
-    expect(planning.records.get(readAddress('Whole/acme/app'))?.record.fields).toEqual({
+    expect(planning.records.get(readAddress('Parent/acme/app'))?.record.fields).toEqual({
       consumers: ['lib'],
     });
   });
@@ -170,15 +180,15 @@ describe('calls', () => {
       dialect: { ...found.dialect, rename: { consumers: 'mates' } },
     }));
     const { plan } = buildPlan({ ...input, targets });
-    expect(plan.changes[0]?.calls[0]?.body).toEqual({ name: 'app', claim: 'mine', mates: [] });
+    expect(plan.changes[0]?.calls[0]?.body).toEqual({ name: 'app', ownershipTag: 'mine', mates: [] });
   });
 
-  it('of a part that its whole carries are not its own', () => {
-    const planning = planOf({ desired: [desired(app), desired(at('Part', 'app'), { tags: ['prod'] })] });
-    expect(changeAt(planning, at('Part', 'app'))).toMatchObject({
+  it('of a child that its parent carries are not its own', () => {
+    const planning = planOf({ desired: [desired(app), desired(at('Child', 'app'), { tags: ['prod'] })] });
+    expect(changeAt(planning, at('Child', 'app'))).toMatchObject({
       action: 'create',
       calls: [],
-      sharedCall: 'Whole/acme/app#create',
+      sharedCall: 'Parent/acme/app#create',
     });
   });
 });
@@ -187,7 +197,7 @@ it('ten thousand resources are planned within a moment', () => {
   const many = Array.from({ length: 10_000 }, (_, index) => `whole-${index}`);
   const { plan } = planOf({
     desired: many.map((name, index) =>
-      desired(at('Whole', name), index === 0 ? {} : { consumers: [`whole-${index - 1}`] }),
+      desired(at('Parent', name), index === 0 ? {} : { consumers: [`whole-${index - 1}`] }),
     ),
   });
   expect(plan.problems).toEqual([]);

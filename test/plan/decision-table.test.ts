@@ -1,6 +1,6 @@
 /**
- * Every combination of document, claim, birth mark, ledger and live difference, judged by the planner and by the rows of
- * rules 20-24: each combination falls under exactly one row, and what comes of it is what that row says.
+ * Every combination of document, ownership tag, creator mark, ledger and live difference, judged by the planner and by the rows of
+ * the rules of docs/rules/ownership.md: each combination falls under exactly one row, and what comes of it is what that row says.
  */
 import { describe, expect, it } from 'vitest';
 import { type Address, formatAddress, readAddress } from '../../src/model/address.ts';
@@ -14,43 +14,54 @@ import {
   combinationsOf,
   type Rule,
   wordsOf,
-} from '../support/toys/decision-table.ts';
-import { type RoleCase, roleCircumstances, isPossibleRole } from '../support/toys/role-circumstances.ts';
-import { roleGuards, roleOrigins } from '../support/toys/role-consequences.ts';
-import { roleDeeds } from '../support/toys/role-decisions.ts';
+} from '../support/sample-kinds/decision-table.ts';
 import {
-  type WholeCase,
-  wholeCircumstances,
-  wholeDeeds,
-  wholeGuards,
-  wholeOrigins,
-  isPossibleWhole,
-} from '../support/toys/whole-decisions.ts';
-import { at, desired, live, planOf, record, type World } from '../support/toys/toy-plan.ts';
+  type RoleCase,
+  roleCircumstances,
+  isPossibleRole,
+} from '../support/sample-kinds/role-circumstances.ts';
+import { roleGuards, roleOrigins } from '../support/sample-kinds/role-consequences.ts';
+import { roleActions } from '../support/sample-kinds/role-decisions.ts';
+import {
+  type ParentCase,
+  parentCircumstances,
+  parentActions,
+  parentGuards,
+  parentOrigins,
+  isPossibleParent,
+} from '../support/sample-kinds/parent-decisions.ts';
+import { app, at, desired, live, planOf, record, type World } from '../support/sample-kinds/sample-plan.ts';
 
-const app = at('Whole', 'app');
 const role = at('Role', 'job');
 
-function documentOf(address: Address, document: WholeCase['document']): DesiredResource[] {
-  const metadata: Readonly<Record<WholeCase['document'], Partial<Metadata>>> = {
+function documentOf(address: Address, document: ParentCase['document']): DesiredResource[] {
+  const metadata: Readonly<Record<ParentCase['document'], Partial<Metadata>>> = {
     none: {},
     declared: {},
     adopt: { adopt: true },
-    'safe tombstone': { remove: 'safe' },
-    'force tombstone': { remove: 'force' },
+    'safe removal request': { remove: 'safe' },
+    'force removal request': { remove: 'force' },
   };
   return document === 'none' ? [] : [desired(address, { colour: 'blue' }, metadata[document])];
 }
 
-/** The stack is called `mine`; `former` is what it was called, for claims and birth marks from that time. */
-function wholeWorld(combination: WholeCase, claimant = 'mine'): World {
-  const { document, claim, birthMark, ledger, live: found } = combination;
-  const [, flag] = claim.split(':');
-  const claims = claim.startsWith('ours') ? `${claimant}${flag === undefined ? '' : `:${flag}`}` : undefined;
-  const claimText = { none: undefined, "another's": 'yours', inherited: claimant }[claim as string] ?? claims;
-  const bornOf = { ours: claimant, "another's": 'yours', none: undefined }[birthMark];
+/** The stack is called `mine`; `former` is what it was called, for ownership tags and creator marks from that time. */
+function fullWorld(combination: ParentCase, claimant = 'mine'): World {
+  const { document, ownershipTag, creatorMark, ledger, live: found } = combination;
+  const [, flag] = ownershipTag.split(':');
+  const claims = ownershipTag.startsWith('ours')
+    ? `${claimant}${flag === undefined ? '' : `:${flag}`}`
+    : undefined;
+  const tagText =
+    { none: undefined, "another's": 'yours', inherited: claimant }[ownershipTag as string] ?? claims;
+  const creatorStack = { ours: claimant, "another's": 'yours', none: undefined }[creatorMark];
   const colour = found === 'different' ? 'red' : 'blue';
-  const about = { claim: claimText, inherited: claim === 'inherited', bornOf, spec: { colour } };
+  const about = {
+    ownershipTag: tagText,
+    inherited: ownershipTag === 'inherited',
+    creatorStack,
+    spec: { colour },
+  };
   return {
     desired: documentOf(app, document),
     live: found === 'missing' ? [] : [live(app, about)],
@@ -59,7 +70,7 @@ function wholeWorld(combination: WholeCase, claimant = 'mine'): World {
   };
 }
 
-function wholeRecords(ledger: WholeCase['ledger']): Readonly<Record<string, LedgerRecord>> {
+function wholeRecords(ledger: ParentCase['ledger']): Readonly<Record<string, LedgerRecord>> {
   if (ledger === 'no ledger' || ledger === 'no record') return {};
   const id = ledger === 'record of another id' ? 'id-of-another' : 'id-app';
   const origin: Origin = ledger === 'adopted' ? 'adopted' : 'created';
@@ -92,19 +103,19 @@ function roleWorld({ document, owns, ledger, live: found, target }: RoleCase): W
 }
 
 /** What came of it, in the words of the rows. */
-function deedOf({ plan, forget }: PlanResult, { records = {} }: World): string {
+function actionOf({ plan, forget }: PlanResult, { records = {} }: World): string {
   const problems = plan.problems.map(({ class: kind, code }) => `${kind} ${code}`);
   if (problems.length > 0) return problems.join(', ');
-  const deeds = plan.changes.map(({ action, fields }) => {
+  const actions = plan.changes.map(({ action, fields }) => {
     const told = fields.map(({ path: [name], before, after }) => {
       if (name === 'claim') return `claim ${before ?? 'none'} → ${after ?? 'none'}`;
       return name === 'remove' ? `by ${String(after)}` : String(name);
     });
     return [action, ...told].join(', ');
   });
-  const said = plan.mentions.map(({ message }) => `says "${message}"`);
+  const said = plan.notices.map(({ message }) => `says "${message}"`);
   const forgotten = forget.some((text) => Object.hasOwn(records, text)) ? ['forgotten'] : [];
-  return [...(deeds.length === 0 ? ['nothing'] : deeds), ...said, ...forgotten].join(', ');
+  return [...(actions.length === 0 ? ['nothing'] : actions), ...said, ...forgotten].join(', ');
 }
 
 function originOf({ plan, records }: PlanResult): string {
@@ -156,11 +167,11 @@ function checkTable<C extends Circumstances>({ rules, cases, observe }: Table<C>
   });
 }
 
-const wholes = combinationsOf(wholeCircumstances).filter(isPossibleWhole);
+const parents = combinationsOf(parentCircumstances).filter(isPossibleParent);
 const roles = combinationsOf(roleCircumstances).filter(isPossibleRole);
 
-const ofWhole = (observe: (planning: PlanResult, world: World) => string) => (combination: WholeCase) => {
-  const world = wholeWorld(combination);
+const ofParent = (observe: (planning: PlanResult, world: World) => string) => (combination: ParentCase) => {
+  const world = fullWorld(combination);
   return observe(planOf(world), world);
 };
 
@@ -170,26 +181,26 @@ const ofRole = (observe: (planning: PlanResult, world: World) => string) => (com
 };
 
 it('the tables are about every combination that there can be', () => {
-  // Five documents, six claims, three birth marks, five ledgers, two contents; and what is not there, in four ledgers.
-  expect(wholes).toHaveLength(5 * 6 * 3 * 5 * 2 + 5 * 4);
+  // Five documents, six ownership tags, three creator marks, five ledgers, two contents; and what is not there, in four ledgers.
+  expect(parents).toHaveLength(5 * 6 * 3 * 5 * 2 + 5 * 4);
   // Five documents where a name may be declared, three where it may not; eight ledgers, four contents, two targets.
   expect(roles).toHaveLength((5 * 2 + 3) * 8 * 4 * 2);
 });
 
-describe('what becomes of a whole', () => {
-  checkTable({ rules: wholeDeeds, cases: wholes, observe: ofWhole(deedOf) });
+describe('what becomes of a parent', () => {
+  checkTable({ rules: parentActions, cases: parents, observe: ofParent(actionOf) });
 });
 
-describe('the origin that is recorded of a whole', () => {
-  checkTable({ rules: wholeOrigins, cases: wholes, observe: ofWhole(originOf) });
+describe('the origin that is recorded of a parent', () => {
+  checkTable({ rules: parentOrigins, cases: parents, observe: ofParent(originOf) });
 });
 
-describe('the guard that asks about a whole', () => {
-  checkTable({ rules: wholeGuards, cases: wholes, observe: ofWhole(guardsOf) });
+describe('the guard that asks about a parent', () => {
+  checkTable({ rules: parentGuards, cases: parents, observe: ofParent(guardsOf) });
 });
 
 describe('what becomes of a role', () => {
-  checkTable({ rules: roleDeeds, cases: roles, observe: ofRole(deedOf) });
+  checkTable({ rules: roleActions, cases: roles, observe: ofRole(actionOf) });
 });
 
 describe('the origin that is recorded of a role', () => {
@@ -200,36 +211,40 @@ describe('the guard that asks about a role', () => {
   checkTable({ rules: roleGuards, cases: roles, observe: ofRole(guardsOf) });
 });
 
-/** A stack whose former ledger is there, and has been taken over: the claims are all that is left to be taken. */
+/** A stack whose former ledger is there, and has been taken over: the ownership tags are all that is left to be taken. */
 const renamed: World = {
   stack: { renamedFrom: 'former' },
   former: { name: 'former', hasLedger: true, records: new Set() },
 };
 
-it('a stack that was renamed judges by its former name as by its own, and writes the new one', () => {
-  const wrong = wholes.flatMap((combination) => {
-    const former = wholeWorld(combination, 'former');
-    const own = wholeWorld(combination);
-    const expected = withFormerClaim(deedOf(planOf(own), own), combination);
-    const found = deedOf(planOf({ ...former, ...renamed }), former);
+it('a stack that was renamed checks by its former name as by its own, and writes the new one', () => {
+  const wrong = parents.flatMap((combination) => {
+    const former = fullWorld(combination, 'former');
+    const own = fullWorld(combination);
+    const expected = withFormerClaim(actionOf(planOf(own), own), combination);
+    const found = actionOf(planOf({ ...former, ...renamed }), former);
     return found === expected ? [] : [`${wordsOf(combination)} → ${found}, and not ${expected}`];
   });
   expect(wrong).toEqual([]);
 });
 
-/** A claim of the former name is taken over wherever it would be kept or changed. */
-function withFormerClaim(deed: string, { document, claim, birthMark, ledger }: WholeCase): string {
-  const former = deed.replace(/claim mine(?=[ :])/, 'claim former');
+/** An ownership tag of the former name is taken over wherever it would be kept or changed. */
+function withFormerClaim(
+  action: string,
+  { document, ownershipTag, creatorMark, ledger }: ParentCase,
+): string {
+  const former = action.replace(/claim mine(?=[ :])/, 'claim former');
   if (document !== 'declared' && document !== 'adopt') return former;
-  if (claim === 'ours') return former.replace(/^(nothing|update)/, 'adopt, claim former → mine');
-  // Without a claim the birth mark says whose it was, as long as no record of ours says more.
+  if (ownershipTag === 'ours') return former.replace(/^(nothing|update)/, 'adopt, claim former → mine');
+  // Without an ownership tag the creator mark says whose it was, as long as no record of ours says more.
   const isRecorded = ['created', 'adopted'].some((origin) => ledger.startsWith(origin));
-  const isFormer = claim.startsWith('ours:') || (claim === 'none' && birthMark === 'ours' && !isRecorded);
+  const isFormer =
+    ownershipTag.startsWith('ours:') || (ownershipTag === 'none' && creatorMark === 'ours' && !isRecorded);
   return isFormer ? former.replace(/^update/, 'adopt') : former;
 }
 
 describe('a stack that goes on under another name', () => {
-  const ofFormer = { claim: 'former', bornOf: 'former', spec: { colour: 'red' } };
+  const ofFormer = { ownershipTag: 'former', creatorStack: 'former', spec: { colour: 'red' } };
   const withRecords = (...addresses: readonly Address[]): World => ({
     stack: { renamedFrom: 'former' },
     former: { name: 'former', hasLedger: true, records: new Set(addresses.map(formatAddress)) },
@@ -240,9 +255,9 @@ describe('a stack that goes on under another name', () => {
       concerns.map(({ address, messages }) => [id, effect, formatAddress(address), ...messages].join(' ')),
     );
 
-  it('takes over what bears the former claim, and asks first', () => {
+  it('takes over what has the former ownership tag, and asks first', () => {
     const world = { ...withRecords(), desired: [desired(app)], live: [live(app, ofFormer)] };
-    expect(guards(world)).toEqual(['takeover blocks Whole/acme/app']);
+    expect(guards(world)).toEqual(['takeover blocks Parent/acme/app']);
   });
 
   it('takes over a role that its former ledger knows, although nothing is sent for it', () => {
@@ -262,7 +277,7 @@ describe('a stack that goes on under another name', () => {
   });
 
   it('counts what it takes over among what it owns', () => {
-    const old = live(at('Whole', 'old'), ofFormer);
+    const old = live(at('Parent', 'old'), ofFormer);
     const world = { ...withRecords(), desired: [desired(app)], live: [live(app, ofFormer), old] };
     expect(guards(world).filter((text) => text.startsWith('zero'))).toEqual([]);
   });
@@ -274,18 +289,18 @@ describe('a stack that goes on under another name', () => {
       records: { 'Role/acme/job': { origin: 'created', fields: {}, content } as const },
     };
     expect(guards(world).filter((text) => !text.startsWith('zero'))).toEqual([
-      'no-record blocks Whole/acme/app',
+      'no-record blocks Parent/acme/app',
+      'takeover blocks Parent/acme/app and deleted',
       'takeover blocks Role/acme/job and deleted',
-      'takeover blocks Whole/acme/app and deleted',
     ]);
   });
 
   it('deletes nothing of the former name while it cannot see its ledger, and says so', () => {
     const { plan } = planOf({ stack: { renamedFrom: 'former' }, live: [live(app, ofFormer)] });
     expect(plan.changes).toEqual([]);
-    expect(plan.mentions[0]?.message).toContain('whose ledger is not here: it is kept');
+    expect(plan.notices[0]?.message).toContain('whose ledger was not found: it is kept');
     expect(plan.coverage.ledgerNotes).toEqual([
-      'that of stack "former" is not where this stack keeps its own: of what bears its claim nothing is deleted',
+      'the ledger of stack "former" was not found where this stack keeps its own: resources with its ownership tag are not deleted',
     ]);
   });
 });

@@ -17,7 +17,7 @@ import type { DesiredResource, LiveResource } from '../../src/model/resource.ts'
 import type { Stack } from '../../src/model/stack.ts';
 import { buildPlan } from '../../src/plan/build-plan.ts';
 import { role, workspace } from '../support/cli/documents.ts';
-import { type StackDraft, stackDraft } from '../support/loop/arbitrary-stack.ts';
+import { type StackDraft, stackDraft } from '../support/simulation/random-stacks.ts';
 import { type Files, makeFolder, removeFolder } from '../support/rig/temporary-folder.ts';
 
 /** Reads them in a folder of their own, which is gone afterwards. */
@@ -61,12 +61,12 @@ function planResources(
 
 /** What was declared once, as a service answers it to the stack that owns it. */
 function asLive({ address, spec }: DesiredResource, stack: string): LiveResource {
-  const claim = { stack, protect: false, release: false, inherited: false };
+  const ownershipTag = { stack, protect: false, release: false, inherited: false };
   return {
     address,
     id: `id-${address.name}`,
     spec: { name: address.name, ...spec },
-    witness: { claim },
+    evidence: { ownershipTag },
     facts: {},
   };
 }
@@ -193,7 +193,7 @@ describe('The digest of a plan stays the same', () => {
     expect(digests[0]).toBe(digests[1]);
   });
 
-  it('whether a value stands in the manifest, in its short form, or in the defaults of the stack', async () => {
+  it('whether a value is in the manifest, in its short form, or in the defaults of the stack', async () => {
     const spelt = await digestOf([
       workspace('app', { autoApply: true }),
       { ...workspace('app', { tags: { env: 'prod' } }), kind: 'TagBindings' },

@@ -59,7 +59,7 @@ describe('an exported spec', () => {
     );
   });
 
-  it('leaves out what no write could change and what no read tells', () => {
+  it('leaves out what no write could change and what no read reports', () => {
     expect(write({ born: 'by hand', secret: 'x', old: false })).toEqual({});
     expect(write({})).toEqual({});
   });
@@ -116,7 +116,7 @@ describe('an exported spec', () => {
     );
     const defaults = fc.oneof(
       fc.constant<JsonObject>({}),
-      spec.chain((whole) => fc.subarray(Object.keys(whole)).map((names) => pick(whole, names))),
+      spec.chain((parent) => fc.subarray(Object.keys(parent)).map((names) => pick(parent, names))),
     );
     fc.assert(
       fc.property(spec, defaults, (live, below) => {

@@ -36,7 +36,7 @@ export function recordedContext(input: PlanContextInput): PlanContext {
 
 const ledgerPlace = { file: 'the ledger', line: 1, column: 1, length: 0, text: '' };
 
-/** What a document tells trueup itself, such as which tags it leaves to others: no ledger keeps it. */
+/** The instructions of a document to trueup itself, such as which tags to leave alone: the ledger does not have them. */
 function instructions({ fields }: Kind, spec: JsonObject = {}): JsonObject {
   return Object.fromEntries(Object.entries(spec).filter(([name]) => fields[name]?.local === true));
 }
@@ -61,7 +61,7 @@ function asDeclared(
   };
 }
 
-/** The claim of this stack, with the flags of a record or of a document. */
+/** The ownership tag of this stack, with the flags of a record or of a document. */
 export function ownershipTagText(
   stack: string,
   { protect = false, onRemove }: Pick<Metadata, 'protect' | 'onRemove'>,
@@ -69,31 +69,28 @@ export function ownershipTagText(
   return formatOwnershipTag({ stack, protect, release: onRemove === 'release' });
 }
 
-// Decides whether one recorded resource is live as it was last applied. What could not be read is never called gone, and a
-// part goes with its whole.
-
 export type RecordedVerdict =
   | { readonly is: 'same' }
   | { readonly is: 'drifted'; readonly drifted: DriftedResource }
-  /** it could not be told */
-  | { readonly is: 'untold'; readonly why: string }
-  /** a part of a whole that is gone, or that another one has taken the name of: the whole tells it */
-  | { readonly is: 'told-by-whole' };
+  /** it could not be determined */
+  | { readonly is: 'unknown'; readonly why: string }
+  /** a child whose parent is gone or replaced by another one, which is reported for the parent */
+  | { readonly is: 'reported-with-parent' };
 
-/** @param context with the ledger in the place of the manifests */
+/** @param context with the ledger in place of the manifests */
 export function compareRecorded(context: PlanContext, recorded: DesiredResource): RecordedVerdict {
   const { address } = recorded;
   const unseen = context.unseen(address);
-  if (unseen !== undefined) return { is: 'untold', why: unseen };
+  if (unseen !== undefined) return { is: 'unknown', why: unseen };
   const { ownership } = context.kind(address.kind);
-  if (ownership.by === 'part' && !isParentThere(context, ownership.of(address)))
-    return { is: 'told-by-whole' };
+  if (ownership.by === 'child' && !isParentThere(context, ownership.of(address)))
+    return { is: 'reported-with-parent' };
   const live = context.live.get(formatAddress(address));
   const id = recordedId(context, address);
   if (live !== undefined && (id === undefined || live.id === undefined || live.id === id))
     return compareWithLive(context, recorded, live);
   const blindSpot = context.blindSpot(address);
-  if (blindSpot !== undefined) return { is: 'untold', why: blindSpot };
+  if (blindSpot !== undefined) return { is: 'unknown', why: blindSpot };
   return { is: 'drifted', drifted: lost(context, address, live) };
 }
 
@@ -102,10 +99,10 @@ function recordedId({ ledger }: PlanContext, address: Address): string | undefin
   return ledger.records.get(formatAddress(address))?.id;
 }
 
-/** A whole without a record, as that of a part of another stack's workspace, counts by being live. */
-function isParentThere(context: PlanContext, whole: Address): boolean {
-  const live = context.live.get(formatAddress(whole));
-  const id = recordedId(context, whole);
+/** A parent without a record, such as another stack's workspace, only has to be live. */
+function isParentThere(context: PlanContext, parent: Address): boolean {
+  const live = context.live.get(formatAddress(parent));
+  const id = recordedId(context, parent);
   return live !== undefined && (id === undefined || live.id === id);
 }
 
@@ -122,9 +119,7 @@ function lost(context: PlanContext, address: Address, other: LiveResource | unde
     is: 'recreated',
     ...(other.id === undefined ? {} : { newId: other.id }),
     notes:
-      elsewhere === undefined
-        ? []
-        : [`the one that was applied is called ${quoted(elsewhere.address.name)} now`],
+      elsewhere === undefined ? [] : [`the applied resource is now called ${quoted(elsewhere.address.name)}`],
   };
 }
 
@@ -138,7 +133,7 @@ function compareWithLive(
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
   const { fields: differences, problems } = compareResource(context, { address, resource, desired, live });
   const unread = problems.find((problem) => problem.class === 'incomplete');
-  if (unread !== undefined) return { is: 'untold', why: unread.message };
+  if (unread !== undefined) return { is: 'unknown', why: unread.message };
   const fields = [
     ...renamed(address, live),
     ...ownershipTagMoved(context, resource, live),
@@ -148,7 +143,7 @@ function compareWithLive(
   const notes = differences.flatMap(({ path, unknown }) =>
     unknown === undefined ? [] : [`${path.join('.')}: ${unknown}`],
   );
-  // What cannot be compared with live any more was comparable when it was applied.
+  // A problem that prevents the comparison is drift: there was none when the resource was applied.
   const clashes = fields.length + notes.length === 0 && hasErrors(problems) ? problems : [];
   const all = [...notes, ...clashes.map(({ message }) => message)];
   if (fields.length + all.length === 0) return { is: 'same' };
@@ -156,7 +151,7 @@ function compareWithLive(
   return { is: 'drifted', drifted: { address, is: 'changed', ...id, fields, notes: all } };
 }
 
-/** The way from the ledger to live; a plan goes the way back. */
+/** The change from the ledger to live; a plan has the opposite direction. */
 function sinceRecorded({ path, before, after, shape }: FieldChange): FieldChange {
   return {
     path,
@@ -173,7 +168,7 @@ function renamed({ name }: Address, { spec }: LiveResource): FieldChange[] {
     : [{ path: ['name'], before: name, after: found, shape: 'scalar' }];
 }
 
-/** What an apply let it inherit from a parent: a plan showed it, and does nothing about it once it moves. */
+/** Changed values that an apply let it inherit from a parent: no plan changes them back. */
 function inheritedMoved(context: PlanContext, address: Address, live: LiveResource): FieldChange[] {
   const { inherited = {} } = context.record(address) ?? {};
   return Object.entries(inherited).flatMap(([name, before]) => {
@@ -184,17 +179,23 @@ function inheritedMoved(context: PlanContext, address: Address, live: LiveResour
   });
 }
 
-/** Our mark is a value that we applied, too. A claim under the former name of the stack is still ours (rule 44). */
+/** The ownership tag is an applied value, too. A tag with the former name of the stack is still ours. */
 function ownershipTagMoved(
   context: PlanContext,
   { address, metadata }: DesiredResource,
-  { witness }: LiveResource,
+  { evidence }: LiveResource,
 ): FieldChange[] {
-  const isClaimed = context.kind(address.kind).ownership.by === 'claim' && !context.isLedgerOwned(address);
-  if (!isClaimed) return [];
-  const claim = ownOwnershipTag(witness);
-  const stack = claim !== undefined && context.isOurs(claim.stack) ? claim.stack : context.stack.name;
-  const [before, after] = [ownershipTagText(stack, metadata), claim && formatOwnershipTag(claim)];
+  const isOwnedByTag = context.kind(address.kind).ownership.by === 'claim' && !context.isLedgerOwned(address);
+  if (!isOwnedByTag) return [];
+  const ownershipTag = ownOwnershipTag(evidence);
+  const stack =
+    ownershipTag !== undefined && context.isOurs(ownershipTag.stack)
+      ? ownershipTag.stack
+      : context.stack.name;
+  const [before, after] = [
+    ownershipTagText(stack, metadata),
+    ownershipTag && formatOwnershipTag(ownershipTag),
+  ];
   return before === after
     ? []
     : [{ path: ['claim'], before, ...(after === undefined ? {} : { after }), shape: 'scalar' }];

@@ -1,5 +1,5 @@
 /**
- * Finds drift from the reading of a plan (rule 49): live against the ledger, manifests against the ledger, and changed fields
+ * Finds drift from the reading of a plan: live against the ledger, manifests against the ledger, and changed fields
  * that no manifest sets. After an incomplete read it never reports that there is none.
  */
 import { canonicalDefault, canonicalSpec } from '../../compare/comparisons.ts';
@@ -32,7 +32,7 @@ import {
 } from './compare-recorded.ts';
 
 interface DriftInput extends PlanContextInput {
-  /** also find changes of fields that no manifest mentions */
+  /** also find changes of fields that no manifest declares */
   readonly unmanaged?: boolean | undefined;
 }
 
@@ -44,10 +44,10 @@ export function findDrift(
   const declared = makePlanContext(input);
   const recorded = recordedContext(input);
   const selected = selectedRecords(declared);
-  const looked = [...recorded.desired.values()].filter(
+  const checked = [...recorded.desired.values()].filter(
     ({ address }) => selected === undefined || selected.has(formatAddress(address)),
   );
-  const verdicts = looked.map((resource) => [resource, compareRecorded(recorded, resource)] as const);
+  const verdicts = checked.map((resource) => [resource, compareRecorded(recorded, resource)] as const);
   const renamed = renamedIn(declared);
   const drifted = verdicts.flatMap(([{ address }, verdict]) => {
     if (verdict.is !== 'drifted') return [];
@@ -55,7 +55,7 @@ export function findDrift(
     return [{ ...verdict.drifted, ...(declaredAs === undefined ? {} : { declaredAs }) }];
   });
   const pending = findPending(declared);
-  const untold = verdicts.flatMap(([resource, verdict]) => unreportedIn(resource, verdict));
+  const undetermined = verdicts.flatMap(([resource, verdict]) => unreportedIn(resource, verdict));
   const unrecorded = findUnrecorded(declared);
   const problems = [
     ...(input.repositoryProblem ? [input.repositoryProblem] : []),
@@ -66,13 +66,13 @@ export function findDrift(
     targets,
     ...(selection === undefined ? {} : { selection }),
     ...markBoth(declared, drifted, pending),
-    ...(input.unmanaged ? { unmanaged: findUnmanaged(recorded, looked, drifted) } : {}),
-    unrecorded: unrecorded.map(({ mention }) => mention),
+    ...(input.unmanaged ? { unmanaged: findUnmanaged(recorded, checked, drifted) } : {}),
+    unrecorded: unrecorded.map(({ notice }) => notice),
     unchanged: verdicts.filter(([, { is }]) => is === 'same').length,
-    untold,
+    undetermined,
     complete:
       coverage.complete &&
-      untold.length === 0 &&
+      undetermined.length === 0 &&
       !unrecorded.some(({ isOurs }) => isOurs) &&
       !hasErrors(problems),
     problems,
@@ -80,46 +80,46 @@ export function findDrift(
   };
 }
 
-/** The records that a selection is about; undefined for the whole stack (rule 41). */
+/** The records that a selection is about; undefined for the whole stack. */
 function selectedRecords(declared: PlanContext): ReadonlySet<AddressText> | undefined {
   if (!declared.isSelection) return undefined;
-  const all = [...declared.desired.values(), ...declared.tombstones.values()];
+  const all = [...declared.desired.values(), ...declared.removalRequests.values()];
   return new Set(all.flatMap((resource) => recordOf(declared, resource)?.text ?? []));
 }
 
 function unreportedIn({ address }: DesiredResource, verdict: RecordedVerdict): Notice[] {
-  return verdict.is === 'untold' ? [{ address, message: verdict.why }] : [];
+  return verdict.is === 'unknown' ? [{ address, message: verdict.why }] : [];
 }
 
 interface Unrecorded {
-  readonly mention: Notice;
-  /** it is live and was ours, so that its record was lost */
+  readonly notice: Notice;
+  /** it is live and was ours, so its record was lost */
   readonly isOurs: boolean;
 }
 
-/** Live resources that are declared, or bear our claim, and that the ledger does not know. */
+/** Live resources that are declared, or have our ownership tag, and have no record. */
 function findUnrecorded(context: PlanContext): Unrecorded[] {
   const { ledger, live, desired, isSelection } = context;
-  return [...live].flatMap(([text, { address, witness }]) => {
+  return [...live].flatMap(([text, { address, evidence }]) => {
     if (context.record(address) !== undefined) return [];
-    const isClaimed = context.bearsOurClaim(witness) && context.kind(address.kind).ownership.by === 'claim';
-    if (!desired.has(text) && (isSelection || !isClaimed)) return [];
-    if (isPartOfUnrecorded(context, address)) return [];
+    const isOwnedByTag = context.hasOurTag(evidence) && context.kind(address.kind).ownership.by === 'claim';
+    if (!desired.has(text) && (isSelection || !isOwnedByTag)) return [];
+    if (isChildOfUnrecorded(context, address)) return [];
     const why = ledger.known ? 'the ledger has no record of it' : 'there is no ledger';
-    const message = `${why}: what was applied last is not known, so its drift cannot be told`;
-    return [{ mention: { address, message }, isOurs: isClaimed || !ledger.known }];
+    const message = `${why}: what was last applied is unknown, so its drift cannot be determined`;
+    return [{ notice: { address, message }, isOurs: isOwnedByTag || !ledger.known }];
   });
 }
 
-/** The whole tells it. */
-function isPartOfUnrecorded(context: PlanContext, address: Address): boolean {
+/** Whether its parent is reported as unrecorded. */
+function isChildOfUnrecorded(context: PlanContext, address: Address): boolean {
   const { ownership } = context.kind(address.kind);
-  if (ownership.by !== 'part') return false;
-  const whole = ownership.of(address);
-  return context.live.has(formatAddress(whole)) && context.record(whole) === undefined;
+  if (ownership.by !== 'child') return false;
+  const parent = ownership.of(address);
+  return context.live.has(formatAddress(parent)) && context.record(parent) === undefined;
 }
 
-/** Marks the fields that moved on both sides, whether to the same value or not. */
+/** Marks the fields that changed on both sides, whether to the same value or not. */
 function markBoth(
   context: PlanContext,
   drifted: readonly DriftedResource[],
@@ -137,13 +137,13 @@ function markBoth(
   };
 }
 
-/** The address in the ledger of a declared resource; its own where there is no record. */
+/** The address in the ledger of a declared resource; its own if there is no record. */
 function recordTextOf(context: PlanContext, address: Address): AddressText {
   const resource = context.desired.get(formatAddress(address));
   return (resource && recordOf(context, resource)?.text) ?? formatAddress(address);
 }
 
-/** By address in the ledger, where manifests declare the resources that have another name there. */
+/** By address in the ledger, the declared address of each resource that has another name there. */
 function renamedIn(context: PlanContext): ReadonlyMap<AddressText, Address> {
   return new Map(
     [...context.desired.values()].flatMap(({ address }) => {
@@ -166,13 +166,13 @@ function overlaps(one: readonly string[], other: readonly string[]): boolean {
   return one.slice(0, length).every((segment, at) => segment === other[at]);
 }
 
-// Finds what the files ask for since the last apply: manifests against the ledger. No live value has a part in it.
+// Finds what changed in the files since the last apply: manifests against the ledger, without live values.
 
 /** @param context of the manifests */
 function findPending(context: PlanContext): PendingResource[] {
   return [
     ...[...context.desired.values()].flatMap((resource) => pendingDeclared(context, resource)),
-    ...[...context.tombstones.values()].flatMap((resource) => pendingRemoval(context, resource)),
+    ...[...context.removalRequests.values()].flatMap((resource) => pendingRemoval(context, resource)),
     ...(context.isSelection ? [] : dropped(context)),
   ];
 }
@@ -212,19 +212,19 @@ function pendingOwnershipTag(
   { address, metadata }: DesiredResource,
   record: LedgerRecord,
 ): FieldChange[] {
-  const isClaimed = context.kind(address.kind).ownership.by === 'claim' && !context.isLedgerOwned(address);
-  if (!isClaimed) return [];
+  const isOwnedByTag = context.kind(address.kind).ownership.by === 'claim' && !context.isLedgerOwned(address);
+  if (!isOwnedByTag) return [];
   const { name } = context.stack;
   const [before, after] = [ownershipTagText(name, record), ownershipTagText(name, metadata)];
   return before === after ? [] : [{ path: ['claim'], before, after, shape: 'scalar' }];
 }
 
 function pendingFields(kind: Kind, { spec }: DesiredResource, { fields }: LedgerRecord): FieldChange[] {
-  const whole = (side: Spec) => ({ ...defaultsOf(kind), ...canonicalSpec(kind.fields, side) });
-  return changesBetween(kind.fields, whole(fields), whole(spec));
+  const complete = (side: Spec) => ({ ...defaultsOf(kind), ...canonicalSpec(kind.fields, side) });
+  return changesBetween(kind.fields, complete(fields), complete(spec));
 }
 
-/** What an absent field means in a kind that is owned whole (rule 16). */
+/** The values of absent fields, in a kind whose absent fields are reset to their defaults. */
 function defaultsOf({ absent, fields }: Kind): Readonly<Record<string, Json>> {
   if (absent !== 'default') return {};
   const named = Object.entries(fields).filter(([, field]) => !field.local && !field.writeOnly);
@@ -236,10 +236,10 @@ function pendingRemoval(context: PlanContext, resource: DesiredResource): Pendin
   return recordOf(context, resource) === undefined ? [] : [{ address, is: 'removed', fields: [], place }];
 }
 
-/** Parts of a whole that is dropped, too, go with it. */
+/** Records that are no longer declared, without children of parents that are dropped, too. */
 function dropped(context: PlanContext): PendingResource[] {
   const declared = new Set(
-    [...context.desired.values(), ...context.tombstones.values()].flatMap(
+    [...context.desired.values(), ...context.removalRequests.values()].flatMap(
       (resource) => recordOf(context, resource)?.text ?? [],
     ),
   );
@@ -248,26 +248,26 @@ function dropped(context: PlanContext): PendingResource[] {
     const address = parseAddress(text);
     if (!context.isInView(address)) return [];
     const { ownership } = context.kind(address.kind);
-    const isWithWhole = ownership.by === 'part' && gone.includes(formatAddress(ownership.of(address)));
-    return isWithWhole ? [] : [{ address, is: 'dropped' as const, fields: [] }];
+    const isWithParent = ownership.by === 'child' && gone.includes(formatAddress(ownership.of(address)));
+    return isWithParent ? [] : [{ address, is: 'dropped' as const, fields: [] }];
   });
 }
 
-// Finds fields of our resources that no manifest mentions and that somebody changed since the last apply: live against what the
-// ledger has seen (rule 49). A plan does nothing about them.
+// Finds fields of our resources that no manifest declares and that somebody changed since the last apply: live against the values
+// that the ledger has. A plan does not change them.
 
 /**
- * @param context with the ledger in the place of the manifests
- * @param looked the records to look at
+ * @param context with the ledger in place of the manifests
+ * @param checked the records to check
  * @param drifted what counts as drift already, such as an undeclared field that conflicts with a declared one
  */
 function findUnmanaged(
   context: PlanContext,
-  looked: readonly DesiredResource[],
+  checked: readonly DesiredResource[],
   drifted: readonly DriftedResource[],
 ): Unmanaged {
   const known = new Map(drifted.map(({ address, fields }) => [formatAddress(address), fields] as const));
-  const found = looked.flatMap(({ address }): (UnmanagedResource | 'unseen')[] => {
+  const found = checked.flatMap(({ address }): (UnmanagedResource | 'unseen')[] => {
     const kind = context.kind(address.kind);
     const record = context.record(address);
     const live = context.live.get(formatAddress(address));
@@ -287,12 +287,12 @@ function findUnmanaged(
   };
 }
 
-/** Kinds that are owned whole have no field that nobody declares. */
+/** Kinds whose absent fields are reset have no undeclared fields. */
 function hasUndeclared({ absent, ownership }: Kind): boolean {
-  return absent === 'unmanaged' && ownership.by !== 'part';
+  return absent === 'unmanaged' && ownership.by !== 'child';
 }
 
-/** Undefined where the ledger has seen nothing: a record of an older version, or made without a look. */
+/** Undefined if the record has no undeclared values: it is of an older version, or was made without a read. */
 function changedFields(kind: Kind, record: LedgerRecord, live: LiveResource): FieldChange[] | undefined {
   const declared = canonicalSpec(kind.fields, record.fields);
   const before = seenIn(kind, record, declared);
@@ -305,14 +305,14 @@ function changedFields(kind: Kind, record: LedgerRecord, live: LiveResource): Fi
   return changesBetween(kind.fields, { ...defaults, ...before }, { ...defaults, ...now });
 }
 
-/** What the ledger has seen: without it, a record of the whole content holds it already. */
+/** The undeclared values in the record, or those in its content. */
 function seenIn({ fields }: Kind, { content, seen }: LedgerRecord, declared: Spec): Spec | undefined {
   return seen !== undefined || content === undefined
     ? seen
     : undeclaredIn(fields, canonicalSpec(fields, content), declared);
 }
 
-/** Of the fields that one side lacks because they have their default there. */
+/** Defaults of the fields that at least one side has: a side without such a field has the default. */
 function defaultsBesides({ fields }: Kind, sides: readonly Spec[]): Readonly<Record<string, Json>> {
   const named = Object.entries(fields).filter(
     ([name, field]) => field.default !== undefined && sides.some((side) => side[name] !== undefined),

@@ -1,6 +1,6 @@
 /**
  * Joins drift with the audit trail and the history of the stack: who modified each drifted resource since this stack last
- * applied it, without the stack's own writes (rule 50).
+ * applied it, without the stack's own writes.
  */
 import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
 import type { LastModified, Modification, TrailEvent } from '../../model/audit-trail.ts';
@@ -8,29 +8,29 @@ import type { Drift, DriftedResource } from '../../model/drift.ts';
 import { type HistoryChange, type HistoryEntry, LedgerError } from '../../model/ledger.ts';
 import type { Coverage, Plan } from '../../model/plan.ts';
 
-/** The clock of a run and that of the service may differ by so many milliseconds where nobody told by how much. */
+/** The clocks of a run and of the service may differ by this many milliseconds, if the difference is not known. */
 export const clockSkew = 60_000;
 
-/** What remains of that where the answers of the service told it: they tell whole seconds, and took their time. */
+/** The same, if responses of the service showed the difference: they have whole seconds, and take time to arrive. */
 const reportedSkew = 5_000;
 
-/** How long an apply that was killed may have written: the default limit of a run. */
+/** How long a killed apply may have written: the default time limit of a run. */
 const longestRun = 3_600_000;
 
 export interface RunsOfStack {
   /** the ids of all requests to the target: the trail of another organization has none of them */
   readonly requests: ReadonlySet<string>;
-  /** those that left the resource as it was declared */
+  /** the ids of requests that left the resource as declared */
   requestsOn(address: AddressText): ReadonlySet<string>;
-  /** the runs that may have written to the resource, to its whole or to a part of it: a trail knows them by one id */
+  /** the runs that may have written to the resource, its parent or its children: they have one id in the trail */
   runsOn(address: AddressText): readonly RunOnResource[];
   /**
-   * When the stack last applied the resource, or proved that it was as applied: no earlier than this, in milliseconds since 1970 by the
-   * clock of the service; undefined when the history does not tell.
+   * The earliest time at which the stack may have last applied the resource, or verified it as applied, in milliseconds since 1970 by the
+   * clock of the service; undefined if the history does not have it.
    * @param clockAhead of the service, now
    */
   appliedSince(address: AddressText, clockAhead: number | undefined): number | undefined;
-  /** from when on all runs are known, by the same clock; infinity when the last one is not */
+  /** the time since which all runs are known, by the same clock; infinity when the last one is not */
   knownSince(clockAhead: number | undefined): number;
 }
 
@@ -40,7 +40,7 @@ interface RunOnResource {
   readonly named: boolean;
 }
 
-/** @param history newest first, with an error in the place of an entry that cannot be read: what it did is not known */
+/** @param history newest first, with an error in place of an entry that cannot be read */
 export function runsOfStack(target: string, history: readonly (HistoryEntry | LedgerError)[]): RunsOfStack {
   const entries = history.flatMap((entry, at) =>
     entry instanceof LedgerError ? [] : [{ entry: endedBy(entry, history[at - 1]), at }],
@@ -88,25 +88,25 @@ function requestsOf(all: readonly { readonly change: HistoryChange }[]): Readonl
 }
 
 /**
- * When a run was, by the clock of the service. Where it did not keep how far that was from its own, it may have been on this machine, or on
- * one whose clock was right.
+ * The time of a run by the clock of the service. If it did not record the difference of the clocks, it may have run on this machine, or on
+ * one with a correct clock.
  */
 function timeOfRun(
   { began, ended, clocks = {} }: HistoryEntry,
   target: string,
   clockAhead = 0,
 ): { readonly from: number; readonly to: number } {
-  const told = clocks[target];
-  const ahead = told === undefined ? [0, clockAhead] : [told];
-  const skew = told === undefined ? clockSkew : reportedSkew;
+  const reported = clocks[target];
+  const ahead = reported === undefined ? [0, clockAhead] : [reported];
+  const skew = reported === undefined ? clockSkew : reportedSkew;
   const begin = Date.parse(began);
   const end = ended === undefined ? begin + longestRun : Date.parse(ended);
   return { from: begin + Math.min(...ahead) - skew, to: end + Math.max(...ahead) + skew };
 }
 
 /**
- * Whether the change left its resource as declared. One that was killed, or stopped between two calls, may have written, but what was
- * drifted before may be so still: who touched it earlier is asked about, too.
+ * Whether the change left its resource as declared. One that was killed, or stopped between two calls, may have written, but earlier
+ * drift may remain: so modifications before it are reported too.
  */
 function isCompleted({ outcome, foundTrue }: HistoryChange): boolean {
   return outcome === 'applied' || outcome === 'unchanged' || foundTrue === true;
@@ -117,25 +117,25 @@ function isNamed({ outcome, requests, unnamed }: HistoryChange): boolean {
 }
 
 // Joins drift with the audit trail: for each drifted resource the events on it since this stack last applied it, without its own
-// writes (rule 50). Joined by the id of the resource, of a part by that of its whole; for what is gone by the recorded one.
+// writes. Joined by the id of the resource (of a child: its parent), or the recorded id if the resource is gone.
 
-/** What is known of a resource that somebody touched. */
+/** A resource that somebody modified. */
 export type ModifiedResource = Pick<DriftedResource, 'address' | 'id' | 'newId'>;
 
 /** What was read of the trail of one target. */
 export interface TrailReading {
   readonly events: readonly TrailEvent[];
-  /** milliseconds since 1970: nothing earlier was asked for, or nothing earlier is kept */
+  /** milliseconds since 1970: nothing earlier was requested, or nothing earlier is kept */
   readonly from: number;
-  /** why nothing earlier was seen, as a clause */
+  /** why nothing earlier was read, as a clause */
   readonly why: string;
-  /** why not all events since `from` were seen; absent when they were */
+  /** why not all events since `from` were read; absent when they were */
   readonly cut?: string;
-  /** milliseconds by which the clock of the service is ahead of ours now; absent where it did not tell */
+  /** milliseconds by which the clock of the service is ahead of the local one; absent when not known */
   readonly clockAhead?: number | undefined;
 }
 
-/** @returns tells of each drifted resource of the trail's target who touched it: a trail is long, so it is sorted once */
+/** @returns a lookup for each drifted resource of the trail's target: a trail is long, so it is indexed once */
 export function lastModifiedBy(
   trail: TrailReading,
   runs: RunsOfStack,
@@ -144,8 +144,8 @@ export function lastModifiedBy(
   const byResource = Map.groupBy(trail.events, ({ resource }) => resource.id);
   const isOwn = ({ requestId }: TrailEvent) => requestId !== undefined && runs.requests.has(requestId);
   const own = trail.events.filter(isOwn);
-  // The trail of a service may tell no requests at all, though their answers did.
-  const tellsRequests = trail.events.some(({ requestId }) => requestId !== undefined);
+  // The trail of a service may have no request ids at all, though its responses had them.
+  const hasRequestIds = trail.events.some(({ requestId }) => requestId !== undefined);
   const ourActors = new Set(own.map(({ actor }) => actor.id));
   const knownSince = runs.knownSince(clockAhead);
   return (drifted) => {
@@ -155,13 +155,13 @@ export function lastModifiedBy(
     const since = Math.max(ourLastWrite(onIt, text, runs), applied ?? Number.NEGATIVE_INFINITY);
     const unnamed = runs
       .runsOn(text)
-      .filter(({ named }) => !named || !tellsRequests)
+      .filter(({ named }) => !named || !hasRequestIds)
       .map(({ entry }) => timeIn(entry, text, clockAhead));
-    // A run that the history does not tell may have written, too.
+    // A run that is missing in the history may have written, too.
     const mayBeOurs = ({ actor, at }: TrailEvent) =>
       (ourActors.size === 0 || ourActors.has(actor.id)) &&
       (at < knownSince || unnamed.some(({ from, to }) => at >= from && at <= to));
-    const touches = onIt
+    const modifications = onIt
       .filter((event) => event.at >= since && !isOwn(event))
       .sort((one, other) => other.at - one.at)
       .map((event) => modificationOf(event, mayBeOurs(event)));
@@ -170,7 +170,7 @@ export function lastModifiedBy(
       (since < trail.from ? whyUnknown(trail, applied) : undefined) ??
       (onIt.length > 0 || own.length > 0 ? undefined : unverified);
     return {
-      touches,
+      modifications,
       ...(unknown === undefined ? {} : { unknown }),
       ...(clockAhead ? { clockAhead } : {}),
     };
@@ -182,7 +182,7 @@ function idsOf({ id, newId }: ModifiedResource): readonly string[] {
   return [...new Set([id, newId])].filter((one) => one !== undefined);
 }
 
-/** A part shares the id of its whole, so that only what wrote this very resource shows that it was as applied. */
+/** A child shares the id of its parent, so only writes to this very resource show that it was as applied. */
 function ourLastWrite(onIt: readonly TrailEvent[], address: AddressText, runs: RunsOfStack): number {
   const ours = runs.requestsOn(address);
   return onIt
@@ -194,14 +194,14 @@ function timeIn(run: HistoryEntry, address: AddressText, clockAhead: number | un
   return timeOfRun(run, parseAddress(address).target, clockAhead);
 }
 
-/** Neither a request of ours nor the resource is in what was read, so that it says nothing that nobody touched it. */
+/** The trail has neither our requests nor the resource, so the lack of events shows nothing. */
 const unverified =
-  'the audit trail has nothing since the last apply that is known to be ours: its token may be of another organization, or the clock of this machine ahead of the service';
+  'the audit trail has no event of this stack since the last apply: its token may be of another organization, or the clock of this machine ahead of the service';
 
 function whyUnknown({ why }: TrailReading, applied: number | undefined): string {
   return applied === undefined
-    ? `the history of this stack does not tell when it was applied last, and ${why}`
-    : `it was applied last before that: ${why}`;
+    ? `the history of this stack does not show when it was last applied, and ${why}`
+    : `it was last applied before that: ${why}`;
 }
 
 function modificationOf(
@@ -219,17 +219,17 @@ function modificationOf(
   };
 }
 
-// Puts into a report who touched what drifted. Neither digest nor calls change with it (rules 27, 50).
+// Adds to a report who modified the drifted resources. Digest and calls do not change.
 
-/** What the audit trails told. */
+/** What was found in the audit trails. */
 export interface Modifications {
   /** by address in the ledger */
-  readonly touched: ReadonlyMap<AddressText, LastModified>;
-  /** by target: how the trail was asked, or why it was not */
+  readonly byAddress: ReadonlyMap<AddressText, LastModified>;
+  /** by target: how the trail was read, or why it was not */
   readonly trails: ReadonlyMap<string, string>;
 }
 
-export function driftWithAuthors(drift: Drift, touches: Modifications): Drift {
+export function driftWithAuthors(drift: Drift, found: Modifications): Drift {
   const { unmanaged } = drift;
   return {
     ...drift,
@@ -239,27 +239,23 @@ export function driftWithAuthors(drift: Drift, touches: Modifications): Drift {
           unmanaged: {
             ...unmanaged,
             resources: unmanaged.resources.map((one) =>
-              withLastModified(one, touches.touched.get(formatAddress(one.address))),
+              withLastModified(one, found.byAddress.get(formatAddress(one.address))),
             ),
           },
         }),
     drifted: drift.drifted.map((one) =>
-      withLastModified(one, touches.touched.get(formatAddress(one.address))),
+      withLastModified(one, found.byAddress.get(formatAddress(one.address))),
     ),
-    coverage: withTrails(drift.coverage, touches),
+    coverage: withTrails(drift.coverage, found),
   };
 }
 
 /** @param drifted from the same reading as the plan */
-export function planWithAuthors(
-  plan: Plan,
-  drifted: readonly DriftedResource[],
-  touches: Modifications,
-): Plan {
+export function planWithAuthors(plan: Plan, drifted: readonly DriftedResource[], found: Modifications): Plan {
   const byAddress = new Map(
     drifted.map(({ address, declaredAs }) => [
       formatAddress(declaredAs ?? address),
-      touches.touched.get(formatAddress(address)),
+      found.byAddress.get(formatAddress(address)),
     ]),
   );
   return {
@@ -267,12 +263,12 @@ export function planWithAuthors(
     changes: plan.changes.map((change) =>
       withLastModified(change, byAddress.get(formatAddress(change.address))),
     ),
-    coverage: withTrails(plan.coverage, touches),
+    coverage: withTrails(plan.coverage, found),
   };
 }
 
-function withLastModified<T extends object>(subject: T, touched: LastModified | undefined): T {
-  return touched === undefined ? subject : { ...subject, touched };
+function withLastModified<T extends object>(subject: T, lastModified: LastModified | undefined): T {
+  return lastModified === undefined ? subject : { ...subject, lastModified };
 }
 
 function withTrails(coverage: Coverage, { trails }: Modifications): Coverage {

@@ -8,21 +8,28 @@ import { formatAddress } from '../../../src/model/address.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import { buildPlan } from '../../../src/plan/build-plan.ts';
 import { findDrift } from '../../../src/plan/drift/find-drift.ts';
-import { liveWhole, wholeSpec } from '../../support/toys/arbitrary-toys.ts';
-import { wholeFields } from '../../support/toys/toy-kind.ts';
-import { at, desired, inputOf, live, record, type World } from '../../support/toys/toy-plan.ts';
+import { liveParent, parentSpec } from '../../support/sample-kinds/arbitrary-resources.ts';
+import { parentFields } from '../../support/sample-kinds/sample-kind.ts';
+import {
+  app,
+  at,
+  desired,
+  inputOf,
+  live,
+  record,
+  type World,
+} from '../../support/sample-kinds/sample-plan.ts';
 
-const app = at('Whole', 'app');
 const here = formatAddress(app);
-const ours = { claim: 'mine' };
+const ours = { ownershipTag: 'mine' };
 
 function driftOf(world: World): Drift {
   const input = inputOf(world);
   return findDrift(input, buildPlan(input).plan);
 }
 
-/** What happened to each, in short: `Whole/acme/app: gone`. */
-function deeds({ drifted }: Drift): string[] {
+/** What happened to each, in short: `Parent/acme/app: gone`. */
+function actions({ drifted }: Drift): string[] {
   return drifted.map(({ address, is }) => `${formatAddress(address)}: ${is}`);
 }
 
@@ -30,7 +37,7 @@ const applied = { [here]: record({ id: 'id-app', fields: { colour: 'red' } }) };
 
 /** Top-level fields, as a person would compare them: those that the ledger has, and that do not mean what live means. */
 function movedAway(recorded: Spec, other: Spec): string[] {
-  const [one, two] = [recorded, other].map((spec) => canonicalSpec(wholeFields, spec));
+  const [one, two] = [recorded, other].map((spec) => canonicalSpec(parentFields, spec));
   return Object.keys(one ?? {}).filter((name) => !holds(one?.[name] ?? null, two?.[name] ?? null));
 }
 
@@ -47,25 +54,32 @@ function holds(recorded: Spec[string], found: Spec[string]): boolean {
 
 it('Whatever ledger, live and manifest are, live alone makes drift, and the manifest alone what is pending', () => {
   fc.assert(
-    fc.property(wholeSpec, liveWhole, wholeSpec, ({ labels: _, hint: __, ...applied }, found, declared) => {
-      const fields = canonicalSpec(wholeFields, applied);
-      const world = (manifest: Spec, spec: Spec): World => ({
-        desired: [desired(app, manifest)],
-        live: [live(app, { ...ours, spec })],
-        records: { [here]: record({ id: 'id-app', fields }) },
-      });
-      const drift = driftOf(world(declared, found));
-      const names = [...new Set(drift.drifted.flatMap((one) => one.fields.map(({ path: [name] }) => name)))];
-      expect(names.sort()).toEqual(movedAway(fields, found).sort());
-      expect(drift.unchanged).toBe(names.length === 0 ? 1 : 0);
-      // The other side has no part in either.
-      expect(driftOf(world(applied, found)).drifted.map(unmarked)).toEqual(drift.drifted.map(unmarked));
-      expect(driftOf(world(applied, found)).pending).toEqual([]);
-      // The mark is on both sides or on none.
-      const marks = (some: Drift['drifted'] | Drift['pending']) =>
-        some.some((one) => one.fields.some(({ both }) => both));
-      expect(marks(drift.drifted)).toBe(marks(drift.pending));
-    }),
+    fc.property(
+      parentSpec,
+      liveParent,
+      parentSpec,
+      ({ labels: _, hint: __, ...applied }, found, declared) => {
+        const fields = canonicalSpec(parentFields, applied);
+        const world = (manifest: Spec, spec: Spec): World => ({
+          desired: [desired(app, manifest)],
+          live: [live(app, { ...ours, spec })],
+          records: { [here]: record({ id: 'id-app', fields }) },
+        });
+        const drift = driftOf(world(declared, found));
+        const names = [
+          ...new Set(drift.drifted.flatMap((one) => one.fields.map(({ path: [name] }) => name))),
+        ];
+        expect(names.sort()).toEqual(movedAway(fields, found).sort());
+        expect(drift.unchanged).toBe(names.length === 0 ? 1 : 0);
+        // The other side has no part in either.
+        expect(driftOf(world(applied, found)).drifted.map(unmarked)).toEqual(drift.drifted.map(unmarked));
+        expect(driftOf(world(applied, found)).pending).toEqual([]);
+        // The mark is on both sides or on none.
+        const marks = (some: Drift['drifted'] | Drift['pending']) =>
+          some.some((one) => one.fields.some(({ both }) => both));
+        expect(marks(drift.drifted)).toBe(marks(drift.pending));
+      },
+    ),
   );
 });
 
@@ -75,7 +89,7 @@ function unmarked({ fields, ...rest }: Drift['drifted'][number]) {
 
 it('With manifests as they were applied, drift is what a plan would take back', () => {
   fc.assert(
-    fc.property(wholeSpec, liveWhole, (declared, found) => {
+    fc.property(parentSpec, liveParent, (declared, found) => {
       const input = inputOf({
         desired: [desired(app, declared)],
         live: [live(app, { ...ours, spec: found })],
@@ -95,48 +109,52 @@ it('With manifests as they were applied, drift is what a plan would take back', 
 
 /** As an apply records it: without instructions to trueup itself. */
 function recorded(declared: Spec): Spec {
-  const { hint: _, ...fields } = canonicalSpec(wholeFields, declared);
+  const { hint: _, ...fields } = canonicalSpec(parentFields, declared);
   return fields;
 }
 
 it('What is gone is gone, what has its name now is another one, and what was renamed is still it', () => {
   const world: World = { desired: [desired(app, { colour: 'red' })], records: applied };
-  expect(deeds(driftOf(world))).toEqual([`${here}: gone`]);
+  expect(actions(driftOf(world))).toEqual([`${here}: gone`]);
   const another = live(app, { ...ours, id: 'id-new', spec: { colour: 'red' } });
   expect(driftOf({ ...world, live: [another] }).drifted).toMatchObject([
     { is: 'recreated', id: 'id-app', newId: 'id-new' },
   ]);
-  const renamed = live(at('Whole', 'web'), { ...ours, id: 'id-app', spec: { colour: 'red' } });
+  const renamed = live(at('Parent', 'web'), { ...ours, id: 'id-app', spec: { colour: 'red' } });
   expect(driftOf({ ...world, live: [renamed] }).drifted).toMatchObject([
     { is: 'changed', fields: [{ path: ['name'], before: 'app', after: 'web' }] },
   ]);
   expect(driftOf({ ...world, live: [renamed, another] }).drifted).toMatchObject([
-    { is: 'recreated', notes: ['the one that was applied is called "web" now'] },
+    { is: 'recreated', notes: ['the applied resource is now called "web"'] },
   ]);
 });
 
-it('A part goes with its whole, and is told apart from it while that is there', () => {
-  const part = at('Part', 'app');
+it('A part goes with its whole, and is reported apart from it while that is there', () => {
+  const part = at('Child', 'app');
   const records = { ...applied, [formatAddress(part)]: record({ id: 'id-app', fields: { tags: ['a'] } }) };
   const declared = [desired(app, { colour: 'red' }), desired(part, { tags: ['a'] })];
-  expect(deeds(driftOf({ desired: declared, records }))).toEqual([`${here}: gone`]);
+  expect(actions(driftOf({ desired: declared, records }))).toEqual([`${here}: gone`]);
   const both = [live(app, { ...ours, spec: { colour: 'red' } }), live(part, { spec: { tags: ['b'] } })];
-  expect(deeds(driftOf({ desired: declared, records, live: both }))).toEqual(['Part/acme/app: changed']);
+  expect(actions(driftOf({ desired: declared, records, live: both }))).toEqual(['Child/acme/app: changed']);
 });
 
-it('A claim that somebody took off is drift, too', () => {
+it('An ownership tag that somebody took off is drift, too', () => {
   const bare = live(app, { spec: { colour: 'red' } });
   expect(driftOf({ desired: [desired(app)], records: applied, live: [bare] }).drifted).toMatchObject([
     { fields: [{ path: ['claim'], before: 'mine' }] },
   ]);
 });
 
-it('After an incomplete look what is missing is not gone, and nobody says that nothing drifted', () => {
+it('After an incomplete read what is missing is not gone, and nobody says that nothing drifted', () => {
   const drift = driftOf({ desired: [desired(app)], records: applied, incomplete: ['page 2 was refused'] });
-  expect(drift).toMatchObject({ drifted: [], complete: false, untold: [{ message: 'page 2 was refused' }] });
+  expect(drift).toMatchObject({
+    drifted: [],
+    complete: false,
+    undetermined: [{ message: 'page 2 was refused' }],
+  });
 });
 
-it('Without a record of what is ours nothing can be told, which is said', () => {
+it('Without a record of what is ours nothing can be reported, which is said', () => {
   const world: World = { desired: [desired(app)], live: [live(app, ours)], ledger: false };
   expect(driftOf(world)).toMatchObject({ complete: false, unrecorded: [{ address: app }] });
   // What is not ours yet has nothing that it could have drifted from.
@@ -145,8 +163,8 @@ it('Without a record of what is ours nothing can be told, which is said', () => 
 });
 
 it('What the files add, drop and remove is pending', () => {
-  const dropped = at('Whole', 'old');
-  const removed = at('Whole', 'out');
+  const dropped = at('Parent', 'old');
+  const removed = at('Parent', 'out');
   const drift = driftOf({
     desired: [desired(app), desired(removed, {}, { remove: 'safe' })],
     live: [live(dropped, ours), live(removed, ours)],
@@ -161,10 +179,10 @@ it('What the files add, drop and remove is pending', () => {
   expect(drift.drifted).toEqual([]);
 });
 
-it('A selection is told of what it selects, and of nothing else', () => {
-  const other = formatAddress(at('Whole', 'other'));
+it('The drift of a selection is reported for what it selects, and for nothing else', () => {
+  const other = formatAddress(at('Parent', 'other'));
   const records = { ...applied, [other]: record({ id: 'id-other' }) };
   const drift = driftOf({ desired: [desired(app)], records, isSelection: true });
-  expect(deeds(drift)).toEqual([`${here}: gone`]);
+  expect(actions(drift)).toEqual([`${here}: gone`]);
   expect(drift.pending.map(({ is }) => is)).toEqual(['changed']);
 });

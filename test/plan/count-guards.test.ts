@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../../src/model/address.ts';
-import { at, desired, live, record, type World } from '../../support/toys/toy-plan.ts';
-import { type Crowd, crowd, fired, guardsOf } from '../../support/toys/watched-toys.ts';
+import { formatAddress } from '../../src/model/address.ts';
+import { at, desired, live, record, type World } from '../support/sample-kinds/sample-plan.ts';
+import { type Crowd, crowd, fired, guardsOf } from '../support/sample-kinds/watched-resources.ts';
 
 const content = { colour: 'red', timeout: 0, readers: [] };
 
@@ -68,14 +68,14 @@ describe('a plan that changes much', () => {
   it('says it in one sentence with its numbers, and names what it is about', () => {
     const [guard] = guardsOf(crowd({ kept: 26, deleted: 3 }));
     expect(guard).toMatchObject({
-      kind: 'Whole',
+      kind: 'Parent',
       target: 'acme',
-      message: '3 of 29 Whole in "acme" would be deleted or released: 10.3 %, more than 10 %',
+      message: '3 of 29 Parent in "acme" would be deleted or released: 10.3 %, more than 10 %',
     });
     expect(guard?.concerns.map(({ address }) => formatAddress(address))).toEqual([
-      'Whole/acme/deleted-0',
-      'Whole/acme/deleted-1',
-      'Whole/acme/deleted-2',
+      'Parent/acme/deleted-0',
+      'Parent/acme/deleted-1',
+      'Parent/acme/deleted-2',
     ]);
   });
 
@@ -101,7 +101,7 @@ describe('a plan that changes much', () => {
     expect(guards.find(({ id }) => id === 'zero')?.message).toBe(message);
   });
 
-  /** Wholes of several targets, kept and deleted in each. */
+  /** Parents of several targets, kept and deleted in each. */
   function spread(kept: number, deleted: number, targets: readonly string[]): World {
     const each = targets.map((target) => crowd({ kept, deleted, target }));
     return {
@@ -141,24 +141,24 @@ describe('a plan that changes much', () => {
       records: { ...one.records, ...other.records },
     };
     expect(guardsOf(world).map(({ message }) => message)).toEqual([
-      '4 of 9 Whole in "acme" would be deleted or released, more than 3',
+      '4 of 9 Parent in "acme" would be deleted or released, more than 3',
       '5 of 15 resources in all targets would be deleted or released, more than 3',
     ]);
   });
 
   it('is stopped by few deletes of each of several kinds in a target', () => {
-    const wholes = crowd({ kept: 5, deleted: 2 });
+    const parents = crowd({ kept: 5, deleted: 2 });
     const roles = ['a', 'b'].map((name) => at('Role', name));
     const world: World = {
-      ...wholes,
+      ...parents,
       live: [
-        ...(wholes.live ?? []),
+        ...(parents.live ?? []),
         ...roles.map((role) => live(role, { spec: content })),
         live(at('Role', 'c')),
       ],
-      desired: [...(wholes.desired ?? []), desired(at('Role', 'c'))],
+      desired: [...(parents.desired ?? []), desired(at('Role', 'c'))],
       records: {
-        ...wholes.records,
+        ...parents.records,
         ...Object.fromEntries(roles.map((role) => [formatAddress(role), record({ content })])),
         'Role/acme/c': record(),
       },
@@ -169,35 +169,35 @@ describe('a plan that changes much', () => {
   });
 
   it('is counted for each kind by itself, revocations among it', () => {
-    const wholes = crowd({ kept: 4 });
-    const parts = ['kept-0', 'kept-1', 'kept-2', 'kept-3'].map((name) => at('Part', name));
+    const parents = crowd({ kept: 4 });
+    const parts = ['kept-0', 'kept-1', 'kept-2', 'kept-3'].map((name) => at('Child', name));
     const tagged = record({ fields: { tags: ['prod'] } });
     const world: World = {
-      ...wholes,
-      live: [...(wholes.live ?? []), ...parts.map((address) => live(address, { spec: { tags: ['prod'] } }))],
+      ...parents,
+      live: [...(parents.live ?? []), ...parts.map((address) => live(address, { spec: { tags: ['prod'] } }))],
       records: {
-        ...wholes.records,
+        ...parents.records,
         ...Object.fromEntries(parts.map((address) => [formatAddress(address), tagged])),
       },
     };
-    expect(guardsOf(world).map(({ id, kind }) => `${id} ${kind}`)).toEqual(['deletes Part', 'zero Part']);
+    expect(guardsOf(world).map(({ id, kind }) => `${id} ${kind}`)).toEqual(['deletes Child', 'zero Child']);
   });
 
-  it('does not count parts that go with their whole', () => {
-    const wholes = crowd({ kept: 1, deleted: 1 });
-    const parts = [at('Part', 'kept-0'), at('Part', 'deleted-0')];
+  it('does not count children that go with their parent', () => {
+    const parents = crowd({ kept: 1, deleted: 1 });
+    const parts = [at('Child', 'kept-0'), at('Child', 'deleted-0')];
     const world: World = {
-      ...wholes,
-      live: [...(wholes.live ?? []), ...parts.map((address) => live(address, { spec: { tags: ['prod'] } }))],
+      ...parents,
+      live: [...(parents.live ?? []), ...parts.map((address) => live(address, { spec: { tags: ['prod'] } }))],
       records: {
-        ...wholes.records,
+        ...parents.records,
         ...Object.fromEntries(
           parts.map((address) => [formatAddress(address), record({ fields: { tags: ['prod'] } })]),
         ),
       },
     };
     // Of two parts one goes with its whole, so that the other is the last one.
-    expect(guardsOf(world)).toMatchObject([{ id: 'zero', kind: 'Part', counted: 1, of: 1 }]);
+    expect(guardsOf(world)).toMatchObject([{ id: 'zero', kind: 'Child', counted: 1, of: 1 }]);
   });
 
   it('is stopped exactly when the share is above the limit', () => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Call, IdReference } from '../../../src/model/call.ts';
-import type { Change } from '../../../src/model/change.ts';
-import { orderChanges } from '../../../src/plan/plan-calls.ts';
-import { at } from '../../support/toys/toy-plan.ts';
-import { readAddress } from '../../../src/model/address.ts';
+import { type Call, IdReference } from '../../src/model/call.ts';
+import type { Change } from '../../src/model/change.ts';
+import { orderChanges } from '../../src/plan/plan-calls.ts';
+import { at } from '../support/sample-kinds/sample-plan.ts';
+import { readAddress } from '../../src/model/address.ts';
 
 function call(id: string, about: Partial<Call> = {}): Call {
   return {
@@ -23,7 +23,7 @@ function call(id: string, about: Partial<Call> = {}): Call {
 /** One change for each call, named as the call. */
 function changeOf(one: Call, about: Partial<Change> = {}): Change {
   return {
-    address: at('Whole', one.id, one.target),
+    address: at('Parent', one.id, one.target),
     action: 'update',
     reason: '',
     fields: [],
@@ -84,29 +84,29 @@ describe('changes stand', () => {
 });
 
 describe('a reference to an id', () => {
-  const giver = call('new', { createsId: { address: readAddress('Whole/acme/new'), pointer: '/id' } });
+  const giver = call('new', { createsId: { address: readAddress('Parent/acme/new'), pointer: '/id' } });
   const needsOf = (one: Call) => {
     const { changes } = orderChanges([changeOf(one), changeOf(giver)]);
     return changes.find(({ address }) => address.name === one.id)?.calls[0]?.needs;
   };
 
   it('in a path makes its call need the one that gives the id', () => {
-    expect(needsOf(call('a', { path: ['wholes', new IdReference(readAddress('Whole/acme/new'))] }))).toEqual([
-      'new',
-    ]);
+    expect(needsOf(call('a', { path: ['wholes', new IdReference(readAddress('Parent/acme/new'))] }))).toEqual(
+      ['new'],
+    );
   });
 
   it('anywhere in a body does so too', () => {
-    const body = { data: [{ type: 'wholes', id: new IdReference(readAddress('Whole/acme/new')) }] };
+    const body = { data: [{ type: 'wholes', id: new IdReference(readAddress('Parent/acme/new')) }] };
     expect(needsOf(call('a', { body }))).toEqual(['new']);
   });
 
   it('needs nothing when the resource exists already', () => {
-    expect(needsOf(call('a', { body: { id: new IdReference(readAddress('Whole/acme/old')) } }))).toEqual([]);
+    expect(needsOf(call('a', { body: { id: new IdReference(readAddress('Parent/acme/old')) } }))).toEqual([]);
   });
 
   it('counts once beside a need that says the same', () => {
-    const path = ['wholes', new IdReference(readAddress('Whole/acme/new'))];
+    const path = ['wholes', new IdReference(readAddress('Parent/acme/new'))];
     expect(needsOf(call('a', { path, needs: ['new'] }))).toEqual(['new']);
   });
 });
@@ -147,8 +147,11 @@ describe('a circle is shown with its whole path', () => {
 
   it('unless two references only look like one: mutual consumers are created one after the other', () => {
     const create = (name: string, friend: string) => [
-      call(`${name}-create`, { createsId: { address: readAddress(`Whole/acme/${name}`), pointer: '/id' } }),
-      call(`${name}-consumers`, { order: 5, path: ['wholes', { $id: readAddress(`Whole/acme/${friend}`) }] }),
+      call(`${name}-create`, { createsId: { address: readAddress(`Parent/acme/${name}`), pointer: '/id' } }),
+      call(`${name}-consumers`, {
+        order: 5,
+        path: ['wholes', { $id: readAddress(`Parent/acme/${friend}`) }],
+      }),
     ];
     expect(cycleOf(...create('a', 'b'), ...create('b', 'a'))).toBeUndefined();
   });
@@ -156,7 +159,7 @@ describe('a circle is shown with its whole path', () => {
 
 it('two calls of one name are a bug, and said to be', () => {
   expect(() =>
-    orderChanges([changeOf(call('a')), changeOf(call('a'), { address: at('Whole', 'b') })]),
+    orderChanges([changeOf(call('a')), changeOf(call('a'), { address: at('Parent', 'b') })]),
   ).toThrow('two calls are named a');
 });
 

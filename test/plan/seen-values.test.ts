@@ -1,8 +1,8 @@
 // What is kept of fields that nobody declares: what is live and no default, and of a secret no more than a digest.
 import { expect, it } from 'vitest';
-import { list, scalar, stringMap, text } from '../../../src/compare/comparisons.ts';
-import type { FieldTable } from '../../../src/model/field.ts';
-import { undeclaredIn } from '../../../src/plan/compare-resource.ts';
+import { list, scalar, stringMap, text } from '../../src/compare/comparisons.ts';
+import type { FieldTable } from '../../src/model/field.ts';
+import { undeclaredIn } from '../../src/plan/compare-resource.ts';
 
 const fields: FieldTable = {
   loud: { compare: scalar, default: false },

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../../src/model/change.ts';
-import type { FieldChange } from '../../../src/model/field.ts';
-import type { PlanTarget } from '../../../src/model/plan.ts';
-import { digestOf } from '../../../src/plan/digest.ts';
-import { wholeSpec, liveWhole, rewritten } from '../../support/toys/arbitrary-toys.ts';
-import { at, desired, live, planOf, record } from '../../support/toys/toy-plan.ts';
+import type { Change } from '../../src/model/change.ts';
+import type { FieldChange } from '../../src/model/field.ts';
+import type { PlanTarget } from '../../src/model/plan.ts';
+import { digestOf } from '../../src/plan/digest.ts';
+import { parentSpec, liveParent, rewritten } from '../support/sample-kinds/arbitrary-resources.ts';
+import { at, desired, live, planOf, record } from '../support/sample-kinds/sample-plan.ts';
 
 const target: PlanTarget = {
   name: 'acme',
@@ -18,7 +18,7 @@ const target: PlanTarget = {
 const field: FieldChange = { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' };
 
 const change: Change = {
-  address: at('Whole', 'app'),
+  address: at('Parent', 'app'),
   action: 'update',
   reason: 'because',
   fields: [field],
@@ -42,8 +42,8 @@ it('a digest is 32 hexadecimal characters', () => {
 });
 
 describe('the digest of a plan stays the same', () => {
-  /** Wholes that are declared one way and live another, all in a random order and spelling. */
-  const towns = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,3}$/), wholeSpec, liveWhole), {
+  /** Parents that are declared one way and live another, all in a random order and spelling. */
+  const towns = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,3}$/), parentSpec, liveParent), {
     minLength: 1,
     maxLength: 5,
     selector: ([name]) => name,
@@ -51,9 +51,11 @@ describe('the digest of a plan stays the same', () => {
 
   function digestOfTown(town: readonly (readonly [string, object, object])[]): string {
     const { plan } = planOf({
-      desired: town.map(([name, spec]) => desired(at('Whole', name), { ...spec })),
-      live: town.map(([name, , spec]) => live(at('Whole', name), { spec: { ...spec }, claim: 'mine' })),
-      records: Object.fromEntries(town.map(([name]) => [`Whole/acme/${name}`, record()])),
+      desired: town.map(([name, spec]) => desired(at('Parent', name), { ...spec })),
+      live: town.map(([name, , spec]) =>
+        live(at('Parent', name), { spec: { ...spec }, ownershipTag: 'mine' }),
+      ),
+      records: Object.fromEntries(town.map(([name]) => [`Parent/acme/${name}`, record()])),
     });
     return plan.digest;
   }
@@ -77,7 +79,7 @@ describe('the digest of a plan stays the same', () => {
   });
 
   it('in any order of changes, fields and targets', () => {
-    const other = { ...change, address: at('Whole', 'lib') };
+    const other = { ...change, address: at('Parent', 'lib') };
     const second = { ...target, name: 'zone' };
     expect(digest({ changes: [other, change], targets: [second, target] })).toBe(
       digest({ changes: [change, other], targets: [target, second] }),
@@ -106,9 +108,9 @@ describe('the digest changes', () => {
     ['the organization or mount', { targets: [{ ...target, place: 'zone' }] }],
     ['the dialect', { targets: [{ ...target, dialect: 'hcp' }] }],
     ['one target more', { targets: [target, { ...target, name: 'zone' }] }],
-    ['one change more', { changes: [change, { ...change, address: at('Whole', 'lib') }] }],
+    ['one change more', { changes: [change, { ...change, address: at('Parent', 'lib') }] }],
     ['no change', { changes: [] }],
-    ['another resource', { changes: [{ ...change, address: at('Whole', 'lib') }] }],
+    ['another resource', { changes: [{ ...change, address: at('Parent', 'lib') }] }],
     ['another action', { changes: [{ ...change, action: 'adopt' }] }],
     ['one field more', { changes: [{ ...change, fields: [field, { ...field, path: ['owner'] }] }] }],
     ['no field', { changes: [{ ...change, fields: [] }] }],
@@ -150,9 +152,9 @@ describe('the digest changes', () => {
   it('when a safe delete becomes a forced one', () => {
     const digestOfRemoval = (remove: 'safe' | 'force') =>
       planOf({
-        desired: [desired(at('Whole', 'app'), {}, { remove })],
-        live: [live(at('Whole', 'app'), { claim: 'mine' })],
-        records: { 'Whole/acme/app': record({ id: 'id-app' }) },
+        desired: [desired(at('Parent', 'app'), {}, { remove })],
+        live: [live(at('Parent', 'app'), { ownershipTag: 'mine' })],
+        records: { 'Parent/acme/app': record({ id: 'id-app' }) },
       }).plan.digest;
     expect(digestOfRemoval('force')).not.toBe(digestOfRemoval('safe'));
   });

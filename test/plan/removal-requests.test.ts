@@ -1,75 +1,72 @@
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../../src/model/address.ts';
-import type { LedgerRecord } from '../../../src/model/ledger.ts';
 import {
+  app,
+  appAddress,
   at,
   changeAt,
   desired,
   fate,
-  type LiveAbout,
   live,
   planOf,
   record,
+  recorded,
   type World,
-} from '../../support/toys/toy-plan.ts';
+} from '../support/sample-kinds/sample-plan.ts';
 
-const app = at('Whole', 'app');
-const text = formatAddress(app);
-
-function recorded(about: Partial<LedgerRecord> = {}): Readonly<Record<string, LedgerRecord>> {
-  return { [text]: record({ id: 'id-app', ...about }) };
-}
-
-function there(about: LiveAbout = {}) {
-  return [live(app, about)];
-}
-
-describe('a tombstone', () => {
+describe('a removal request', () => {
   const grave = (remove: 'safe' | 'force' = 'safe', address = app) => [desired(address, {}, { remove })];
   const role = at('Role', 'job');
 
   it.each<[string, World, string]>([
     [
       'deletes what we created',
-      { desired: grave(), live: there({ claim: 'mine' }), records: recorded() },
+      { desired: grave(), live: [live(app, { ownershipTag: 'mine' })], records: recorded() },
       'delete',
     ],
     [
       'deletes what was adopted, which nothing else does',
-      { desired: grave(), live: there({ claim: 'mine' }), records: recorded({ origin: 'adopted' }) },
+      {
+        desired: grave(),
+        live: [live(app, { ownershipTag: 'mine' })],
+        records: recorded({ origin: 'adopted' }),
+      },
       'delete',
     ],
-    ['deletes what only bears our claim', { desired: grave(), live: there({ claim: 'mine' }) }, 'delete'],
-    ['does not delete what bears no claim', { desired: grave(), live: there() }, 'not-ours'],
+    [
+      'deletes what only bears our claim',
+      { desired: grave(), live: [live(app, { ownershipTag: 'mine' })] },
+      'delete',
+    ],
+    ['does not delete what bears no claim', { desired: grave(), live: [live(app)] }, 'not-ours'],
     [
       "does not delete what is another stack's",
-      { desired: grave('force'), live: there({ claim: 'yours' }) },
+      { desired: grave('force'), live: [live(app, { ownershipTag: 'yours' })] },
       'not-ours',
     ],
     [
       'does not delete what has our claim from its project',
-      { desired: grave(), live: there({ claim: 'mine', inherited: true }) },
+      { desired: grave(), live: [live(app, { ownershipTag: 'mine', inherited: true })] },
       'not-ours',
     ],
     [
       'does not delete what is protected',
-      { desired: grave('force'), live: there({ claim: 'mine:protect' }) },
+      { desired: grave('force'), live: [live(app, { ownershipTag: 'mine:protect' })] },
       'protected',
     ],
     [
       'waits while the service would refuse a safe delete',
-      { desired: grave(), live: there({ claim: 'mine', facts: { inUse: true } }) },
+      { desired: grave(), live: [live(app, { ownershipTag: 'mine', facts: { inUse: true } })] },
       '"to be deleted, but kept: it is in use"',
     ],
     [
       'that forces does not wait',
-      { desired: grave('force'), live: there({ claim: 'mine', facts: { inUse: true } }) },
+      { desired: grave('force'), live: [live(app, { ownershipTag: 'mine', facts: { inUse: true } })] },
       'delete',
     ],
     [
       'has done its work once the thing is gone, and the ledger forgets it',
       { desired: grave(), records: recorded() },
-      `"it is gone: its tombstone document can be deleted", forget ${text}`,
+      `"it is gone: its removal request can be deleted", forget ${appAddress}`,
     ],
     [
       'deletes a role that changed since our last write',
@@ -99,7 +96,7 @@ describe('a tombstone', () => {
       },
       'protected',
     ],
-    ['cannot remove a part', { desired: grave('safe', at('Part', 'app')) }, 'not-removable'],
+    ['cannot remove a part', { desired: grave('safe', at('Child', 'app')) }, 'not-removable'],
     [
       'cannot remove what the service never deletes',
       { desired: grave('safe', at('Settings', 'config')) },
@@ -111,14 +108,14 @@ describe('a tombstone', () => {
 
   it('says in its call whether it forces', () => {
     const bodies = (['safe', 'force'] as const).map((remove) => {
-      const planning = planOf({ desired: grave(remove), live: there({ claim: 'mine' }) });
+      const planning = planOf({ desired: grave(remove), live: [live(app, { ownershipTag: 'mine' })] });
       return changeAt(planning, app).calls[0]?.body;
     });
     expect(bodies).toEqual([{ force: false }, { force: true }]);
   });
 
-  it('stands at the document that asks for it', () => {
-    const planning = planOf({ desired: grave(), live: there({ claim: 'mine' }) });
+  it('is at the document that asks for it', () => {
+    const planning = planOf({ desired: grave(), live: [live(app, { ownershipTag: 'mine' })] });
     expect(changeAt(planning, app).place).toMatchObject({ file: 'manifest.yaml' });
   });
 });

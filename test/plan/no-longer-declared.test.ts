@@ -1,183 +1,189 @@
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../../src/model/address.ts';
-import type { LedgerRecord } from '../../../src/model/ledger.ts';
+import { formatAddress } from '../../src/model/address.ts';
 import {
+  actions,
+  app,
+  appAddress,
   at,
   changeAt,
-  deeds,
   desired,
   fate,
-  type LiveAbout,
   live,
   planOf,
   record,
+  recorded,
   type World,
-} from '../../support/toys/toy-plan.ts';
+} from '../support/sample-kinds/sample-plan.ts';
 
-const app = at('Whole', 'app');
-const text = formatAddress(app);
-
-function recorded(about: Partial<LedgerRecord> = {}): Readonly<Record<string, LedgerRecord>> {
-  return { [text]: record({ id: 'id-app', ...about }) };
-}
-
-function there(about: LiveAbout = {}) {
-  return [live(app, about)];
-}
-
-describe('a whole that was renamed by hand, while a copy of it took its name', () => {
+describe('a parent that was renamed by hand, while a copy of it took its name', () => {
   it('is kept: the manifest still means one of the two', () => {
-    const original = at('Whole', 'renamed');
-    const copy = live(app, { id: 'id-copy', claim: 'mine', bornOf: 'mine' });
+    const original = at('Parent', 'renamed');
+    const copy = live(app, { id: 'id-copy', ownershipTag: 'mine', creatorStack: 'mine' });
     const world: World = {
       desired: [desired(app)],
-      live: [copy, live(original, { id: 'id-app', claim: 'mine', bornOf: 'mine' })],
+      live: [copy, live(original, { id: 'id-app', ownershipTag: 'mine', creatorStack: 'mine' })],
       records: recorded(),
     };
     expect(fate(world)).toBe(
-      '"it is "Whole/acme/app" under a new name, and something else has taken that name: it is kept"',
+      '"it is "Parent/acme/app" under a new name, and another resource has that name now: it is kept"',
     );
   });
 });
 
-describe('a whole that nobody declares', () => {
+describe('a parent that nobody declares', () => {
   const kept = '"no longer declared, and protected: it is kept"';
   const noProof =
-    '"not declared; it bears our claim, but nothing proves that this stack created it: it is kept"';
-  const notOurs = '"no longer declared, and its claim is not ours any more: it is left alone"';
+    '"not declared; it has the ownership tag of this stack, but nothing proves that this stack created it: it is kept"';
+  const notOurs =
+    '"no longer declared, and it no longer has the ownership tag of this stack: it is left alone"';
 
   it.each<[string, World, string]>([
-    ["and that bears no claim is nobody's concern", { live: there() }, 'nothing'],
-    ["and that bears another stack's claim is theirs", { live: there({ claim: 'yours' }) }, 'nothing'],
+    ["and that bears no claim is nobody's concern", { live: [live(app)] }, 'nothing'],
+    [
+      "and that bears another stack's claim is theirs",
+      { live: [live(app, { ownershipTag: 'yours' })] },
+      'nothing',
+    ],
     [
       'and that we created is deleted',
-      { live: there({ claim: 'mine', bornOf: 'mine' }), records: recorded() },
+      { live: [live(app, { ownershipTag: 'mine', creatorStack: 'mine' })], records: recorded() },
       'delete',
     ],
     [
       'and that we created under a name of its own is deleted, too: the ledger knows',
-      { live: there({ claim: 'mine' }), records: recorded() },
+      { live: [live(app, { ownershipTag: 'mine' })], records: recorded() },
       'delete',
     ],
     [
       'and that was adopted is released',
-      { live: there({ claim: 'mine' }), records: recorded({ origin: 'adopted' }) },
+      { live: [live(app, { ownershipTag: 'mine' })], records: recorded({ origin: 'adopted' }) },
       'release',
     ],
-    ['and that bears our claim alone is kept: it may be a copy', { live: there({ claim: 'mine' }) }, noProof],
     [
-      'and that only claim and birth mark prove is deleted, which a guard asks about',
-      { live: there({ claim: 'mine', bornOf: 'mine' }) },
+      'and that bears our claim alone is kept: it may be a copy',
+      { live: [live(app, { ownershipTag: 'mine' })] },
+      noProof,
+    ],
+    [
+      'and that only claim and creator mark prove is deleted, which a guard asks about',
+      { live: [live(app, { ownershipTag: 'mine', creatorStack: 'mine' })] },
       'delete',
     ],
     [
       'is deleted without any ledger at all, too, behind the same guard',
-      { live: there({ claim: 'mine', bornOf: 'mine' }), ledger: false },
+      { live: [live(app, { ownershipTag: 'mine', creatorStack: 'mine' })], ledger: false },
       'delete',
     ],
     [
       'and that bears our claim alone is kept without any ledger, too',
-      { live: there({ claim: 'mine' }), ledger: false },
+      { live: [live(app, { ownershipTag: 'mine' })], ledger: false },
       noProof,
     ],
     [
-      'and that only claim and birth mark prove is kept while the service would refuse to delete it',
-      { live: there({ claim: 'mine', bornOf: 'mine', facts: { inUse: true } }) },
+      'and that only claim and creator mark prove is kept while the service would refuse to delete it',
+      { live: [live(app, { ownershipTag: 'mine', creatorStack: 'mine', facts: { inUse: true } })] },
       '"to be deleted, but kept: it is in use"',
     ],
     [
       'and whose record is of another one of that name is kept',
-      { live: there({ claim: 'mine' }), records: recorded({ id: 'id-of-another' }) },
+      { live: [live(app, { ownershipTag: 'mine' })], records: recorded({ id: 'id-of-another' }) },
       noProof,
     ],
-    ['and that is protected is kept', { live: there({ claim: 'mine:protect' }), records: recorded() }, kept],
+    [
+      'and that is protected is kept',
+      { live: [live(app, { ownershipTag: 'mine:protect' })], records: recorded() },
+      kept,
+    ],
     [
       'and that is protected is kept, even when it is to be released',
-      { live: there({ claim: 'mine:protect:release' }), records: recorded() },
+      { live: [live(app, { ownershipTag: 'mine:protect:release' })], records: recorded() },
       kept,
     ],
     [
       'and that is marked for release is released, also when we created it',
-      { live: there({ claim: 'mine:release', bornOf: 'mine' }), records: recorded() },
+      { live: [live(app, { ownershipTag: 'mine:release', creatorStack: 'mine' })], records: recorded() },
       'release',
     ],
     [
       'and that is marked for release is released without a record',
-      { live: there({ claim: 'mine:release' }) },
+      { live: [live(app, { ownershipTag: 'mine:release' })] },
       'release',
     ],
     [
       'and whose claim somebody took away is forgotten',
-      { live: there({ bornOf: 'mine' }), records: recorded() },
-      `${notOurs}, forget ${text}`,
+      { live: [live(app, { creatorStack: 'mine' })], records: recorded() },
+      `${notOurs}, forget ${appAddress}`,
     ],
     [
       'and that another stack has claimed since is forgotten',
-      { live: there({ claim: 'yours' }), records: recorded() },
-      `${notOurs}, forget ${text}`,
+      { live: [live(app, { ownershipTag: 'yours' })], records: recorded() },
+      `${notOurs}, forget ${appAddress}`,
     ],
     [
       'and that has our claim from its project only is forgotten',
-      { live: there({ claim: 'mine', inherited: true }), records: recorded() },
-      `${notOurs}, forget ${text}`,
+      { live: [live(app, { ownershipTag: 'mine', inherited: true })], records: recorded() },
+      `${notOurs}, forget ${appAddress}`,
     ],
     [
       'and that the service would refuse to delete is kept',
-      { live: there({ claim: 'mine', facts: { inUse: true } }), records: recorded() },
+      { live: [live(app, { ownershipTag: 'mine', facts: { inUse: true } })], records: recorded() },
       '"to be deleted, but kept: it is in use"',
     ],
     [
       'and that still has the claim of our former name is ours',
-      { live: there({ claim: 'old' }), records: recorded(), stack: { renamedFrom: 'old' } },
+      { live: [live(app, { ownershipTag: 'old' })], records: recorded(), stack: { renamedFrom: 'old' } },
       'delete',
     ],
-    ['and that is gone is forgotten', { records: recorded() }, `forget ${text}`],
+    ['and that is gone is forgotten', { records: recorded() }, `forget ${appAddress}`],
     [
       'and that somebody renamed is deleted under the name that it has now',
-      { live: [live(at('Whole', 'web'), { id: 'id-app', claim: 'mine' })], records: recorded() },
+      { live: [live(at('Parent', 'web'), { id: 'id-app', ownershipTag: 'mine' })], records: recorded() },
       'delete',
     ],
     [
       'and that somebody renamed and took from us is forgotten under the name that we knew',
-      { live: [live(at('Whole', 'web'), { id: 'id-app' })], records: recorded() },
-      `${notOurs}, forget ${text}`,
+      { live: [live(at('Parent', 'web'), { id: 'id-app' })], records: recorded() },
+      `${notOurs}, forget ${appAddress}`,
     ],
   ])('%s', (_, world, expected) => {
     expect(fate(world)).toBe(expected);
   });
 
-  it('and that is released loses its claim and nothing else', () => {
-    const world = { live: there({ claim: 'mine:release', spec: { colour: 'blue' } }), records: recorded() };
+  it('and that is released loses its ownership tag and nothing else', () => {
+    const world = {
+      live: [live(app, { ownershipTag: 'mine:release', spec: { colour: 'blue' } })],
+      records: recorded(),
+    };
     expect(changeAt(planOf(world), app).fields).toEqual([
       { path: ['claim'], before: 'mine:release', shape: 'scalar' },
     ]);
   });
 });
 
-describe('after an incomplete look nothing is removed', () => {
+describe('after an incomplete read nothing is removed', () => {
   it.each<[string, World]>([
     ['when a page is missing', { incomplete: ['page 2 is missing'] }],
     ['when a manifest could not be read', { manifestsComplete: false }],
   ])('%s', (_, partial) => {
-    const created = { live: there({ claim: 'mine' }), records: recorded(), ...partial };
-    expect(fate(created)).toMatch(/^"kept: .*after an incomplete look nothing is removed"$/);
+    const created = { live: [live(app, { ownershipTag: 'mine' })], records: recorded(), ...partial };
+    expect(fate(created)).toMatch(/^"kept: .*the plan is incomplete, so nothing is removed"$/);
     const adopted = { ...created, records: recorded({ origin: 'adopted' }) };
-    expect(deeds(planOf(adopted))).toEqual([]);
-    const tombstone = { ...created, desired: [desired(app, {}, { remove: 'force' as const })] };
-    expect(deeds(planOf(tombstone))).toEqual([]);
+    expect(actions(planOf(adopted))).toEqual([]);
+    const removalRequest = { ...created, desired: [desired(app, {}, { remove: 'force' as const })] };
+    expect(actions(planOf(removalRequest))).toEqual([]);
   });
 
   it('and the record of what was not seen is evidence that is kept', () => {
     expect(fate({ records: recorded(), incomplete: ['page 2 is missing'] })).toBe('nothing');
   });
 
-  it('and a tombstone is not said to have done its work', () => {
+  it('and a removal request is not said to have done its work', () => {
     const { plan, forget } = planOf({
       desired: [desired(app, {}, { remove: 'safe' })],
       records: recorded(),
       incomplete: ['page 2 is missing'],
     });
-    expect(plan.mentions.map(({ message }) => message).join()).toContain('page 2 is missing');
+    expect(plan.notices.map(({ message }) => message).join()).toContain('page 2 is missing');
     expect(forget).toEqual([]);
   });
 });
@@ -185,14 +191,14 @@ describe('after an incomplete look nothing is removed', () => {
 it('what was applied in a target that the stack has left stays recorded, and is mentioned once', () => {
   const planning = planOf({
     records: {
-      'Whole/old/a': record({ id: '1' }),
-      'Whole/old/b': record({ id: '2' }),
+      'Parent/old/a': record({ id: '1' }),
+      'Parent/old/b': record({ id: '2' }),
       'Role/old/c': record(),
     },
   });
   expect(planning.forget).toEqual([]);
-  expect(planning.plan.mentions.map(({ message }) => message)).toEqual([
-    'what this stack applied in target "old" is not looked at any more: it and 2 more are left alone',
+  expect(planning.plan.notices.map(({ message }) => message)).toEqual([
+    'target "old" is no longer part of this stack: it and 2 more are left alone',
   ]);
 });
 
@@ -203,7 +209,7 @@ describe('a role that nobody declares', () => {
   const content = { colour: 'blue', timeout: 60, readers: ['a', 'b'] };
   const written = { [name]: record({ content }) };
   const roles = [live(role, { spec })];
-  const insist = '"no longer declared, but changed since our last write: it is kept"';
+  const insist = '"no longer declared, but changed since this stack last wrote it: it is kept"';
   const never = '"not declared, and never written by this stack: it is kept"';
 
   it.each<[string, World, string]>([
@@ -257,7 +263,7 @@ describe('a role that nobody declares', () => {
     [
       'is forgotten when the target does not own its name any more',
       { live: roles, records: written, target: { owns: ['back*'] } },
-      `"no longer declared, and not among the names that its target owns: it is left alone", forget ${name}`,
+      `"no longer declared, and its name is not in "owns" of the target: it is left alone", forget ${name}`,
     ],
     [
       'is found by a pattern in whatever case it is written',
@@ -282,7 +288,7 @@ describe('a role that nobody declares', () => {
         records: { [name]: record({ content, onRemove: 'release' }) },
         target: { owns: ['jo*'], exclusive: true },
       },
-      '"no longer declared, and marked for release: it is kept, and remembered for as long as its target is exclusive to the stack"',
+      '"no longer declared, and marked for release: it is kept, and so is its record while the target is exclusive to the stack"',
     ],
   ])('%s', (_, world, expected) => {
     expect(fate(world)).toBe(expected);
@@ -308,18 +314,18 @@ describe('settings, which cannot be deleted,', () => {
 });
 
 describe('a part that nobody declares', () => {
-  const part = at('Part', 'app');
-  const tagged = { 'Part/acme/app': record({ fields: { tags: ['prod'] } }) };
+  const part = at('Child', 'app');
+  const tagged = { 'Child/acme/app': record({ fields: { tags: ['prod'] } }) };
   const tags = live(part, { spec: { tags: ['prod', 'live'] } });
   const declared = desired(app, {});
 
   it('loses what this stack tagged, and nothing else', () => {
     const planning = planOf({
       desired: [declared],
-      live: [live(app, { claim: 'mine' }), tags],
+      live: [live(app, { ownershipTag: 'mine' }), tags],
       records: tagged,
     });
-    expect(deeds(planning)).toEqual(['Part/acme/app: delete']);
+    expect(actions(planning)).toEqual(['Child/acme/app: delete']);
     expect(changeAt(planning, part).fields).toEqual([
       { path: ['tags'], before: ['live', 'prod'], after: ['live'], shape: 'set' },
     ]);
@@ -328,8 +334,8 @@ describe('a part that nobody declares', () => {
   it('is not reset in what else was once declared: what shall be left is all that there is to say', () => {
     const planning = planOf({
       desired: [declared],
-      live: [live(app, { claim: 'mine' }), tags],
-      records: { 'Part/acme/app': record({ fields: { tags: ['prod'], owner: 'high' } }) },
+      live: [live(app, { ownershipTag: 'mine' }), tags],
+      records: { 'Child/acme/app': record({ fields: { tags: ['prod'], owner: 'high' } }) },
     });
     expect(changeAt(planning, part).notes).toEqual([]);
   });
@@ -339,31 +345,31 @@ describe('a part that nobody declares', () => {
       'is forgotten when nothing of it is left to take back',
       {
         desired: [declared],
-        live: [live(app, { claim: 'mine' }), live(part, { spec: { tags: ['live'] } })],
+        live: [live(app, { ownershipTag: 'mine' }), live(part, { spec: { tags: ['live'] } })],
         records: tagged,
       },
-      'forget Part/acme/app',
+      'forget Child/acme/app',
     ],
     [
       "is nobody's concern without a record",
-      { desired: [declared], live: [live(app, { claim: 'mine' }), tags] },
+      { desired: [declared], live: [live(app, { ownershipTag: 'mine' }), tags] },
       'nothing',
     ],
     [
       'shares the fate of its whole',
-      { live: [live(app, { claim: 'mine' }), tags], records: { ...tagged, ...recorded() } },
+      { live: [live(app, { ownershipTag: 'mine' }), tags], records: { ...tagged, ...recorded() } },
       'delete',
     ],
     [
       'of a whole that another stack has now is forgotten',
-      { live: [live(app, { claim: 'yours' }), tags], records: tagged },
-      `"no longer declared, and "${text}" is claimed by stack "yours": it is left alone", forget Part/acme/app`,
+      { live: [live(app, { ownershipTag: 'yours' }), tags], records: tagged },
+      `"no longer declared, and "${appAddress}" belongs to stack "yours": it is left alone", forget Child/acme/app`,
     ],
     ['of a whole without a claim is taken back', { live: [live(app), tags], records: tagged }, 'delete'],
     [
       'of a whole whose claim somebody took away is left alone along with it',
       { live: [live(app), tags], records: { ...tagged, ...recorded() } },
-      `"no longer declared, and its claim is not ours any more: it is left alone", forget ${text}, forget Part/acme/app`,
+      `"no longer declared, and it no longer has the ownership tag of this stack: it is left alone", forget ${appAddress}, forget Child/acme/app`,
     ],
   ])('%s', (_, world, expected) => {
     expect(fate(world)).toBe(expected);
@@ -372,7 +378,7 @@ describe('a part that nobody declares', () => {
   it('counts neither as a change nor as unchanged when there is nothing to take back', () => {
     const { plan } = planOf({
       desired: [declared],
-      live: [live(app, { claim: 'mine' }), live(part, { spec: { tags: [] } })],
+      live: [live(app, { ownershipTag: 'mine' }), live(part, { spec: { tags: [] } })],
       records: tagged,
     });
     expect([plan.changes.length, plan.unchanged]).toEqual([0, 1]);

@@ -1,31 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import type { CommitOrder } from '../../../src/model/checkout.ts';
-import { at, desired } from '../../support/toys/toy-plan.ts';
-import { guardsOf } from '../../support/toys/watched-toys.ts';
+import type { CommitOrder } from '../../src/model/checkout.ts';
+import { at, desired } from '../support/sample-kinds/sample-plan.ts';
+import { guardsOf } from '../support/sample-kinds/watched-resources.ts';
 
 const [later, earlier] = ['3f2a'.repeat(10), '1b9c'.repeat(10)];
 const behind: CommitOrder = { is: 'behind', applied: later, ours: earlier, differs: true };
 const unknown: CommitOrder = { is: 'unknown', applied: later, why: 'there is no remote to ask' };
-const change = { desired: [desired(at('Whole', 'app'))] };
+const change = { desired: [desired(at('Parent', 'app'))] };
 
 describe('a plan from an older commit than the one that was applied', () => {
   it('is blocked as a whole, and names both', () => {
-    expect(guardsOf({ ...change, commitOrder: behind })).toEqual([
+    expect(guardsOf({ ...change, commitOrders: [behind] })).toEqual([
       {
         id: 'older-commit',
         effect: 'blocks',
         counted: 1,
         concerns: [],
         message:
-          'somebody applied commit 3f2a3f2a3f2a already, which is later than 1b9c1b9c1b9c: this plan would take it back',
+          'commit 3f2a3f2a3f2a, which is later than 1b9c1b9c1b9c, was already applied: this plan would revert it',
       },
     ]);
   });
 
   it('is not when there is nothing to do, or when the stack is the same in both', () => {
-    expect(guardsOf({ commitOrder: behind })).toEqual([]);
-    expect(guardsOf({ ...change, commitOrder: { ...behind, differs: false } })).toEqual([]);
-    expect(guardsOf({ ...change, commitOrder: { is: 'onward' } })).toEqual([]);
+    expect(guardsOf({ commitOrders: [behind] })).toEqual([]);
+    expect(guardsOf({ ...change, commitOrders: [{ ...behind, differs: false }] })).toEqual([]);
+    expect(guardsOf({ ...change, commitOrders: [{ is: 'ahead' }] })).toEqual([]);
   });
 });
 
@@ -33,39 +33,39 @@ describe('a plan from a commit that diverged from the one that was applied', () 
   const diverged: CommitOrder = { ...behind, is: 'diverged' };
 
   it('is blocked as a whole, names both, and says what to do', () => {
-    expect(guardsOf({ ...change, commitOrder: diverged })).toEqual([
+    expect(guardsOf({ ...change, commitOrders: [diverged] })).toEqual([
       {
         id: 'diverged-commit',
         effect: 'blocks',
         counted: 1,
         concerns: [],
         message: expect.stringMatching(
-          /^commit 3f2a3f2a3f2a, .* is not contained in 1b9c1b9c1b9c.*: this plan would take back .*; merge it, and plan again$/,
+          /^commit 3f2a3f2a3f2a, .* is not an ancestor of 1b9c1b9c1b9c.*: this plan would revert .*; merge it, and plan again$/,
         ),
       },
     ]);
   });
 
   it('is not when there is nothing to do, or when the stack is the same in both', () => {
-    expect(guardsOf({ commitOrder: diverged })).toEqual([]);
-    expect(guardsOf({ ...change, commitOrder: { ...diverged, differs: false } })).toEqual([]);
+    expect(guardsOf({ commitOrders: [diverged] })).toEqual([]);
+    expect(guardsOf({ ...change, commitOrders: [{ ...diverged, differs: false }] })).toEqual([]);
   });
 });
 
-describe('a plan of which nobody can tell whether it is older', () => {
+describe('a plan of which nobody can say whether it is older', () => {
   it('is warned of, with the reason', () => {
-    expect(guardsOf({ ...change, commitOrder: unknown })).toMatchObject([
+    expect(guardsOf({ ...change, commitOrders: [unknown] })).toMatchObject([
       {
         id: 'commit-unknown',
         effect: 'warns',
         message: expect.stringMatching(/: there is no remote to ask$/),
       },
     ]);
-    expect(guardsOf({ commitOrder: unknown })).toEqual([]);
+    expect(guardsOf({ commitOrders: [unknown] })).toEqual([]);
   });
 
   it('is blocked where the stack wants that', () => {
     const stack = { guards: { raise: ['commit-unknown' as const] } };
-    expect(guardsOf({ ...change, commitOrder: unknown, stack })).toMatchObject([{ effect: 'blocks' }]);
+    expect(guardsOf({ ...change, commitOrders: [unknown], stack })).toMatchObject([{ effect: 'blocks' }]);
   });
 });

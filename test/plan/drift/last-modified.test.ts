@@ -1,13 +1,12 @@
-// Who touched a drifted resource: by id, since our last apply, without our own writes, and said where the trail ends.
+// Who last modified a drifted resource: by id, since our last apply, without our own writes, and said where the trail ends.
 import { expect, it } from 'vitest';
 import type { TrailEvent } from '../../../src/model/audit-trail.ts';
 import type { DriftedResource } from '../../../src/model/drift.ts';
 import { formatAddress } from '../../../src/model/address.ts';
 import { type HistoryChange, type HistoryEntry, LedgerError } from '../../../src/model/ledger.ts';
 import { lastModifiedBy, runsOfStack, type TrailReading } from '../../../src/plan/drift/last-modified.ts';
-import { at } from '../../support/toys/toy-plan.ts';
+import { app, at } from '../../support/sample-kinds/sample-plan.ts';
 
-const app = at('Whole', 'app');
 const applied = Date.parse('2026-11-20T12:00:00Z');
 const minutes = (count: number) => applied + count * 60_000;
 const text = (time: number) => new Date(time).toISOString();
@@ -62,17 +61,17 @@ function trail(events: readonly TrailEvent[], about: Partial<TrailReading> = {})
 type History = Parameters<typeof runsOfStack>[1];
 
 /** What the trail tells of one drifted resource. */
-function touchedIn(reading: TrailReading, history: History, one = drifted()) {
+function lastModifiedIn(reading: TrailReading, history: History, one = drifted()) {
   return lastModifiedBy(reading, runsOfStack(app.target, history))(one);
 }
 
 function names(events: readonly TrailEvent[], history: History, one = drifted()): string[] {
-  return touchedIn(trail(events), history, one).touches.map(
+  return lastModifiedIn(trail(events), history, one).modifications.map(
     ({ actor, maybeOurs }) => `${actor.name}${maybeOurs ? ' (maybe ours)' : ''}`,
   );
 }
 
-it('Who touched it is named newest first, and who touched another one is not', () => {
+it('Who modified a resource is listed newest first, without who modified another one', () => {
   const events = [
     event('ann', minutes(5)),
     event('eve', minutes(6), { resource: 'ws-b' }),
@@ -90,13 +89,13 @@ it('Our own requests are left out, and who came before the last of them is not t
   expect(names(events, [apply({}, { requests: ['r-1'] })])).toEqual(['bob']);
 });
 
-it('What we wrote to a part of it, which has the same id, does not hide who touched it before', () => {
+it('What we wrote to a part of it, which has the same id, does not hide who modified it before', () => {
   const events = [
     event('ci', minutes(1), { request: 'r-1' }),
     event('bob', minutes(5)),
     event('ci', minutes(21), { request: 'r-tags' }),
   ];
-  const tags = { address: formatAddress(at('Part', 'app')), requests: ['r-tags'] };
+  const tags = { address: formatAddress(at('Child', 'app')), requests: ['r-tags'] };
   const later = apply({ began: text(minutes(20)), ended: text(minutes(22)) }, tags);
   const history = [later, apply({}, { requests: ['r-1'] })];
   expect(names(events, history)).toEqual(['bob']);
@@ -109,7 +108,7 @@ it('Where the service gave no ids of requests, what falls into our apply is mayb
 
 it('An actor who is not the one of our requests is not ours, whenever it was', () => {
   const events = [event('ci', minutes(0), { request: 'r-1', resource: 'ws-b' }), event('bob', minutes(1))];
-  const other = { ...apply().changes[0], address: formatAddress(at('Whole', 'b')), requests: ['r-1'] };
+  const other = { ...apply().changes[0], address: formatAddress(at('Parent', 'b')), requests: ['r-1'] };
   const history = [apply({ changes: [...apply().changes, other as HistoryChange] })];
   expect(names(events, history)).toEqual(['bob']);
 });
@@ -131,7 +130,7 @@ it('An apply that was killed was over when the next one began', () => {
   expect(names(events, [next, { ...killed, changes: [change] }, base])).toEqual(['bob']);
   const other = {
     ...next,
-    changes: [{ ...change, address: formatAddress(at('Whole', 'b')), outcome: 'applied' }],
+    changes: [{ ...change, address: formatAddress(at('Parent', 'b')), outcome: 'applied' }],
   };
   const told = event('ci', minutes(20), { resource: 'ws-b', request: 'r-2' });
   expect(names([...events, told], [other as HistoryEntry, { ...killed, changes: [change] }, base])).toEqual([
@@ -147,7 +146,7 @@ it('What is gone is known by its id in the ledger, what took its name by its own
   expect(names(events, history, drifted({ is: 'recreated', newId: 'ws-new' }))).toEqual(['bob', 'ann']);
 });
 
-it('A later apply that proved the whole stack brings the window closer', () => {
+it('A later apply that confirmed the whole stack brings the window closer', () => {
   const later = apply({ began: text(minutes(50)), ended: text(minutes(51)), changes: [], proved: true });
   const events = [event('ann', minutes(20)), event('bob', minutes(55))];
   const first = apply({}, { requests: ['r-1'] });
@@ -165,24 +164,24 @@ it('A change that was not carried out is no apply of the resource', () => {
 it('Who came before the trail begins is unknown, beside those that it knows', () => {
   const events = [event('ann', minutes(200))];
   const late = trail(events, { from: minutes(100) });
-  const { touches, unknown } = touchedIn(late, [apply()]);
-  expect(touches.map(({ actor }) => actor.name)).toEqual(['ann']);
-  expect(unknown).toMatch(/applied last before that: the service keeps its trail for 14 days/);
-  expect(touchedIn(trail(events), [apply()]).unknown).toBeUndefined();
+  const { modifications, unknown } = lastModifiedIn(late, [apply()]);
+  expect(modifications.map(({ actor }) => actor.name)).toEqual(['ann']);
+  expect(unknown).toMatch(/last applied before that: the service keeps its trail for 14 days/);
+  expect(lastModifiedIn(trail(events), [apply()]).unknown).toBeUndefined();
 });
 
 it('Without an apply of it in the history, who came first is unknown', () => {
-  expect(touchedIn(trail([]), []).unknown).toMatch(/history of this stack does not tell/);
+  expect(lastModifiedIn(trail([]), []).unknown).toMatch(/history of this stack does not show/);
 });
 
-it('A trail with nothing of ours and nothing on it does not say that nobody touched it', () => {
+it('A trail with nothing of ours and nothing on it does not mean that nobody modified it', () => {
   const history = [apply({}, { requests: ['r-1'] })];
-  const unknownIn = (events: TrailEvent[]) => touchedIn(trail(events), history).unknown;
+  const unknownIn = (events: TrailEvent[]) => lastModifiedIn(trail(events), history).unknown;
   expect(unknownIn([event('eve', minutes(5), { resource: 'ws-b' })])).toMatch(/another organization/);
   expect(unknownIn([event('ci', minutes(1), { resource: 'ws-b', request: 'r-1' })])).toBeUndefined();
 });
 
-it('A write of ours whose try told no id is maybe ours', () => {
+it('A write of ours whose try reported no id is maybe ours', () => {
   const told = event('eve', minutes(4), { resource: 'ws-b', request: 'r-9' });
   const events = [event('ci', minutes(1)), told, event('ci', minutes(30))];
   const named = apply({}, { requests: ['r-1'] });
@@ -190,13 +189,13 @@ it('A write of ours whose try told no id is maybe ours', () => {
   expect(names(events, [apply({}, { requests: ['r-1'], unnamed: true })])).toEqual(['ci', 'ci (maybe ours)']);
 });
 
-it('Where the trail tells no requests at all, what falls into our apply is maybe ours', () => {
+it('Where the trail reports no requests at all, what falls into our apply is maybe ours', () => {
   const events = [event('ci', minutes(1)), event('bob', minutes(30))];
   expect(names(events, [apply({}, { requests: ['r-1'] })])).toEqual(['bob', 'ci (maybe ours)']);
 });
 
 it('A write of ours to a part of it, without an id, is maybe ours', () => {
-  const part = formatAddress(at('Part', 'app'));
+  const part = formatAddress(at('Child', 'app'));
   const events = [event('bob', minutes(10)), event('ci', minutes(21))];
   const tags = apply({ began: text(minutes(20)), ended: text(minutes(22)) }, { address: part });
   expect(names(events, [tags, apply({}, { requests: ['r-1'] })])).toEqual(['ci (maybe ours)', 'bob']);
@@ -206,7 +205,7 @@ it.each([
   ['was killed', {}],
   ['stopped between two calls', { outcome: 'failed', done: ['PATCH'], requests: ['r-2'] }],
   ['never knew its answer', { outcome: 'unknown' }],
-] as const)('An apply that %s does not hide who touched it before', (_, about) => {
+] as const)('An apply that %s does not hide who modified it before', (_, about) => {
   const { outcome: __, ...change } = apply().changes[0] as HistoryChange;
   const later = apply({ began: text(minutes(50)), changes: [{ ...change, ...about }] });
   const events = [event('ann', minutes(20)), event('ci', minutes(51), { request: 'r-2' })];
@@ -222,9 +221,9 @@ it('An apply whose entry cannot be read may have been ours, and may have been th
   const history = [new LedgerError('damaged'), apply({}, { requests: ['r-1'] })];
   expect(names(events, history)).toEqual(['ci (maybe ours)', 'bob']);
   const proved = apply({ changes: [], proved: true, began: text(minutes(20)) });
-  expect(touchedIn(trail([]), [new LedgerError('damaged'), proved]).unknown).toMatch(/does not tell/);
+  expect(lastModifiedIn(trail([]), [new LedgerError('damaged'), proved]).unknown).toMatch(/does not show/);
 });
 
 it('A trail that was not read to its end says so', () => {
-  expect(touchedIn(trail([], { cut: 'too long' }), [apply()]).unknown).toBe('too long');
+  expect(lastModifiedIn(trail([], { cut: 'too long' }), [apply()]).unknown).toBe('too long');
 });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { Call } from '../../../src/model/call.ts';
-import type { Change } from '../../../src/model/change.ts';
-import type { FieldChange } from '../../../src/model/field.ts';
-import type { Json } from '../../../src/model/json.ts';
-import type { Kind } from '../../../src/model/kind.ts';
-import type { LedgerRecord } from '../../../src/model/ledger.ts';
-import type { Spec } from '../../../src/model/resource.ts';
-import type { Answer } from '../../../src/model/http.ts';
-import { checkResponses, withValuesAt } from '../../../src/plan/verify-responses.ts';
-import { wholeKind } from '../../support/toys/toy-kind.ts';
+import type { Call } from '../../src/model/call.ts';
+import type { Change } from '../../src/model/change.ts';
+import type { FieldChange } from '../../src/model/field.ts';
+import type { Json } from '../../src/model/json.ts';
+import type { Kind } from '../../src/model/kind.ts';
+import type { LedgerRecord } from '../../src/model/ledger.ts';
+import type { Spec } from '../../src/model/resource.ts';
+import type { Answer } from '../../src/model/http.ts';
+import { checkResponses, withValuesAt } from '../../src/plan/verify-responses.ts';
+import { parentKind } from '../support/sample-kinds/sample-kind.ts';
 
 const call: Call = {
-  id: 'Whole/acme/app#write',
+  id: 'Parent/acme/app#write',
   target: 'acme',
   method: 'PATCH',
   path: [],
@@ -25,7 +25,7 @@ const answer: Answer = { method: 'PATCH', url: '', status: 200, body: null, word
 
 /** A whole whose writes are answered with this, about all fields that it names and those of `more`. */
 function answering(spec: Spec, ...more: string[]): Kind {
-  return { ...wholeKind, fieldsFromResponse: () => ({ about: [...Object.keys(spec), ...more], spec }) };
+  return { ...parentKind, fieldsFromResponse: () => ({ about: [...Object.keys(spec), ...more], spec }) };
 }
 
 function field(path: string, about: Partial<FieldChange> = {}): FieldChange {
@@ -34,7 +34,7 @@ function field(path: string, about: Partial<FieldChange> = {}): FieldChange {
 
 function judge(kind: Kind, fields: readonly FieldChange[], { was = {}, shall = {} }: Records = {}) {
   const change: Change = {
-    address: { kind: 'Whole', target: 'acme', name: 'app' },
+    address: { kind: 'Parent', target: 'acme', name: 'app' },
     action: 'update',
     reason: '',
     fields,
@@ -52,7 +52,7 @@ interface Records {
   readonly shall?: Spec;
 }
 
-const nothing = { contradicted: [], ignored: [], unverifiable: [], unproven: [] };
+const nothing = { contradicted: [], ignored: [], unverifiable: [], unverified: [] };
 
 describe('What was answered is what was sent', () => {
   it.each<[string, FieldChange, Json]>([
@@ -93,12 +93,12 @@ describe('What was answered otherwise', () => {
     ],
     ['a key that is still there', field('labels.a', { before: 'x' }), { a: 'x' }, 'x'],
     ['a key that is missing', field('labels.a', { after: 'x' }), {}, undefined],
-  ])('%s is told with what was answered, and not recorded as sent', (_, change, value, answered) => {
+  ])('%s is reported with what was answered, and not recorded as sent', (_, change, value, answered) => {
     const verdict = judge(answering({ [change.path[0] ?? '']: value }), [change]);
     expect(verdict.contradicted).toEqual([
       { ...change, ...(answered === undefined ? {} : { before: answered }) },
     ]);
-    expect(verdict.unproven).toEqual([change.path]);
+    expect(verdict.unverified).toEqual([change.path]);
   });
 });
 
@@ -108,11 +108,11 @@ describe('What was answered as sent and is to be reset', () => {
   it('stays recorded until it has been read: the answer may be the request said again', () => {
     const reset = field('colour', { before: 'blue', after: 'red' });
     const verdict = judge(answering({ colour: 'red' }), [reset], records);
-    expect(verdict).toEqual({ ...nothing, unproven: [['colour']] });
+    expect(verdict).toEqual({ ...nothing, unverified: [['colour']] });
   });
 
-  it('is proved by the answer where no reading tells it', () => {
-    const blind = field('colour', { after: 'red', unknown: 'not answered by the service' });
+  it('is proved by the answer where no reading reports it', () => {
+    const blind = field('colour', { after: 'red', unknown: 'not returned by the service' });
     expect(judge(answering({ colour: 'red' }), [blind], records)).toEqual(nothing);
   });
 });
@@ -136,26 +136,29 @@ describe('A field that was to be reset and is answered with its old value', () =
 describe('What was not answered', () => {
   const reset = field('colour', { before: 'blue', after: 'red' });
 
-  it('is left to the plan that is made afterwards where the service told it before', () => {
+  it('is left to the plan that is made afterwards where the service reported it before', () => {
     const records = { was: { colour: 'blue' } };
-    expect(judge(answering({}, 'colour'), [reset], records)).toEqual({ ...nothing, unproven: [['colour']] });
-    expect(judge(wholeKind, [reset], records)).toEqual({ ...nothing, unproven: [['colour']] });
-    expect(judge(wholeKind, [reset], { ...records, shall: { colour: 'red' } })).toEqual(nothing);
+    expect(judge(answering({}, 'colour'), [reset], records)).toEqual({
+      ...nothing,
+      unverified: [['colour']],
+    });
+    expect(judge(parentKind, [reset], records)).toEqual({ ...nothing, unverified: [['colour']] });
+    expect(judge(parentKind, [reset], { ...records, shall: { colour: 'red' } })).toEqual(nothing);
   });
 
-  it('cannot be verified where the service never told it, and its record goes', () => {
-    const blind = field('colour', { after: 'red', unknown: 'not answered by the service' });
+  it('cannot be verified where the service never reported it, and its record goes', () => {
+    const blind = field('colour', { after: 'red', unknown: 'not returned by the service' });
     const verdict = judge(answering({}, 'colour'), [blind], { was: { colour: 'blue' } });
     expect(verdict).toEqual({ ...nothing, unverifiable: [['colour']] });
-    const member = field('access.key', { after: 'k', unknown: 'not answered by the service' });
+    const member = field('access.key', { after: 'k', unknown: 'not returned by the service' });
     expect(judge(answering({ access: { note: null } }), [member]).unverifiable).toEqual([['access', 'key']]);
-    const bodiless = judge(wholeKind, [blind], { was: { colour: 'blue' } });
+    const bodiless = judge(parentKind, [blind], { was: { colour: 'blue' } });
     expect(bodiless).toEqual({ ...nothing, unverifiable: [['colour']] });
   });
 
   it('is left to the plan that is made afterwards where it was hidden only for a while', () => {
     const hidden = field('consumers', { after: ['a'], unknown: 'unknown while shared globally' });
-    expect(judge(wholeKind, [hidden])).toEqual(nothing);
+    expect(judge(parentKind, [hidden])).toEqual(nothing);
   });
 
   it('is no wonder for a secret', () => {

@@ -1,37 +1,40 @@
 import { describe, expect, it } from 'vitest';
-import { formatAddress, readAddress } from '../../../src/model/address.ts';
-import type { Metadata } from '../../../src/model/resource.ts';
+import { formatAddress, readAddress } from '../../src/model/address.ts';
+import type { Metadata } from '../../src/model/resource.ts';
 import {
+  actions,
+  app,
+  appAddress,
   at,
   changeAt,
-  deeds,
   desired,
-  type LiveAbout,
   live,
+  type LiveAbout,
   planOf,
   record,
   type World,
-} from '../../support/toys/toy-plan.ts';
+} from '../support/sample-kinds/sample-plan.ts';
 
-const app = at('Whole', 'app');
-const text = formatAddress(app);
 const ours = record({ id: 'id-app', origin: 'created' });
 const adopted = record({ id: 'id-app', origin: 'adopted' });
 const another = record({ id: 'id-of-another', origin: 'created' });
 
-/** What the plan makes of one declared whole whose colour differs: its deed, or the code of its problem. */
+/** What the plan makes of one declared whole whose colour differs: its action, or the code of its problem. */
 function outcome(world: World): string {
-  const { plan, records } = planOf({ desired: [whole()], ...world });
+  const { plan, records } = planOf({ desired: [parent()], ...world });
   const [problem] = plan.problems;
   if (problem !== undefined) return `${problem.class}: ${problem.code}`;
-  const change = plan.changes.find(({ address }) => formatAddress(address) === text);
+  const change = plan.changes.find(({ address }) => formatAddress(address) === appAddress);
   if (change === undefined) return 'nothing';
-  const claim = change.fields.find(({ path }) => path[0] === 'claim');
-  const written = claim === undefined ? '' : `, claim ${claim.before ?? 'none'} → ${claim.after ?? 'none'}`;
-  return `${change.action} as ${records.get(text)?.record.origin}${written}`;
+  const ownershipTag = change.fields.find(({ path }) => path[0] === 'claim');
+  const written =
+    ownershipTag === undefined
+      ? ''
+      : `, claim ${ownershipTag.before ?? 'none'} → ${ownershipTag.after ?? 'none'}`;
+  return `${change.action} as ${records.get(appAddress)?.record.origin}${written}`;
 }
 
-function whole(metadata: Partial<Metadata> = {}) {
+function parent(metadata: Partial<Metadata> = {}) {
   return desired(app, { colour: 'blue' }, metadata);
 }
 
@@ -39,103 +42,107 @@ function found(about: LiveAbout = {}) {
   return live(app, { spec: { colour: 'red' }, ...about });
 }
 
-describe('a declared whole', () => {
+describe('a declared parent', () => {
   const conflict = 'conflict: claimed-by-another-stack';
-  const unclaimed = 'conflict: exists-unclaimed';
+  const untagged = 'conflict: exists-unclaimed';
 
   it.each<[string, World, string]>([
     ['that is not there is created', {}, 'create as created, claim none → mine'],
     [
       'that is gone is created again',
-      { records: { [text]: adopted } },
+      { records: { [appAddress]: adopted } },
       'create as created, claim none → mine',
     ],
-    ['with our claim is updated', { live: [found({ claim: 'mine' })] }, 'update as adopted'],
+    ['with our claim is updated', { live: [found({ ownershipTag: 'mine' })] }, 'update as adopted'],
     [
-      'with our claim and birth mark was created by us',
-      { live: [found({ claim: 'mine', bornOf: 'mine' })] },
+      'with our claim and creator mark was created by us',
+      { live: [found({ ownershipTag: 'mine', creatorStack: 'mine' })] },
       'update as created',
     ],
     [
-      'keeps the origin that the ledger has, whatever the birth mark says',
-      { live: [found({ claim: 'mine', bornOf: 'mine' })], records: { [text]: adopted } },
+      'keeps the origin that the ledger has, whatever the creator mark says',
+      { live: [found({ ownershipTag: 'mine', creatorStack: 'mine' })], records: { [appAddress]: adopted } },
       'update as adopted',
     ],
     [
       'with the claim of another stack is a conflict',
-      { live: [found({ claim: 'yours', bornOf: 'mine' })] },
+      { live: [found({ ownershipTag: 'yours', creatorStack: 'mine' })] },
       conflict,
     ],
     [
       'with the claim of another stack is a conflict even when the ledger knows it',
-      { live: [found({ claim: 'yours' })], records: { [text]: ours } },
+      { live: [found({ ownershipTag: 'yours' })], records: { [appAddress]: ours } },
       conflict,
     ],
     [
       'with the claim of another stack cannot be adopted',
-      { live: [found({ claim: 'yours' })], desired: [whole({ adopt: true })] },
+      { live: [found({ ownershipTag: 'yours' })], desired: [parent({ adopt: true })] },
       conflict,
     ],
     [
       'with a claim that its project hands down is an error',
-      { live: [found({ claim: 'yours', inherited: true })] },
+      { live: [found({ ownershipTag: 'yours', inherited: true })] },
       'conflict: claim-inherited',
     ],
     [
       'with our own claim from its project is an error, too',
-      { live: [found({ claim: 'mine', inherited: true })], records: { [text]: ours } },
+      { live: [found({ ownershipTag: 'mine', inherited: true })], records: { [appAddress]: ours } },
       'conflict: claim-inherited',
     ],
-    ['without any claim is an error', { live: [found()] }, unclaimed],
+    ['without any claim is an error', { live: [found()] }, untagged],
     [
-      'whose claim was removed gets it back when it bears our birth mark',
-      { live: [found({ bornOf: 'mine' })] },
-      'update as created, claim none → mine',
+      'whose claim was removed is not proved to be ours by its creator mark',
+      { live: [found({ creatorStack: 'mine' })] },
+      untagged,
     ],
     [
       'whose claim was removed gets it back when the ledger has its id',
-      { live: [found()], records: { [text]: adopted } },
+      { live: [found()], records: { [appAddress]: adopted } },
       'update as adopted, claim none → mine',
     ],
     [
       'that took the name of one of ours is not ours',
-      { live: [found()], records: { [text]: another } },
-      unclaimed,
+      { live: [found()], records: { [appAddress]: another } },
+      untagged,
     ],
     [
       'whose record has no id is not proved to be ours by it',
-      { live: [found()], records: { [text]: record() } },
-      unclaimed,
+      { live: [found()], records: { [appAddress]: record() } },
+      untagged,
     ],
-    ['that another stack created is not ours', { live: [found({ bornOf: 'yours' })] }, unclaimed],
+    ['that another stack created is not ours', { live: [found({ creatorStack: 'yours' })] }, untagged],
     [
       'without a claim is adopted when the manifest says so',
-      { live: [found()], desired: [whole({ adopt: true })] },
+      { live: [found()], desired: [parent({ adopt: true })] },
       'adopt as adopted, claim none → mine',
     ],
     [
       'that is ours already is not adopted again',
-      { live: [found({ claim: 'mine' })], desired: [whole({ adopt: true })], records: { [text]: ours } },
+      {
+        live: [found({ ownershipTag: 'mine' })],
+        desired: [parent({ adopt: true })],
+        records: { [appAddress]: ours },
+      },
       'update as created',
     ],
     [
       'changes hands when its stack was renamed',
-      { live: [found({ claim: 'old' })], stack: { renamedFrom: 'old' } },
+      { live: [found({ ownershipTag: 'old' })], stack: { renamedFrom: 'old' } },
       'adopt as adopted, claim old → mine',
     ],
     [
-      'gets its claim back under the new name of its stack',
-      { live: [found({ bornOf: 'old' })], stack: { renamedFrom: 'old' } },
-      'adopt as created, claim none → mine',
+      'is not proved to be of a renamed stack by its creator mark alone',
+      { live: [found({ creatorStack: 'old' })], stack: { renamedFrom: 'old' } },
+      untagged,
     ],
     [
       'gets the flags of its manifest into its claim',
-      { live: [found({ claim: 'mine' })], desired: [whole({ protect: true, onRemove: 'release' })] },
+      { live: [found({ ownershipTag: 'mine' })], desired: [parent({ protect: true, onRemove: 'release' })] },
       'update as adopted, claim mine → mine:protect:release',
     ],
     [
       'loses the flags that its manifest no longer has',
-      { live: [found({ claim: 'mine:protect' })] },
+      { live: [found({ ownershipTag: 'mine:protect' })] },
       'update as adopted, claim mine:protect → mine',
     ],
   ])('%s', (_, world, expected) => {
@@ -144,28 +151,28 @@ describe('a declared whole', () => {
 
   it('that is exactly as declared and ours needs nothing, and is recorded', () => {
     const { plan, records } = planOf({
-      desired: [whole()],
-      live: [found({ claim: 'mine', spec: { colour: 'blue' } })],
+      desired: [parent()],
+      live: [found({ ownershipTag: 'mine', spec: { colour: 'blue' } })],
     });
     expect(plan.changes).toEqual([]);
     expect(plan.unchanged).toBe(1);
-    expect(records.get(text)).toMatchObject({
-      settled: true,
+    expect(records.get(appAddress)).toMatchObject({
+      isUpToDate: true,
       record: { id: 'id-app', fields: { colour: 'blue' } },
     });
   });
 
-  it('is told with the line to add when it may be adopted', () => {
-    const { plan } = planOf({ desired: [whole()], live: [found()] });
+  it('is reported with the line to add when it may be adopted', () => {
+    const { plan } = planOf({ desired: [parent()], live: [found()] });
     expect(plan.problems[0]).toMatchObject({
-      message: '"Whole/acme/app" exists and bears no claim of any stack',
+      message: '"Parent/acme/app" exists without an ownership tag of any stack',
       place: { file: 'manifest.yaml' },
       fix: expect.stringContaining('adopt: true'),
     });
   });
 
-  it('that is adopted shows its whole difference', () => {
-    const planning = planOf({ desired: [whole({ adopt: true })], live: [found()] });
+  it('that is adopted shows every difference', () => {
+    const planning = planOf({ desired: [parent({ adopt: true })], live: [found()] });
     expect(changeAt(planning, app).fields).toEqual([
       { path: ['claim'], after: 'mine', shape: 'scalar' },
       { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' },
@@ -232,7 +239,7 @@ describe('a declared role, which can bear no mark,', () => {
     expect(outcomeOfRecorded(world)).toBe(expected);
   });
 
-  it('is recorded with its whole content, as the write leaves it', () => {
+  it('is recorded with all of its content, as the write leaves it', () => {
     const { records } = planOf({
       desired: [desired(role, { timeout: '1h' })],
       live: [live(role, { spec: { colour: 'green', timeout: 5, readers: ['b', 'a'] } })],
@@ -242,58 +249,61 @@ describe('a declared role, which can bear no mark,', () => {
   });
 });
 
-describe('a declared part of a whole', () => {
-  const part = at('Part', 'app');
+describe('a declared child of a parent', () => {
+  const part = at('Child', 'app');
   const tagged = desired(part, { tags: ['prod'] });
   const tags = (about: Partial<LiveAbout> = {}) => live(part, { spec: { tags: [] }, ...about });
 
-  function outcomeOfPart(world: World): string {
+  function outcomeOfChild(world: World): string {
     const planning = planOf({ desired: [tagged], ...world });
     const problems = planning.plan.problems.map(({ code, class: kind }) => `${kind}: ${code}`);
-    return [...problems, ...deeds(planning)].join(', ') || 'nothing';
+    return [...problems, ...actions(planning)].join(', ') || 'nothing';
   }
 
   it.each<[string, World, string]>([
     [
       'is created along with its whole',
-      { desired: [whole(), tagged] },
-      'Whole/acme/app: create, Part/acme/app: create',
+      { desired: [parent(), tagged] },
+      'Parent/acme/app: create, Child/acme/app: create',
     ],
     [
       'is updated in a whole of ours',
-      { desired: [whole(), tagged], live: [found({ claim: 'mine', spec: { colour: 'blue' } }), tags()] },
-      'Part/acme/app: update',
+      {
+        desired: [parent(), tagged],
+        live: [found({ ownershipTag: 'mine', spec: { colour: 'blue' } }), tags()],
+      },
+      'Child/acme/app: update',
     ],
     [
       'is updated in a whole of ours that another file declares',
-      { live: [found({ claim: 'mine:protect' }), tags()] },
-      'Part/acme/app: update',
+      { live: [found({ ownershipTag: 'mine:protect' }), tags()] },
+      'Child/acme/app: update',
     ],
     [
       'of a whole that another stack claims is a conflict',
-      { live: [found({ claim: 'yours' }), tags()] },
+      { live: [found({ ownershipTag: 'yours' }), tags()] },
       'conflict: claimed-by-another-stack',
     ],
     [
       'of a whole with the former name of our stack is ours',
-      { live: [found({ claim: 'old' }), tags()], stack: { renamedFrom: 'old' } },
-      'Part/acme/app: update',
+      { live: [found({ ownershipTag: 'old' }), tags()], stack: { renamedFrom: 'old' } },
+      'Child/acme/app: update',
     ],
     [
       'of a whole whose project hands a claim down is an error',
-      { live: [found({ claim: 'mine', inherited: true }), tags()] },
+      { live: [found({ ownershipTag: 'mine', inherited: true }), tags()] },
       'conflict: claim-inherited',
     ],
     ['of a whole without a claim is an error', { live: [found(), tags()] }, 'conflict: exists-unclaimed'],
     [
       'of a whole without a claim can be adopted by itself',
       { live: [found(), tags()], desired: [desired(part, { tags: ['prod'] }, { adopt: true })] },
-      'Part/acme/app: adopt',
+      'Child/acme/app: adopt',
     ],
     [
       'of a whole without a claim that it was adopted in before is ours',
-      { live: [found(), tags()], records: { 'Part/acme/app': record({ origin: 'adopted' }) } },
-      'Part/acme/app: update',
+      { live: [found(), tags()], records: { 'Child/acme/app': record({ origin: 'adopted' }) } },
+      'Child/acme/app: update',
     ],
     ['of a whole that nobody has is an error', {}, 'invalid: unknown-reference'],
     [
@@ -303,32 +313,32 @@ describe('a declared part of a whole', () => {
     ],
     [
       'says nothing of its own where its whole has the problem',
-      { desired: [whole(), tagged], live: [found(), tags()] },
+      { desired: [parent(), tagged], live: [found(), tags()] },
       'conflict: exists-unclaimed',
     ],
   ])('%s', (_, world, expected) => {
-    expect(outcomeOfPart(world)).toBe(expected);
+    expect(outcomeOfChild(world)).toBe(expected);
   });
 
   it('keeps the origin that the ledger has', () => {
     const { records } = planOf({
-      desired: [whole(), tagged],
-      live: [found({ claim: 'mine' }), tags()],
-      records: { 'Part/acme/app': record({ origin: 'created' }) },
+      desired: [parent(), tagged],
+      live: [found({ ownershipTag: 'mine' }), tags()],
+      records: { 'Child/acme/app': record({ origin: 'created' }) },
     });
-    expect(records.get(readAddress('Part/acme/app'))?.record.origin).toBe('created');
+    expect(records.get(readAddress('Child/acme/app'))?.record.origin).toBe('created');
   });
 });
 
-describe('a whole that was renamed', () => {
-  const web = at('Whole', 'web');
+describe('a parent that was renamed', () => {
+  const web = at('Parent', 'web');
   const declared = desired(web, { colour: 'blue' }, { renamedFrom: 'app' });
 
-  it('by its manifest keeps its id, its record and its claim', () => {
+  it('by its manifest keeps its id, its record and its ownership tag', () => {
     const planning = planOf({
       desired: [declared],
-      live: [found({ claim: 'mine', spec: { colour: 'blue', timeout: 5 } })],
-      records: { [text]: record({ id: 'id-app', origin: 'created', fields: { timeout: 5 } }) },
+      live: [found({ ownershipTag: 'mine', spec: { colour: 'blue', timeout: 5 } })],
+      records: { [appAddress]: record({ id: 'id-app', origin: 'created', fields: { timeout: 5 } }) },
     });
     expect(planning.plan.problems).toEqual([]);
     expect(changeAt(planning, web)).toMatchObject({
@@ -339,58 +349,63 @@ describe('a whole that was renamed', () => {
         { path: ['timeout'], before: 5, after: 0, origin: 'no longer declared' },
       ],
     });
-    expect(planning.records.get(readAddress('Whole/acme/web'))?.record.origin).toBe('created');
+    expect(planning.records.get(readAddress('Parent/acme/web'))?.record.origin).toBe('created');
     expect(planning.forget).toEqual([]);
   });
 
   it('by somebody in the service is found by its id and gets its name back', () => {
     const planning = planOf({
-      desired: [whole()],
-      live: [live(web, { id: 'id-app', claim: 'mine', spec: { colour: 'blue' } })],
-      records: { [text]: ours },
+      desired: [parent()],
+      live: [live(web, { id: 'id-app', ownershipTag: 'mine', spec: { colour: 'blue' } })],
+      records: { [appAddress]: ours },
     });
-    expect(deeds(planning)).toEqual(['Whole/acme/app: update']);
+    expect(actions(planning)).toEqual(['Parent/acme/app: update']);
     expect(changeAt(planning, app).fields).toEqual([
       { path: ['name'], before: 'web', after: 'app', shape: 'scalar' },
     ]);
   });
 
   it('leaves its old record behind until the new one is written', () => {
-    const renamed = live(web, { id: 'id-app', claim: 'mine', spec: { colour: 'blue' } });
-    const records = { [text]: ours, 'Whole/acme/web': ours };
-    expect(planOf({ desired: [declared], live: [renamed], records: { [text]: ours } }).forget).toEqual([]);
-    expect(planOf({ desired: [declared], live: [renamed], records }).forget).toEqual([text]);
+    const renamed = live(web, { id: 'id-app', ownershipTag: 'mine', spec: { colour: 'blue' } });
+    const records = { [appAddress]: ours, 'Parent/acme/web': ours };
+    expect(planOf({ desired: [declared], live: [renamed], records: { [appAddress]: ours } }).forget).toEqual(
+      [],
+    );
+    expect(planOf({ desired: [declared], live: [renamed], records }).forget).toEqual([appAddress]);
   });
 
   it('and whose old name was taken by another since is the one it is: the old name means nothing', () => {
     const planning = planOf({
       desired: [declared],
       live: [
-        live(web, { id: 'id-1', claim: 'mine', spec: { colour: 'blue' } }),
-        found({ id: 'id-2', claim: 'yours' }),
+        live(web, { id: 'id-1', ownershipTag: 'mine', spec: { colour: 'blue' } }),
+        found({ id: 'id-2', ownershipTag: 'yours' }),
       ],
     });
     expect(planning.plan.problems).toEqual([]);
-    expect(deeds(planning)).toEqual([]);
+    expect(actions(planning)).toEqual([]);
   });
 
   it('is given to one declaration only, to the one that the ledger knows, in any order of files', () => {
-    const both = [whole(), desired(web, {}, { renamedFrom: 'site' })];
-    const site = live(at('Whole', 'site'), { id: 'id-app', claim: 'mine', spec: { colour: 'red' } });
+    const both = [parent(), desired(web, {}, { renamedFrom: 'site' })];
+    const site = live(at('Parent', 'site'), { id: 'id-app', ownershipTag: 'mine', spec: { colour: 'red' } });
     for (const order of [both, both.toReversed()]) {
-      const planning = planOf({ desired: order, live: [site], records: { [text]: ours } });
-      expect(deeds(planning).toSorted()).toEqual(['Whole/acme/app: update', 'Whole/acme/web: create']);
+      const planning = planOf({ desired: order, live: [site], records: { [appAddress]: ours } });
+      expect(actions(planning).toSorted()).toEqual(['Parent/acme/app: update', 'Parent/acme/web: create']);
     }
   });
 
   it('and that two manifests want is given to the first of them by name', () => {
     const both = [
       desired(web, {}, { renamedFrom: 'site' }),
-      desired(at('Whole', 'api'), {}, { renamedFrom: 'site' }),
+      desired(at('Parent', 'api'), {}, { renamedFrom: 'site' }),
     ];
     for (const order of [both, both.toReversed()]) {
-      const planning = planOf({ desired: order, live: [live(at('Whole', 'site'), { claim: 'mine' })] });
-      expect(deeds(planning).toSorted()).toEqual(['Whole/acme/api: update', 'Whole/acme/web: create']);
+      const planning = planOf({
+        desired: order,
+        live: [live(at('Parent', 'site'), { ownershipTag: 'mine' })],
+      });
+      expect(actions(planning).toSorted()).toEqual(['Parent/acme/api: update', 'Parent/acme/web: create']);
     }
   });
 });

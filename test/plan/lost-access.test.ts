@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { plannedDeletions } from '../../../src/plan/draft-removal.ts';
+import { plannedDeletions } from '../../src/plan/draft-removal.ts';
 import {
+  app,
   at,
   changeAt,
   desired,
@@ -9,21 +10,20 @@ import {
   planOf,
   record,
   type World,
-} from '../../support/toys/toy-plan.ts';
+} from '../support/sample-kinds/sample-plan.ts';
 
-const app = at('Whole', 'app');
-const ours = { claim: 'mine', bornOf: 'mine' };
+const ours = { ownershipTag: 'mine', creatorStack: 'mine' };
 const readBy = (readers: Record<string, string>, about: { name?: string; id?: string } = {}) =>
-  live(at('Part', about.name ?? 'app'), { id: about.id ?? 'id-app', facts: { readers } });
-const records = { 'Whole/acme/app': record({ id: 'id-app' }), 'Whole/acme/lib': record({ id: 'id-lib' }) };
-const lib = live(at('Whole', 'lib'), ours);
+  live(at('Child', about.name ?? 'app'), { id: about.id ?? 'id-app', facts: { readers } });
+const records = { 'Parent/acme/app': record({ id: 'id-app' }), 'Parent/acme/lib': record({ id: 'id-lib' }) };
+const lib = live(at('Parent', 'lib'), ours);
 
 function notes(world: World): readonly string[] {
   return changeAt(planOf({ records, ...world }), app).notes;
 }
 
-describe('the deletion of a whole whose part others read', () => {
-  it('says who loses it, whoever they belong to', () => {
+describe('the deletion of a parent whose child others read', () => {
+  it('says who loses it, no matter who they belong to', () => {
     const world = { live: [live(app, ours), lib, readBy({ lib: 'id-lib', stranger: 'id-stranger' })] };
     expect(notes({ ...world, desired: [desired(lib.address)] })).toEqual([
       'lib can read it no more',
@@ -45,7 +45,7 @@ describe('the deletion of a whole whose part others read', () => {
     expect(notes({ live: [live(app, ours), part] })).toEqual(['stranger can read it no more']);
   });
 
-  it('says it as well when a tombstone asks for it', () => {
+  it('says it as well when a removal request asks for it', () => {
     const world = { live: [live(app, ours), readBy({ stranger: 'id-stranger' })] };
     expect(notes({ ...world, desired: [desired(app, {}, { remove: 'force' })] })).toEqual([
       'stranger can read it no more',
@@ -60,11 +60,11 @@ describe('the deletion of a whole whose part others read', () => {
   });
 });
 
-it('nobody loses anything by a whole that is kept or released', () => {
+it('nobody loses anything by a parent that is kept or released', () => {
   const part = readBy({ stranger: 'id-stranger' });
-  const kept = planOf({ live: [live(app, { claim: 'mine:protect' }), part] });
+  const kept = planOf({ live: [live(app, { ownershipTag: 'mine:protect' }), part] });
   expect(kept.plan.changes).toEqual([]);
-  const released = planOf({ live: [live(app, { claim: 'mine:release' }), part] });
+  const released = planOf({ live: [live(app, { ownershipTag: 'mine:release' }), part] });
   expect(changeAt(released, app).notes).toEqual([]);
 });
 
@@ -73,21 +73,21 @@ describe('what is going to be deleted is known before any part is read', () => {
   const created = live(app, ours);
 
   it.each<[string, World, readonly string[]]>([
-    ['what we created and nobody declares', { live: [created], records }, ['Whole/acme/app']],
-    ['what only claim and birth mark prove', { live: [created] }, ['Whole/acme/app']],
+    ['what we created and nobody declares', { live: [created], records }, ['Parent/acme/app']],
+    ['what only claim and creator mark prove', { live: [created] }, ['Parent/acme/app']],
     [
-      'what a tombstone asks for',
-      { live: [live(app, { claim: 'mine' })], desired: [desired(app, {}, { remove: 'safe' })] },
-      ['Whole/acme/app'],
+      'what a removal request asks for',
+      { live: [live(app, { ownershipTag: 'mine' })], desired: [desired(app, {}, { remove: 'safe' })] },
+      ['Parent/acme/app'],
     ],
     ['not what is declared', { live: [created], desired: [desired(app)] }, []],
     [
       'not what is declared under a new name',
-      { live: [created], desired: [desired(at('Whole', 'web'), {}, { renamedFrom: 'app' })] },
+      { live: [created], desired: [desired(at('Parent', 'web'), {}, { renamedFrom: 'app' })] },
       [],
     ],
-    ['not what is released', { live: [live(app, { claim: 'mine:release' })], records }, []],
-    ["not what is another stack's", { live: [live(app, { claim: 'yours' })], records }, []],
+    ['not what is released', { live: [live(app, { ownershipTag: 'mine:release' })], records }, []],
+    ["not what is another stack's", { live: [live(app, { ownershipTag: 'yours' })], records }, []],
     ['nothing after an incomplete look', { live: [created], incomplete: ['page 2 is missing'] }, []],
     [
       'not what the service would refuse to delete',

@@ -1,23 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../../src/model/address.ts';
-import type { Kind } from '../../../src/model/kind.ts';
-import type { LiveResource, Spec } from '../../../src/model/resource.ts';
-import { settingsKind, partKind, wholeKind, registryOf } from '../../support/toys/toy-kind.ts';
+import type { Kind } from '../../src/model/kind.ts';
+import type { LiveResource, Spec } from '../../src/model/resource.ts';
+import { settingsKind, childKind, parentKind, registryOf } from '../support/sample-kinds/sample-kind.ts';
 import {
+  app,
+  appAddress,
   at,
   changeAt,
   desired,
-  type LiveAbout,
   live,
+  type LiveAbout,
   planOf,
   record,
   type World,
-} from '../../support/toys/toy-plan.ts';
+} from '../support/sample-kinds/sample-plan.ts';
 
-const app = at('Whole', 'app');
-const text = formatAddress(app);
-
-/** Plans, then looks again: what is to be done about the change at this address, now that this is live. */
+/** Plans, then reads again: what is to be done about the change at this address, now that this is live. */
 function look(world: World, now: LiveResource | undefined, address = now?.address ?? app): string {
   const planning = planOf(world);
   expect(planning.plan.problems).toEqual([]);
@@ -26,7 +24,7 @@ function look(world: World, now: LiveResource | undefined, address = now?.addres
 }
 
 function ofApp(spec: Spec, about: LiveAbout = {}): LiveResource {
-  return live(app, { claim: 'mine', ...about, spec });
+  return live(app, { ownershipTag: 'mine', ...about, spec });
 }
 
 describe('just before an update', () => {
@@ -53,21 +51,21 @@ describe('just before an update', () => {
       'what moved is stale, and says which field',
       { colour: 'blue' },
       { colour: 'green' },
-      'stale: colour moved since the plan was made',
+      'stale: colour changed since the plan was made',
     ],
     ['what is done in part is sent', { colour: 'blue', timeout: 5 }, { colour: 'blue' }, 'send'],
     [
       'what is done in part and moved in part is stale',
       { colour: 'blue', timeout: 5 },
       { colour: 'blue', timeout: 6 },
-      'stale: timeout moved since the plan was made',
+      'stale: timeout changed since the plan was made',
     ],
     ['a field that the change is not about may move', { colour: 'blue' }, { timeout: 999 }, 'send'],
     [
       'another key of a map that is written may not',
       { labels: { x: '2' } },
       { labels: { x: '1', y: '1' } },
-      'stale: labels.y moved since the plan was made',
+      'stale: labels.y changed since the plan was made',
     ],
     [
       'a key of a map that is written already is done',
@@ -79,7 +77,7 @@ describe('just before an update', () => {
       'a member that moved is stale',
       { access: { note: 'm' } },
       { access: { note: 'n', users: ['t'] } },
-      'stale: access.note moved since the plan was made',
+      'stale: access.note changed since the plan was made',
     ],
     [
       'a member that is as it was is sent',
@@ -91,7 +89,7 @@ describe('just before an update', () => {
       'an object that went away is not its members already written',
       { access: { note: 'm' } },
       { access: null },
-      'stale: access moved since the plan was made',
+      'stale: access changed since the plan was made',
     ],
   ])('%s', (_, wanted, moved, expected) => {
     expect(look(wants(wanted), ofApp({ ...before, ...moved }))).toBe(expected);
@@ -100,42 +98,44 @@ describe('just before an update', () => {
   it('an object that appeared is not the one that was to be written', () => {
     const world = { desired: [desired(app, { access: { note: 'm' } })], live: [ofApp({ access: null })] };
     expect(look(world, ofApp({ access: { note: 'x' } }))).toBe(
-      'stale: access.note moved since the plan was made',
+      'stale: access.note changed since the plan was made',
     );
     expect(look(world, ofApp({ access: { note: 'm' } }))).toBe('done');
   });
 
   it('what is gone is stale', () => {
-    expect(look(wants({ colour: 'blue' }), undefined)).toBe('stale: it is gone from the service');
+    expect(look(wants({ colour: 'blue' }), undefined)).toBe('stale: it no longer exists in the service');
   });
 
-  it('a claim that somebody put on it is stale, whatever else is as it was', () => {
-    const now = ofApp({ ...before, colour: 'blue' }, { claim: 'yours' });
-    expect(look(wants({ colour: 'blue' }), now)).toBe('stale: its claim moved since the plan was made');
+  it('an ownership tag that somebody put on it is stale, whatever else is as it was', () => {
+    const now = ofApp({ ...before, colour: 'blue' }, { ownershipTag: 'yours' });
+    expect(look(wants({ colour: 'blue' }), now)).toBe(
+      'stale: its ownership tag changed since the plan was made',
+    );
   });
 
-  it('a claim that is gone is stale', () => {
+  it('an ownership tag that is gone is stale', () => {
     expect(look(wants({ colour: 'blue' }), live(app, { spec: before }))).toBe(
-      'stale: its claim moved since the plan was made',
+      'stale: its ownership tag changed since the plan was made',
     );
   });
 });
 
-describe('just before the claim is written', () => {
+describe('just before the ownership tag is written', () => {
   const world: World = { desired: [desired(app, {}, { adopt: true })], live: [live(app)] };
 
   it.each<[string, LiveAbout, string]>([
     ['it is sent when there is none still', {}, 'send'],
-    ['nothing is sent when it is there', { claim: 'mine' }, 'done'],
+    ['nothing is sent when it is there', { ownershipTag: 'mine' }, 'done'],
     [
       'it is stale when another stack was faster',
-      { claim: 'yours' },
-      'stale: claim moved since the plan was made',
+      { ownershipTag: 'yours' },
+      'stale: claim changed since the plan was made',
     ],
     [
       'it is stale when its project hands one down by now',
-      { claim: 'mine', inherited: true },
-      'stale: claim moved since the plan was made',
+      { ownershipTag: 'mine', inherited: true },
+      'stale: claim changed since the plan was made',
     ],
   ])('%s', (_, about, expected) => {
     expect(look(world, live(app, about))).toBe(expected);
@@ -143,24 +143,24 @@ describe('just before the claim is written', () => {
 });
 
 describe('just before a rename', () => {
-  const web = at('Whole', 'web');
+  const web = at('Parent', 'web');
   const world: World = {
     desired: [desired(web, {}, { renamedFrom: 'app' })],
     live: [ofApp({})],
   };
-  const named = (name: string) => live(web, { id: 'id-app', claim: 'mine', spec: { name } });
+  const named = (name: string) => live(web, { id: 'id-app', ownershipTag: 'mine', spec: { name } });
 
   it.each([
     ['the old name is sent a new one', 'app', 'send'],
     ['the new name is there already', 'web', 'done'],
-    ['a third name is stale', 'site', 'stale: name moved since the plan was made'],
+    ['a third name is stale', 'site', 'stale: name changed since the plan was made'],
   ])('%s', (_, name, expected) => {
     expect(look(world, named(name))).toBe(expected);
   });
 });
 
 describe('just before something is deleted', () => {
-  const world: World = { live: [ofApp({})], records: { [text]: record({ id: 'id-app' }) } };
+  const world: World = { live: [ofApp({})], records: { [appAddress]: record({ id: 'id-app' }) } };
 
   it.each<[string, LiveResource | undefined, string]>([
     ['it is sent when nothing moved', ofApp({}), 'send'],
@@ -168,20 +168,24 @@ describe('just before something is deleted', () => {
     ['it is stale when somebody moved in', ofApp({}, { facts: { inUse: true } }), 'stale: it is in use'],
     [
       'it is stale when somebody protected it',
-      ofApp({}, { claim: 'mine:protect' }),
-      'stale: its claim moved since the plan was made',
+      ofApp({}, { ownershipTag: 'mine:protect' }),
+      'stale: its ownership tag changed since the plan was made',
     ],
-    ['it is stale when its claim is gone', live(app), 'stale: its claim moved since the plan was made'],
+    [
+      'it is stale when its claim is gone',
+      live(app),
+      'stale: its ownership tag changed since the plan was made',
+    ],
     [
       'it is stale when another stack claimed it',
-      ofApp({}, { claim: 'yours' }),
-      'stale: its claim moved since the plan was made',
+      ofApp({}, { ownershipTag: 'yours' }),
+      'stale: its ownership tag changed since the plan was made',
     ],
   ])('%s', (_, now, expected) => {
     expect(look(world, now, app)).toBe(expected);
   });
 
-  it('a tombstone that forces does not ask who lives in it', () => {
+  it('a removal request that forces does not ask who lives in it', () => {
     const forced = { ...world, desired: [desired(app, {}, { remove: 'force' as const })] };
     expect(look(forced, ofApp({}, { facts: { inUse: true } }))).toBe('send');
   });
@@ -195,11 +199,11 @@ describe('just before something is deleted', () => {
     };
     expect(look(roles, live(job, { spec: content }))).toBe('send');
     expect(look(roles, live(job, { spec: { ...content, timeout: 5 } }))).toBe(
-      'stale: it changed since our last write',
+      'stale: it changed since this stack last wrote it',
     );
   });
 
-  it('a role that a tombstone asks for goes, but only as the plan saw it', () => {
+  it('a role that a removal request asks for goes, but only as the plan saw it', () => {
     const job = at('Role', 'job');
     const seen = live(job, { spec: { colour: 'red' }, facts: { content: 'red' } });
     const roles: World = {
@@ -209,22 +213,22 @@ describe('just before something is deleted', () => {
     };
     expect(look(roles, seen)).toBe('send');
     expect(look(roles, { ...seen, facts: { content: 'green' } })).toBe(
-      'stale: content moved since the plan was made',
+      'stale: content changed since the plan was made',
     );
   });
 });
 
 describe('just before something is released', () => {
-  const world: World = { live: [ofApp({}, { claim: 'mine:release' })] };
+  const world: World = { live: [ofApp({}, { ownershipTag: 'mine:release' })] };
 
   it.each<[string, LiveResource | undefined, string]>([
-    ['the claim is taken away', ofApp({}, { claim: 'mine:release' }), 'send'],
+    ['the claim is taken away', ofApp({}, { ownershipTag: 'mine:release' }), 'send'],
     ['nothing is sent when it has none any more', live(app), 'done'],
     ['nothing is sent when it is gone', undefined, 'done'],
     [
       'it is stale when another stack has claimed it',
-      ofApp({}, { claim: 'yours' }),
-      'stale: claim moved since the plan was made',
+      ofApp({}, { ownershipTag: 'yours' }),
+      'stale: claim changed since the plan was made',
     ],
   ])('%s', (_, now, expected) => {
     expect(look(world, now, app)).toBe(expected);
@@ -232,20 +236,20 @@ describe('just before something is released', () => {
 
   // Who has painted it for us lets it go unpainted.
   const painted: World = {
-    live: [ofApp({ colour: 'blue' }, { claim: 'mine:release' })],
-    kinds: registryOf({ ...wholeKind, released: () => ({ colour: null }) }, partKind),
+    live: [ofApp({ colour: 'blue' }, { ownershipTag: 'mine:release' })],
+    kinds: registryOf({ ...parentKind, released: () => ({ colour: null }) }, childKind),
   };
 
   it.each<[string, LiveResource, string]>([
-    ['what it takes back is as it was', ofApp({ colour: 'blue' }, { claim: 'mine:release' }), 'send'],
+    ['what it takes back is as it was', ofApp({ colour: 'blue' }, { ownershipTag: 'mine:release' }), 'send'],
     ['only the claim has gone already', live(app, { spec: { colour: 'blue' } }), 'send'],
     ['claim and colour have gone already', live(app, { spec: { colour: 'red' } }), 'done'],
     [
       'what it takes back is something else by now',
-      ofApp({ colour: 'green' }, { claim: 'mine:release' }),
-      'stale: colour moved since the plan was made',
+      ofApp({ colour: 'green' }, { ownershipTag: 'mine:release' }),
+      'stale: colour changed since the plan was made',
     ],
-  ])('with more than the claim: %s', (_, now, expected) => {
+  ])('with more than the ownership tag: %s', (_, now, expected) => {
     expect(look(painted, now)).toBe(expected);
   });
 });
@@ -260,17 +264,17 @@ describe('just before a create that would overwrite', () => {
     [
       'it is stale when there is something else of that name',
       live(job, { spec: { colour: 'red' } }),
-      'stale: something of that name appeared since the plan was made',
+      'stale: a resource with this name appeared since the plan was made',
     ],
   ])('%s', (_, now, expected) => {
     expect(look(world, now, job)).toBe(expected);
   });
 
-  it('is looked at; a create that fails by itself when the name is taken is not', () => {
+  it('is read; a create that fails by itself when the name is taken is not', () => {
     const roles = planOf(world);
     expect(roles.needsRecheck(changeAt(roles, job))).toBe(true);
-    const wholes = planOf({ desired: [desired(app)] });
-    expect(wholes.needsRecheck(changeAt(wholes, app))).toBe(false);
+    const parents = planOf({ desired: [desired(app)] });
+    expect(parents.needsRecheck(changeAt(parents, app))).toBe(false);
   });
 });
 
@@ -285,7 +289,7 @@ describe('facts that the calls were built on', () => {
 
   it('are stale when they moved', () => {
     expect(look(world, { ...seen, facts: { content: 'another' } })).toBe(
-      'stale: content moved since the plan was made',
+      'stale: content changed since the plan was made',
     );
     expect(look(world, seen)).toBe('send');
   });
@@ -308,7 +312,7 @@ describe('where every write replaces everything', () => {
 
   it('a field that moved is stale, also when the change is not about it', () => {
     expect(look(world, live(long, { spec: { ...seen, timeout: 5 } }))).toBe(
-      'stale: timeout moved since the plan was made',
+      'stale: timeout changed since the plan was made',
     );
     expect(look(world, live(long, { spec: seen }))).toBe('send');
   });
@@ -316,7 +320,7 @@ describe('where every write replaces everything', () => {
 
 describe('a value that nobody could see when the plan was made', () => {
   const hidden: Kind = {
-    ...wholeKind,
+    ...parentKind,
     prepare: ({ desired: wanted, live: found }) => ({
       desired: wanted,
       ...(found?.facts['fog'] === true ? { unknown: { readers: 'hidden by fog' } } : {}),
@@ -339,7 +343,7 @@ describe('a value that nobody could see when the plan was made', () => {
 
 it('what its kind refuses by now is not sent', () => {
   const careful: Kind = {
-    ...wholeKind,
+    ...parentKind,
     prepare: ({ desired: wanted, live: found }) => ({
       desired: wanted,
       problems:
@@ -357,12 +361,12 @@ it('what its kind refuses by now is not sent', () => {
 });
 
 describe('a part', () => {
-  const part = at('Part', 'app');
-  const kinds = registryOf(wholeKind, partKind);
-  const tags = (claim: string | undefined, now: readonly string[] = []) =>
-    live(part, { spec: { tags: now }, claim });
+  const part = at('Child', 'app');
+  const kinds = registryOf(parentKind, childKind);
+  const tags = (ownershipTag: string | undefined, now: readonly string[] = []) =>
+    live(part, { spec: { tags: now }, ownershipTag });
 
-  it('goes on when its whole got its claim by the same plan', () => {
+  it('goes on when its parent got its ownership tag by the same plan', () => {
     const world: World = {
       kinds,
       desired: [desired(app, {}, { adopt: true }), desired(part, { tags: ['prod'] })],
@@ -370,27 +374,27 @@ describe('a part', () => {
     };
     expect(look(world, tags(undefined), part)).toBe('send');
     expect(look(world, tags('mine'), part)).toBe('send');
-    expect(look(world, tags('yours'), part)).toBe('stale: its claim moved since the plan was made');
+    expect(look(world, tags('yours'), part)).toBe('stale: its ownership tag changed since the plan was made');
   });
 
-  it('that is taken back goes on when its whole got other flags by the same plan', () => {
+  it('that is taken back goes on when its parent got other flags by the same plan', () => {
     const world: World = {
       kinds,
       desired: [desired(app, {}, { protect: true })],
       live: [ofApp({}), tags('mine', ['prod', 'live'])],
-      records: { 'Part/acme/app': record({ fields: { tags: ['prod'] } }) },
+      records: { 'Child/acme/app': record({ fields: { tags: ['prod'] } }) },
     };
     expect(look(world, tags('mine:protect', ['prod', 'live']), part)).toBe('send');
     expect(look(world, tags('mine', ['live']), part)).toBe('done');
-    expect(look(world, tags('mine', ['prod', 'live', 'edge']), part)).toMatch('stale: tags moved');
+    expect(look(world, tags('mine', ['prod', 'live', 'edge']), part)).toMatch('stale: tags changed');
   });
 
-  it('whose whole is gone has nothing left to take back', () => {
+  it('whose parent is gone has nothing left to take back', () => {
     const world: World = {
       kinds,
       desired: [desired(app)],
       live: [ofApp({}), tags('mine', ['prod'])],
-      records: { 'Part/acme/app': record({ fields: { tags: ['prod'] } }) },
+      records: { 'Child/acme/app': record({ fields: { tags: ['prod'] } }) },
     };
     expect(look(world, undefined, part)).toBe('done');
   });

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../../src/model/change.ts';
-import { comparePlans, isSamePlan } from '../../../src/plan/compare-plans.ts';
+import type { Change } from '../../src/model/change.ts';
+import { comparePlans, isSamePlan } from '../../src/plan/compare-plans.ts';
 import {
   digestOf as digest,
   digestItemsOf,
   type PlanMeaning,
   readDigestItems,
-} from '../../../src/plan/digest.ts';
-import { anyPlan } from '../../support/report/arbitrary-plan.ts';
-import { change, plan } from '../../support/report/small-plan.ts';
+} from '../../src/plan/digest.ts';
+import { anyPlan } from '../support/report/arbitrary-plan.ts';
+import { change, plan } from '../support/report/small-plan.ts';
 
 /** Plans of real planners have one change for an address, one field change for a path, one target for a name. */
 const anyMeaning = anyPlan.map(({ stack, targets, selection, changes }): PlanMeaning => {
@@ -112,7 +112,9 @@ describe('The atoms of a plan', () => {
     );
   });
 
-  it('that tell of a resource but not what becomes of it are a bug', () => {
-    expect(() => readDigestItems(['["Toy/acme/ball",["a"],{},{}]'])).toThrow('no atom tells what becomes of');
+  it('that report a resource but not what becomes of it are a bug', () => {
+    expect(() => readDigestItems(['["Toy/acme/ball",["a"],{},{}]'])).toThrow(
+      'no digest item has the action of',
+    );
   });
 });

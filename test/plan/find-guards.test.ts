@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { blockingIds, type GuardId } from '../../../src/model/guard.ts';
-import type { Kind } from '../../../src/model/kind.ts';
-import type { Spec } from '../../../src/model/resource.ts';
-import type { Guards } from '../../../src/model/stack.ts';
-import { registryOf } from '../../support/toys/toy-kind.ts';
-import { at, changeAt, desired, live, planOf, record, type World } from '../../support/toys/toy-plan.ts';
+import { blockingIds, type GuardId } from '../../src/model/guard.ts';
+import type { Kind } from '../../src/model/kind.ts';
+import type { Spec } from '../../src/model/resource.ts';
+import type { Guards } from '../../src/model/stack.ts';
+import { registryOf } from '../support/sample-kinds/sample-kind.ts';
+import {
+  at,
+  changeAt,
+  desired,
+  live,
+  planOf,
+  record,
+  type World,
+} from '../support/sample-kinds/sample-plan.ts';
 import {
   closes,
   crowd,
@@ -12,13 +20,13 @@ import {
   guardsOf,
   opens,
   watchedRole,
-  watchedToys,
-} from '../../support/toys/watched-toys.ts';
+  watchedResources,
+} from '../support/sample-kinds/watched-resources.ts';
 
 describe('who is who', () => {
-  const app = at('Whole', 'app');
+  const app = at('Parent', 'app');
   const job = at('Role', 'job');
-  const known = { 'Whole/acme/app': record({ id: 'id-app' }) };
+  const known = { 'Parent/acme/app': record({ id: 'id-app' }) };
 
   it.each<[string, World, string[]]>([
     [
@@ -34,15 +42,18 @@ describe('who is who', () => {
     ],
     [
       'what the ledger lacks is not deleted without a word, however few',
-      { ...withKept(), live: [...withKept().live, live(app, { claim: 'mine', bornOf: 'mine' })] },
+      {
+        ...withKept(),
+        live: [...withKept().live, live(app, { ownershipTag: 'mine', creatorStack: 'mine' })],
+      },
       ['no-record blocks 1'],
     ],
     [
-      'what the ledger lacks is not deleted without a word for a tombstone either',
+      'what the ledger lacks is not deleted without a word for a removal request either',
       {
         ...withKept(),
         desired: [...withKept().desired, desired(app, {}, { remove: 'safe' })],
-        live: [...withKept().live, live(app, { claim: 'mine' })],
+        live: [...withKept().live, live(app, { ownershipTag: 'mine' })],
       },
       ['no-record blocks 1'],
     ],
@@ -80,12 +91,15 @@ describe('who is who', () => {
 });
 
 describe('a delete and a create that look alike', () => {
-  const old = at('Whole', 'old');
-  const ours = { 'Whole/acme/old': record({ id: 'id-old' }), 'Whole/acme/stays': record({ id: 'id-stays' }) };
-  const stays = live(at('Whole', 'stays'), { claim: 'mine' });
-  const goes = (spec: Spec) => [live(old, { claim: 'mine', spec }), stays];
-  const comes = (spec: Spec, kind = 'Whole') => [
-    desired(at('Whole', 'stays')),
+  const old = at('Parent', 'old');
+  const ours = {
+    'Parent/acme/old': record({ id: 'id-old' }),
+    'Parent/acme/stays': record({ id: 'id-stays' }),
+  };
+  const stays = live(at('Parent', 'stays'), { ownershipTag: 'mine' });
+  const goes = (spec: Spec) => [live(old, { ownershipTag: 'mine', spec }), stays];
+  const comes = (spec: Spec, kind = 'Parent') => [
+    desired(at('Parent', 'stays')),
     desired(at(kind, 'new'), spec),
   ];
 
@@ -95,7 +109,7 @@ describe('a delete and a create that look alike', () => {
     const [guard] = guardsOf(world);
     expect(guard?.concerns).toEqual([
       {
-        address: at('Whole', 'new'),
+        address: at('Parent', 'new'),
         messages: [
           'looks like "old", which this plan deletes: to rename it in place, put "renamedFrom: old" into its metadata',
         ],
@@ -104,7 +118,7 @@ describe('a delete and a create that look alike', () => {
   });
 
   it('do so too when the old one was adopted, and would be released', () => {
-    const records = { ...ours, 'Whole/acme/old': record({ id: 'id-old', origin: 'adopted' }) };
+    const records = { ...ours, 'Parent/acme/old': record({ id: 'id-old', origin: 'adopted' }) };
     const world = { desired: comes({ owner: 'ann' }), live: goes({ owner: 'ann' }), records };
     expect(fired(world)).toEqual(['rename blocks 1']);
   });
@@ -116,8 +130,8 @@ describe('a delete and a create that look alike', () => {
       'not when it is a rename already',
       {
         desired: [
-          desired(at('Whole', 'stays')),
-          desired(at('Whole', 'new'), { owner: 'ann' }, { renamedFrom: 'old' }),
+          desired(at('Parent', 'stays')),
+          desired(at('Parent', 'new'), { owner: 'ann' }, { renamedFrom: 'old' }),
         ],
         live: goes({ owner: 'ann' }),
       },
@@ -127,23 +141,23 @@ describe('a delete and a create that look alike', () => {
   });
 
   it('are paired with the most alike, each once', () => {
-    const [red, blue] = [at('Whole', 'was-red'), at('Whole', 'was-blue')];
+    const [red, blue] = [at('Parent', 'was-red'), at('Parent', 'was-blue')];
     const [guard] = guardsOf({
       desired: [
-        desired(at('Whole', 'is-blue'), { owner: 'ann', colour: 'blue' }),
-        desired(at('Whole', 'is-red'), { owner: 'ann', colour: 'red' }),
-        desired(at('Whole', 'one-more'), { owner: 'ann', colour: 'green' }),
-        desired(at('Whole', 'stays')),
+        desired(at('Parent', 'is-blue'), { owner: 'ann', colour: 'blue' }),
+        desired(at('Parent', 'is-red'), { owner: 'ann', colour: 'red' }),
+        desired(at('Parent', 'one-more'), { owner: 'ann', colour: 'green' }),
+        desired(at('Parent', 'stays')),
       ],
       live: [
-        live(red, { claim: 'mine', spec: { owner: 'ann', colour: 'red' } }),
-        live(blue, { claim: 'mine', spec: { owner: 'ann', colour: 'blue' } }),
+        live(red, { ownershipTag: 'mine', spec: { owner: 'ann', colour: 'red' } }),
+        live(blue, { ownershipTag: 'mine', spec: { owner: 'ann', colour: 'blue' } }),
         stays,
       ],
       records: {
         ...ours,
-        'Whole/acme/was-red': record({ id: 'id-was-red' }),
-        'Whole/acme/was-blue': record({ id: 'id-was-blue' }),
+        'Parent/acme/was-red': record({ id: 'id-was-red' }),
+        'Parent/acme/was-blue': record({ id: 'id-was-blue' }),
       },
     });
     expect(
@@ -156,16 +170,16 @@ describe('a delete and a create that look alike', () => {
   });
 
   it.each<[string, World]>([
-    ['protected', { live: [live(old, { claim: 'mine (protect)', spec: { owner: 'ann' } }), stays] }],
+    ['protected', { live: [live(old, { ownershipTag: 'mine (protect)', spec: { owner: 'ann' } }), stays] }],
     [
       'refused by the service',
-      { live: [live(old, { claim: 'mine', spec: { owner: 'ann' }, facts: { inUse: true } }), stays] },
+      { live: [live(old, { ownershipTag: 'mine', spec: { owner: 'ann' }, facts: { inUse: true } }), stays] },
     ],
     [
       'no more than claimed by this stack',
       {
-        live: [live(old, { claim: 'mine', spec: { owner: 'ann' } }), stays],
-        records: { 'Whole/acme/stays': record({ id: 'id-stays' }) },
+        live: [live(old, { ownershipTag: 'mine', spec: { owner: 'ann' } }), stays],
+        records: { 'Parent/acme/stays': record({ id: 'id-stays' }) },
       },
     ],
     ['robbed of its claim', { live: [live(old, { spec: { owner: 'ann' } }), stays] }],
@@ -176,13 +190,16 @@ describe('a delete and a create that look alike', () => {
   });
 
   describe('by all that is declared, where no better sign is', () => {
-    const known = { 'Whole/acme/old': record({ id: 'id-old', fields: { colour: 'red' } }) };
+    const known = { 'Parent/acme/old': record({ id: 'id-old', fields: { colour: 'red' } }) };
     const twin = (spec: Spec, fromDefaults: readonly string[] = []): World => ({
-      desired: [{ ...desired(at('Whole', 'new'), spec), fromDefaults }, desired(at('Whole', 'stays'))],
-      live: [live(old, { claim: 'mine', bornOf: 'mine', spec: { colour: 'red', about: 'sea' } }), stays],
+      desired: [{ ...desired(at('Parent', 'new'), spec), fromDefaults }, desired(at('Parent', 'stays'))],
+      live: [
+        live(old, { ownershipTag: 'mine', creatorStack: 'mine', spec: { colour: 'red', about: 'sea' } }),
+        stays,
+      ],
       records: { ...ours, ...known },
     });
-    const part = (name: string, ...tags: string[]) => desired(at('Part', name), { tags });
+    const part = (name: string, ...tags: string[]) => desired(at('Child', name), { tags });
 
     it.each<[string, World]>([
       ['the same settings', twin({ colour: 'red' })],
@@ -191,11 +208,11 @@ describe('a delete and a create that look alike', () => {
         'the same parts',
         {
           ...twin({}),
-          desired: [desired(at('Whole', 'new')), part('new', 'prod'), desired(at('Whole', 'stays'))],
+          desired: [desired(at('Parent', 'new')), part('new', 'prod'), desired(at('Parent', 'stays'))],
           records: {
             ...ours,
-            'Whole/acme/old': record({ id: 'id-old' }),
-            'Part/acme/old': record({ id: 'id-old', fields: { tags: ['prod'] } }),
+            'Parent/acme/old': record({ id: 'id-old' }),
+            'Child/acme/old': record({ id: 'id-old', fields: { tags: ['prod'] } }),
           },
         },
       ],
@@ -213,9 +230,9 @@ describe('a delete and a create that look alike', () => {
         {
           ...twin({ colour: 'red' }),
           desired: [
-            desired(at('Whole', 'new'), { colour: 'red' }),
+            desired(at('Parent', 'new'), { colour: 'red' }),
             part('new', 'prod'),
-            desired(at('Whole', 'stays')),
+            desired(at('Parent', 'stays')),
           ],
         },
       ],
@@ -224,7 +241,7 @@ describe('a delete and a create that look alike', () => {
     });
   });
 
-  it('cannot be renamed in place where the kind bears no claim, and it is said', () => {
+  it('cannot be renamed in place where the kind has no ownership tag, and it is said', () => {
     const content = { colour: 'red', timeout: 0, readers: ['kitchen'] };
     const [guard] = guardsOf({
       desired: [desired(at('Role', 'new'), { readers: ['kitchen'] }), desired(at('Role', 'stays'))],
@@ -258,14 +275,14 @@ describe('wider access', () => {
     ['warns of what is new', { desired: [desired(job, { readers: ['a'] })] }, ['new-role warns 1']],
     [
       'blocks when everyone may look into something new',
-      { desired: [desired(at('Whole', 'app'), { colour: 'glass' })] },
+      { desired: [desired(at('Parent', 'app'), { colour: 'glass' })] },
       ['global-sharing blocks 1'],
     ],
     [
       'is judged of an adoption against what is live',
       {
-        desired: [desired(at('Whole', 'app'), { colour: 'glass' }, { adopt: true })],
-        live: [live(at('Whole', 'app'), { spec: { colour: 'red' } })],
+        desired: [desired(at('Parent', 'app'), { colour: 'glass' }, { adopt: true })],
+        live: [live(at('Parent', 'app'), { spec: { colour: 'red' } })],
       },
       ['global-sharing blocks 1'],
     ],
@@ -273,8 +290,8 @@ describe('wider access', () => {
     expect(fired(world)).toEqual(expected);
   });
 
-  it('tells with each change who gains and who loses, and in the guard only who gains', () => {
-    const planning = planOf({ kinds: watchedToys, ...roles(['a'], ['b']) });
+  it('reports with each change who gains and who loses, and in the guard only who gains', () => {
+    const planning = planOf({ kinds: watchedResources, ...roles(['a'], ['b']) });
     expect(changeAt(planning, job).risks).toEqual([
       opens('readers', 'b may read'),
       closes('readers', 'a reads no more'),
@@ -285,7 +302,7 @@ describe('wider access', () => {
   it('is not said of what a deleted one loses, but with its change', () => {
     const content = { colour: 'red', timeout: 0, readers: ['a'] };
     const planning = planOf({
-      kinds: watchedToys,
+      kinds: watchedResources,
       desired: [desired(at('Role', 'back'), { readers: ['x'] })],
       live: [live(job, { spec: content }), live(at('Role', 'back'), { spec: { readers: ['x'] } })],
       records: { 'Role/acme/job': record({ content }), 'Role/acme/back': record() },
@@ -294,7 +311,7 @@ describe('wider access', () => {
     expect(planning.plan.guards).toEqual([]);
   });
 
-  it('is judged by the names that the plan shows, also where the service still answers others', () => {
+  it('is checked by the names that the plan shows, also where the service still answers others', () => {
     const renaming: Kind = {
       ...watchedRole,
       prepare: (meeting) => ({
@@ -306,7 +323,7 @@ describe('wider access', () => {
     expect(plan.changes[0]?.risks).toEqual([opens('readers', 'b may read')]);
   });
 
-  it('of a value that nobody can tell is left to the kind', () => {
+  it('of a value that nobody can report is left to the kind', () => {
     const seen: (Spec | undefined)[] = [];
     const hidden: Kind = {
       ...watchedRole,
@@ -329,7 +346,7 @@ describe('wider access', () => {
       desired: names.map((name) => desired(at('Role', name), { readers: [name] })),
     });
     expect(more).toEqual([]);
-    expect(guard).toMatchObject({ counted: 3, message: '3 Role in "acme" would be a new way in' });
+    expect(guard).toMatchObject({ counted: 3, message: '3 Role in "acme" would be a new way to log in' });
     expect(guard?.concerns.map(({ address }) => address.name)).toEqual(['one', 'three', 'two']);
   });
 });
@@ -349,7 +366,7 @@ describe('what a stack says of guards', () => {
 
   it('changes neither the changes nor the digest', () => {
     const [one, other] = [{}, { maxDeletes: 0, allow: ['zero'] } satisfies Guards].map(
-      (guards) => planOf({ kinds: watchedToys, ...zero, stack: { guards } }).plan,
+      (guards) => planOf({ kinds: watchedResources, ...zero, stack: { guards } }).plan,
     );
     expect(one?.changes).toEqual(other?.changes);
     expect(one?.digest).toBe(other?.digest);
@@ -361,7 +378,7 @@ it('guards that block come first, each id is acknowledged once, and the plan sta
   const one = crowd({ deleted: 4 });
   const other = crowd({ deleted: 4, target: 'other' });
   const { plan } = planOf({
-    kinds: watchedToys,
+    kinds: watchedResources,
     desired: [desired(at('Role', 'job'), { readers: ['a'] })],
     live: [...(one.live ?? []), ...(other.live ?? [])],
     records: { ...one.records, ...other.records },
