@@ -16,11 +16,14 @@ import type { ResponseCheck } from '../plan/verify-responses.ts';
 import { ChangeRun, type DoneCalls } from './change-run.ts';
 import { completeRecord, recordFound } from './ledger-records.ts';
 import { type LedgerHead, LedgerKeeper, type LedgerWriter, type LockGuard } from './keep-ledger.ts';
+import { ParentReads } from './check-before-write.ts';
 import { ReadBudget, WriteVerifier } from './verify-write.ts';
 import { type Node, schedule } from './schedule.ts';
 
 export interface ApplyTarget {
   readonly session: Session;
+  /** Opens another session, which reads again what a session reads once. */
+  openSession?(): Session;
   readonly writer: Writer;
 }
 
@@ -33,7 +36,7 @@ export interface ApplyInput {
   readonly head?: LedgerHead;
   readonly store: LedgerWriter;
   /** checked before each attempt of each call */
-  readonly fence?: LockGuard;
+  readonly lockGuard?: LockGuard;
   /** calls of one target in flight at once */
   readonly concurrency?: number;
   /** once aborted, nothing more is sent or retried; requests in flight are completed */
@@ -78,16 +81,16 @@ export async function applyPlan(input: ApplyInput): Promise<Applied> {
     });
     work.endChangesWithoutCalls();
   } finally {
-    await saveLast(keeper, input.fence);
+    await saveLast(keeper, input.lockGuard);
   }
-  input.fence?.lost.throwIfAborted();
+  input.lockGuard?.lost.throwIfAborted();
   return { outcomes: work.outcomes(), ledger: await keeper.save() };
 }
 
 /** @throws LockLost rather than LedgerConflict if both apply: a run that takes over the lock writes the ledger, too */
-async function saveLast(keeper: LedgerKeeper, fence: LockGuard | undefined): Promise<void> {
+async function saveLast(keeper: LedgerKeeper, lockGuard: LockGuard | undefined): Promise<void> {
   await keeper.save().catch((error: unknown) => {
-    if (error instanceof LedgerConflict) fence?.lost.throwIfAborted();
+    if (error instanceof LedgerConflict) lockGuard?.lost.throwIfAborted();
     throw error;
   });
 }
@@ -102,15 +105,16 @@ class Work {
   readonly #ids = new Map<AddressText, string>();
   readonly #createdAt = new Map<AddressText, number>();
   readonly #origins = new Map<AddressText, Origin>();
-  readonly #looks = new EachTarget(() => new ReadBudget());
-  readonly #proofs = new EachTarget(() => new WriteVerifier());
+  readonly #readBudgets = new EachTarget(() => new ReadBudget());
+  readonly #parents = new EachTarget(() => new ParentReads());
+  readonly #verifiers = new EachTarget(() => new WriteVerifier());
   readonly #sharing = new Map<string, ChangeRun[]>();
   #finished = 0;
 
   constructor(input: ApplyInput, keeper: LedgerKeeper) {
     this.#input = input;
     this.#keeper = keeper;
-    const signals = [keeper.lost, input.fence?.lost, input.stop];
+    const signals = [keeper.lost, input.lockGuard?.lost, input.stop];
     this.#stop = AbortSignal.any(signals.filter((signal) => signal !== undefined));
     for (const change of input.planning.plan.changes)
       this.#runs.set(formatAddress(change.address), this.#runOf(change));
@@ -143,10 +147,12 @@ class Work {
       now: input.now,
       readSecret: input.readSecret,
       stop: this.#stop,
-      looks: this.#looks.of(change.address.target),
+      openSession: target.openSession ?? (() => target.session),
+      parents: this.#parents.of(change.address.target),
+      readBudget: this.#readBudgets.of(change.address.target),
       kinds: input.kinds,
-      proofs: this.#proofs.of(change.address.target),
-      ...(input.fence === undefined ? {} : { fence: input.fence }),
+      verifier: this.#verifiers.of(change.address.target),
+      ...(input.lockGuard === undefined ? {} : { lockGuard: input.lockGuard }),
       began: () => input.tell({ type: 'start', change }),
       created: (text, origin) => this.#origins.set(text, origin),
       callEnded: (id) => {
@@ -165,19 +171,19 @@ class Work {
     const { planning, tell } = this.#input;
     const outcome =
       result.kind === 'applied'
-        ? withAnswers(result, planning.judgeAnswers(change, done.answers), done)
+        ? withAnswers(result, planning.checkResponses(change, done.answers), done)
         : result;
     this.#finished += 1;
     tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });
     const isTrue = outcome.kind === 'applied' || outcome.kind === 'unchanged' || outcome.foundTrue === true;
-    // A create that was answered is ours also where its claim was dropped (rule 48).
+    // A create that was answered is ours even if the service dropped its ownership tag.
     const isMade = change.action === 'create' && this.#ids.has(formatAddress(change.address));
     if (isTrue || isMade || done.calls.size > 0) this.#record(change, done, isTrue);
-    if (isTrue && (change.calls.length === 0 || this.#endsClaim(change))) this.#forget(change);
+    if (isTrue && (change.calls.length === 0 || this.#endsOwnership(change))) this.#forget(change);
     return outcome;
   }
 
-  /** Records what was carried out so far. The record of a removed resource stays until a plan has seen it gone (rule 40). */
+  /** Records what was carried out so far. The record of a removed resource stays until a plan has seen it gone. */
   #record(change: Change, done: DoneCalls, isWhole: boolean): void {
     const text = formatAddress(change.address);
     if (!this.#input.planning.records.has(text)) return;
@@ -186,21 +192,27 @@ class Work {
     this.#keeper.saveSoon();
   }
 
-  /** Whether it releases what the ledger alone claims: no plan can see that gone while the record stands (rule 48). */
-  #endsClaim({ action, address }: Change): boolean {
+  /** Whether it releases a resource that only the ledger records as ours: while the record exists, every plan would see it as ours. */
+  #endsOwnership({ action, address }: Change): boolean {
     const { ownership } = this.#input.targets.get(address.target)?.session.target ?? {};
     return action === 'release' && ownership === 'ledger';
   }
 
-  /** Drops the record of an undeclared resource that is released without a call, or that the ledger alone claims. */
+  /** Drops the records of an undeclared resource that is released without a call, or that only the ledger records as ours, and of its children. */
   #forget({ address }: Change): void {
+    const { kinds, planning } = this.#input;
     const text = formatAddress(address);
-    if (this.#input.planning.records.has(text)) return;
-    this.#keeper.drop(text);
+    if (planning.records.has(text)) return;
+    const children = [...kinds.values()].flatMap(({ name, ownership }) => {
+      const child = { ...address, kind: name };
+      const isChild = ownership.by === 'child' && formatAddress(ownership.of(child)) === text;
+      return isChild && !planning.records.has(formatAddress(child)) ? [formatAddress(child)] : [];
+    });
+    for (const gone of [text, ...children]) this.#keeper.drop(gone);
     this.#keeper.saveSoon();
   }
 
-  /** Ends changes without calls of their own: those that only change the ledger, or whose shared call never ran. */
+  /** Ends changes without their own calls: those that only change the ledger, or whose shared call never ran. */
   endChangesWithoutCalls(): void {
     for (const run of this.#runs.values()) run.endWithoutCalls();
   }
@@ -227,8 +239,8 @@ class EachTarget<T> {
 }
 
 /**
- * Adds to the outcome which fields were answered differently or cannot be verified: success alone does not prove them. A reset that
- * the service ignored is a failure.
+ * Adds to the outcome which fields were returned with another value or cannot be verified: success alone does not prove them. A reset
+ * that the service ignored is a failure.
  */
 function withAnswers(
   outcome: Outcome,
@@ -243,9 +255,9 @@ function withAnswers(
     ...(ignored.length === 0
       ? []
       : [
-          `${names(ignored)}: answered otherwise than sent, and still with the old value: the service did not reset it; declare the wanted value`,
+          `${names(ignored)}: the service did not reset it and returned the old value; declare the wanted value`,
         ]),
-    ...(otherwise.length === 0 ? [] : [`${names(otherwise)}: answered otherwise than sent`]),
+    ...(otherwise.length === 0 ? [] : [`${names(otherwise)}: returned with another value than sent`]),
     ...(unverifiable.length === 0
       ? []
       : [`${names(unverifiable.map((path) => ({ path })))}: sent, cannot be verified`]),

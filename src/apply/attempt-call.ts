@@ -1,10 +1,10 @@
 /**
- * Sends one call, as often as its attempts need it. Before each attempt the resource is read and compared with the plan, and
- * the lock is checked. A create is looked up by name before it is sent again (rules 29, 34). Says how the call ended.
+ * Sends one call, in as many attempts as are needed and allowed. Before each attempt the resource is read and compared with the
+ * plan, and the lock is checked. A create is looked up by name before it is sent again.
  */
 import { type Address, parseAddress } from '../model/address.ts';
 import type { Call } from '../model/call.ts';
-import type { Change, OutcomeKind } from '../model/change.ts';
+import { type Change, type OutcomeKind, runStopped } from '../model/change.ts';
 import { type Again, type Answer, untilAborted, type WireRequest } from '../model/http.ts';
 import { LedgerConflict, LockLost } from '../model/ledger.ts';
 import { type LastRead, maxAge, type Verdict } from './check-before-write.ts';
@@ -22,14 +22,14 @@ import {
 
 interface AttemptContext {
   readonly change: Change;
-  readonly look: LastRead;
+  readonly lastRead: LastRead;
   readonly send: SendContext;
-  readonly fence?: LockGuard | undefined;
+  readonly lockGuard?: LockGuard | undefined;
   /** @throws when a reference of the call cannot be resolved */
   resolve(): Promise<WireRequest>;
 }
 
-/** The result of a call; `stale` when a look forbids to send it. */
+/** The result of a call; `stale` when the check before it failed. */
 export type AttemptResult = SendResult | { readonly is: 'stale'; readonly why: string };
 
 /** The failed attempts of a call so far. */
@@ -43,7 +43,7 @@ interface Earlier {
   readonly last: Exclude<SendResult, { is: 'ok' | 'already' }>;
 }
 
-/** How often a create is sent at most whose answers are lost; it is looked up in between. */
+/** The maximum number of attempts of a create whose responses are lost; it is looked up in between. */
 const createAttempts = 4;
 
 /** @throws when a reference of the call cannot be resolved */
@@ -53,16 +53,16 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
   for (;;) {
     const decided = await beforeAttempt(call, context, earlier);
     if (decided !== 'send') return decided;
-    const passing = new GuardedRun(context.fence, () => context.look.age() <= allowedAge);
-    const sent = await send(call, context, { earlier, passing });
-    if (passing.isBarred) {
+    const guarded = new GuardedRun(context.lockGuard, () => context.lastRead.age() <= allowedAge);
+    const sent = await send(call, context, { earlier, guarded });
+    if (guarded.mustRecheck) {
       // On a target that is slower than this, the next read may be older.
       allowedAge *= 2;
       continue;
     }
     const { result } = sent;
     if (result.is === 'ok' || result.is === 'already') return result;
-    const next = noted(sent, result, earlier);
+    const next = withAttempt(sent, result, earlier);
     if (!mayFollow(call, next)) return finalResult(next);
     earlier = next;
     const isOver = await waitFor(next, context);
@@ -72,8 +72,8 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
 
 async function send(
   call: Call,
-  { change, look, send: context, resolve }: AttemptContext,
-  { earlier, passing }: { readonly earlier: Earlier | undefined; readonly passing: GuardedRun },
+  { change, lastRead, send: context, resolve }: AttemptContext,
+  { earlier, guarded }: { readonly earlier: Earlier | undefined; readonly guarded: GuardedRun },
 ): Promise<Sent> {
   const request = await resolve();
   const history = earlier?.again?.history;
@@ -84,20 +84,20 @@ async function send(
       repeatable: call.repeatable || isCreate(call),
       ...(history === undefined ? {} : { history }),
       permit: async () => {
-        await passing.pass();
-        look.sends(call);
+        await guarded.pass();
+        lastRead.sends(call);
       },
     },
     { context, address: change.address, isRepeated: earlier?.reached ?? false },
   );
 }
 
-/** A call that makes a resource whose name the service gives once only: it is looked up by that name. */
+/** A call that creates a resource with a unique name, by which it can be looked up. */
 function isCreate({ createsId, repeatable }: Call): boolean {
   return createsId !== undefined && !repeatable;
 }
 
-/** Looks before an attempt. @returns the result of the call where nothing is to be sent */
+/** The check before an attempt. @returns the result of the call if nothing may be sent */
 async function beforeAttempt(
   call: Call,
   context: AttemptContext,
@@ -108,7 +108,7 @@ async function beforeAttempt(
   const isStopped = () => stop?.aborted ?? false;
   const verdict = isStopped()
     ? undefined
-    : await untilAborted(context.look.before(call, earlier !== undefined), stop).catch(() => undefined);
+    : await untilAborted(context.lastRead.before(call, earlier !== undefined), stop).catch(() => undefined);
   const isOpen = verdict === undefined || verdict.is === 'send' || verdict.is === 'failed';
   if (verdict === undefined || (isStopped() && isOpen))
     return earlier === undefined ? unsent() : finalResult(earlier);
@@ -125,7 +125,7 @@ function firstVerdict(verdict: Exclude<Verdict, { is: 'send' }>): AttemptResult 
   return verdict.is === 'done' ? { is: 'already' } : verdict;
 }
 
-/** What a look after a failed attempt says about the call, where it forbids another one. */
+/** The result of the call, if the check after a failed attempt forbids another one. */
 async function afterFailure(
   call: Call,
   { change, send: context }: AttemptContext,
@@ -140,13 +140,13 @@ async function afterFailure(
   }
   const why = `${last.why}; not sent again: ${verdict.why}`;
   if (!mayHaveActed) return { is: verdict.is, why };
-  // What is there now is not what a create sent, so that no later plan may take it for ours.
+  // The live resource is not what the create sent, so no later plan may count it as ours.
   return change.action === 'create' && verdict.is === 'stale'
     ? { is: 'failed', why }
     : { is: 'unknown', why };
 }
 
-/** Nothing proves that a failed attempt made it: another one may have done so meanwhile (rule 24). */
+/** Nothing proves that a failed attempt created it: somebody else may have done so. */
 function foundThere(why: string): SendResult {
   const note = `found as declared after a failed attempt (${why}): recorded as adopted, because it may have been created by somebody else`;
   return { is: 'ok', origin: 'adopted', note };
@@ -155,13 +155,13 @@ function foundThere(why: string): SendResult {
 /** After a create that failed, a refusal ("the name is taken") may mean that an earlier attempt succeeded: the look-up decides. */
 async function beforeCreateAgain(
   call: Call,
-  { change, look, send: context }: AttemptContext,
+  { change, lastRead, send: context }: AttemptContext,
   earlier: Earlier,
 ): Promise<AttemptResult | 'send'> {
   const { attempts, mayHaveActed, last } = earlier;
   // A lost request may still be on its way: wait, so that the look-up sees its effect.
   if (mayHaveActed) await context.pause(250 * 2 ** Math.min(attempts - 1, 4));
-  const found = await findByName(createdBy(call, change), context);
+  const found = await findByName(createdBy(call, change), context, mayHaveActed);
   const prefix = last.is === 'failed' ? `${last.why}; looked up by name afterwards: ` : '';
   switch (found.is) {
     case 'ok':
@@ -173,29 +173,29 @@ async function beforeCreateAgain(
         ? { is: 'unknown', why: `${prefix || bothLost}${found.why}` }
         : { is: 'failed', why: `${prefix}${found.why}` };
     case 'absent':
-      return whenAbsent(earlier, look, context.stop);
+      return whenAbsent(earlier, lastRead, context.stop);
   }
 }
 
-const bothLost = 'its answer was lost, and so was the look-up: ';
+const bothLost = 'its response was lost, and the lookup by name failed: ';
 
 function createdBy({ createsId }: Call, { address }: Change): Address {
   return createsId === undefined ? address : parseAddress(createsId.address);
 }
 
-function whenAbsent(
+async function whenAbsent(
   { attempts, again, last, mayHaveActed }: Earlier,
-  look: LastRead,
+  lastRead: LastRead,
   stop: AbortSignal | undefined,
-): AttemptResult | 'send' {
+): Promise<AttemptResult | 'send'> {
   const why = `${last.why}; looked up by name afterwards: it does not exist`;
   const isFinal = again === undefined && last.is === 'failed';
   if (isFinal || (mayHaveActed && attempts >= createAttempts)) return { is: 'failed', why };
-  const verdict = look.whenAbsent();
+  const verdict = await lastRead.whenAbsent();
   if (verdict.is === 'stale')
     return { is: mayHaveActed ? 'failed' : 'stale', why: `${why}; not sent again: ${verdict.why}` };
   if (!stop?.aborted) return 'send';
-  // The request may still arrive: one look does not prove that it will not.
+  // The request may still arrive: one read does not prove that it will not.
   const notAgain = `${why}; not sent again: ${whyStopped(stop)}`;
   return mayHaveActed ? { is: 'failed', why: notAgain, inDoubt: true } : { is: 'failed', why, unsent: true };
 }
@@ -204,7 +204,7 @@ function isRefused(last: Earlier['last']): boolean {
   return last.is === 'failed' && isRefusal(last);
 }
 
-function noted(sent: Sent, last: Earlier['last'], earlier: Earlier | undefined): Earlier {
+function withAttempt(sent: Sent, last: Earlier['last'], earlier: Earlier | undefined): Earlier {
   return {
     attempts: (earlier?.attempts ?? 0) + 1,
     again: sent.again,
@@ -214,7 +214,7 @@ function noted(sent: Sent, last: Earlier['last'], earlier: Earlier | undefined):
   };
 }
 
-/** Whether another attempt, or at least another look at what a create may have made, follows. */
+/** Whether another attempt follows, or at least another lookup of a resource that a create may have made. */
 function mayFollow(call: Call, { again, mayHaveActed, attempts, last }: Earlier): boolean {
   if (again !== undefined) return true;
   if (!isCreate(call)) return false;
@@ -231,35 +231,34 @@ async function waitFor({ again }: Earlier, { send: { stop } }: AttemptContext): 
   return (await ended) === true || (stop?.aborted ?? false);
 }
 
-/** The result of a call that is not sent again. What was only asked to wait was not carried out. */
+/** The result of a call that is not sent again. A call that was only told to wait (429) was not carried out. */
 function finalResult({ last, mayHaveActed, again }: Earlier): SendResult {
   const isWaiting = last.is === 'failed' && (last.unsent === true || again !== undefined) && !last.inDoubt;
   if (!isWaiting) return last;
   return mayHaveActed ? { is: 'unknown', why: last.why } : { is: 'failed', why: last.why, unsent: true };
 }
 
-// How one call of a change ended, and which of two ends is the worse one.
-
+/** How one call of a change ended. */
 export interface CallEnd {
   readonly kind: OutcomeKind;
   readonly detail?: string;
   readonly inDoubt?: true;
-  /** answered with a refusal that could not be verified */
+  /** refused, and the refusal could not be verified */
   readonly refused?: true;
-  /** failed by its answer, but a look showed that it was carried out */
+  /** failed by its response, but a read showed that it was carried out */
   readonly foundTrue?: true;
-  /** failed by its answer, but the resource was created, and is not as desired */
+  /** failed by its response, but the resource was created, and is not as desired */
   readonly isThere?: true;
-  /** carried out, but the service did not keep the claim, or a part that the call wrote, too */
-  readonly lost?: 'claim' | 'part' | undefined;
-  /** the answer of a call that was carried out, unless it was lost */
+  /** carried out, but the service did not keep the ownership tag, or a child that the call wrote, too */
+  readonly lost?: 'tag' | 'child' | undefined;
+  /** the response to a call that was carried out, unless it was lost */
   readonly answer?: Answer;
 }
 
 /** From best to worst. */
 const severity: readonly OutcomeKind[] = ['unchanged', 'applied', 'skipped', 'stale', 'failed', 'unknown'];
 
-/** A call that failed by its answer, but was carried out, is less severe than one that was not carried out. */
+/** A call that failed by its response, but was carried out, is less severe than one that was not carried out. */
 export function severityOf({ kind, foundTrue }: CallEnd): number {
   return foundTrue ? severity.indexOf('applied') + 0.5 : severity.indexOf(kind);
 }
@@ -268,7 +267,7 @@ export function isDone({ kind, foundTrue }: CallEnd): boolean {
   return kind === 'applied' || foundTrue === true;
 }
 
-/** Whether it may have been carried out by a try whose request id is not known. */
+/** Whether it may have been carried out by an attempt whose request id is not known. */
 export function isUnnamed(end: CallEnd): boolean {
   return isDone(end) && (end.answer === undefined || end.answer.repeated === true);
 }
@@ -278,11 +277,9 @@ export function isBroken({ kind }: CallEnd): boolean {
   return severity.indexOf(kind) > severity.indexOf('applied');
 }
 
-// Why a run sends nothing more, as a clause for its outcomes.
-
-/** @param stop aborted */
+/** Why a run sends nothing more, as a clause for its outcomes. @param stop aborted */
 export function whyStopped({ reason }: AbortSignal): string {
   if (reason instanceof LockLost) return reason.clause;
   if (reason instanceof LedgerConflict) return 'another run has written the ledger';
-  return 'the run was stopped';
+  return runStopped;
 }

@@ -6,7 +6,7 @@ import { messageOf } from '../model/error-message.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Call, CallId } from '../model/call.ts';
 import type { Change, Outcome } from '../model/change.ts';
-import type { Registry } from '../model/kind.ts';
+import type { Registry, Session } from '../model/kind.ts';
 import type { Origin } from '../model/ledger.ts';
 import type { SecretSource } from '../model/stack.ts';
 import { type Answer, untilAborted } from '../model/http.ts';
@@ -23,7 +23,7 @@ import {
 } from './attempt-call.ts';
 import type { LockGuard } from './keep-ledger.ts';
 import { readAfterRefusal, type ReadBudget, verifyWrite, type WriteVerifier } from './verify-write.ts';
-import { LastRead } from './check-before-write.ts';
+import { LastRead, type ParentReads } from './check-before-write.ts';
 import { declaredMark, type Failed, isRefusal, resolveCall, type SendContext } from './send-call.ts';
 import type { NodeResult } from './schedule.ts';
 
@@ -34,12 +34,15 @@ interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   /** when it created them, in milliseconds */
   readonly createdAt: Map<AddressText, number>;
   /** checked before each attempt of each call */
-  readonly fence?: LockGuard;
+  readonly lockGuard?: LockGuard;
   readonly kinds: Registry;
-  /** what the target is not known to keep yet; shared by all its changes */
-  readonly proofs: WriteVerifier;
+  openSession(): Session;
+  /** shared by all changes of the target */
+  readonly parents: ParentReads;
+  /** verifies that the target keeps what is written; shared by all its changes */
+  readonly verifier: WriteVerifier;
   /** limits the reads after refusals; shared by all changes of the target */
-  readonly looks: ReadBudget;
+  readonly readBudget: ReadBudget;
   readSecret(source: SecretSource): Promise<string>;
   began(): void;
   created(address: AddressText, origin: Origin): void;
@@ -52,10 +55,10 @@ interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
 /** The calls of a change that were carried out so far, including its shared call. */
 export interface DoneCalls {
   readonly calls: ReadonlySet<CallId>;
-  /** their answers, except lost ones */
+  /** their responses, except lost ones */
   readonly answers: ReadonlyMap<CallId, Answer>;
-  /** one of them wrote a claim, which was not there when it was read back */
-  readonly lostClaim?: true;
+  /** one of them wrote an ownership tag, which was missing when it was read back */
+  readonly lostTag?: true;
 }
 
 export class ChangeRun {
@@ -73,27 +76,27 @@ export class ChangeRun {
   }
 
   async perform(call: Call): Promise<NodeResult> {
-    const unproven = this.#tools.planning.unprovenBy(this.change);
-    const isFirst = unproven?.call === call.id;
+    const unverified = this.#tools.planning.unverifiedBy(this.change);
+    const isFirst = unverified?.call === call.id;
     return this.#endCall(
       call,
-      await (isFirst ? this.#sendUnverified(call, unproven.kinds) : this.#recheckAndSend(call)),
+      await (isFirst ? this.#sendUnverified(call, unverified.kinds) : this.#recheckAndSend(call)),
     );
   }
 
-  /** Sends a call once another one has proved that what it writes is kept, or proves it itself (rule 48). */
+  /** Sends a call once another one has proved that what it writes is kept, or proves it itself. */
   async #sendUnverified(call: Call, kinds: readonly string[]): Promise<CallEnd> {
-    const { proofs, stop } = this.#tools;
-    const found = await untilAborted(proofs.enter(kinds), stop).catch(() => undefined);
+    const { verifier, stop } = this.#tools;
+    const found = await untilAborted(verifier.enter(kinds), stop).catch(() => undefined);
     if (found === undefined) return this.#notSent();
     if ('dropped' in found) {
-      const what = found.dropped === this.change.address.kind ? 'claims' : found.dropped;
-      return { kind: 'skipped', detail: `not sent: the service keeps no ${what}` };
+      const what = found.dropped === this.change.address.kind ? 'ownership tags' : found.dropped;
+      return { kind: 'skipped', detail: `not sent: the service does not keep ${what}` };
     }
     const end = await this.#recheckAndSend(call);
     const proved = isDone(end) && found.length > 0 ? await this.#prove(end, found) : end;
-    if (isDone(proved)) proofs.end(found, 'kept');
-    else proofs.end(found, proved === end ? undefined : 'dropped');
+    if (isDone(proved)) verifier.end(found, 'kept');
+    else verifier.end(found, proved === end ? undefined : 'dropped');
     return proved;
   }
 
@@ -103,13 +106,13 @@ export class ChangeRun {
       this.#hasBegun = true;
       this.#tools.began();
     }
-    const { ids, planning, readSecret, fence } = this.#tools;
+    const { ids, planning, readSecret, lockGuard } = this.#tools;
     try {
       const sent = await attemptCall(call, {
         change: this.change,
-        look: this.#recheck,
+        lastRead: this.#recheck,
         send: { ...this.#tools, ...this.#sendState() },
-        fence,
+        lockGuard,
         resolve: () =>
           resolveCall(call, {
             idOf: (address) => ids.get(address) ?? planning.idOf(parseAddress(address)),
@@ -124,7 +127,7 @@ export class ChangeRun {
     }
   }
 
-  /** A resource that already exists was not created by us, even if it is as desired (rules 24). */
+  /** A resource that already exists was not created by us, even if it is as desired. */
   #alreadyThere({ createsId }: Call): CallEnd {
     const { address, action, calls } = this.change;
     const isOnly = calls.every((call) => call.createsId === undefined) || createsId !== undefined;
@@ -138,12 +141,12 @@ export class ChangeRun {
 
   /** The result of a call that is not sent because the run was stopped. */
   #notSent(): CallEnd {
-    const { fence, stop } = this.#tools;
-    const signal = fence?.lost.aborted ? fence.lost : stop;
+    const { lockGuard, stop } = this.#tools;
+    const signal = lockGuard?.lost.aborted ? lockGuard.lost : stop;
     return { kind: 'skipped', ...(signal && { detail: `not sent: ${whyStopped(signal)}` }) };
   }
 
-  /** Reads back what was just written: a service may have dropped it without a word (rule 48). */
+  /** Reads back what was just written: a service may have silently dropped it. */
   async #prove(end: CallEnd, kinds: readonly string[]): Promise<CallEnd> {
     const { id } = this.#sendState();
     const found = await verifyWrite(this.#tools, this.change, { kinds, id });
@@ -160,12 +163,12 @@ export class ChangeRun {
   #sendState(): Pick<SendContext, 'id' | 'declaredMark'> {
     const id = this.change.id ?? this.#tools.ids.get(formatAddress(this.change.address));
     const { kind, session } = this.#tools;
-    // Without a claim beside it, a value that anybody can declare tells nothing: it may be a twin's (rule 48).
+    // Without an ownership tag, a declared value proves nothing: another resource of the same name may have it, too.
     const isProof = session.target.ownership !== 'ledger';
     return { id, declaredMark: isProof ? declaredMark(this.change, kind) : {} };
   }
 
-  /** A refusal may be wrong (rules 40), so the resource is read once to verify it. */
+  /** A refusal may be wrong, so the resource is read once to verify it. */
   async #verifyRefusal(call: Call, sent: Failed): Promise<CallEnd> {
     const end: CallEnd = { kind: 'failed', detail: sent.why };
     if (!isRefusal(sent)) return { ...end, refused: true };
@@ -178,7 +181,7 @@ export class ChangeRun {
       case 'there':
         return {
           ...end,
-          detail: `${sent.why}; it is there all the same, ours, and not as sent`,
+          detail: `${sent.why}; the resource exists and is ours, but differs from the request`,
           isThere: true,
         };
       case 'open':
@@ -211,7 +214,7 @@ export class ChangeRun {
   }
 
   skip(call: Call, because: CallId): void {
-    this.#endCall(call, { kind: 'skipped', detail: `waits for ${because}, which did not happen` });
+    this.#endCall(call, { kind: 'skipped', detail: `depends on ${because}, which did not succeed` });
   }
 
   /** Takes over the result of the shared call, which belongs to another change. */
@@ -219,8 +222,8 @@ export class ChangeRun {
     const shared = this.change.sharedCall;
     const end = shared === undefined ? undefined : owner.#results.get(shared);
     if (shared === undefined || end === undefined) return;
-    // The reason is told once, by the owner of the call.
-    const why = `sent in one request with ${formatAddress(owner.change.address)}, which says why`;
+    // The reason is reported once, by the owner of the call.
+    const why = `sent in one request with ${formatAddress(owner.change.address)}, which has the reason`;
     this.#note(shared, end.kind === 'failed' && end.detail !== undefined ? { ...end, detail: why } : end);
   }
 
@@ -256,7 +259,7 @@ export class ChangeRun {
   }
 
   #done(): DoneCalls {
-    // What is a part is lost, too: the same call wrote it.
+    // If the tag was lost, a child that the same call wrote counts as lost, too.
     const isCarriedOut = (id: CallId, end: CallEnd) =>
       isDone(end) || (end.lost !== undefined && id !== this.change.sharedCall);
     const done = [...this.#results].filter(([id, end]) => isCarriedOut(id, end));
@@ -266,7 +269,7 @@ export class ChangeRun {
     return {
       calls: new Set(done.map(([id]) => id)),
       answers: new Map(answered),
-      ...(done.some(([, { lost }]) => lost === 'claim') ? { lostClaim: true } : {}),
+      ...(done.some(([, { lost }]) => lost === 'tag') ? { lostTag: true } : {}),
     };
   }
 

@@ -1,11 +1,12 @@
 /**
  * What is known of a resource just before a call of its change is sent: each attempt is preceded by a read and a comparison
- * with the plan, unless a recent answer or this apply's own creation counts as that read (rule 29).
+ * with the plan, unless a recent response or this apply's own creation counts as that read.
  */
 import { messageOf } from '../model/error-message.ts';
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Call, CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
+import type { Inheritable } from '../model/kind-specs.ts';
 import type { Kind, Session } from '../model/kind.ts';
 import type { LiveResource, Spec } from '../model/resource.ts';
 import type { Answer } from '../model/http.ts';
@@ -16,7 +17,7 @@ import { writtenBy } from './ledger-records.ts';
 /** How old a read may be when the write that relies on it goes out, in milliseconds. */
 export const maxAge = 3000;
 
-/** The result of a look. */
+/** The result of a check. */
 export type Verdict = Recheck | { readonly is: 'failed'; readonly why: string };
 
 interface RecheckTools {
@@ -27,26 +28,58 @@ interface RecheckTools {
   readonly ids: ReadonlyMap<AddressText, string>;
   /** when this apply created them, in milliseconds */
   readonly createdAt: ReadonlyMap<AddressText, number>;
+  /** Opens a session that has read nothing yet. */
+  openSession(): Session;
+  /** shared by all changes of a target */
+  readonly parents: ParentReads;
   /** milliseconds since 1970 */
   now(): number;
 }
 
-/** What the last read, or an answer that counts as one, found. */
+/** The session in which parents were read last: all changes of a target share what it read in the last seconds. */
+export class ParentReads {
+  #last: { readonly at: number; readonly session: Session } | undefined;
+
+  /** @param after a read that began before this time, in milliseconds, does not count */
+  session(open: () => Session, { now, after }: { readonly now: number; readonly after: number }) {
+    const last = this.#last;
+    if (last !== undefined && last.at > after && Math.abs(now - last.at) <= maxAge) return last;
+    const opened = { at: now, session: open() };
+    this.#last = opened;
+    return opened;
+  }
+}
+
+/** What the last read, or a response that counts as one, found. */
 interface Known {
   readonly at: number;
   readonly live: LiveResource | undefined;
 }
 
-/** The looks of one change. */
+/** What a comparison needs besides the resource. */
+interface Given {
+  readonly later?: LaterCall | undefined;
+  readonly parent: Inheritable | undefined;
+}
+
+function whyUnread({ from, unread = '' }: Inheritable): string {
+  return `${from}, whose defaults the plan relied on, could not be read again: ${unread}`;
+}
+
+/** The reads of one change. */
 export class LastRead {
   readonly #change: Change;
   readonly #tools: RecheckTools;
   /** calls of which an attempt may have reached the service */
   readonly #sent = new Set<CallId>();
   #known: Known | undefined;
-  /** when the resource was seen last; absent where the list that the plan read is enough */
+  /** when the resource was last read; absent if the list that the plan read is enough */
   #seenAt: number | undefined;
   #reading: Promise<Known> | undefined;
+  /** when an attempt of a call went out last */
+  #sentAt: number | undefined;
+  /** when the parent was read that the next call relies on */
+  #parentAt: number | undefined;
 
   constructor(change: Change, tools: RecheckTools) {
     this.#change = change;
@@ -57,75 +90,104 @@ export class LastRead {
   async before(call: Call, isRepeated: boolean): Promise<Verdict> {
     const later = this.#laterCall(call);
     try {
-      if (!isRepeated && this.#needsNoRead(call, later)) return { is: 'send' };
+      const parent = await this.#parent(call);
+      if (parent?.unread !== undefined) return { is: 'failed', why: whyUnread(parent) };
+      if (!isRepeated && this.#needsNoRead(call, later))
+        return parent === undefined ? { is: 'send' } : this.#compare(undefined, { parent });
       const known = isRepeated ? undefined : this.#recent(later);
       const { live } = known ?? (await this.#read());
       const doubt = live === undefined ? await this.#whyNotGone() : undefined;
       if (doubt !== undefined) return { is: 'failed', why: doubt };
-      return this.#compare(live, later);
+      return this.#compare(live, { later, parent });
     } catch (error) {
       return { is: 'failed', why: messageOf(error) };
     }
   }
 
   /** The same for a create that was looked up by name, and whose resource does not exist. */
-  whenAbsent(): Recheck {
-    return this.#compare(undefined);
+  async whenAbsent(): Promise<Recheck> {
+    const [create] = this.#change.calls;
+    const parent = await this.#parent(create);
+    if (parent?.unread !== undefined) return { is: 'stale', why: whyUnread(parent) };
+    return this.#compare(undefined, { parent });
   }
 
-  #compare(live: LiveResource | undefined, later?: LaterCall): Recheck {
+  #compare(live: LiveResource | undefined, { later, parent: inheritable }: Given): Recheck {
     const { planning, now } = this.#tools;
-    return planning.recheck(this.#change, live, { now: now(), later });
+    return planning.recheck(this.#change, live, { now: now(), later, inheritable });
   }
 
-  /** Milliseconds since the last look; 0 where none is needed. */
+  /** Milliseconds since the last read; 0 if none is needed. */
   age(): number {
-    return this.#seenAt === undefined ? 0 : Math.abs(this.#tools.now() - this.#seenAt);
+    const now = this.#tools.now();
+    return Math.max(0, ...[this.#seenAt, this.#parentAt].map((at) => Math.abs(now - (at ?? now))));
   }
 
   /** A call goes out: what was known before it is no longer enough for the next one. */
   sends({ id }: Call): void {
     this.#sent.add(id);
+    this.#sentAt = this.#tools.now();
   }
 
-  /** Takes over the fields that the answer to a call has. */
+  /**
+   * The current defaults of a parent, if the plan and this call rely on them: as the plan read them while that is recent and nothing
+   * was sent, else read again.
+   */
+  async #parent(call: Call | undefined): Promise<Inheritable | undefined> {
+    const { planning, kind, parents, openSession, now } = this.#tools;
+    this.#parentAt = undefined;
+    const isAbout = call?.createsId !== undefined || !(call?.writes ?? call?.takesFrom);
+    const planned = isAbout ? planning.inheritable(this.#change) : undefined;
+    // The plan did not rely on a parent that it could not read.
+    if (planned?.id === undefined || kind.readInheritable === undefined) return undefined;
+    const { readAt = Number.NEGATIVE_INFINITY } = planning;
+    if (this.#sentAt === undefined && Math.abs(now() - readAt) <= maxAge) {
+      this.#parentAt = readAt;
+      return undefined;
+    }
+    const { at, session } = parents.session(openSession, { now: now(), after: this.#sentAt ?? readAt });
+    this.#parentAt = at;
+    return kind.readInheritable(session, planned);
+  }
+
+  /** Takes over the fields that the response to a call has. */
   learn(call: Call, answer: Answer | undefined): void {
     const known = this.#known;
     this.#known = undefined;
     const answered = answer && this.#tools.kind.fieldsFromResponse?.(call, answer);
     if (known?.live === undefined || answered === undefined) return;
-    // An answer says nothing about the claim, so that the time of the last read counts.
+    // A response does not show the ownership tag, so the time of the last read counts.
     this.#known = { at: known.at, live: { ...known.live, spec: answered.spec } };
   }
 
-  /** Only where the plan's own list is enough, or this apply has just created the resource, or the whole that it belongs to. */
+  /** Whether the list that the plan read is enough, or this apply has just created the resource or its parent. */
   #needsNoRead({ createsId }: Call, later: LaterCall | undefined): boolean {
     const { planning, createdAt, now } = this.#tools;
     if (this.#change.action !== 'create') return false;
     if (createsId !== undefined && later === undefined) return !planning.needsRecheck(this.#change);
-    const at = createdAt.get(this.#whole());
+    const at = createdAt.get(this.#parentAddress());
     if (at === undefined || Math.abs(now() - at) > maxAge) return false;
     this.#seenAt = at;
     return true;
   }
 
-  /** The address of what has the id: the resource itself, or the whole that it is a part of. */
-  #whole(): AddressText {
+  /** The address of the resource that has the id: the resource itself, or its parent. */
+  #parentAddress(): AddressText {
     const { ownership } = this.#tools.kind;
     const { address } = this.#change;
-    return formatAddress(ownership.by === 'part' ? ownership.of(address) : address);
+    return formatAddress(ownership.by === 'child' ? ownership.of(address) : address);
   }
 
-  /** Of a call after others of its change, or of a part of what this apply has created: it finds what the plan could not see. */
+  /** For a call after others of its change, or of a child of a parent that this apply has created: live differs from what the plan read. */
   #laterCall(call: Call): LaterCall | undefined {
     const { kind } = this.#tools;
-    const isOfNewWhole = kind.ownership.by === 'part' && this.#change.action === 'create';
-    if (!isOfNewWhole && ![...this.#sent].some((id) => id !== call.id)) return undefined;
+    const isOfNewParent = kind.ownership.by === 'child' && this.#change.action === 'create';
+    if (!isOfNewParent && ![...this.#sent].some((id) => id !== call.id)) return undefined;
     const written = writtenBy({ change: this.#change, calls: new Set([call.id]) });
     return { written: new Set([...written, ...(call.takesFrom ?? [])]), reliesOn: call.reliesOn ?? [] };
   }
 
-  /** Calls that start together share one read. After the first of them was sent, only its answer counts. */
+  /** Calls that start together share one read. After the first of them was sent, only its response counts. */
   #recent(later: LaterCall | undefined): Known | undefined {
     const known = this.#known;
     if (known === undefined || Math.abs(this.#tools.now() - known.at) > maxAge) return undefined;
@@ -145,18 +207,18 @@ export class LastRead {
 
   async #readNow(): Promise<Known> {
     const { kind, session, ids, now } = this.#tools;
-    const { address, id = ids.get(this.#whole()), action } = this.#change;
+    const { address, id = ids.get(this.#parentAddress()), action } = this.#change;
     const live = await kind.readOne(session, address, id, action);
     const known = { at: now(), live };
     [this.#known, this.#seenAt] = [known, known.at];
     return known;
   }
 
-  /** For what is to be taken away and is not found: why it may exist all the same. */
+  /** For a resource that should be removed and was not found: why it may still exist. */
   async #whyNotGone(): Promise<string | undefined> {
     const { kind, session } = this.#tools;
     const { address, id, action } = this.#change;
-    const takesAway = action === 'delete' || action === 'release';
-    return takesAway ? kind.whyNotGone?.(session, address, id) : undefined;
+    const isRemoval = action === 'delete' || action === 'release';
+    return isRemoval ? kind.whyNotGone?.(session, address, id) : undefined;
   }
 }

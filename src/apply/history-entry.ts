@@ -13,7 +13,10 @@ import { formatIdentity } from '../model/stack.ts';
 import { summarizeSecret } from '../redaction/mask-text.ts';
 
 /** The members of an entry that do not come from the plan. */
-type EntryHead = Pick<HistoryEntry, 'id' | 'run' | 'began' | 'commit' | 'dirty' | 'clocks'>;
+type EntryHead = Pick<
+  HistoryEntry,
+  'id' | 'run' | 'began' | 'commit' | 'dirty' | 'uncommitted' | 'commitKept' | 'clocks'
+>;
 
 /** @param ledger as it was before the apply: its records of removed resources are kept in the entry */
 export function beginEntry(
@@ -37,19 +40,19 @@ export function beginEntry(
   };
 }
 
-/** The recorded values of a removed resource and of its parts. */
+/** The recorded values of a removed resource and of its children. */
 function recordedValues(
   address: Address,
   { records }: Ledger,
   kinds: Registry,
 ): HistoryChange['was'] & object {
-  const parts = [...kinds.values()].map(({ name }) => ({ ...address, kind: name }));
-  const isPart = (part: Address) => {
-    const ownership = kinds.get(part.kind)?.ownership;
-    return ownership?.by === 'part' && formatAddress(ownership.of(part)) === formatAddress(address);
+  const children = [...kinds.values()].map(({ name }) => ({ ...address, kind: name }));
+  const isChild = (child: Address) => {
+    const ownership = kinds.get(child.kind)?.ownership;
+    return ownership?.by === 'child' && formatAddress(ownership.of(child)) === formatAddress(address);
   };
   return Object.fromEntries(
-    [address, ...parts.filter(isPart)].flatMap((one) => {
+    [address, ...children.filter(isChild)].flatMap((one) => {
       const record = records.get(formatAddress(one));
       return record === undefined
         ? []

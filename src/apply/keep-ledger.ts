@@ -1,6 +1,6 @@
 /**
  * The ledger and the lock while an apply runs. The ledger is changed in memory, with at most one write at a time. Once the lock
- * is lost or another run has written the ledger, nothing more is written (rule 45).
+ * is lost or another run has written the ledger, nothing more is written.
  */
 import type { AddressText } from '../model/address.ts';
 import { sameJson } from '../model/json.ts';
@@ -10,7 +10,7 @@ import { type Ledger, LedgerConflict, type LedgerRecord, type LedgerStore } from
 export type LedgerWriter = Pick<LedgerStore, 'write'>;
 
 /** What a ledger holds besides its records. */
-export type LedgerHead = Pick<Ledger, 'targets' | 'commit' | 'stackId' | 'repository'>;
+export type LedgerHead = Pick<Ledger, 'targets' | 'commit' | 'otherCommits' | 'stackId' | 'repository'>;
 
 export class LedgerKeeper {
   readonly #store: LedgerWriter;
@@ -94,8 +94,14 @@ export class LedgerKeeper {
 /** The maximum number of writes while each record changes once. */
 const maxWrites = 200;
 
-function headJson({ targets, commit, stackId, repository }: LedgerHead) {
-  const all = [[...(targets ?? [])].sort(), commit ?? null, stackId ?? null, repository ?? null];
+function headJson({ targets, commit, otherCommits = [], stackId, repository }: LedgerHead) {
+  const all = [
+    [...(targets ?? [])].sort(),
+    commit ?? null,
+    otherCommits,
+    stackId ?? null,
+    repository ?? null,
+  ];
   return JSON.parse(JSON.stringify(all));
 }
 
@@ -103,9 +109,7 @@ function asJson(record: LedgerRecord) {
   return JSON.parse(JSON.stringify(record));
 }
 
-// What each attempt of a call has to pass just before it is sent: the fence (rule 45), and the age of the look that it relies on (rule 29).
-
-/** Keeps a run from writing after it has lost its lock (rule 45). */
+/** Keeps a run from writing after it has lost its lock. */
 export interface LockGuard {
   /** Resolves when a write may be sent now. @throws LockLost when it may not, and on each later call */
   pass(): Promise<void>;
@@ -115,19 +119,19 @@ export interface LockGuard {
 
 /** Lets one attempt pass, unless it had to wait for so long that the resource has to be read again. */
 export class GuardedRun {
-  readonly #fence: LockGuard | undefined;
+  readonly #lockGuard: LockGuard | undefined;
   readonly #isRecent: () => boolean;
-  /** it was kept back because its look is too old */
-  isBarred = false;
+  /** it was held back because its read is too old */
+  mustRecheck = false;
 
-  constructor(fence: LockGuard | undefined, isRecent: () => boolean) {
-    this.#fence = fence;
+  constructor(lockGuard: LockGuard | undefined, isRecent: () => boolean) {
+    this.#lockGuard = lockGuard;
     this.#isRecent = isRecent;
   }
 
   async pass(): Promise<void> {
-    await this.#fence?.pass();
-    this.isBarred = !this.#isRecent();
-    if (this.isBarred) throw new Error('the resource is read again before the write');
+    await this.#lockGuard?.pass();
+    this.mustRecheck = !this.#isRecent();
+    if (this.mustRecheck) throw new Error('the resource is read again before the write');
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Makes the ledger record of a declared resource, after a change or because it was found as declared. After a change that was
- * carried out in part it holds the former values and those that its calls wrote, and nothing else (rules 6, 25).
+ * only partly carried out it contains the former values and those that its calls wrote, and nothing else.
  */
 import { canonicalValue } from '../compare/comparisons.ts';
 import { type AddressText, formatAddress } from '../model/address.ts';
@@ -21,7 +21,7 @@ interface RecordContext {
   readonly kinds: Registry;
   /** ids that this apply learned */
   readonly ids?: ReadonlyMap<AddressText, string>;
-  /** origins that this apply learned, such as of a create whose answer was lost */
+  /** origins that this apply learned, such as of a create whose response was lost */
   readonly origins?: ReadonlyMap<AddressText, Origin>;
 }
 
@@ -30,16 +30,16 @@ interface CarriedOut {
   readonly change: Change;
   /** calls that were carried out, including the shared one; empty when the resource was as desired already */
   readonly calls: ReadonlySet<CallId>;
-  /** their answers, except lost ones */
+  /** their responses, except lost ones */
   readonly answers: ReadonlyMap<CallId, Answer>;
-  /** the claim that it wrote was not kept */
-  readonly lostClaim?: true;
+  /** the ownership tag that it wrote was not kept */
+  readonly lostTag?: true;
   /** the whole change was carried out */
   readonly isWhole: boolean;
 }
 
 /**
- * The parts of the planner's draft of a record that are true, with the id and the kind's marks.
+ * The planner's draft of a record, as far as it was carried out, with the id and the kind's marks.
  * @param carriedOut absent for a resource that a plan found as declared
  * @throws for an address without a draft: a bug
  */
@@ -53,17 +53,17 @@ export function completeRecord(
   const { draft, record, known } = entry;
   const kind = kinds.get(draft.change.address.kind);
   const id = ids?.get(text) ?? record.id;
-  const isPart = carriedOut !== undefined && !carriedOut.isWhole;
-  const { desired, fields, ...kept } = isPart
-    ? partOf(entry, carriedOut, kind?.fields ?? {})
-    : parentOf(entry);
+  const isPartial = carriedOut !== undefined && !carriedOut.isWhole;
+  const { desired, fields, ...kept } = isPartial
+    ? partialRecord(entry, carriedOut, kind?.fields ?? {})
+    : fullRecord(entry);
   const marks = kind?.ledgerMarks?.({
     ...(carriedOut === undefined ? {} : { change: carriedOut.change }),
     answers: carriedOut?.answers ?? new Map(),
     desired,
     ...(draft.live === undefined ? {} : { live: draft.live }),
     ...(known === undefined ? {} : { record: known }),
-    lostClaim: carriedOut?.lostClaim,
+    lostTag: carriedOut?.lostTag,
     idOf: (address) => ids?.get(formatAddress(address)) ?? planning.idOf(address),
   });
   const { content: _, inherited: __, ...drafted } = record;
@@ -71,23 +71,23 @@ export function completeRecord(
     ...drafted,
     ...(id === undefined ? {} : { id }),
     origin: origins?.get(text) ?? record.origin,
-    fields: carriedOut === undefined ? fields : proven(planning, carriedOut, { fields, known }),
+    fields: carriedOut === undefined ? fields : verifiedFields(planning, carriedOut, { fields, known }),
     ...kept,
     ...(marks === undefined || Object.keys(marks).length === 0 ? {} : { marks }),
   };
 }
 
-/** The parts of a draft that are true. */
+/** The members of a draft that were carried out. */
 interface WrittenRecord extends Pick<LedgerRecord, 'fields' | 'content' | 'inherited'> {
   readonly desired: Spec;
 }
 
-function parentOf({ draft: { desired }, record: { fields, ...record } }: RecordDraft): WrittenRecord {
-  return { desired, fields, ...beside(record, true) };
+function fullRecord({ draft: { desired }, record: { fields, ...record } }: RecordDraft): WrittenRecord {
+  return { desired, fields, ...wholeContent(record, true) };
 }
 
-/** What a record holds of the whole resource besides its fields. */
-function beside(
+/** What a record has of the whole resource besides its fields. */
+function wholeContent(
   { content, inherited }: Partial<LedgerRecord> = {},
   hasContent: boolean,
 ): Omit<WrittenRecord, 'desired' | 'fields'> {
@@ -97,7 +97,11 @@ function beside(
   };
 }
 
-function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: FieldTable): WrittenRecord {
+function partialRecord(
+  { draft, record, known }: RecordDraft,
+  done: CarriedOut,
+  table: FieldTable,
+): WrittenRecord {
   const names = writtenBy(done);
   const written = (spec: Spec) => Object.entries(spec).filter(([name]) => names.has(name));
   const fields = written(record.fields).map(
@@ -106,7 +110,7 @@ function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: 
   return {
     desired: Object.fromEntries(written(draft.desired)),
     fields: { ...known?.fields, ...Object.fromEntries(fields) },
-    ...beside(known, record.content !== undefined),
+    ...wholeContent(known, record.content !== undefined),
   };
 }
 
@@ -127,7 +131,7 @@ export function writtenBy({
   ]);
 }
 
-/** While a set is changed by several calls, it may still hold elements that we added before. */
+/** While a set is changed by several calls, it may still contain elements that this stack added before. */
 function mergeSets(
   table: FieldTable,
   name: string,
@@ -139,15 +143,15 @@ function mergeSets(
     : after;
 }
 
-/** Keeps the recorded value of fields whose reset was not seen, or that were answered differently (rule 40). */
-function proven(
+/** Keeps the recorded value of fields whose reset was not seen, or that were returned with another value. */
+function verifiedFields(
   planning: PlanResult,
   { change, calls, answers }: CarriedOut,
   { fields, known }: { readonly fields: Spec; readonly known: LedgerRecord | undefined },
 ): LedgerRecord['fields'] {
-  // A call that was not carried out has no answer to check.
+  // A call that was not carried out has no response to check.
   const carriedOut = { ...change, calls: change.calls.filter(({ id }) => calls.has(id)) };
-  return withValuesAt(fields, known?.fields ?? {}, planning.judgeAnswers(carriedOut, answers).unproven);
+  return withValuesAt(fields, known?.fields ?? {}, planning.checkResponses(carriedOut, answers).unverified);
 }
 
 // Records resources that a plan found as declared.
@@ -158,12 +162,12 @@ interface FoundAsDeclared {
   readonly keeper: LedgerKeeper;
 }
 
-/** Records every declared resource with nothing to do, and drops the records of resources that are gone (rule 25). */
+/** Records every declared resource with nothing to do, and drops the records of resources that are gone. */
 export function recordFound({ planning, kinds, keeper }: FoundAsDeclared): void {
   // Drop first: the same plan may use an address for another resource.
   for (const text of planning.forget) keeper.drop(text);
-  for (const [text, { settled }] of planning.records) {
-    if (settled) keeper.put(text, completeRecord({ planning, kinds }, text));
+  for (const [text, { isUpToDate }] of planning.records) {
+    if (isUpToDate) keeper.put(text, completeRecord({ planning, kinds }, text));
   }
 }
 

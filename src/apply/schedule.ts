@@ -61,7 +61,7 @@ class Run<N extends Node> {
   #left: number;
   #running = 0;
   #bug: Error | undefined;
-  #settle: (bug?: Error) => void = () => {};
+  #complete: (bug?: Error) => void = () => {};
 
   constructor(nodes: readonly N[], options: ScheduleOptions<N>) {
     this.#options = options;
@@ -83,7 +83,7 @@ class Run<N extends Node> {
 
   finish(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#settle = (bug) => (bug === undefined ? resolve() : reject(bug));
+      this.#complete = (bug) => (bug === undefined ? resolve() : reject(bug));
       for (const lane of this.#lanes.values()) this.#openStage(lane);
       this.#updateDependents();
       this.#startMore();
@@ -141,7 +141,7 @@ class Run<N extends Node> {
     }
     if (this.#running > 0) return;
     const stuck = `calls wait for each other: ${[...this.#waiting.keys()].join(', ')}`;
-    this.#settle(this.#bug ?? (this.#left === 0 ? undefined : new Error(stuck)));
+    this.#complete(this.#bug ?? (this.#left === 0 ? undefined : new Error(stuck)));
   }
 
   async #start(lane: Lane<N>, node: N): Promise<void> {

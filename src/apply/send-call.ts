@@ -1,6 +1,6 @@
 /**
- * Sends one call once: replaces its references by ids and secrets, which are read only here, and looks up by name what a create
- * may have made whose answer was lost.
+ * Sends one call once: replaces its references by ids and secrets, which are read only here. Looks up by name the resource of a
+ * create whose response was lost.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import { type Call, type CallValue, IdReference, isCallObject, SecretReference } from '../model/call.ts';
@@ -71,8 +71,6 @@ async function resolveValue(value: CallValue, resolver: Resolver): Promise<Json>
   return Object.fromEntries(members);
 }
 
-// Sends one call once, and looks up by name what a create may have made whose answer was lost.
-
 export type SendResult =
   | CarriedOutCall
   /** somebody else had done the same before */
@@ -98,22 +96,22 @@ export interface Failed {
   readonly why: string;
   /** the request was never sent */
   readonly unsent?: true;
-  /** it is repeatable, and was answered with a status after which it may have been carried out, such as 500 */
+  /** it is repeatable, and its response has a status after which it may have been carried out, such as 500 */
   readonly inDoubt?: true;
-  /** the status of a refusal; the service may have carried out the request all the same */
+  /** the status of a refusal; the service may have carried out the request nevertheless */
   readonly refusal?: number;
 }
 
 export interface SendContext {
   readonly kind: Kind;
   readonly session: Session;
-  readonly planning: Pick<PlanResult, 'isClaimedByAnother'>;
+  readonly planning: Pick<PlanResult, 'isOwnedByAnother'>;
   readonly writer: Writer;
   /** id of the resource that the call is about, once it has one */
   readonly id?: string | undefined;
-  /** the declared value of the field of the birth mark, if a manifest sets it: it proves later who sent the create */
+  /** the declared value of the field of the creator mark, if a manifest sets it: it proves later who sent the create */
   readonly declaredMark: Spec;
-  /** once aborted, nothing more is sent; a lost create that was sent is looked up all the same */
+  /** once aborted, nothing more is sent, but a lost create that was sent is still looked up */
   readonly stop?: AbortSignal;
   /** milliseconds since 1970 */
   now(): number;
@@ -138,15 +136,15 @@ export interface Sent {
   readonly result: SendResult;
   /** present where another attempt is allowed */
   readonly again?: Again | undefined;
-  /** it reached the service or its proxy, which may have carried it out whatever it answered */
+  /** it reached the service or its proxy, which may have carried it out whatever the response */
   readonly reached: boolean;
-  /** its answer, or the lack of one, does not say that it was not carried out */
+  /** its response, or the lack of one, does not exclude that it was carried out */
   readonly mayHaveActed: boolean;
 }
 
 /**
  * Never rejects: a thrown error becomes the result of the call.
- * @param about.isRepeated an earlier attempt reached the service, too: the answer may be a consequence of that attempt's success
+ * @param about.isRepeated an earlier attempt reached the service, too: the response may be a consequence of that attempt's success
  */
 export async function sendOnce(
   call: Call,
@@ -203,7 +201,7 @@ async function explainExisting(
   return lost === undefined ? { is: 'already' } : { is: 'ok', answer: lost };
 }
 
-/** The answer that an earlier attempt would have got, if the kind can prove that this attempt did the work. */
+/** The response that an earlier attempt would have got, if the kind can prove that this attempt did the work. */
 export async function recoverAnswer(
   call: Call,
   { kind, session, id }: SendContext,
@@ -218,7 +216,7 @@ function success(call: Call, answer: Answer): SendResult {
   const id = at(answer.body, call.createsId.pointer);
   return typeof id === 'string'
     ? { is: 'ok', id, answer }
-    : { is: 'unknown', why: `${describeAnswer(answer)}, but its body holds no id` };
+    : { is: 'unknown', why: `${describeAnswer(answer)}, but its body contains no id` };
 }
 
 /** @param pointer JSON pointer without escapes, `/data/id` */
@@ -234,16 +232,26 @@ type FindResult =
   | { readonly is: 'theirs'; readonly why: string }
   | { readonly is: 'unknown'; readonly why: string };
 
-export async function findByName(address: Address, context: SendContext): Promise<FindResult> {
+/** @param mayHaveActed whether an attempt of this create may have been carried out */
+export async function findByName(
+  address: Address,
+  context: SendContext,
+  mayHaveActed: boolean,
+): Promise<FindResult> {
   const { kind, session } = context;
   try {
     const live = await kind.readOne(session, address);
     if (live === undefined) return { is: 'absent' };
-    const { witness } = live;
-    const isMarked = witness.bornOf === session.stack || ownOwnershipTag(witness)?.stack === session.stack;
-    const ours = isMarked && !context.planning.isClaimedByAnother(live);
-    if (!ours) return { is: 'theirs', why: `${quoted(formatAddress(address))} exists, and is not ours` };
-    const origin = isThisCreate(live, context) ? 'created' : 'adopted';
+    const { evidence } = live;
+    const isTagged = ownOwnershipTag(evidence)?.stack === session.stack;
+    const isMarked = mayHaveActed && evidence.creatorStack === session.stack;
+    const ours = (isTagged || isMarked) && !context.planning.isOwnedByAnother(live);
+    if (!ours)
+      return {
+        is: 'theirs',
+        why: `${quoted(formatAddress(address))} exists, and does not belong to this stack`,
+      };
+    const origin = isThisCreate(live, context, mayHaveActed) ? 'created' : 'adopted';
     return { is: 'ok', origin, ...(live.id === undefined ? {} : { id: live.id }) };
   } catch (error) {
     return { is: 'unknown', why: messageOf(error) };
@@ -251,26 +259,29 @@ export async function findByName(address: Address, context: SendContext): Promis
 }
 
 /**
- * Whether our create made this resource: it has our birth mark, or the declared value of the mark's field (rule 20). The
- * claim and all other values prove nothing, because a copy of the resource has them, too.
+ * Whether our create made this resource: it has our creator mark, or the declared value of the mark's field. The
+ * ownership tag and all other values prove nothing, because a copy of the resource has them, too. Without the tag, a stack with
+ * the same name in another repository may have created it, unless an attempt of ours may have been carried out.
  */
 export function isThisCreate(
   live: LiveResource,
   { session, planning, declaredMark }: Pick<SendContext, 'session' | 'planning' | 'declaredMark'>,
+  mayHaveActed: boolean,
 ): boolean {
-  const { spec, witness } = live;
-  if (planning.isClaimedByAnother(live)) return false;
-  if (witness.bornOf === session.stack) return true;
+  const { spec, evidence } = live;
+  if (evidence.ownershipTag === undefined && !mayHaveActed) return false;
+  if (planning.isOwnedByAnother(live)) return false;
+  if (evidence.creatorStack === session.stack) return true;
   const declared = Object.entries(declaredMark);
   return declared.length > 0 && declared.every(([name, value]) => sameJson(spec[name], value));
 }
 
-/** The declared value of the birth mark's field, where a create sends one. */
+/** The declared value of the creator mark's field, where a create sends one. */
 export function declaredMark({ action, fields }: Change, kind: Kind): Spec {
   if (action !== 'create') return {};
   return Object.fromEntries(
     fields.flatMap(({ path: [name = ''], after }) =>
-      after !== undefined && kind.fields[name]?.bearsBirthMark ? [[name, after] as const] : [],
+      after !== undefined && kind.fields[name]?.isCreatorMark ? [[name, after] as const] : [],
     ),
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Verifies writes by reading: whether a target keeps ownership tags and children where no answer has shown it (rule 48),
- * whether a refused write was carried out all the same, and by the plan that is made after the apply (rule 40).
+ * Verifies writes by reading: whether a target keeps ownership tags and children, if no response has shown it, whether a
+ * refused write was carried out nevertheless, and by the plan that is made after the apply.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Call } from '../model/call.ts';
@@ -14,8 +14,8 @@ import { writtenBy } from './ledger-records.ts';
 import { isThisCreate } from './send-call.ts';
 
 /**
- * Lets calls pass that write what is unproven: the first one proves that it is kept, while the others wait. A call that is refused
- * proves nothing; then the next one has to. One for each target and kind.
+ * Lets unverified writes pass: the first one proves that the service keeps what it writes, while the others wait. A call that is
+ * refused proves nothing; then the next one has to. One for each target and kind.
  */
 class WriteCheck {
   #known: 'kept' | 'dropped' | undefined;
@@ -40,11 +40,11 @@ class WriteCheck {
   }
 }
 
-/** What one target has to prove, by kind. */
+/** The write checks of one target, by kind. */
 export class WriteVerifier {
-  readonly #proofs = new Map<string, WriteCheck>();
+  readonly #checks = new Map<string, WriteCheck>();
 
-  /** Enters all of them, in the order in which everybody does. @returns those that the caller has to prove, or what is known to be dropped */
+  /** Enters all in a fixed order, to avoid deadlocks. @returns those that the caller has to prove, or a kind that is known to be dropped */
   async enter(kinds: readonly string[]): Promise<readonly string[] | { readonly dropped: string }> {
     const toProve: string[] = [];
     for (const kind of kinds) {
@@ -63,15 +63,15 @@ export class WriteVerifier {
   }
 
   #of(kind: string): WriteCheck {
-    const proof = this.#proofs.get(kind) ?? new WriteCheck();
-    this.#proofs.set(kind, proof);
-    return proof;
+    const check = this.#checks.get(kind) ?? new WriteCheck();
+    this.#checks.set(kind, check);
+    return check;
   }
 }
 
 type KeptFound =
   | { readonly is: 'kept' }
-  /** `lost`: it is not there; `unread`: nobody can tell */
+  /** `lost`: it was not found; `unread`: it is unknown */
   | { readonly is: 'lost' | 'unread'; readonly why: string };
 
 interface VerifyContext {
@@ -82,18 +82,18 @@ interface VerifyContext {
   readonly stop?: AbortSignal;
 }
 
-/** Reads back what a carried out call has to prove. @returns the first that was not found, and whether it is the claim or a part */
+/** Reads back what a carried out call has to prove. @returns the first that was not found, and whether it is the ownership tag or a child */
 export async function verifyWrite(
   context: VerifyContext,
   change: Change,
   { kinds, id }: { readonly kinds: readonly string[]; readonly id: string | undefined },
-): Promise<KeptFound & { readonly of?: 'claim' | 'part' }> {
+): Promise<KeptFound & { readonly of?: 'tag' | 'child' }> {
   for (const name of kinds) {
-    const isClaim = name === context.kind.name;
-    const found = await (isClaim
+    const isOwnershipTag = name === context.kind.name;
+    const found = await (isOwnershipTag
       ? verifyOwnershipTag(context, change.address, id)
-      : readPartBack(context, change, { name, id }));
-    if (found.is !== 'kept') return { ...found, of: isClaim ? 'claim' : 'part' };
+      : readChildBack(context, change, { name, id }));
+    if (found.is !== 'kept') return { ...found, of: isOwnershipTag ? 'tag' : 'child' };
   }
   return { is: 'kept' };
 }
@@ -103,33 +103,32 @@ async function verifyOwnershipTag(
   address: Address,
   id: string | undefined,
 ): Promise<KeptFound> {
-  const fix =
-    'set "ownership: ledger" for the target, and apply again; tags that are declared there have to go, too';
+  const fix = 'set "ownership: ledger" for the target, remove declared tags of that target, and apply again';
   try {
     const live = await untilAborted(kind.readOne(session, address, id), stop);
-    if (live?.witness.claim !== undefined) return { is: 'kept' };
-    return { is: 'lost', why: `the service did not keep its claim: ${fix}` };
+    if (live?.evidence.ownershipTag !== undefined) return { is: 'kept' };
+    return { is: 'lost', why: `the service did not keep its ownership tag: ${fix}` };
   } catch (error) {
-    return { is: 'unread', why: `its claim cannot be read back (${messageOf(error)}): ${fix}` };
+    return { is: 'unread', why: `its ownership tag cannot be read back (${messageOf(error)}): ${fix}` };
   }
 }
 
-/** A part that the same call wrote has to be as it was sent; of one that is yet to be written, the answer alone is enough. */
-async function readPartBack(
+/** A child that the same call wrote must be as it was sent; for one that is not written yet, a successful read is enough. */
+async function readChildBack(
   { kinds, session, planning, stop }: VerifyContext,
   { address, calls }: Change,
   { name, id }: { readonly name: string; readonly id: string | undefined },
 ): Promise<KeptFound> {
-  const part = { ...address, kind: name };
-  const fix = `take every ${name} of this target out of the manifests, short forms too, and apply again`;
+  const child = { ...address, kind: name };
+  const fix = `remove every ${name} of this target from the manifests, short forms included, and apply again`;
   const written = planning.plan.changes.find(
     (change) =>
-      formatAddress(change.address) === formatAddress(part) &&
+      formatAddress(change.address) === formatAddress(child) &&
       calls.some(({ id }) => id === change.sharedCall),
   );
   try {
     const live = await untilAborted(
-      kinds.get(name)?.readOne(session, part, id) ?? Promise.resolve(undefined),
+      kinds.get(name)?.readOne(session, child, id) ?? Promise.resolve(undefined),
       stop,
     );
     const fields = new Set(written?.fields.map(({ path: [field = ''] }) => field));
@@ -143,21 +142,21 @@ async function readPartBack(
 // Verifies a refused write by reading the resource: a proxy may answer with a refusal although the service carried out the
 // request. Each refusal costs at most one read, and after a number of confirmed refusals no more are verified.
 
-/** How many refusals of a target are verified that turn out to be true. */
+/** How many confirmed refusals of a target are verified at most. */
 const maxConfirmedRefusals = 10;
 
 /** The remaining number of verifications for one target; shared by all of its changes. */
 export class ReadBudget {
   #left = maxConfirmedRefusals;
 
-  /** Whether one more look may be made; it is counted then. */
+  /** Whether one more read is allowed; if so, it is counted. */
   take(): boolean {
     if (this.#left === 0) return false;
     this.#left -= 1;
     return true;
   }
 
-  /** Does not count a look that showed that the refusal was wrong. */
+  /** Does not count a read that showed that the refusal was wrong. */
   giveBack(): void {
     this.#left += 1;
   }
@@ -167,7 +166,7 @@ interface ReadContext {
   readonly planning: PlanResult;
   readonly kind: Kind;
   readonly session: Session;
-  readonly looks: ReadBudget;
+  readonly readBudget: ReadBudget;
   /** the resource's id, once it has one */
   readonly id: string | undefined;
   readonly declaredMark: Spec;
@@ -185,30 +184,30 @@ type VerifiedState =
 export async function readAfterRefusal(
   call: Call,
   change: Change,
-  look: ReadContext,
+  context: ReadContext,
 ): Promise<VerifiedState> {
-  const { kind, session, looks, id } = look;
-  if (!looks.take()) return { is: 'open' };
+  const { kind, session, readBudget, id } = context;
+  if (!readBudget.take()) return { is: 'open' };
   try {
     const live = await kind.readOne(session, change.address, id);
-    const verified = verify(call, change, { look, live });
-    if (verified.is === 'true') looks.giveBack();
+    const verified = verify(call, change, { context, live });
+    if (verified.is === 'true') readBudget.giveBack();
     return verified;
   } catch {
     return { is: 'open' };
   }
 }
 
-/** A resource counts as created by this call only if it has its birth mark (rules 20). */
+/** A resource counts as created by this refused call only if it has its creator mark and our ownership tag. */
 function verify(
   call: Call,
   change: Change,
-  { look, live }: { readonly look: ReadContext; readonly live: LiveResource | undefined },
+  { context, live }: { readonly context: ReadContext; readonly live: LiveResource | undefined },
 ): VerifiedState {
   const isCreate = call.createsId !== undefined;
-  if (isCreate && (live === undefined || !isThisCreate(live, look))) return { is: 'untrue' };
+  if (isCreate && (live === undefined || !isThisCreate(live, context, false))) return { is: 'untrue' };
   const written = new Set([...writtenBy({ change, calls: new Set([call.id]) }), ...(call.takesFrom ?? [])]);
-  if (look.planning.isCarriedOut(change, written, live)) return { is: 'true', ...(live && { live }) };
+  if (context.planning.isCarriedOut(change, written, live)) return { is: 'true', ...(live && { live }) };
   if (isCreate) return { is: 'there' };
   return { is: writesAlone(call, change) ? 'untrue' : 'open' };
 }
@@ -221,8 +220,8 @@ function writesAlone(call: Call, { calls }: Change): boolean {
   return calls.every((other) => other === call || !namesOf(other).some((name) => own.has(name)));
 }
 
-// Uses the plan that is made after an apply to check changes whose answer was lost or was a failure: such an answer may be
-// wrong (rule 40). The outcome stays the same, but is marked as found true.
+// Uses the plan that is made after an apply to check changes whose response was lost or was a failure: such a response may be
+// wrong. The outcome stays the same, but is marked as found true.
 
 /** The same outcomes, with `foundTrue` where it applies. @param changes of the plan that was applied */
 export function withFoundTrue(
@@ -257,9 +256,9 @@ function isInQuestion(outcome: Outcome): boolean {
   return mayHaveHappened(outcome) || outcome.refused === true;
 }
 
-/** A refused creation counts as done only if all witnesses prove that the resource is ours. */
+/** A refused creation counts as done only if all evidence proves that the resource is ours. */
 function isTrue(change: Change, { refused }: Outcome, { remainingWork }: PlanResult): boolean {
   const { action, fields, isOurs } = remainingWork(change);
-  const isWitnessed = isOurs || refused === undefined || change.action !== 'create';
-  return !action && fields.length === 0 && isWitnessed;
+  const hasEvidence = isOurs || refused === undefined || change.action !== 'create';
+  return !action && fields.length === 0 && hasEvidence;
 }

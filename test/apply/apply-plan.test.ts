@@ -2,120 +2,122 @@ import { describe, expect, it } from 'vitest';
 import type { Call } from '../../src/model/call.ts';
 import type { Kind } from '../../src/model/kind.ts';
 import { WireError } from '../../src/model/http.ts';
-import { wholeKind, registryOf } from '../support/toys/toy-kind.ts';
-import { at, desired, live, record, type World } from '../support/toys/toy-plan.ts';
-import { applyToys } from '../support/toys/toy-service.ts';
+import { parentKind, registryOf } from '../support/sample-kinds/sample-kind.ts';
+import { at, desired, live, record, type World } from '../support/sample-kinds/sample-plan.ts';
+import { applySamples } from '../support/sample-kinds/sample-service.ts';
 import { readAddress } from '../../src/model/address.ts';
 
-const app = at('Whole', 'app');
-const lib = at('Whole', 'lib');
-const part = at('Part', 'app');
+const app = at('Parent', 'app');
+const lib = at('Parent', 'lib');
+const part = at('Child', 'app');
 const job = at('Role', 'job');
 const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
 
 const blueApp = {
   desired: [desired(app, { colour: 'blue' })],
-  live: [live(app, { spec: { colour: 'red' }, claim: 'mine' })],
+  live: [live(app, { spec: { colour: 'red' }, ownershipTag: 'mine' })],
 } satisfies World;
 
 describe('a plan that is carried out', () => {
   it('sends the calls that it shows, and no others', async () => {
-    const done = await applyToys(blueApp);
+    const done = await applySamples(blueApp);
     expect(done.requests.map(({ stop: _, permit: __, ...request }) => request)).toEqual([
       { method: 'PATCH', path: '/wholes/id-app', body: { colour: 'blue', consumers: [] }, repeatable: true },
     ]);
-    expect(done.summary).toEqual(['Whole/acme/app: applied']);
+    expect(done.summary).toEqual(['Parent/acme/app: applied']);
   });
 
   it('sends an id that it has just learned', async () => {
-    const done = await applyToys({ desired: [desired(app, { consumers: ['lib'] }), desired(lib)] });
+    const done = await applySamples({ desired: [desired(app, { consumers: ['lib'] }), desired(lib)] });
     expect(done.sent).toEqual(['POST /wholes', 'POST /wholes']);
     expect(done.requests[1]?.body).toMatchObject({ name: 'app', consumers: ['1'] });
   });
 
   it('ends with one outcome for each change, in the order of the plan', async () => {
-    const done = await applyToys({
+    const done = await applySamples({
       desired: [desired(app), desired(lib), desired(part, { tags: ['prod'] })],
     });
     expect(done.summary).toEqual([
-      'Whole/acme/app: applied',
-      'Whole/acme/lib: applied',
-      'Part/acme/app: applied',
+      'Parent/acme/app: applied',
+      'Parent/acme/lib: applied',
+      'Child/acme/app: applied',
     ]);
   });
 
-  it('tells what it is about to do, and how each change ended', async () => {
-    const { events } = await applyToys({ desired: [desired(app), desired(lib)] });
+  it('says what it is about to do, and how each change ended', async () => {
+    const { events } = await applySamples({ desired: [desired(app), desired(lib)] });
     expect(events[0]).toEqual({ type: 'begin', changes: 2, calls: 2 });
     const ends = events.filter((event) => event.type === 'end');
     expect(ends.map(({ finished, changes }) => `${finished}/${changes}`)).toEqual(['1/2', '2/2']);
   });
 
   it('is refused when it has problems: nobody should have come this far', async () => {
-    const foreign = { ...blueApp, live: [live(app, { claim: 'yours' })] };
-    await expect(applyToys(foreign)).rejects.toThrow('a plan with problems is not applied');
+    const foreign = { ...blueApp, live: [live(app, { ownershipTag: 'yours' })] };
+    await expect(applySamples(foreign)).rejects.toThrow('a plan with problems is not applied');
   });
 });
 
-describe('a change that is looked at again just before it is sent', () => {
+describe('a change that is read again just before it is sent', () => {
   it('and that somebody has made already is unchanged', async () => {
-    const done = await applyToys(blueApp, {
-      now: [live(app, { spec: { colour: 'blue' }, claim: 'mine' })],
+    const done = await applySamples(blueApp, {
+      now: [live(app, { spec: { colour: 'blue' }, ownershipTag: 'mine' })],
     });
-    expect([done.sent, done.summary]).toEqual([[], ['Whole/acme/app: unchanged']]);
-    expect(done.ledger.records.get(readAddress('Whole/acme/app'))?.fields).toEqual({ colour: 'blue' });
+    expect([done.sent, done.summary]).toEqual([[], ['Parent/acme/app: unchanged']]);
+    expect(done.ledger.records.get(readAddress('Parent/acme/app'))?.fields).toEqual({ colour: 'blue' });
   });
 
   it('and that moved is stale, and says what', async () => {
-    const done = await applyToys(blueApp, {
-      now: [live(app, { spec: { colour: 'green' }, claim: 'mine' })],
+    const done = await applySamples(blueApp, {
+      now: [live(app, { spec: { colour: 'green' }, ownershipTag: 'mine' })],
     });
     expect(done.sent).toEqual([]);
-    expect(done.outcomes).toMatchObject([{ kind: 'stale', detail: 'colour moved since the plan was made' }]);
-    expect(done.ledger.records.has(readAddress('Whole/acme/app'))).toBe(false);
+    expect(done.outcomes).toMatchObject([
+      { kind: 'stale', detail: 'colour changed since the plan was made' },
+    ]);
+    expect(done.ledger.records.has(readAddress('Parent/acme/app'))).toBe(false);
   });
 
-  it('and that nobody can look at has failed, and the others go on', async () => {
+  it('and that nobody can read has failed, and the others go on', async () => {
     const world = { ...blueApp, desired: [...blueApp.desired, desired(lib)] };
-    const done = await applyToys(world, { readFails: new Error('GET answered 403') });
-    expect(done.summary).toEqual(['Whole/acme/app: failed', 'Whole/acme/lib: applied']);
+    const done = await applySamples(world, { readFails: new Error('GET answered 403') });
+    expect(done.summary).toEqual(['Parent/acme/app: failed', 'Parent/acme/lib: applied']);
     expect(done.outcomes[0]?.detail).toBe('GET answered 403');
   });
 });
 
 describe('a call that fails', () => {
   const consumers: World = {
-    desired: [desired(app, { consumers: ['lib'] }), desired(lib), desired(at('Whole', 'zone'))],
+    desired: [desired(app, { consumers: ['lib'] }), desired(lib), desired(at('Parent', 'zone'))],
   };
 
   it('skips what hangs on it, says for what it waited, and no one else', async () => {
-    const done = await applyToys(consumers, {
+    const done = await applySamples(consumers, {
       answer: ({ body }) => (body?.['name'] === 'lib' ? { status: 422, words: 'no room' } : undefined),
     });
     expect(done.summary.toSorted()).toEqual([
-      'Whole/acme/app: skipped',
-      'Whole/acme/lib: failed',
-      'Whole/acme/zone: applied',
+      'Parent/acme/app: skipped',
+      'Parent/acme/lib: failed',
+      'Parent/acme/zone: applied',
     ]);
     const [failed, skipped] = ['lib', 'app'].map((name) =>
       done.outcomes.find(({ address }) => address.name === name),
     );
     expect(failed?.detail).toBe('POST https://toys.test/wholes answered 422: no room');
-    expect(skipped?.detail).toBe('waits for Whole/acme/lib#create, which did not happen');
+    expect(skipped?.detail).toBe('depends on Parent/acme/lib#create, which did not succeed');
   });
 
   it('takes the part that it was to carry with it', async () => {
-    const done = await applyToys(
+    const done = await applySamples(
       { desired: [desired(app), desired(part, { tags: ['prod'] })] },
       { answer: () => ({ status: 422 }) },
     );
-    expect(done.summary).toEqual(['Whole/acme/app: failed', 'Part/acme/app: failed']);
+    expect(done.summary).toEqual(['Parent/acme/app: failed', 'Child/acme/app: failed']);
     expect(done.ledger.records.size).toBe(0);
   });
 
   it('of which nobody knows the end makes its change unknown', async () => {
-    const done = await applyToys(blueApp, { answer: () => lost });
-    expect(done.summary).toEqual(['Whole/acme/app: unknown']);
+    const done = await applySamples(blueApp, { answer: () => lost });
+    expect(done.summary).toEqual(['Parent/acme/app: unknown']);
     expect(done.ledger.records.size).toBe(0);
   });
 });
@@ -123,7 +125,7 @@ describe('a call that fails', () => {
 describe('a change with several calls', () => {
   /** Paints, then locks; the lock waits for all painting. */
   const painted: Kind = {
-    ...wholeKind,
+    ...parentKind,
     calls: ({ address }) => {
       const call = (name: string, about: Partial<Call>): Call => ({
         id: `${address.name}#${name}`,
@@ -142,14 +144,14 @@ describe('a change with several calls', () => {
   const world = { ...blueApp, kinds: registryOf(painted) };
 
   it('that stops half-way says what it has done', async () => {
-    const done = await applyToys(world, {
+    const done = await applySamples(world, {
       answer: ({ path }) => (path === '/lock' ? { status: 409 } : undefined),
     });
     expect(done.outcomes).toMatchObject([{ kind: 'failed', done: ['app#paint'] }]);
   });
 
   it('goes on with its second call when the first failed: only a need skips', async () => {
-    const done = await applyToys(world, {
+    const done = await applySamples(world, {
       answer: ({ path }) => (path === '/paint' ? { status: 409 } : undefined),
     });
     expect(done.sent).toEqual(['PATCH /paint', 'PATCH /lock']);
@@ -157,17 +159,17 @@ describe('a change with several calls', () => {
   });
 
   it('ends when the last of them has ended', async () => {
-    const done = await applyToys(world);
+    const done = await applySamples(world);
     expect(done.events.filter(({ type }) => type === 'end')).toHaveLength(1);
-    expect(done.summary).toEqual(['Whole/acme/app: applied']);
+    expect(done.summary).toEqual(['Parent/acme/app: applied']);
   });
 
   it('that was begun is not gone on with after an interruption, and says what it has done', async () => {
     const stop = new AbortController();
     const two = { ...world, desired: [...world.desired, desired(lib, { colour: 'blue' })] };
-    const lives = [...world.live, live(lib, { spec: { colour: 'red' }, claim: 'mine' })];
+    const lives = [...world.live, live(lib, { spec: { colour: 'red' }, ownershipTag: 'mine' })];
     let asked = 0;
-    const done = await applyToys(
+    const done = await applySamples(
       { ...two, live: lives },
       {
         stop: stop.signal,
@@ -193,7 +195,7 @@ describe('an interruption', () => {
       live: [...blueApp.live, live(at('Settings', 'config'))],
       records: { 'Settings/acme/config': record() },
     };
-    const done = await applyToys(world, { stop: AbortSignal.abort() });
+    const done = await applySamples(world, { stop: AbortSignal.abort() });
     expect(done.sent).toEqual([]);
     expect(done.outcomes.map(({ kind, detail }) => `${kind}: ${detail}`)).toEqual([
       'skipped: not sent: the run was stopped',
@@ -204,7 +206,7 @@ describe('an interruption', () => {
 
   it('in between lets what is in flight end, and skips the rest', async () => {
     const stop = new AbortController();
-    const done = await applyToys(
+    const done = await applySamples(
       { desired: [desired(lib, {}), desired(app, { consumers: ['lib'] })] },
       {
         stop: stop.signal,
@@ -214,20 +216,20 @@ describe('an interruption', () => {
         },
       },
     );
-    expect(done.summary).toEqual(['Whole/acme/lib: applied', 'Whole/acme/app: skipped']);
-    expect([...done.ledger.records.keys()]).toEqual(['Whole/acme/lib']);
+    expect(done.summary).toEqual(['Parent/acme/lib: applied', 'Parent/acme/app: skipped']);
+    expect([...done.ledger.records.keys()]).toEqual(['Parent/acme/lib']);
   });
 });
 
 describe('the ledger', () => {
   it('is written before anything is sent', async () => {
-    const done = await applyToys({ desired: [desired(app)], ledger: false });
+    const done = await applySamples({ desired: [desired(app)], ledger: false });
     expect(done.written[0]).toMatchObject({ after: 0, ledger: { known: true } });
   });
 
   it('that cannot be written keeps anything from being sent', async () => {
     const sent: string[] = [];
-    const apply = applyToys(
+    const apply = applySamples(
       { desired: [desired(app)], ledger: false },
       {
         writeLedger: () => Promise.reject(new Error('the disk is full')),
@@ -244,7 +246,7 @@ describe('the ledger', () => {
   it('that fails in between fails the apply once, when all calls have ended', async () => {
     let writes = 0;
     const sent: string[] = [];
-    const apply = applyToys(
+    const apply = applySamples(
       { desired: [desired(app), desired(lib)], ledger: false },
       {
         writeLedger: async (ledger) => {
@@ -263,10 +265,10 @@ describe('the ledger', () => {
   });
 
   it('knows what was created, with its id, its origin and what was declared', async () => {
-    const done = await applyToys({
+    const done = await applySamples({
       desired: [desired(app, { colour: 'blue', hint: 'x' }, { protect: true })],
     });
-    expect(done.ledger.records.get(readAddress('Whole/acme/app'))).toEqual({
+    expect(done.ledger.records.get(readAddress('Parent/acme/app'))).toEqual({
       id: '1',
       origin: 'created',
       protect: true,
@@ -276,9 +278,9 @@ describe('the ledger', () => {
 
   it('knows what was created although the rest of its change failed', async () => {
     const halfway: Kind = {
-      ...wholeKind,
+      ...parentKind,
       calls: (change, context) => {
-        const planned = wholeKind.calls(change, context);
+        const planned = parentKind.calls(change, context);
         const [create] = planned.calls;
         if (create === undefined) return planned;
         const { createsId: _, ...plain } = create;
@@ -286,24 +288,27 @@ describe('the ledger', () => {
         return { calls: [create, lock] };
       },
     };
-    const done = await applyToys(
+    const done = await applySamples(
       { kinds: registryOf(halfway), desired: [desired(app)] },
       { answer: ({ path }) => (path === '/lock' ? { status: 409 } : undefined) },
     );
-    expect(done.summary).toEqual(['Whole/acme/app: failed']);
-    expect(done.ledger.records.get(readAddress('Whole/acme/app'))).toMatchObject({
+    expect(done.summary).toEqual(['Parent/acme/app: failed']);
+    expect(done.ledger.records.get(readAddress('Parent/acme/app'))).toMatchObject({
       id: '1',
       origin: 'created',
     });
   });
 
   it('hears of every declared resource that is as it should be, also without a single change', async () => {
-    const done = await applyToys({
+    const done = await applySamples({
       desired: [desired(app, { colour: 'red' }), desired(job, { timeout: '1h' })],
-      live: [live(app, { spec: { colour: 'red' }, claim: 'mine' }), live(job, { spec: { timeout: 3600 } })],
+      live: [
+        live(app, { spec: { colour: 'red' }, ownershipTag: 'mine' }),
+        live(job, { spec: { timeout: 3600 } }),
+      ],
     });
     expect(done.sent).toEqual([]);
-    expect([...done.ledger.records.keys()]).toEqual(['Whole/acme/app', 'Role/acme/job']);
+    expect([...done.ledger.records.keys()]).toEqual(['Parent/acme/app', 'Role/acme/job']);
     expect(done.ledger.records.get(readAddress('Role/acme/job'))).toMatchObject({
       origin: 'adopted',
       fields: { timeout: 3600 },
@@ -312,25 +317,28 @@ describe('the ledger', () => {
   });
 
   it('forgets what is gone, and remembers what it deleted until somebody has seen it gone', async () => {
-    const done = await applyToys({
-      live: [live(app, { claim: 'mine' })],
-      records: { 'Whole/acme/app': record({ id: 'id-app' }), 'Whole/acme/lib': record({ id: 'id-lib' }) },
+    const done = await applySamples({
+      live: [live(app, { ownershipTag: 'mine' })],
+      records: { 'Parent/acme/app': record({ id: 'id-app' }), 'Parent/acme/lib': record({ id: 'id-lib' }) },
     });
     expect(done.sent).toEqual(['DELETE /wholes/id-app']);
-    expect([...done.ledger.records.keys()]).toEqual(['Whole/acme/app']);
+    expect([...done.ledger.records.keys()]).toEqual(['Parent/acme/app']);
   });
 
   it('remembers what could not be deleted', async () => {
-    const done = await applyToys(
-      { live: [live(app, { claim: 'mine' })], records: { 'Whole/acme/app': record({ id: 'id-app' }) } },
+    const done = await applySamples(
+      {
+        live: [live(app, { ownershipTag: 'mine' })],
+        records: { 'Parent/acme/app': record({ id: 'id-app' }) },
+      },
       { answer: () => ({ status: 409, words: 'somebody is in it' }) },
     );
-    expect(done.summary).toEqual(['Whole/acme/app: failed']);
-    expect(done.ledger.records.has(readAddress('Whole/acme/app'))).toBe(true);
+    expect(done.summary).toEqual(['Parent/acme/app: failed']);
+    expect(done.ledger.records.has(readAddress('Parent/acme/app'))).toBe(true);
   });
 
   it('learns of a release that needs no call', async () => {
-    const done = await applyToys({
+    const done = await applySamples({
       live: [live(at('Settings', 'config'))],
       records: { 'Settings/acme/config': record() },
     });
@@ -338,17 +346,17 @@ describe('the ledger', () => {
     expect(done.ledger.records.size).toBe(0);
   });
 
-  it('gives the record of a renamed whole its new name', async () => {
-    const done = await applyToys(
+  it('gives the record of a renamed parent its new name', async () => {
+    const done = await applySamples(
       {
-        desired: [desired(at('Whole', 'web'), {}, { renamedFrom: 'app' })],
-        live: [live(app, { claim: 'mine' })],
-        records: { 'Whole/acme/app': record({ id: 'id-app', origin: 'created' }) },
+        desired: [desired(at('Parent', 'web'), {}, { renamedFrom: 'app' })],
+        live: [live(app, { ownershipTag: 'mine' })],
+        records: { 'Parent/acme/app': record({ id: 'id-app', origin: 'created' }) },
       },
-      { now: [live(at('Whole', 'web'), { id: 'id-app', claim: 'mine', spec: { name: 'app' } })] },
+      { now: [live(at('Parent', 'web'), { id: 'id-app', ownershipTag: 'mine', spec: { name: 'app' } })] },
     );
-    expect(done.summary).toEqual(['Whole/acme/web: applied']);
-    expect(done.ledger.records.get(readAddress('Whole/acme/web'))).toMatchObject({
+    expect(done.summary).toEqual(['Parent/acme/web: applied']);
+    expect(done.ledger.records.get(readAddress('Parent/acme/web'))).toMatchObject({
       id: 'id-app',
       origin: 'created',
     });
@@ -356,14 +364,14 @@ describe('the ledger', () => {
 
   it('keeps what a kind wants to remember', async () => {
     const marked: Kind = {
-      ...wholeKind,
+      ...parentKind,
       ledgerMarks: ({ desired: wanted, idOf }) => ({
         friend: idOf({ ...app, name: String(wanted['owner']) }) ?? 'nobody',
       }),
     };
     const world = { kinds: registryOf(marked), desired: [desired(app, { owner: 'lib' }), desired(lib)] };
-    const { ledger } = await applyToys(world);
-    expect(ledger.records.get(readAddress('Whole/acme/app'))?.marks).toEqual({
+    const { ledger } = await applySamples(world);
+    expect(ledger.records.get(readAddress('Parent/acme/app'))?.marks).toEqual({
       friend: expect.stringMatching(/^[12]$/),
     });
   });
@@ -371,19 +379,19 @@ describe('the ledger', () => {
 
 describe('a create whose answer was lost', () => {
   it('is found by its name, recorded with its id, and never sent twice', async () => {
-    const done = await applyToys(
+    const done = await applySamples(
       { desired: [desired(app)] },
-      { answer: () => lost, now: [live(app, { id: '77', claim: 'mine' })] },
+      { answer: () => lost, now: [live(app, { id: '77', ownershipTag: 'mine' })] },
     );
     expect(done.sent).toEqual(['POST /wholes']);
-    expect(done.summary).toEqual(['Whole/acme/app: applied']);
-    expect(done.ledger.records.get(readAddress('Whole/acme/app'))?.id).toBe('77');
+    expect(done.summary).toEqual(['Parent/acme/app: applied']);
+    expect(done.ledger.records.get(readAddress('Parent/acme/app'))?.id).toBe('77');
   });
 });
 
 it('a thousand changes are applied within moments', async () => {
-  const many = Array.from({ length: 1000 }, (_, index) => desired(at('Whole', `whole-${index}`)));
-  const done = await applyToys({ desired: many });
+  const many = Array.from({ length: 1000 }, (_, index) => desired(at('Parent', `whole-${index}`)));
+  const done = await applySamples({ desired: many });
   expect(done.sent).toHaveLength(1000);
   expect(done.ledger.records.size).toBe(1000);
 });

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { type AttemptResult, attemptCall } from '../../src/apply/attempt-call.ts';
-import { LastRead } from '../../src/apply/check-before-write.ts';
+import { LastRead, ParentReads } from '../../src/apply/check-before-write.ts';
 import type { SendContext } from '../../src/apply/send-call.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Call } from '../../src/model/call.ts';
 import { readAddress } from '../../src/model/address.ts';
 import type { LiveResource, Spec } from '../../src/model/resource.ts';
 import { type Answer, WireError, type WireRequest } from '../../src/model/http.ts';
-import { registryOf, wholeKind } from '../support/toys/toy-kind.ts';
-import { at, desired, live, planOf } from '../support/toys/toy-plan.ts';
+import { registryOf, parentKind } from '../support/sample-kinds/sample-kind.ts';
+import { at, desired, live, planOf } from '../support/sample-kinds/sample-plan.ts';
 
-const app = at('Whole', 'app');
+const app = at('Parent', 'app');
 
 const create: Call = {
-  id: 'Whole/acme/app#create',
+  id: 'Parent/acme/app#create',
   target: 'acme',
   method: 'POST',
   path: ['wholes'],
@@ -21,12 +21,12 @@ const create: Call = {
   needs: [],
   success: [201],
   repeatable: false,
-  createsId: { address: readAddress('Whole/acme/app'), pointer: '/data/id' },
+  createsId: { address: readAddress('Parent/acme/app'), pointer: '/data/id' },
 };
 const { createsId: _, ...plain } = create;
 const update: Call = {
   ...plain,
-  id: 'Whole/acme/app#update',
+  id: 'Parent/acme/app#update',
   method: 'PATCH',
   success: [200],
   repeatable: true,
@@ -39,7 +39,7 @@ function answer(status: number, body: Json = null, words = ''): Answer {
 const created = answer(201, { data: { id: 'id-1' } });
 const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
 const unsent = new WireError('connection refused', { method: 'POST', url: 'https://toys.test', sent: false });
-const ours = live(app, { claim: 'mine', id: 'id-9' });
+const ours = live(app, { ownershipTag: 'mine', id: 'id-9' });
 
 /** The same answer, after which another attempt may be made. */
 function allowed(given: Answer): Answer {
@@ -61,8 +61,8 @@ async function send(
 ): Promise<AttemptResult & { log: string[] }> {
   const log: string[] = [];
   const context: SendContext = {
-    planning: { isClaimedByAnother: () => false },
-    kind: { ...wholeKind, readOne: async () => next('look', found) },
+    planning: { isOwnedByAnother: () => false },
+    kind: { ...parentKind, readOne: async () => next('look', found) },
     session: {
       target: { name: 'acme', service: 'workspaces', url: '', dialect: 'neutral' },
       dialect: {
@@ -101,12 +101,14 @@ async function send(
     return step as T;
   }
   const request: WireRequest = { method: call.method, path: '/wholes', repeatable: call.repeatable };
-  const planning = planOf({ desired: [desired(app)], kinds: registryOf(wholeKind) });
+  const planning = planOf({ desired: [desired(app)], kinds: registryOf(parentKind) });
   const [change] = planning.plan.changes;
   if (change === undefined) throw new Error('nothing is planned');
-  const tools = { ...context, planning, ids: new Map(), createdAt: new Map(), now: () => 0 };
-  const look = new LastRead(change, tools);
-  const sent = await attemptCall(call, { change, look, send: context, resolve: async () => request });
+  const parents = new ParentReads();
+  const openSession = () => context.session;
+  const tools = { ...context, planning, parents, openSession, ids: new Map(), createdAt: new Map() };
+  const lastRead = new LastRead(change, tools);
+  const sent = await attemptCall(call, { change, lastRead, send: context, resolve: async () => request });
   return { ...sent, log };
 }
 
@@ -164,7 +166,7 @@ describe('a call whose answer was lost', () => {
 });
 
 describe('a create whose answer was lost is looked up by name before it is sent again', () => {
-  it('and is done when it is there, though nothing but a claim says that it is this one', async () => {
+  it('and is done when it is there, though nothing but an ownership tag says that it is this one', async () => {
     expect(await send(create, { answers: [lost], found: [ours] })).toEqual({
       is: 'ok',
       id: 'id-9',
@@ -173,8 +175,8 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  it('and is done when it bears our birth mark only', async () => {
-    const born = live(app, { bornOf: 'mine', id: 'id-9' });
+  it('and is done when it has our creator mark only', async () => {
+    const born = live(app, { creatorStack: 'mine', id: 'id-9' });
     expect(await send(create, { answers: [lost], found: [born] })).toMatchObject({
       is: 'ok',
       id: 'id-9',
@@ -182,8 +184,8 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  it('and is known for its own by what its manifest says in place of the birth mark', async () => {
-    const found = (madeBy: string) => [live(app, { claim: 'mine', id: 'id-9', spec: { madeBy } })];
+  it('and is known for its own by what its manifest says in place of the creator mark', async () => {
+    const found = (madeBy: string) => [live(app, { ownershipTag: 'mine', id: 'id-9', spec: { madeBy } })];
     const declaredMark = { madeBy: 'bob' };
     expect(await send(create, { answers: [lost], found: found('bob'), declaredMark })).toMatchObject({
       origin: 'created',
@@ -219,7 +221,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
   });
 
   it('also when the service asked to wait: its name may be taken by now, also by itself', async () => {
-    const born = live(app, { claim: 'mine', bornOf: 'mine', id: 'id-9' });
+    const born = live(app, { ownershipTag: 'mine', creatorStack: 'mine', id: 'id-9' });
     const asked = allowed(answer(429, null, 'too many'));
     expect(await send(create, { answers: [asked], found: [born] })).toMatchObject({
       is: 'ok',
@@ -229,7 +231,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
     expect(await send(create, { answers: [asked], found: [live(app)] })).toMatchObject({
       is: 'failed',
-      why: 'POST https://toys.test/wholes answered 429: too many; looked up by name afterwards: "Whole/acme/app" exists, and is not ours',
+      why: 'POST https://toys.test/wholes answered 429: too many; looked up by name afterwards: "Parent/acme/app" exists, and does not belong to this stack',
     });
     expect(await send(create, { answers: [asked, created], found: [undefined] })).toMatchObject({
       is: 'ok',
@@ -251,21 +253,21 @@ describe('a create whose answer was lost is looked up by name before it is sent 
   });
 
   it.each<[string, LiveResource]>([
-    ["another stack's", live(app, { claim: 'yours' })],
+    ["another stack's", live(app, { ownershipTag: 'yours' })],
     ["nobody's", live(app)],
-    ["its project's", live(app, { claim: 'mine', inherited: true })],
+    ["its project's", live(app, { ownershipTag: 'mine', inherited: true })],
   ])('and has failed when what is there is %s', async (__, found) => {
     expect(await send(create, { answers: [lost], found: [found] })).toMatchObject({
       is: 'failed',
-      why: '"Whole/acme/app" exists, and is not ours',
+      why: '"Parent/acme/app" exists, and does not belong to this stack',
     });
   });
 
-  it('and is unknown when nobody can look', async () => {
+  it('and is unknown when it cannot be read', async () => {
     for (const blind of [lost, new Error('answered 403')]) {
       expect(await send(create, { answers: [lost], found: [blind] })).toMatchObject({
         is: 'unknown',
-        why: `its answer was lost, and so was the look-up: ${blind.message}`,
+        why: `its response was lost, and the lookup by name failed: ${blind.message}`,
       });
     }
   });
@@ -283,7 +285,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     expect(outcome.log.at(-1)).toBe('look');
   });
 
-  it('and so is one whose answer tells no id', async () => {
+  it('and so is one whose answer reports no id', async () => {
     const outcome = await send(create, { answers: [answer(201, { data: {} })], found: [ours] });
     expect(outcome).toMatchObject({ is: 'ok', id: 'id-9', log: ['send', 'pause 250', 'look'] });
   });

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/model/kind.ts';
 import type { Ledger } from '../../src/model/ledger.ts';
 import { WireError } from '../../src/model/http.ts';
-import { wholeKind, registryOf } from '../support/toys/toy-kind.ts';
-import { at, desired, live, record, type World } from '../support/toys/toy-plan.ts';
-import { applyToys } from '../support/toys/toy-service.ts';
+import { parentKind, registryOf } from '../support/sample-kinds/sample-kind.ts';
+import { at, desired, live, record, type World } from '../support/sample-kinds/sample-plan.ts';
+import { applySamples } from '../support/sample-kinds/sample-service.ts';
 import { readAddress } from '../../src/model/address.ts';
 
-const app = at('Whole', 'app');
+const app = at('Parent', 'app');
 const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
 
-describe('a change that was carried out in part', () => {
+describe('a change that was carried out partly', () => {
   /** One call for each field that changes, the second after the first. */
   const slow: Kind = {
-    ...wholeKind,
+    ...parentKind,
     calls: ({ address, fields }) => ({
       calls: fields.map(({ path: [name = ''] }, order) => ({
         id: `${address.name}#${name}`,
@@ -31,30 +31,31 @@ describe('a change that was carried out in part', () => {
   const world = {
     kinds: registryOf(slow),
     desired: [desired(app, { colour: 'blue', owner: 'ann' })],
-    live: [live(app, { spec: { colour: 'red', owner: 'bob' }, claim: 'mine' })],
-    records: { 'Whole/acme/app': record({ id: 'id-app', origin: 'created', fields: { timeout: 5 } }) },
+    live: [live(app, { spec: { colour: 'red', owner: 'bob' }, ownershipTag: 'mine' })],
+    records: { 'Parent/acme/app': record({ id: 'id-app', origin: 'created', fields: { timeout: 5 } }) },
   } satisfies World;
-  const fieldsOf = (ledger: Ledger | undefined) => ledger?.records.get(readAddress('Whole/acme/app'))?.fields;
+  const fieldsOf = (ledger: Ledger | undefined) =>
+    ledger?.records.get(readAddress('Parent/acme/app'))?.fields;
 
   it.each([
     ['was refused', { status: 409 }, 'failed'],
     ['was lost', lost, 'unknown'],
   ] as const)('is recorded as far as it came where the rest %s', async (_, answer, outcome) => {
-    const done = await applyToys(world, {
+    const done = await applySamples(world, {
       answer: ({ path }) => (path === '/owner' ? answer : undefined),
     });
-    expect(done.summary).toEqual([`Whole/acme/app: ${outcome}`]);
+    expect(done.summary).toEqual([`Parent/acme/app: ${outcome}`]);
     expect(fieldsOf(done.ledger)).toEqual({ timeout: 5, colour: 'blue' });
   });
 
   it('is recorded call by call: whatever ends the run, what is done by then is known', async () => {
-    const done = await applyToys(world);
+    const done = await applySamples(world);
     const fields = done.written.map(({ ledger, after }) => [after, fieldsOf(ledger)]);
     expect(fields).toContainEqual([1, { timeout: 5, colour: 'blue' }]);
   });
 
   it('and whose first call was refused is recorded by the others', async () => {
-    const done = await applyToys(world, {
+    const done = await applySamples(world, {
       answer: ({ path }) => (path === '/colour' ? { status: 409 } : undefined),
     });
     expect(fieldsOf(done.ledger)).toEqual({ timeout: 5, owner: 'ann' });
@@ -67,7 +68,7 @@ describe('a change that was carried out in part', () => {
         calls: slow.calls(change, context).calls.map(({ writes: _, ...call }) => call),
       }),
     };
-    const done = await applyToys(
+    const done = await applySamples(
       { ...world, kinds: registryOf(nameless) },
       { answer: ({ path }) => (path === '/owner' ? { status: 409 } : undefined) },
     );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { beginEntry, endEntry } from '../../src/apply/history-entry.ts';
 import type { Change } from '../../src/model/change.ts';
-import { toys } from '../support/toys/toy-kind.ts';
-import { at, ledgerOf, record } from '../support/toys/toy-plan.ts';
+import { samples } from '../support/sample-kinds/sample-kind.ts';
+import { at, ledgerOf, record } from '../support/sample-kinds/sample-plan.ts';
 import { change, plan } from '../support/report/small-plan.ts';
 
 const head = {
@@ -10,10 +10,10 @@ const head = {
   run: { id: 'run-1', who: 'ann', where: 'here' },
   began: '2026-11-20T11:42:00.000Z',
 };
-const app = at('Whole', 'app');
+const app = at('Parent', 'app');
 
 const begin = (changes: readonly Change[], records: Parameters<typeof ledgerOf>[0] = {}) =>
-  beginEntry(plan({ changes }), head, { ledger: ledgerOf(records), kinds: toys });
+  beginEntry(plan({ changes }), head, { ledger: ledgerOf(records), kinds: samples });
 
 describe('the entry of an apply', () => {
   it('begins with what was planned, and no outcome', () => {
@@ -25,7 +25,7 @@ describe('the entry of an apply', () => {
       digest: plan().digest,
       targets: { acme: 'workspaces acme at https://toys.test' },
       changes: [
-        { address: 'Whole/acme/app', action: 'update', reason: 'live differs from the manifest', fields },
+        { address: 'Parent/acme/app', action: 'update', reason: 'live differs from the manifest', fields },
       ],
     });
   });
@@ -40,32 +40,32 @@ describe('the entry of an apply', () => {
     ]);
   });
 
-  it('keeps what the ledger knew of a resource that goes, its parts too, and of no other', () => {
+  it('keeps what the ledger knew of a resource that goes, its children too, and of no other', () => {
     const records = {
-      'Whole/acme/app': record({ fields: { colour: 'red', credential: { set: true, version: 1 } } }),
-      'Part/acme/app': record({ fields: { colour: 'green' } }),
-      'Whole/acme/other': record({ fields: { colour: 'grey' } }),
-      'Part/acme/other': record({ fields: {} }),
+      'Parent/acme/app': record({ fields: { colour: 'red', credential: { set: true, version: 1 } } }),
+      'Child/acme/app': record({ fields: { colour: 'green' } }),
+      'Parent/acme/other': record({ fields: { colour: 'grey' } }),
+      'Child/acme/other': record({ fields: {} }),
     };
     const [gone, stays] = begin(
-      [change({ address: app, action: 'delete' }), change({ address: at('Whole', 'other') })],
+      [change({ address: app, action: 'delete' }), change({ address: at('Parent', 'other') })],
       records,
     ).changes;
     expect(gone?.was).toEqual({
-      'Whole/acme/app': { colour: 'red' },
-      'Part/acme/app': { colour: 'green' },
+      'Parent/acme/app': { colour: 'red' },
+      'Child/acme/app': { colour: 'green' },
     });
     expect(stays).not.toHaveProperty('was');
   });
 
   it('ends with what became of each change, and when', () => {
-    const begun = begin([change({ address: app }), change({ address: at('Whole', 'other') })]);
+    const begun = begin([change({ address: app }), change({ address: at('Parent', 'other') })]);
     const outcome = {
       address: app,
       action: 'update' as const,
       kind: 'failed' as const,
       detail: 'said no',
-      done: ['Whole/acme/app#paint'],
+      done: ['Parent/acme/app#paint'],
     };
     const ended = endEntry(begun, [outcome], '2026-11-20T11:43:00.000Z');
     expect(ended).toMatchObject({ id: 'e1', ended: '2026-11-20T11:43:00.000Z' });

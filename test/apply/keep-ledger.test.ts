@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LedgerKeeper, type LedgerWriter } from '../../src/apply/keep-ledger.ts';
 import type { Ledger } from '../../src/model/ledger.ts';
-import { ledgerOf, record } from '../support/toys/toy-plan.ts';
+import { ledgerOf, record } from '../support/sample-kinds/sample-plan.ts';
 import { addressOf, namesIn } from '../support/ledger/kept-things.ts';
 
 /** A store in memory that writes when it is told to, and fails when it is told to. */
@@ -108,7 +108,7 @@ describe('a write that fails', () => {
     expect((await saved).records.has(addressOf('a'))).toBe(true);
   });
 
-  it('in the background is told once by the last one, when that fails too', async () => {
+  it('in the background is reported once by the last one, when that fails too', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());
     keeper.saveSoon();

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { LedgerConflict, LedgerError } from '../../src/model/ledger.ts';
-import { at, desired } from '../support/toys/toy-plan.ts';
-import { applyToys } from '../support/toys/toy-service.ts';
+import { at, desired } from '../support/sample-kinds/sample-plan.ts';
+import { applySamples } from '../support/sample-kinds/sample-service.ts';
 
-const wholes = Array.from({ length: 40 }, (_, index) => desired(at('Whole', `h${index}`)));
+const parents = Array.from({ length: 40 }, (_, index) => desired(at('Parent', `h${index}`)));
 
 /** Applies all wholes to a store whose first write succeeds and whose later ones end as the test says. */
 async function applyWith(failure: Error) {
   let writes = 0;
   let sent = 0;
-  const applied = applyToys(
-    { desired: wholes },
+  const applied = applySamples(
+    { desired: parents },
     {
       answer: () => {
         sent += 1;
@@ -33,7 +33,7 @@ describe('when another run has written the ledger', () => {
   it('nothing new is sent, and the apply ends with that error', async () => {
     const { said, sent } = await applyWith(conflict);
     expect(said).toBe(conflict);
-    expect(sent).toBeLessThan(wholes.length);
+    expect(sent).toBeLessThan(parents.length);
   });
 
   it('nothing more is written', async () => {
@@ -45,6 +45,6 @@ it('a ledger that cannot be written for another reason stops nothing that was be
   const full = new LedgerError('the disk is full');
   const { said, sent, writes } = await applyWith(full);
   expect(said).toBe(full);
-  expect(sent).toBe(wholes.length);
+  expect(sent).toBe(parents.length);
   expect(writes).toBeGreaterThan(2);
 });

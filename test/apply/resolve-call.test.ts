@@ -55,7 +55,7 @@ describe('a body', () => {
     });
   });
 
-  it('tells the wire which of its values no message may show', async () => {
+  it('names the values that no message may show', async () => {
     const body = { code: new SecretReference({ env: 'CODE' }) };
     expect(await resolve({ body })).toMatchObject({ secrets: ['value of CODE'] });
   });

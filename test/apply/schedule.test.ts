@@ -112,7 +112,7 @@ describe('no more run at once than a lane allows', () => {
 });
 
 describe('a failure', () => {
-  it('skips what hangs on it, link by link, and tells each what it waited for', async () => {
+  it('skips what depends on it, link by link, and names what each waited for', async () => {
     const { started, skipped } = await run(
       [node('a'), node('b', { needs: ['a'] }), node('c', { needs: ['b'], order: 5 }), node('d')],
       { fails: ['a'] },
@@ -149,12 +149,12 @@ describe('a failure', () => {
 });
 
 describe('what the planner should have refused', () => {
-  it('a circle is told with those that wait', async () => {
+  it('a circle is reported with those that wait', async () => {
     const circle = [node('a', { needs: ['b'] }), node('b', { needs: ['a'] }), node('c')];
     await expect(run(circle)).rejects.toThrow('calls wait for each other: a, b');
   });
 
-  it('a circle through a barrier is told, too', async () => {
+  it('a circle through a barrier is reported, too', async () => {
     await expect(run([node('a', { needs: ['late'] }), node('late', { order: 5 })])).rejects.toThrow(
       'calls wait for each other',
     );

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { LockGuard } from '../../src/apply/keep-ledger.ts';
 import { LedgerConflict, LockLost } from '../../src/model/ledger.ts';
-import { at, desired } from '../support/toys/toy-plan.ts';
-import { applyToys, type Script } from '../support/toys/toy-service.ts';
+import { at, desired } from '../support/sample-kinds/sample-plan.ts';
+import { applySamples, type Script } from '../support/sample-kinds/sample-service.ts';
 
-const wholes = Array.from({ length: 40 }, (_, index) => desired(at('Whole', `h${index}`)));
+const parents = Array.from({ length: 40 }, (_, index) => desired(at('Parent', `h${index}`)));
 
 /** Lets so many writes through, and then none any more. */
 function fenceAfter(writes: number): LockGuard {
@@ -20,14 +20,14 @@ function fenceAfter(writes: number): LockGuard {
   };
 }
 
-async function applyWholes(fence: LockGuard, script: Script = {}) {
+async function applyParents(lockGuard: LockGuard, script: Script = {}) {
   const sent: string[] = [];
   const outcomes: string[] = [];
-  const said = await applyToys(
-    { desired: wholes },
+  const said = await applySamples(
+    { desired: parents },
     {
       ...script,
-      fence,
+      lockGuard,
       answer: ({ path }) => {
         sent.push(path);
         return undefined;
@@ -42,7 +42,7 @@ async function applyWholes(fence: LockGuard, script: Script = {}) {
 
 describe('a run whose lock was taken away', () => {
   it('sends nothing more, ends what was not sent as skipped, and ends with that error', async () => {
-    const { said, sent, outcomes } = await applyWholes(fenceAfter(5));
+    const { said, sent, outcomes } = await applyParents(fenceAfter(5));
     expect(said).toBeInstanceOf(LockLost);
     expect(sent).toHaveLength(5);
     const skipped = outcomes.filter(
@@ -52,9 +52,9 @@ describe('a run whose lock was taken away', () => {
     expect(outcomes).toHaveLength(40);
   });
 
-  it('is told so rather than that its ledger was written by who took it', async () => {
+  it('is reported, rather than that its ledger was written by who took it', async () => {
     let writes = 0;
-    const { said } = await applyWholes(fenceAfter(5), {
+    const { said } = await applyParents(fenceAfter(5), {
       writeLedger: async (ledger) => {
         writes += 1;
         if (writes > 1) throw new LedgerConflict('the ledger', { found: 9, expected: 2 });
@@ -65,8 +65,8 @@ describe('a run whose lock was taken away', () => {
   });
 });
 
-it('a run that keeps its lock passes the fence with every call, and ends well', async () => {
-  const { said, sent, outcomes } = await applyWholes(fenceAfter(40));
+it('a run that keeps its lock passes the lock guard with every call, and ends well', async () => {
+  const { said, sent, outcomes } = await applyParents(fenceAfter(40));
   expect(said).toMatchObject({ ledger: { known: true } });
   expect([sent.length, outcomes.length]).toEqual([40, 40]);
 });
