@@ -12,28 +12,28 @@ import { renderDiagnosticsJson } from '../report/json/render-json.ts';
 import { renderSarif } from '../report/json/sarif.ts';
 import { renderDiagnosticsMarkdown } from '../report/markdown/sections.ts';
 import { clip, printable } from '../report/view/printable.ts';
+import { cleanDiagnostics, reportEnd, type Terminal } from './terminal.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { CliHost } from './host.ts';
-import { tellEnd, type Terminal } from './terminal.ts';
 
 export async function answerAtEnd(terminal: Terminal, code: ExitCode): Promise<void> {
   const { format, host, pending, events } = terminal;
-  tellEnd(terminal, code);
+  reportEnd(terminal, code);
   const { answer, said, outcomes } = pending;
   if (format === 'jsonl') events?.write({ type: 'ended', exitCode: code, ...(outcomes && { outcomes }) });
   else if (format === 'github') reportToGithub(terminal, code, await answerText(terminal));
   // A diagram has no room for problems: stderr has them.
-  else if (answer !== undefined || (hasSomethingToTell(terminal, said) && format !== 'mermaid'))
+  else if (answer !== undefined || (hasSomethingToSay(terminal, said) && format !== 'mermaid'))
     host.stdout.write(`${await answerText(terminal)}\n`);
 }
 
 /** Nothing after a help text or a version, which are printed as text. */
-function hasSomethingToTell({ reported }: Terminal, said: string | undefined): boolean {
+function hasSomethingToSay({ reported }: Terminal, said: string | undefined): boolean {
   return said !== undefined || reported.length > 0;
 }
 
 async function answerText({ format, host, reported, pending }: Terminal): Promise<string> {
-  const told = host.clean(reported);
+  const told = cleanDiagnostics(reported, host);
   if (pending.answer !== undefined) return pending.answer(format === 'json' ? reported : told);
   switch (format) {
     case 'markdown':
@@ -60,20 +60,20 @@ async function answerText({ format, host, reported, pending }: Terminal): Promis
 /** @param summary Markdown */
 function reportToGithub(terminal: Terminal, code: ExitCode, summary: string): void {
   const { host, pending, reported } = terminal;
-  const problems = host.clean([...reported, ...(pending.found ?? [])]);
+  const problems = cleanDiagnostics([...reported, ...(pending.found ?? [])], host);
   for (const line of annotations(problems, (file) => repositoryPath(file, host))) host.writeCommand(line);
   append(terminal, 'GITHUB_STEP_SUMMARY', `${summary}\n\n`);
   const outputs = { ...pending.outputs, 'exit-code': String(code) };
   append(terminal, 'GITHUB_OUTPUT', Object.entries(outputs).map(withDelimiter(host.newId())).join(''));
 }
 
-/** Whoever does not know the delimiter cannot end the value, and so set no other output. */
+/** The delimiter is random, so that a value cannot end itself and set another output. */
 function withDelimiter(id: string): (output: readonly [string, string]) => string {
   const delimiter = `trueup_${id}`;
   return ([name, value]) => `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
 }
 
-/** A runner without such a file, or whose file cannot be written, ends no run. */
+/** A file that is missing, or cannot be written, does not fail the run. */
 function append({ host }: Terminal, variable: string, text: string): void {
   const file = host.env[variable];
   if (file === undefined || file === '') return;
@@ -97,13 +97,13 @@ function repositoryPath(file: string, { cwd, env }: Pick<CliHost, 'cwd' | 'env'>
 }
 
 // Problems as annotations: one workflow command each, errors first. GitHub shows ten errors and ten warnings of a step and drops
-// the others without a word, so no more are written, and a notice counts the rest.
+// the others silently, so only so many are written, and a notice counts the rest.
 
 const maxOfOneLevel = 10;
 /** The runner cuts a message at 4,096 characters, and a message has four lines at most. */
 const maxMessage = 900;
 
-/** @param pathOf the file in the repository; undefined for what is no file of it */
+/** @param pathOf the file in the repository; undefined for other files */
 export function annotations(
   diagnostics: readonly ShownDiagnostic[],
   pathOf: (file: string) => string | undefined,

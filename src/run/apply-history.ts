@@ -1,6 +1,6 @@
 /**
  * Records an apply in the history of its stack before its first call, so that a killed apply is recorded, too, and again at its
- * end. Finds creations and other changes of earlier applies whose result is not in the ledger (rules 24).
+ * end. Finds creations and other changes of earlier applies whose result is not in the ledger.
  */
 import { beginEntry, endEntry } from '../apply/history-entry.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/git/checkout.ts';
@@ -8,7 +8,14 @@ import { type AddressText, formatAddress, parseAddress } from '../model/address.
 import type { Outcome } from '../model/change.ts';
 import { canonicalText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
-import type { HistoryChange, HistoryEntry, HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
+import type {
+  AppliedCommit,
+  HistoryChange,
+  HistoryEntry,
+  HistoryStore,
+  Ledger,
+  RunIdentity,
+} from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
@@ -31,17 +38,19 @@ interface ApplyEnding {
   readonly completed: boolean;
   /** the ledger may lack a part of what was done */
   readonly unrecorded: boolean;
-  /** the whole stack was found as declared afterwards */
+  /** the new plan of the whole stack was empty */
   readonly proved: boolean;
+  /** and no removal waits */
+  readonly isConverged: boolean;
   /** undefined where none can have ended */
   readonly endedApprovals: HistoryEntry['endedApprovals'];
-  /** as it was written; absent when the apply did not come so far */
+  /** as it was written; absent when the apply ended before that */
   readonly ledger: Ledger | undefined;
 }
 
 /**
- * An apply with nothing to do settles the open entries of earlier ones at its end. It has an entry of its own only where it ended an
- * approval, or proved what the ledger did not know, as after "trueup accept": from then on other people are asked about (rule 50).
+ * An apply with nothing to do closes the open entries of earlier ones at its end. It gets an entry only where it ended an approval, or
+ * proved what the ledger did not know, as after "trueup accept": from then on, drift is attributed to other people.
  * @throws LedgerError when the entry cannot be written
  */
 export async function keepHistory(
@@ -49,15 +58,17 @@ export async function keepHistory(
   about: {
     /** the commit of the manifests */
     readonly from: RepositoryCommit | NoCommit;
+    /** the commits that the ledger has from now on */
+    readonly head: Pick<Ledger, 'commit' | 'otherCommits'>;
     readonly run: RunIdentity;
     readonly store: HistoryStore;
     readonly ledger: Ledger;
-    readonly held: Pick<HeldLock, 'fence'> | undefined;
+    readonly held: Pick<HeldLock, 'lockGuard'> | undefined;
     readonly clocks: HistoryEntry['clocks'] & object;
   },
   terminal: Terminal,
 ): Promise<HistoryKeeper> {
-  const { from, run, store, ledger, held, clocks } = about;
+  const { from, head: commits, run, store, ledger, held, clocks } = about;
   const { host } = terminal;
   const nowText = () => new Date(host.now()).toISOString();
   /** @returns whether it was written */
@@ -77,26 +88,32 @@ export async function keepHistory(
     ...(from.commit === undefined ? {} : from),
     ...(Object.keys(clocks).length === 0 ? {} : { clocks }),
   };
+  const isOwn = from.commit === commits.commit?.id;
+  const hasOthers = (commits.otherCommits ?? []).length > 0;
+  const keptMember = (isConverged: boolean): Pick<HistoryEntry, 'commitKept'> =>
+    from.commit !== undefined && (!isOwn || (hasOthers && !isConverged)) ? { commitKept: true } : {};
   const entry = beginEntry(plan, head, { ledger, kinds: host.kinds });
   if (plan.changes.length === 0)
     return {
-      end: async (_, { completed, proved, ledger: written, ...rest }) => {
+      end: async (_, { completed, proved, isConverged, ledger: written, ...rest }) => {
         if (!completed) return true;
         const ended = nowText();
-        const settling = { stack: plan.stack, settled: ended, fence: held?.fence };
+        const settling = { stack: plan.stack, settled: ended, lockGuard: held?.lockGuard };
         const isSettled = await tryTo('what this apply settled', resolveEntries(store, settling));
         const endings = endedMember(rest);
         const isNews = proved && written !== undefined && !hasSameRecords(ledger, written);
         if (!isNews && endings.endedApprovals === undefined) return isSettled;
-        const kept = store.keepEntries([{ ...entry, ended, ...(proved && { proved }), ...endings }]);
+        const whole = { ...entry, ...keptMember(isConverged), ended, ...(proved && { proved }), ...endings };
+        const kept = store.keepEntries([whole]);
         return (await tryTo('what this apply proved', kept)) && isSettled;
       },
     };
-  await store.keepEntries([entry]);
+  await store.keepEntries([{ ...entry, ...keptMember(false) }]);
   return {
-    end: async (outcomes, { unrecorded, proved, ...rest }) => {
+    end: async (outcomes, { unrecorded, proved, isConverged, ...rest }) => {
       const ended = {
         ...endEntry(entry, outcomes, nowText()),
+        ...keptMember(isConverged),
         ...(proved && { proved }),
         ...endedMember(rest),
       };
@@ -126,7 +143,7 @@ function entryId(now: string, newId: string): string {
   return `${now.replace(/[-:.]/g, '')}-${newId.slice(0, 4)}`;
 }
 
-/** How far the clocks of the targets are from the one here, where they told. */
+/** How far the clocks of the targets are from the one here, where that is known. */
 export function clocksOf({ connected }: { readonly connected: Connected }): Record<string, number> {
   return Object.fromEntries(
     connected.targets.flatMap(({ target, connection }) => {
@@ -139,31 +156,48 @@ export function clocksOf({ connected }: { readonly connected: Connected }): Reco
 /** The most entries that are read to rebuild a ledger. */
 const maxRebuildEntries = 1000;
 
+/** The commit of the newest apply, and those of earlier ones that the ledger kept. */
+function commitsIn(entries: readonly HistoryEntry[]): Pick<Ledger, 'commit' | 'otherCommits'> {
+  const made = entries.filter(({ commit }) => commit !== undefined);
+  const end = made.findIndex(({ commitKept }) => commitKept !== true);
+  const found = (end === -1 ? made : made.slice(0, end + 1)).map(
+    ({ commit: id = '', dirty, uncommitted }): AppliedCommit => ({
+      id,
+      ...(dirty ? { dirty } : {}),
+      ...(uncommitted === undefined ? {} : { uncommitted }),
+    }),
+  );
+  const [commit, ...more] = new Map(
+    found.map((each) => [`${each.id} ${each.uncommitted ?? ''}`, each]),
+  ).values();
+  if (commit === undefined) return {};
+  return { commit, ...(more.length === 0 ? {} : { otherCommits: more.slice(0, 20) }) };
+}
+
 /** What the history still knows of a lost ledger: the commit that was applied last, and approvals that have ended. @throws LedgerError */
 export async function headFromHistory(
   store: HistoryStore,
-): Promise<Pick<Ledger, 'commit' | 'endedApprovals'>> {
+): Promise<Pick<Ledger, 'commit' | 'otherCommits' | 'endedApprovals'>> {
   const entries = (await store.readEntries(maxRebuildEntries)).filter(
     (entry): entry is HistoryEntry => !(entry instanceof Error),
   );
-  const last = entries.find(({ commit }) => commit !== undefined);
-  // Entries of older versions name the plan that was carried out alone.
+  const commits = commitsIn(entries);
+  // Entries of older versions name only the plan that was carried out.
   const ended = entries.flatMap(({ digest, ended: at, proved, endedApprovals }) => {
     if (endedApprovals !== undefined) return Object.entries(endedApprovals);
     return proved && at !== undefined ? [[digest, at] as const] : [];
   });
   return {
-    ...(last?.commit === undefined
-      ? {}
-      : { commit: { id: last.commit, ...(last.dirty ? { dirty: true as const } : {}) } }),
+    ...commits,
     // The newest come first, and count.
     ...(ended.length === 0 ? {} : { endedApprovals: new Map(ended.toReversed()) }),
   };
 }
 
-// Finds creations and other changes in the history whose result is not recorded in the ledger (rules 24). Read from the newest entry back, these are:
+// Finds creations and other changes in the history whose result is not recorded in the ledger. Read from the newest entry back,
+// these are:
 // all creations of applies that never ended; those that were made by applies that could not write the ledger at their end; and of
-// the last apply before those, the creations without an answer. A later apply settles the entries. An entry counts only for targets
+// the last apply before those, the creations without an answer. A later apply closes the entries. An entry counts only for targets
 // that are still the same place.
 
 interface BegunCreationsInput {
@@ -173,7 +207,7 @@ interface BegunCreationsInput {
   readonly ledger: Ledger;
 }
 
-/** How many entries are read: more than anybody repeats an apply without investigating. */
+/** How many entries are read: more than the usual repetitions of an apply. */
 const maxRecentEntries = 20;
 
 interface BegunChanges {
@@ -182,13 +216,13 @@ interface BegunChanges {
   readonly changes: ReadonlySet<AddressText>;
 }
 
-/** Reads the history only when a declared resource that is no part has no record. @throws LedgerError */
+/** Reads the history only when a declared resource without a parent has no record. @throws LedgerError */
 export async function begunChanges(
   store: Pick<HistoryStore, 'listEntries'>,
   { stack, kinds, resources, ledger }: BegunCreationsInput,
 ): Promise<BegunChanges> {
   const isInQuestion = ({ address }: DesiredResource) =>
-    kinds.get(address.kind)?.ownership.by !== 'part' && !ledger.records.has(formatAddress(address));
+    kinds.get(address.kind)?.ownership.by !== 'child' && !ledger.records.has(formatAddress(address));
   if (!ledger.known || !resources.some(isInQuestion)) return { creations: new Set(), changes: new Set() };
   const { open, last } = await readEntries(store, stack.name);
   return {
@@ -198,14 +232,14 @@ export async function begunChanges(
 }
 
 /**
- * Settles open entries at the end of a later apply, also one with nothing to do: by then all that they created is recorded.
- * @param fence checked after the entries were read, so that entries of a run that took the lock away are not settled
+ * Closes open entries at the end of a later apply, also one with nothing to do: by then all that they created is recorded.
+ * @param lockGuard checked after the entries were read, so that entries of a run that took the lock away are not closed
  * @throws LedgerError
  */
-async function resolveEntries(store: HistoryStore, { stack, settled, fence }: Settling): Promise<void> {
+async function resolveEntries(store: HistoryStore, { stack, settled, lockGuard }: Settling): Promise<void> {
   const { open } = await readEntries(store, stack);
   if (open.length === 0) return;
-  await fence?.check();
+  await lockGuard?.check();
   await store.keepEntries(open.map((entry) => ({ ...entry, settled })));
 }
 
@@ -213,7 +247,7 @@ interface Settling {
   readonly stack: string;
   /** RFC 3339 */
   readonly settled: string;
-  readonly fence?: Pick<LeaseGuard, 'check'> | undefined;
+  readonly lockGuard?: Pick<LeaseGuard, 'check'> | undefined;
 }
 
 interface ReadEntries {

@@ -6,9 +6,14 @@ import type { CliHost } from './host.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { ColorChoice, Format, Terminal } from './terminal.ts';
 
+/** Options that several commands take. */
 export interface CommonOptions {
   readonly format?: Format;
   readonly color?: ColorChoice;
+  /** seconds that the run may take */
+  readonly timeout?: number;
+  /** the manifests on standard input are the whole stack */
+  readonly complete?: boolean;
 }
 
 export interface CommandEnd {
@@ -16,7 +21,7 @@ export interface CommandEnd {
   terminalOf(options: CommonOptions): Terminal;
 }
 
-/** Gives a command, which has its name and description, its arguments, its own options, its commands and what it does. */
+/** Adds arguments, options, subcommands and the action to a command, which has its name and description. */
 type DefineCommand = (command: Command, host: CliHost, ends: CommandEnd) => void;
 
 /** What the module of a command exports. */
@@ -50,6 +55,18 @@ export function command(program: Command, name: string, description: string): Co
         .default('auto'),
     )
     .addOption(new Option('--no-color', 'the same as --color never').implies({ color: 'never' }).hideHelp());
+}
+
+export function ackOption(help: string): Option {
+  return new Option('--ack <guards>', help).argParser((ids: string, before: string | undefined) =>
+    before === undefined ? ids : `${before},${ids}`,
+  );
+}
+
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('a number from 1 on');
+  return count;
 }
 
 /** For commands that use a service or a ledger. */

@@ -22,14 +22,14 @@ import { megabyte, readRegularText } from '../files/read-file.ts';
 import type { Session } from '../model/kind.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
-import type { Deadline } from './deadline.ts';
+import type { Deadline } from './stop-signals.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
 import type { CliHost } from './host.ts';
-import { readSecret, SecretError, sourceToShow } from './read-secret.ts';
+import { readSecret, secretStop, sourceToShow } from './read-secret.ts';
 
 export interface Connected<C extends ReaderConnection = ReaderConnection> {
   readonly targets: readonly ConnectedTarget<C>[];
-  /** where a target is served by it */
+  /** when it serves a target */
   readonly embedded?: Embedded;
   close(): Promise<void>;
 }
@@ -47,17 +47,17 @@ export interface ConnectionLimits {
   /** no wait goes beyond it */
   readonly deadline: Pick<Deadline, 'until'>;
   /** aborts all waits and all requests in flight */
-  readonly signal: AbortSignal;
+  readonly runEnded: AbortSignal;
   /** aborts what the connection waits for after that */
-  readonly leave: AbortSignal;
+  readonly abandonWaits: AbortSignal;
 }
 
-/** For plans. @throws SecretError when a token cannot be read */
+/** For plans. @throws CommandStop when a token cannot be read */
 export function connectToRead(stack: Stack, host: CliHost, limits: ConnectionLimits): Promise<Connected> {
   return connect(stack, host, { ...limits, open: openReader });
 }
 
-/** For apply. @throws SecretError when a token cannot be read */
+/** For apply. @throws CommandStop when a token cannot be read */
 export function connectToWrite(
   stack: Stack,
   host: CliHost,
@@ -71,12 +71,15 @@ export async function connectToTry(
   stack: Stack,
   target: Target,
   host: CliHost,
-  { deadline, signal, leave }: ConnectionLimits,
+  { deadline, runEnded: signal, abandonWaits }: ConnectionLimits,
 ): Promise<TrialConnection> {
   const embedded =
     target.url === 'embedded' ? await openEmbedded({ ...stack, targets: [target] }, host) : undefined;
   const { dialect, options } = await placeOf(target, { stack, host, embedded });
-  const trial = openTrial({ ...options, until: deadline.until, signal, leave }, mountName(target, dialect));
+  const trial = openTrial(
+    { ...options, until: deadline.until, signal, abandonWaits },
+    mountName(target, dialect),
+  );
   const close = async () => {
     await trial.close();
     await embedded?.close();
@@ -87,7 +90,12 @@ export async function connectToTry(
 async function connect<C extends ReaderConnection>(
   stack: Stack,
   host: CliHost,
-  { deadline, signal, leave, open }: ConnectionLimits & { readonly open: (options: TargetOptions) => C },
+  {
+    deadline,
+    runEnded: signal,
+    abandonWaits,
+    open,
+  }: ConnectionLimits & { readonly open: (options: TargetOptions) => C },
 ): Promise<Connected<C>> {
   const embedded = stack.targets.some(({ url }) => url === 'embedded')
     ? await openEmbedded(stack, host)
@@ -104,7 +112,7 @@ async function connect<C extends ReaderConnection>(
       const token = await tokenOf(target, context);
       const tokenFrom = sourceOf(target);
       const from = tokenFrom === undefined ? {} : { tokenFrom };
-      const connection = open({ ...options, ...from, token, until: deadline.until, signal, leave });
+      const connection = open({ ...options, ...from, token, until: deadline.until, signal, abandonWaits });
       const session = { target, dialect, stack: stack.name, reader: connection.reader };
       targets.push({ target, dialect, connection, openSession: () => openSession(session) });
     }
@@ -129,7 +137,7 @@ interface ConnectContext {
   readonly embedded: Embedded | undefined;
 }
 
-/** Where a target is, and how to talk to it. */
+/** The address of a target, and how to connect to it. */
 async function placeOf(
   target: Target,
   { stack, host, embedded }: ConnectContext,
@@ -158,7 +166,7 @@ async function tokenOf(
   const { token } = target;
   if (token === undefined) {
     if (embedded === undefined || target.url !== 'embedded') {
-      throw new SecretError(
+      throw secretStop(
         `target ${quoted(target.name)} has no token: add "token: { env: NAME }" to it in ${stack.file}`,
       );
     }
@@ -181,18 +189,16 @@ async function tokenOf(
 /** A text that is no JWT is not sent: it would be refused, and it may be a secret that is not meant for this service. */
 function jwtOnly(text: string, what: string): string {
   if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return text;
-  throw new SecretError(`${what} is no JWT, which has three parts with dots between them; it was not sent`);
+  throw secretStop(`${what} is no JWT, which has three parts with dots between them; it was not sent`);
 }
 
 function readCertificate(stack: Stack, file: string): Promise<string> {
   return readRegularText(resolve(stack.directory, file), 4 * megabyte).catch((error: Error) => {
-    throw new SecretError(`the certificate ${quoted(file)} cannot be read: ${error.message}`, {
-      cause: error,
-    });
+    throw secretStop(`the certificate ${quoted(file)} cannot be read: ${error.message}`, error);
   });
 }
 
-// Opens the ways to the audit trails of a stack's organizations, each with the token for it and with no other.
+// Connects to the audit trails of a stack's organizations, each with its own token.
 
 /** The trail of one target's organization. */
 interface ConnectedTrail {
@@ -221,12 +227,12 @@ interface AuditLimits extends ConnectionLimits {
   readonly retryPolicy?: Partial<RetryPolicy>;
 }
 
-/** @param targets of `auditedTargets`. @throws SecretError when a token cannot be read */
+/** @param targets of `auditedTargets`. @throws CommandStop when a token cannot be read */
 export async function connectToAudit(
   stack: Stack,
   targets: readonly Target[],
   host: CliHost,
-  { deadline, signal, leave, embedded: opened, retryPolicy }: AuditLimits,
+  { deadline, runEnded: signal, abandonWaits, embedded: opened, retryPolicy }: AuditLimits,
 ): Promise<ConnectedTrails> {
   const isNeeded = opened === undefined && targets.some(({ url }) => url === 'embedded');
   const own = isNeeded ? await openEmbedded(stack, host) : undefined;
@@ -241,7 +247,7 @@ export async function connectToAudit(
       const token = await auditTokenOf(target, { stack, host, embedded });
       const { options } = await placeOf(target, { stack, host, embedded });
       const policy = retryPolicy && { retryPolicy: { ...options.retryPolicy, ...retryPolicy } };
-      const limits = { until: deadline.until, signal, leave, ...policy };
+      const limits = { until: deadline.until, signal, abandonWaits, ...policy };
       trails.push({ target, channel: openAuditTrail({ ...options, ...limits, token: async () => token }) });
     }
   } catch (error) {

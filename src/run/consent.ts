@@ -4,14 +4,14 @@ import { nearestWord } from '../model/nearest-word.ts';
 import type { Plan } from '../model/plan.ts';
 import { counted, quoted } from '../model/quoted.ts';
 import { acknowledgement } from '../report/view/plan-summary.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
-import type { PlanFileRefusal } from './plan-file.ts';
+import { CommandStop } from './command-stop.ts';
+import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { printPlan } from './print-plan.ts';
 import { exitCodeOfStop } from './stop-signals.ts';
-import { printError, printNote, type Terminal } from './terminal.ts';
+import { printNote, type Terminal } from './terminal.ts';
 
 interface Consent {
-  /** by a flag or an approval: nobody is asked */
+  /** by a flag or an approval: no question is asked */
   readonly agreed: boolean;
   /** guards that were acknowledged for this plan */
   readonly acknowledged: readonly string[];
@@ -21,26 +21,25 @@ interface Consent {
   readonly stack?: string | undefined;
 }
 
-/** The exit code for a plan with problems, which cannot be applied; undefined when it has none. */
-export function refuseProblems(plan: Plan, terminal: Terminal): ExitCode | undefined {
-  const problems = exitCodeOf(plan.problems);
-  if (problems === exitCodes.done) return undefined;
+/** @throws CommandStop for a plan with problems, which cannot be applied */
+export function refuseProblems(plan: Plan, terminal: Terminal): void {
+  const exit = exitCodeOf(plan.problems);
+  if (exit === exitCodes.done) return;
   showFullPlan(plan, terminal);
-  printError(
-    terminal,
+  throw new CommandStop(
     'plan-problems',
     'nothing was written: the plan has problems that must be solved first',
+    { exit },
   );
-  return problems;
 }
 
-/** @returns an exit code when the plan must not be applied, with the reason printed; undefined when it may */
+/** Asks whether to apply the plan, where no flag agrees. @throws CommandStop when it must not be applied */
 export async function askConsent(
   plan: Plan,
   { agreed, acknowledged, passed, stack }: Consent,
   { terminal, stop }: { readonly terminal: Terminal; readonly stop: AbortSignal },
-): Promise<ExitCode | undefined> {
-  if (plan.changes.length === 0 && blockingIds(plan.guards).length === 0) return undefined;
+): Promise<void> {
+  if (plan.changes.length === 0 && blockingIds(plan.guards).length === 0) return;
   const open =
     passed === undefined
       ? unacknowledged(plan, acknowledged, terminal)
@@ -48,29 +47,26 @@ export async function askConsent(
   const canAsk = terminal.host.interactive && terminal.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {
     showFullPlan(plan, terminal);
-    return reportBlocked(plan, open, { terminal, stack });
+    throw blocked(plan, open, stack);
   }
-  if (agreed) return undefined;
-  if (!canAsk) {
-    printError(
-      terminal,
+  if (agreed) return;
+  if (!canAsk)
+    throw new CommandStop(
       'nobody-to-ask',
       'nothing was written: apply asks before it writes; where nobody can answer, pass --yes, --approve or a plan file',
     );
-    return exitCodes.error;
-  }
   const isAgreed =
-    open.length > 0 ? await askIds(plan, open, { terminal, stop }) : await askYes(plan, { terminal, stop });
-  if (isAgreed) return undefined;
-  return open.length > 0 && !stop.aborted
-    ? reportBlocked(plan, open, { terminal, stack })
-    : reportNotWritten(terminal, stop);
+    open.length > 0
+      ? isAcknowledgedBy(open, await terminal.host.ask(questionFor(plan, open), stop))
+      : await terminal.host.confirm(`Apply ${whatOf(plan)}?`, stop);
+  if (isAgreed) return;
+  throw open.length > 0 && !stop.aborted ? blocked(plan, open, stack) : notWritten(terminal, stop);
 }
 
-/** Reports that nothing was written, after a "no" or a Ctrl-C. A Ctrl-C gives the exit code of an interrupted run. */
-export function reportNotWritten({ host }: Terminal, stop: AbortSignal): ExitCode {
+/** Prints that nothing was written, after a "no" or a Ctrl-C. A Ctrl-C gives the exit code of an interrupted run. */
+export function notWritten({ host }: Terminal, stop: AbortSignal): CommandStop {
   host.stderr.write('nothing was written\n');
-  return stop.aborted ? exitCodeOfStop(stop, exitCodes.error) : exitCodes.error;
+  return CommandStop.reported(stop.aborted ? exitCodeOfStop(stop) : exitCodes.error);
 }
 
 /**
@@ -91,23 +87,8 @@ export function passedGuards({ guards }: Plan, before: readonly string[] = []): 
   return [...new Set([...before, ...blockingIds(guards)])].filter((id) => !aboutCommits.includes(id)).sort();
 }
 
-interface ConsentContext {
-  readonly terminal: Terminal;
-  readonly stop: AbortSignal;
-}
-
-/** To type the ids of the guards is an acknowledgement and a "yes" at the same time. */
-async function askIds(
-  plan: Plan,
-  open: readonly GuardId[],
-  { terminal, stop }: ConsentContext,
-): Promise<boolean> {
-  return isAcknowledgedBy(open, await terminal.host.ask(questionFor(plan, open), stop));
-}
-
-function askYes({ changes }: Plan, { terminal, stop }: ConsentContext): Promise<boolean> {
-  const what = changes.length === 1 ? 'this change' : `these ${counted(changes.length, 'change')}`;
-  return terminal.host.confirm(`Apply ${what}?`, stop);
+function whatOf({ changes }: Plan): string {
+  return changes.length === 1 ? 'this change' : `these ${counted(changes.length, 'change')}`;
 }
 
 /** In JSON the plan is the result of an apply that stops here; as text it has been printed already. */
@@ -115,7 +96,7 @@ function showFullPlan(plan: Plan, terminal: Terminal): void {
   if (terminal.format === 'json') printPlan(terminal, plan);
 }
 
-// Acknowledgements of guards that block a plan (rule 33). Each is for one digest only: it is given by `--ack` together with
+// Acknowledgements of guards that block a plan. Each is for one digest only: it is given with `--ack` and
 // `--approve` or a plan file, or typed on a terminal below the plan.
 
 /** Ids from the command line, separated by commas or spaces. */
@@ -123,25 +104,13 @@ export function readIds(text: string | undefined): readonly string[] {
   return [...new Set((text ?? '').split(/[\s,]+/).filter((id) => id !== ''))];
 }
 
-/** Errors in acknowledgements that do not depend on the plan; undefined when there are none. */
-export function refuseIds(ids: readonly string[], isApproved: boolean): PlanFileRefusal | undefined {
+/** @throws CommandStop for a guard that does not exist */
+export function checkIds(ids: readonly string[]): void {
   const unknown = ids.find((id) => !guardIds.includes(id));
-  if (unknown !== undefined) {
-    const near = nearestWord(unknown, guardIds);
-    const hint = near === undefined ? `there are ${guardIds.join(', ')}` : `did you mean ${quoted(near)}?`;
-    return {
-      code: 'unknown-guard',
-      exit: exitCodes.error,
-      message: `there is no guard ${quoted(unknown)} to acknowledge: ${hint}`,
-    };
-  }
-  if (ids.length === 0 || isApproved) return undefined;
-  return {
-    code: 'ack-without-plan',
-    exit: exitCodes.error,
-    message:
-      '--ack is for one plan only: give its digest with --approve, or its plan file, as "trueup plan" shows them',
-  };
+  if (unknown === undefined) return;
+  const near = nearestWord(unknown, guardIds);
+  const hint = near === undefined ? `there are ${guardIds.join(', ')}` : `did you mean ${quoted(near)}?`;
+  throw new CommandStop('unknown-guard', `there is no guard ${quoted(unknown)} to acknowledge: ${hint}`);
 }
 
 /** The blocking guards that are not acknowledged. Prints a note about acknowledged guards that this plan does not trip. */
@@ -153,24 +122,19 @@ function unacknowledged(plan: Plan, ids: readonly string[], terminal: Terminal):
   return blockingIds(plan.guards).filter((id) => !ids.includes(id));
 }
 
-/** Reports the guards that block, and the command that acknowledges them. @param stack the stack's argument on the command line */
-function reportBlocked(
-  plan: Plan,
-  open: readonly GuardId[],
-  { terminal, stack }: { readonly terminal: Terminal; readonly stack?: string | undefined },
-): ExitCode {
+/** Names the guards that block, and the command that acknowledges them. @param stack the stack's argument on the command line */
+function blocked(plan: Plan, open: readonly GuardId[], stack: string | undefined): CommandStop {
   const command = acknowledgement(plan, stack) ?? '';
   const [guards, them] = [counted(open.length, 'guard'), open.length === 1 ? 'it' : 'them'];
   const verb = open.length === 1 ? 'blocks' : 'block';
-  printError(
-    terminal,
+  return new CommandStop(
     'guards-block',
     `nothing was written: ${guards} ${verb} this plan: ${open.join(', ')}; read it, and acknowledge ${them} with ${quoted(command)}`,
+    { exit: exitCodes.blocked },
   );
-  return exitCodes.blocked;
 }
 
-/** The question below the plan on a terminal. */
+/** The question below the plan on a terminal. Typing the ids of the guards acknowledges them and agrees to the apply. */
 function questionFor(plan: Plan, open: readonly GuardId[]): string {
   const count = plan.changes.length;
   const purpose = count === 0 ? 'To go on' : `To apply ${counted(count, 'change')}`;

@@ -1,6 +1,6 @@
 /**
  * Starts the embedded service for commands. With `url: embedded` a command uses the `trueup serve` that runs on the same data
- * file, or serves the file itself while it runs (rule 35). Also reads the YAML seed, whose shape the service checks.
+ * file, or serves the file itself while it runs. Also reads the YAML seed, whose shape the service checks.
  */
 import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -14,6 +14,7 @@ import { isJsonObject, type Json, memberOf } from '../model/json.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Stack, Target } from '../model/stack.ts';
 import type { DialectNames } from '../server/kernel/served-data-file.ts';
+import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
 
 export interface Embedded {
@@ -69,21 +70,17 @@ function embeddedTargets(stack: Stack): readonly Target[] {
   return stack.targets.filter(({ url }) => url === 'embedded');
 }
 
-/** Whoever runs a service by itself says what it speaks; a target that speaks otherwise would be misunderstood. */
+/** `trueup serve` was started with its dialects; a target of another dialect would be misread. */
 function checkSpoken(stack: Stack, { url, dialects }: Running): void {
   for (const { name, service, dialect } of embeddedTargets(stack)) {
     const spoken = service === 'workspaces' ? dialects.workspaces : dialects.clusterAuth;
     if (spoken === dialect) continue;
-    throw new EmbeddedDialectError(
+    throw new CommandStop(
+      'dialect-not-served',
       `the embedded service at ${url} speaks ${quoted(spoken)} to targets of service ${quoted(service)}, and target ${quoted(name)} ` +
         `speaks ${quoted(dialect)}: end that service, or start it with ${quoted(`--dialect ${dialect}`)}`,
     );
   }
-}
-
-/** The service that runs on the stack's data file speaks another dialect than a target of the stack. */
-export class EmbeddedDialectError extends Error {
-  override readonly name = 'EmbeddedDialectError';
 }
 
 function ensureTenants(stack: Stack, data: string): Promise<Tokens> {
@@ -119,7 +116,7 @@ export interface DataFileOwner {
   readonly serviceToken: string;
 }
 
-/** Makes sure that there are tokens of an owner of all that is in the data file, each in a file of its own. */
+/** Makes sure that there are tokens of an owner of all that is in the data file, each in its own file. */
 export async function ensureOwner(data: string): Promise<DataFileOwner> {
   const { tenantsOf } = await import('../server/seed/prepare-data-file.ts');
   const tenants = tenantsOf(data);
@@ -198,17 +195,12 @@ export function removePublishedUrl(data: string): Promise<void> {
 
 // Reads the YAML seed of the embedded service. The service itself checks its shape.
 
-/** The seed cannot be read, or is no YAML. The message names the file and repeats none of its content. */
-export class SeedFileError extends Error {
-  override readonly name = 'SeedFileError';
-}
-
 const maxSeedSize = 32 * megabyte;
 
 /**
  * Reads a seed that the command line names, which may lie anywhere.
  * @param directory the base of a relative file name
- * @throws SeedFileError
+ * @throws CommandStop when it cannot be read or is no YAML; the message repeats none of its content
  */
 export function readSeedFile(file: string, directory: string): Promise<unknown> {
   return readSeed(file, () => readRegular<never>(resolve(directory, file), maxSeedSize));
@@ -233,7 +225,9 @@ async function readSeed(file: string, read: () => Promise<Buffer | Obstacle>): P
     if (typeof bytes === 'string') throw new UnfitFile(bytes, maxSeedSize);
     return load(bytes.toString('utf8'));
   } catch (cause) {
-    throw new SeedFileError(`the seed ${quoted(file)} cannot be read: ${whyUnread(cause)}`, { cause });
+    throw new CommandStop('seed-unreadable', `the seed ${quoted(file)} cannot be read: ${whyUnread(cause)}`, {
+      cause,
+    });
   }
 }
 

@@ -63,7 +63,7 @@ export interface ProcessHost {
 }
 
 /**
- * The host as commands use it: known secrets are removed from everything that they write (rule 42), and under GitHub Actions what they
+ * The host as commands use it: known secrets are removed from everything that they write, and under GitHub Actions what they
  * write is no command by accident.
  */
 export interface CliHost extends ProcessHost {
@@ -132,7 +132,7 @@ function lastLineEnd(text: string): number {
   return Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r'));
 }
 
-/** Escapes the last character of each command that is completed after `from`: what stands before was written already. */
+/** Escapes the last character of each command that is completed after `from`: the text before it was written already. */
 function escaped(text: string, from: number): string {
   return text.replace(command, (found, offset: number) => {
     const end = offset + found.length;

@@ -1,6 +1,6 @@
 /**
  * Finds out from the audit trails who last modified what drifted: only where something drifted, and never further back than the
- * last apply. A trail that cannot be read is reported and fails nothing (rule 50).
+ * last apply. A trail that cannot be read is reported and fails nothing.
  */
 import { type LastModified, TrailError } from '../model/audit-trail.ts';
 import type { Coverage } from '../model/plan.ts';
@@ -15,7 +15,7 @@ import {
   type RunsOfStack,
   runsOfStack,
 } from '../plan/drift/last-modified.ts';
-import { SecretError } from './read-secret.ts';
+import { CommandStop } from './command-stop.ts';
 import { isHosted } from '../api/workspaces/organization.ts';
 import { limits } from '../api/workspaces/service-limits.ts';
 import { type EventsContext, readEvents, type TrailBound } from './trail-events.ts';
@@ -28,7 +28,7 @@ interface TrailContext extends EventsContext {
   readonly since?: number | undefined;
 }
 
-/** So many applies are looked through for the last one of a resource. */
+/** The last apply of a resource is searched among this many applies. */
 const mostApplies = 50;
 
 export async function askTrails(
@@ -37,7 +37,7 @@ export async function askTrails(
 ): Promise<Modifications> {
   const byTarget = Map.groupBy(drifted, ({ address }) => address.target);
   const targets = context.stack.targets.filter(({ name }) => byTarget.has(name));
-  if (targets.length === 0) return { touched: new Map(), trails: new Map() };
+  if (targets.length === 0) return { byAddress: new Map(), trails: new Map() };
   const history = await readHistory(context.store);
   const asked = await Promise.all(
     targets.map(async (target) => {
@@ -46,7 +46,7 @@ export async function askTrails(
     }),
   );
   return {
-    touched: new Map(asked.flatMap(([, { touched }]) => [...touched])),
+    byAddress: new Map(asked.flatMap(([, { byAddress }]) => [...byAddress])),
     trails: new Map(asked.map(([name, { trail }]) => [name, trail])),
   };
 }
@@ -64,27 +64,27 @@ async function readHistory(store: HistoryStore): Promise<History> {
 }
 
 interface AskedTrail {
-  readonly touched: ReadonlyMap<AddressText, LastModified>;
+  readonly byAddress: ReadonlyMap<AddressText, LastModified>;
   readonly trail: string;
 }
 
 const noToken =
-  'no "auditToken" in this target: with one, it would be shown here who touched what drifted, and when';
+  'no "auditToken" in this target: with one, trueup shows here who modified the drifted resources, and when';
 
 const noTrailThere =
-  'who touched what drifted is not known: a service that lacks parts of the API has no audit trail';
+  'who modified the drifted resources is not known: a service that lacks parts of the API has no audit trail';
 
 const noTrailInEdition =
-  'who touched what drifted is not known: only the hosted edition of the service has an audit trail';
+  'who modified the drifted resources is not known: only the hosted edition of the service has an audit trail';
 
-const noTrail = 'who touched what drifted is not known: cluster-auth has no audit trail';
+const noTrail = 'who modified the drifted resources is not known: cluster-auth has no audit trail';
 
 async function askTrail(
   target: Target,
   drifted: readonly ModifiedResource[],
   context: TrailContext & { readonly history: History },
 ): Promise<AskedTrail> {
-  const unasked = (trail: string): AskedTrail => ({ touched: new Map(), trail });
+  const unasked = (trail: string): AskedTrail => ({ byAddress: new Map(), trail });
   if (target.service === 'cluster-auth') return unasked(noTrail);
   try {
     const runs = runsOfStack(target.name, context.history);
@@ -92,14 +92,14 @@ async function askTrail(
     const bound = boundOf(drifted, { ...context, runs, clockAhead });
     const reading = await readEvents(target, bound, { ...context, clockAhead });
     if (reading === undefined) return unasked(await withoutToken(target, context));
-    const tell = lastModifiedBy({ ...reading, clockAhead }, runs);
-    const touched = drifted.map((one) => [formatAddress(one.address), tell(one)] as const);
-    return { touched: new Map(touched), trail: reading.how };
+    const modifiedBy = lastModifiedBy({ ...reading, clockAhead }, runs);
+    const entries = drifted.map((one) => [formatAddress(one.address), modifiedBy(one)] as const);
+    return { byAddress: new Map(entries), trail: reading.how };
   } catch (error) {
     const isForeseen =
-      error instanceof TrailError || error instanceof WireError || error instanceof SecretError;
+      error instanceof TrailError || error instanceof WireError || error instanceof CommandStop;
     if (!isForeseen) throw error;
-    return unasked(`who touched what drifted is not known: ${error.message}`);
+    return unasked(`who modified the drifted resources is not known: ${error.message}`);
   }
 }
 
@@ -111,14 +111,14 @@ async function withoutToken(target: Target, context: TrailContext): Promise<stri
   return isInEdition === false ? noTrailInEdition : noToken;
 }
 
-/** Only a hosted service has a trail, and that has the whole API (rule 48). */
+/** Only a hosted service has a trail, and that has the whole API. */
 function lacksParts({ name }: Target, { coverage }: TrailContext): boolean {
   const found = coverage.targets.find(({ target }) => target === name);
   const known: readonly string[] = Object.values(limits);
   return found?.limits.some((limit) => known.includes(limit)) === true;
 }
 
-/** The plan has just read the target, which told its time. */
+/** The plan has just read the target, whose answer has its time. */
 function clockAheadOf({ name }: Target, { connected }: TrailContext): number | undefined {
   return connected.targets.find(({ target }) => target.name === name)?.connection.clockAhead();
 }

@@ -1,17 +1,36 @@
 /**
  * What an apply writes into the ledger besides records: the identities of the targets, the id of the stack, its repository, and
- * the commit of the manifests. The commit goes back to an older one only when that was acknowledged (rule 43).
+ * the commit of the manifests.
  */
-import { join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import type { LedgerHead } from '../apply/keep-ledger.ts';
-import type { NoCommit, RepositoryCommit, StackRepository } from '../ledger/git/checkout.ts';
-import { exists } from '../manifest/files/find-stack.ts';
+import {
+  type NoCommit,
+  type RepositoryCommit,
+  type StackRepository,
+  uncommittedFiles,
+} from '../ledger/git/checkout.ts';
+import { exists, slashes, standardInput } from '../manifest/files/find-stack.ts';
 import type { AppliedFields, CommitOrder } from '../model/checkout.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { AppliedRepository, HistoryChange, HistoryStore, Ledger } from '../model/ledger.ts';
+import type {
+  AppliedCommit,
+  AppliedRepository,
+  HistoryChange,
+  HistoryEntry,
+  HistoryStore,
+  Ledger,
+} from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Stack } from '../model/stack.ts';
 import { identitiesAfter } from '../plan/moved-targets.ts';
+import { createHash } from 'node:crypto';
+import type { GitContext } from '../ledger/git/git-command.ts';
+import { matchStackFiles } from '../manifest/files/match-files.ts';
+import { formatAddress } from '../model/address.ts';
+import { canonicalText, type Json } from '../model/json.ts';
+import type { DesiredResource } from '../model/resource.ts';
 
 export interface HeadInput {
   readonly ledger: Ledger;
@@ -19,7 +38,8 @@ export interface HeadInput {
   readonly plan: Plan;
   /** where the manifests come from */
   readonly from: RepositoryCommit | NoCommit;
-  readonly order: CommitOrder | undefined;
+  /** of the ledger's commit, and then of its other commits */
+  readonly orders: readonly CommitOrder[];
   readonly stackId?: string | undefined;
   /** of this run; undefined outside of a repository */
   readonly repository?: AppliedRepository | undefined;
@@ -30,23 +50,57 @@ export function ledgerHead({
   stack,
   plan,
   from,
-  order,
+  orders,
   stackId,
   repository: found = ledger.repository,
 }: HeadInput): LedgerHead {
   // A checkout without a remote says less than the ledger knows.
   const repository = found?.remote === undefined ? (ledger.repository ?? found) : found;
-  const keepsCommit = order?.is === 'behind' && (!order.differs || plan.changes.length === 0);
-  const commit =
-    from.commit === undefined || keepsCommit
-      ? ledger.commit
-      : { id: from.commit, ...(from.dirty ? { dirty: true as const } : {}) };
   return {
     targets: identitiesAfter(ledger, stack.targets),
     ...(stackId === undefined ? {} : { stackId }),
     ...(repository === undefined ? {} : { repository }),
-    ...(commit === undefined ? {} : { commit }),
+    ...commitsAfter({ ledger, plan, from, orders }),
   };
+}
+
+/**
+ * The commit of this apply, and those of earlier applies that it does not follow. They are kept until an apply proves that nothing is
+ * left to do, because a later plan would otherwise revert the rest of them without a guard.
+ */
+function commitsAfter({
+  ledger: { commit, otherCommits = [] },
+  plan,
+  from,
+  orders,
+}: Pick<HeadInput, 'ledger' | 'plan' | 'from' | 'orders'>): Pick<LedgerHead, 'commit' | 'otherCommits'> {
+  const known = commit === undefined ? [] : [commit, ...otherCommits];
+  const [order] = orders;
+  const recorded = { ...(commit === undefined ? {} : { commit }), otherCommits };
+  if (from.commit === undefined) return recorded;
+  if (order?.is === 'behind') {
+    const isSame = !order.differs && from.uncommitted === undefined;
+    if (isSame || plan.changes.length === 0) return recorded;
+  }
+  const own: AppliedCommit = {
+    id: from.commit,
+    ...(from.dirty ? { dirty: true } : {}),
+    ...(from.uncommitted === undefined ? {} : { uncommitted: from.uncommitted }),
+  };
+  const open = known.filter((_, index) => !isFollowed(orders[index]));
+  return { commit: own, otherCommits: open.filter((other) => !isSameCommit(other, own)).slice(0, maxOther) };
+}
+
+/** More are never needed: each is one branch, or one set of edits, that was applied and not merged. */
+const maxOther = 20;
+
+/** Whether nothing of the commit is missing in ours, nor in the commits between the two. */
+function isFollowed(order: CommitOrder | undefined): boolean {
+  return order === undefined || order.is === 'ahead' || (order.is === 'diverged' && !order.differs);
+}
+
+function isSameCommit(one: AppliedCommit, other: AppliedCommit): boolean {
+  return one.id === other.id && one.uncommitted === other.uncommitted;
 }
 
 /** How many applies are searched for those of the last commit. */
@@ -54,17 +108,39 @@ const searched = 200;
 
 /**
  * What the applies from a commit changed. An apply that changed nothing is not in the history.
- * @returns undefined when the history does not tell
+ * @returns undefined when the history does not have it
  */
-export async function fieldsSetFrom(
+export function fieldsSetFrom(
   commit: string,
   history: Pick<HistoryStore, 'readEntries'>,
+): Promise<AppliedFields | undefined> {
+  return fieldsSet(history, (newest) => newest.filter((entry) => entry.commit === commit));
+}
+
+/** The same of the applies with changes of the stack's files that were not committed, since the last one without. */
+function fieldsSetUncommitted(
+  history: Pick<HistoryStore, 'readEntries'>,
+): Promise<AppliedFields | undefined> {
+  return fieldsSet(history, (newest) => {
+    // One that kept the commits of earlier applies, or was made without git, does not end the search for them.
+    const counted = newest.filter(
+      ({ commit, commitKept, uncommitted }) =>
+        uncommitted !== undefined || (commit !== undefined && !commitKept),
+    );
+    const other = counted.findIndex(({ uncommitted }) => uncommitted === undefined);
+    return other === -1 ? counted : counted.slice(0, other);
+  });
+}
+
+async function fieldsSet(
+  history: Pick<HistoryStore, 'readEntries'>,
+  choose: (newest: readonly HistoryEntry[]) => readonly HistoryEntry[],
 ): Promise<AppliedFields | undefined> {
   const entries = await history.readEntries(searched).catch(() => []);
   const found = entries.flatMap((entry) => (entry instanceof Error ? [] : [entry]));
   if (found.length === 0 || found.length < entries.length) return undefined;
-  const changes = found
-    .flatMap((entry) => (entry.commit === commit ? entry.changes : []))
+  const changes = choose(found)
+    .flatMap((entry) => entry.changes)
     .filter(mayHaveSent);
   const byAddress = Map.groupBy(changes, ({ address }) => address);
   return new Map(
@@ -118,4 +194,83 @@ export async function repositoryProblem(
 
 export function describeRepository({ remote, path }: AppliedRepository): string {
   return remote === undefined ? path : `${remote}, ${path}`;
+}
+
+// Remembers that an apply was made from changes that no commit has, and notices the plan that takes them back: the commit
+// alone would look like the same one, or an earlier one.
+
+export interface Declared {
+  readonly resources: readonly DesiredResource[];
+  /** absolute, of the files that they come from */
+  readonly paths: readonly string[];
+  /** manifests come from standard input, so that no file of the work tree shows what they were made from */
+  readonly isPiped: boolean;
+}
+
+/** The hash of what is declared, where files of the stack have changes that no commit has; undefined where none have. */
+export async function uncommittedHash(
+  { resources, paths, isPiped }: Declared,
+  stack: Stack,
+  at: GitContext,
+): Promise<string | undefined> {
+  if (isPiped || stack.manifests.includes(standardInput)) return undefined;
+  const { isFile } = matchStackFiles(stack, false);
+  const directory = await realpath(stack.directory);
+  // A file behind a symbolic link has another path in git.
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
+  const files = new Set([
+    ...paths.map((path) => slashes(relative(stack.directory, path))),
+    ...real.map((path) => slashes(relative(directory, path))),
+  ]);
+  // Git reports a change in a submodule, and of a link to a folder, by the path of that folder.
+  const places = new Set([...files, ...[...files].flatMap(foldersOf)]);
+  const outside = [...places].filter((place) => place.startsWith('../'));
+  const changed = await uncommittedFiles(at, outside);
+  return changed.some((path) => isFile(path) || places.has(path)) ? hashOf(resources) : undefined;
+}
+
+/** For `../a/b/c.yaml`: `../a` and `../a/b`. */
+function foldersOf(file: string): string[] {
+  const steps = file.split('/').slice(0, -1);
+  return steps.flatMap((step, index) => (step === '..' ? [] : [steps.slice(0, index + 1).join('/')]));
+}
+
+/** The same for any spelling and order of the same resources. */
+function hashOf(resources: readonly DesiredResource[]): string {
+  const declared = resources.map(
+    ({ address, metadata, spec }): Json => [formatAddress(address), { ...metadata }, spec],
+  );
+  const texts = declared.map(canonicalText).sort();
+  return createHash('sha256').update(canonicalText(texts)).digest('hex');
+}
+
+export function withUncommitted(
+  from: RepositoryCommit | NoCommit,
+  uncommitted: string | undefined,
+): RepositoryCommit | NoCommit {
+  return from.commit === undefined || uncommitted === undefined ? from : { ...from, uncommitted };
+}
+
+interface Question extends Declared {
+  readonly commit: NonNullable<Ledger['commit']>;
+  readonly ours: RepositoryCommit | NoCommit;
+  readonly history: Pick<HistoryStore, 'readEntries'>;
+}
+
+/** The order of the commits, or that what was applied last is in no commit, and other manifests than these. */
+export async function orderWithUncommitted(
+  order: CommitOrder,
+  { commit, ours, resources, isPiped, history }: Question,
+): Promise<CommitOrder> {
+  const isSettled = order.is === 'unknown' || ('differs' in order && order.differs);
+  if (isSettled || commit.uncommitted === undefined) return order;
+  // The same on standard input does not make the commit hold it.
+  if (!isPiped && commit.uncommitted === hashOf(resources)) return order;
+  const set = await fieldsSetUncommitted(history);
+  return {
+    is: 'uncommitted',
+    applied: commit.id,
+    isEdited: ours.commit !== undefined && ours.uncommitted !== undefined,
+    set,
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * Removes known secrets from everything that is written to a ledger, which is kept for long and read by many (rules 42). The
+ * Removes known secrets from everything that is written to a ledger, which is kept for long and read by many. The
  * run itself keeps the original values.
  */
 import type { DigestedChange } from '../model/change.ts';
@@ -52,7 +52,9 @@ function redactApprovedItems(
 ): readonly string[] {
   const changes = parsed.get(atoms) ?? readDigestItems(atoms);
   parsed.set(atoms, changes);
-  const isClean = changes.every(({ fields }) => clean(fields) === fields);
+  const isClean = changes.every(
+    ({ fields, risks = [] }) => clean(fields) === fields && clean(risks) === risks,
+  );
   return isClean
     ? atoms
     : [...digestItemsOf(changes.map((change) => withRedacted(change, stack, clean)))].sort();
@@ -60,11 +62,12 @@ function redactApprovedItems(
 
 function withRedacted(change: DigestedChange, stack: string, clean: CliHost['clean']): DigestedChange {
   const place = { stack, address: change.address };
-  return { ...change, fields: change.fields.map((field) => withRedactedValues(place, field, clean)) };
+  const fields = change.fields.map((field) => withRedactedValues(place, field, clean));
+  return { ...change, fields, ...(change.risks === undefined ? {} : { risks: clean(change.risks) }) };
 }
 
 // Warns of secrets of this run that the ledger contains: an earlier version stored some values as they were. The next write redacts
-// them, but whoever could read the ledger has them.
+// them, but everybody who could read the ledger may have them.
 
 export function storedSecrets(
   ledger: Ledger,

@@ -4,19 +4,11 @@
  */
 import type { OperationSignals, StoreOperation } from '../ledger/ledger-store.ts';
 import { WaitEnded } from '../model/ledger.ts';
-import { DeadlineError } from './deadline.ts';
+import { DeadlineError, type RunSignals } from './stop-signals.ts';
 
-/** The signals that end a run. */
-export interface RunOver {
-  /** the deadline has passed, or the first stop signal came */
-  readonly over: AbortSignal;
-  /** the user does not want to wait any longer; never before `over` */
-  readonly insist: AbortSignal;
-}
-
-/** The extra time of each final operation in milliseconds, and the shorter one after `insist`. */
+/** The extra time of each final operation in milliseconds, and the shorter one after `forceQuit`. */
 const grace = 15_000;
-const insistedGrace = 5_000;
+const forcedGrace = 5_000;
 
 /**
  * The purpose of each operation, and its type: a read can be abandoned, the lock need not be taken after the end of the run, and a
@@ -47,7 +39,7 @@ export class LedgerWaitEnded extends WaitEnded {
   override readonly name = 'LedgerWaitEnded';
   /** a signal has ended the run, and not its deadline */
   readonly interrupted: boolean;
-  /** the operation may have been carried out all the same */
+  /** the operation may have been carried out without an answer */
   readonly unsure: boolean;
 
   constructor(message: string, { interrupted, unsure }: { interrupted: boolean; unsure: boolean }) {
@@ -60,13 +52,13 @@ export class LedgerWaitEnded extends WaitEnded {
 /** Limits the time that one run waits for each operation of one store. */
 export class LedgerWaits {
   readonly #place: string;
-  readonly #run: RunOver;
+  readonly #run: RunSignals;
   readonly #now: () => number;
   /** the store did not answer a final operation in time */
   #isSilent = false;
 
   /** @param now milliseconds since 1970 */
-  constructor(place: string, run: RunOver, now: () => number) {
+  constructor(place: string, run: RunSignals, now: () => number) {
     this.#place = place;
     this.#run = run;
     this.#now = now;
@@ -74,16 +66,16 @@ export class LedgerWaits {
 
   /** @throws LedgerWaitEnded when the run ended before the answer came */
   async run<T>(operation: StoreOperation, work: (signals: OperationSignals) => Promise<T>): Promise<T> {
-    const { over } = this.#run;
+    const { runEnded } = this.#run;
     const { type } = operations[operation];
     if (this.#isSilent) throw this.#givenUp(operation, false);
-    const isFinal = over.aborted || type === 'write';
+    const isFinal = runEnded.aborted || type === 'write';
     // A read that began before the end of the run ends with it.
     if (type === 'read' && !isFinal) return this.#read(operation, work);
     const extra = this.#extraTime();
     try {
       return await work({
-        read: isFinal ? extra.signal : over,
+        read: isFinal ? extra.signal : runEnded,
         write: extra.signal,
       });
     } catch (error) {
@@ -95,9 +87,9 @@ export class LedgerWaits {
   }
 
   async #read<T>(operation: StoreOperation, work: (signals: OperationSignals) => Promise<T>): Promise<T> {
-    const { over } = this.#run;
+    const { runEnded } = this.#run;
     try {
-      return await work({ read: over, write: over });
+      return await work({ read: runEnded, write: runEnded });
     } catch (error) {
       if (!(error instanceof WaitEnded)) throw error;
       throw this.#givenUp(operation, false);
@@ -106,7 +98,7 @@ export class LedgerWaits {
 
   /** A signal that is aborted some time after the end of the run, or after now when the run has ended already. */
   #extraTime() {
-    const { over, insist } = this.#run;
+    const { runEnded, forceQuit } = this.#run;
     const ended = new AbortController();
     const began = this.#now();
     let timer: NodeJS.Timeout | undefined;
@@ -118,23 +110,23 @@ export class LedgerWaits {
       clearTimeout(timer);
       timer = setTimeout(end, Math.max(0, milliseconds));
     };
-    const onOver = () => wait(grace);
-    // After `insist`, an operation still has the shorter time, counted from its own beginning.
-    const onInsist = () => wait(began + insistedGrace - this.#now());
-    if (insist.aborted) onInsist();
-    else if (over.aborted) onOver();
-    over.addEventListener('abort', onOver);
-    insist.addEventListener('abort', onInsist);
+    const onEnd = () => wait(grace);
+    // After `forceQuit`, an operation still has the shorter time, counted from its own beginning.
+    const onForceQuit = () => wait(began + forcedGrace - this.#now());
+    if (forceQuit.aborted) onForceQuit();
+    else if (runEnded.aborted) onEnd();
+    runEnded.addEventListener('abort', onEnd);
+    forceQuit.addEventListener('abort', onForceQuit);
     const dispose = () => {
       clearTimeout(timer);
-      over.removeEventListener('abort', onOver);
-      insist.removeEventListener('abort', onInsist);
+      runEnded.removeEventListener('abort', onEnd);
+      forceQuit.removeEventListener('abort', onForceQuit);
     };
     return { signal: ended.signal, dispose };
   }
 
   #givenUp(operation: StoreOperation, unsure: boolean): LedgerWaitEnded {
-    const { reason } = this.#run.over;
+    const { reason } = this.#run.runEnded;
     const isLate = reason instanceof DeadlineError;
     const why = isLate ? `the deadline of ${reason.duration} passed` : 'the run was interrupted';
     const more = isLate ? '; --timeout gives a run more time, or "timeout" in the stack\'s spec' : '';

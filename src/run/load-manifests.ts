@@ -1,16 +1,30 @@
 /**
  * Reads manifests with the kinds and dialects of this program and with standard input, and repeats the argument of the stack in
- * commands that trueup suggests.
+ * commands that trueup suggests. The secrets in environment variables that the manifests name are known afterwards, so that no
+ * problem of the manifests is printed with one.
  */
 import { dialects } from '../api/dialects.ts';
 import { readIndex } from '../ledger/git/checkout.ts';
 import { standardInput } from '../manifest/files/find-stack.ts';
 import type { FileDrafts } from '../manifest/load-documents.ts';
 import { type Manifests, readManifests } from '../manifest/read-manifests.ts';
+import { hasErrors } from '../model/diagnostic.ts';
 import type { Stack } from '../model/stack.ts';
 import { shellWord } from '../report/view/printable.ts';
+import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
-import { type InputEnds, readInput } from './read-input.ts';
+import { sourceToShow } from './read-secret.ts';
+import { systemClock, Waits } from '../api/transport/clock.ts';
+import { untilAborted } from '../model/http.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import {
+  beginRun,
+  DeadlineError,
+  listenForEnd,
+  openDeadline,
+  type ReadSignals,
+  type RunTime,
+} from './stop-signals.ts';
 
 export interface LoadOptions extends InputEnds {
   /** the manifests on standard input are the whole stack, even when the stack has files of its own */
@@ -24,11 +38,11 @@ export interface LoadedManifests extends Manifests {
   readonly began?: number;
 }
 
-/** @throws InputWaitEnded when standard input did not end before the run did */
+/** @throws CommandStop when standard input did not end before the run did */
 export async function loadManifests(
   path: string | undefined,
   host: CliHost,
-  { complete = false, timeout, over, drafts }: LoadOptions = {},
+  { complete = false, timeout, runEnded, drafts }: LoadOptions = {},
 ): Promise<LoadedManifests> {
   let began: number | undefined;
   const manifests = await readManifests({
@@ -37,11 +51,12 @@ export async function loadManifests(
     userId: host.machine().userId,
     stdin: (max) => {
       began = host.now();
-      return readInput(host, max, { timeout, over });
+      return readInput(host, max, { timeout, runEnded });
     },
     inputIsWhole: complete,
     drafts,
-    readIndex: (directory) => readIndex({ directory, env: host.env, ...(over && { signal: over }) }),
+    learnVariables: (names) => keepVariables(names, host),
+    readIndex: (directory) => readIndex({ directory, env: host.env, ...(runEnded && { signal: runEnded }) }),
     kinds: host.kinds,
     dialects,
     now: host.now(),
@@ -52,6 +67,67 @@ export async function loadManifests(
     ...(began === undefined ? {} : { began }),
     ...(stack === undefined || timeout === undefined ? {} : { stack: { ...stack, timeout } }),
   };
+}
+
+interface LoadedStack extends LoadedManifests {
+  readonly stack: Stack;
+}
+
+/**
+ * The same for commands that need a stack.
+ * @param options.ignoresMistakes mistakes in manifests do not matter, only those in the stack
+ * @throws CommandStop with the problems
+ */
+export async function loadStack(
+  path: string | undefined,
+  host: CliHost,
+  { ignoresMistakes = false, ...options }: LoadOptions & { readonly ignoresMistakes?: boolean } = {},
+): Promise<LoadedStack> {
+  const manifests = await loadManifests(path, host, options);
+  const { stack, diagnostics } = manifests;
+  if (stack === undefined || (!ignoresMistakes && hasErrors(diagnostics)))
+    throw CommandStop.ofProblems(diagnostics);
+  return { ...manifests, stack };
+}
+
+/** A run on a stack. */
+export interface StackRun extends LoadedStack {
+  readonly time: RunTime;
+  /** aborted by the first signal */
+  readonly stop: AbortSignal;
+}
+
+export interface StackRunOptions extends Pick<LoadOptions, 'timeout'> {
+  readonly host: CliHost;
+  /** disposed of at the end */
+  readonly stops: ReadSignals;
+  readonly ignoresMistakes?: boolean;
+}
+
+/** Runs `work` with the stack, within its time. @throws CommandStop without a valid stack */
+export async function withStack(
+  path: string | undefined,
+  { host, stops, ...options }: StackRunOptions,
+  work: (run: StackRun) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  let time: RunTime | undefined;
+  try {
+    const loaded = await loadStack(path, host, { ...options, runEnded: stops.runEnded });
+    time = beginRun(loaded, stops, host);
+    return await work({ ...loaded, time, stop: stops.stopStarting });
+  } finally {
+    time?.deadline.clear();
+    stops.dispose();
+  }
+}
+
+/** Also the password in an address, which may be printed without the rest of it. */
+function keepVariables(names: ReadonlySet<string>, { env, secrets }: CliHost): void {
+  for (const name of names) {
+    const value = env[name]?.trim() ?? '';
+    secrets.keep(value, sourceToShow({ env: name }));
+    if (URL.canParse(value)) secrets.keep(new URL(value).password, sourceToShow({ env: name }));
+  }
 }
 
 // The stack's argument in the commands that trueup suggests: the same as the user typed.
@@ -65,4 +141,50 @@ export function stackArgument(path: string | undefined, complete = false): strin
 /** The path for commands that need no manifests: a stack with a file needs nothing from standard input. */
 export function pathOfStack(path: string | undefined, { file }: Stack): string | undefined {
   return path === standardInput && file !== standardInput ? undefined : path;
+}
+
+// Reads standard input as a part of the run: it counts for the run's deadline, a long wait is reported, and the run's signals stop
+// it, because the writing program may never end.
+
+interface InputEnds {
+  /** seconds that the run may take; an hour when absent */
+  readonly timeout?: number | undefined;
+  /** aborted when the run ends; without it, the first signal ends the reading */
+  readonly runEnded?: AbortSignal | undefined;
+}
+
+/**
+ * @param max in bytes; of a longer input at least one byte more is returned
+ * @throws CommandStop when standard input did not end before the run did
+ */
+export async function readInput(
+  host: CliHost,
+  max: number,
+  { timeout, runEnded }: InputEnds,
+): Promise<Uint8Array> {
+  const stops = runEnded === undefined ? listenForEnd(host) : undefined;
+  const deadline = openDeadline(timeout, host);
+  const signals = [runEnded, stops?.runEnded].filter((signal) => signal !== undefined);
+  const end = AbortSignal.any([deadline.passed, ...signals]);
+  const waits = new Waits('standard input', {
+    report: (message) => host.stderr.write(`${message}\n`),
+    clock: systemClock,
+  });
+  const answered = waits.begin('it has not ended');
+  try {
+    return await untilAborted(host.readStdin(max, end), end);
+  } catch (error) {
+    throw end.aborted ? inputStop(end.reason) : error;
+  } finally {
+    answered();
+    deadline.clear();
+    stops?.dispose();
+  }
+}
+
+function inputStop(reason: unknown): CommandStop {
+  const what = 'standard input did not end, and nothing was done';
+  return reason instanceof DeadlineError
+    ? new CommandStop('deadline', `${what}: ${reason.message}`)
+    : new CommandStop('interrupted', `${what}: interrupted`, { exit: exitCodes.interrupted });
 }

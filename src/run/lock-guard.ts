@@ -1,5 +1,5 @@
 /**
- * Checks the run's lock before its writes (rule 45): at each write the last successful check is at most five seconds old. That limits
+ * Checks the run's lock before its writes: at each write the last successful check is at most five seconds old. That limits
  * what a run can still send after its lock was taken away, and writes that follow a check closely do not wait for another one.
  */
 import { messageOf } from '../model/error-message.ts';

@@ -13,13 +13,15 @@ import {
   type StackStore,
 } from '../model/ledger.ts';
 import { quoted, quotedUnlessPlain } from '../model/quoted.ts';
+import type { Stack } from '../model/stack.ts';
 import { printable, shellWord } from '../report/view/printable.ts';
-import type { Deadline } from './deadline.ts';
+import { CommandStop } from './command-stop.ts';
+import { type Deadline, exitCodeOfStop, type RunTime } from './stop-signals.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Machine } from './host.ts';
 import { LedgerWaitEnded } from './ledger-waits.ts';
+import { pathOfStack } from './load-manifests.ts';
 import { LeaseGuard } from './lock-guard.ts';
-import { exitCodeOfStop } from './stop-signals.ts';
 import { printError, printNote, type Terminal } from './terminal.ts';
 
 interface LockRequest {
@@ -38,7 +40,7 @@ interface LockRequest {
 export interface HeldLock {
   readonly lock: LedgerLock;
   /** for every write under this lock */
-  readonly fence: LeaseGuard;
+  readonly lockGuard: LeaseGuard;
   /**
    * Releases the lock. A failure is reported and not thrown, because the apply itself is done.
    * @returns false when it is still held, or this run had lost it, which is reported, too
@@ -64,8 +66,8 @@ export async function endAfter(
   return code === exitCodes.done && !isEnded ? exitCodes.error : code;
 }
 
-/** Takes the lock. @returns an exit code when it cannot be taken, with the reason printed */
-export async function holdLock(request: LockRequest, terminal: Terminal): Promise<HeldLock | ExitCode> {
+/** Takes the lock. @throws CommandStop when another run holds it, or this run is stopped */
+export async function holdLock(request: LockRequest, terminal: Terminal): Promise<HeldLock> {
   const { store, run } = request;
   const { host } = terminal;
   const wanted: LedgerLock = { id: host.newId(), run, since: new Date(host.now()).toISOString() };
@@ -75,19 +77,41 @@ export async function holdLock(request: LockRequest, terminal: Terminal): Promis
     throw error;
   });
   if (held.id === wanted.id) {
-    const fence = lockGuardOf(store, wanted, terminal);
-    return { lock: wanted, fence, release: () => release(wanted, request, { fence, terminal }) };
+    const lockGuard = lockGuardOf(store, wanted, terminal);
+    return { lock: wanted, lockGuard, release: () => release(wanted, request, { lockGuard, terminal }) };
   }
-  if (request.stop.aborted) return exitCodeOfStop(request.stop, exitCodes.error);
-  reportHeld(held, request, terminal);
-  return exitCodes.locked;
+  if (request.stop.aborted) throw CommandStop.reported(exitCodeOfStop(request.stop));
+  throw lockedStop(held, request, terminal);
+}
+
+export interface Locking {
+  /** @throws CommandStop when the lock cannot be taken */
+  take(stack: Stack, store: StackStore, time: RunTime): Promise<HeldLock>;
+  /** For a ledger that is no longer written: removes a lock that an earlier attempt of this run has left. */
+  free(stack: Stack, store: StackStore): Promise<void>;
+}
+
+interface LockingOptions extends Pick<LockRequest, 'run' | 'timeout' | 'path' | 'stop'> {
+  readonly terminal: Terminal;
+}
+
+/** For a run that writes. @param options.path of the stack as typed */
+export function lockingFor({ run, timeout, path, stop, terminal }: LockingOptions): Locking {
+  return {
+    take: (stack, store, { deadline }) =>
+      holdLock(
+        { store, stack: stack.name, run, timeout, path: pathOfStack(path, stack), stop, deadline },
+        terminal,
+      ),
+    free: (stack, store) => removeStaleLock({ store, stack: stack.name, run }, terminal),
+  };
 }
 
 /**
  * Removes the lock that an earlier attempt of this run has left on a ledger that is no longer written. Other locks stay: on such a
  * ledger they block nobody.
  */
-export async function removeStaleLock(
+async function removeStaleLock(
   { store, stack, run }: Pick<LockRequest, 'store' | 'stack' | 'run'>,
   { host }: Terminal,
 ): Promise<void> {
@@ -100,7 +124,7 @@ export async function removeStaleLock(
     );
 }
 
-/** After an error the lock may have been taken all the same; then it is released. @returns false when that could not be checked */
+/** After an error the lock may still have been taken; then it is released. @returns false when that could not be checked */
 async function giveBack({ id }: LedgerLock, store: StackStore): Promise<boolean> {
   try {
     if ((await store.readLock())?.id === id) await store.unlock(id);
@@ -177,13 +201,20 @@ function isSamePlace(
   return one.where === other.where && one.pidNamespace === other.pidNamespace;
 }
 
-function reportHeld(held: LedgerLock, { run, stack, path, timeout }: LockRequest, terminal: Terminal): void {
-  const crashed = isGone(held.run, run, terminal.host.machine());
-  printError(
-    terminal,
-    'locked',
-    renderHeldLock(held, { stack, crashed, waited: timeout, ...(path && { path }) }),
-  );
+function lockedStop(
+  held: LedgerLock,
+  { run, stack, path, timeout }: LockRequest,
+  { host }: Terminal,
+): CommandStop {
+  const lines = [
+    `stack ${quoted(stack)} is locked: another apply holds it${timeout > 0 ? ', also after the wait' : ''}`,
+    ...lockLines(held),
+    isGone(held.run, run, host.machine())
+      ? `  its process ${held.run.pid} on this host is gone: that run seems to have crashed`
+      : '  wait for it with "--lock-timeout 5m"',
+    `  when you know that it is over: ${unlocking(held, path)}`,
+  ];
+  return new CommandStop('locked', lines.join('\n'), { exit: exitCodes.locked });
 }
 
 function reportWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { host }: Terminal): void {
@@ -195,7 +226,7 @@ function reportWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { hos
 async function release(
   lock: LedgerLock,
   { store, path }: LockRequest,
-  { fence, terminal }: { readonly fence: LeaseGuard; readonly terminal: Terminal },
+  { lockGuard, terminal }: { readonly lockGuard: LeaseGuard; readonly terminal: Terminal },
 ): Promise<boolean> {
   let removed: LedgerLock | undefined;
   try {
@@ -205,13 +236,13 @@ async function release(
     printError(terminal, 'lock-left', message);
     return false;
   }
-  // When the fence has noticed the loss, it has been reported.
-  if (removed === undefined && !fence.lost.aborted)
+  // When the lock guard has noticed the loss, it has been reported.
+  if (removed === undefined && !lockGuard.lost.aborted)
     printError(terminal, 'lock-lost', 'somebody took the lock of this run away while it was working');
   return removed !== undefined;
 }
 
-// A run that takes a lock over raises the serial of the ledger first (rule 45). Then the next ledger write of the run that held the
+// A run that takes a lock over raises the serial of the ledger first. Then the next ledger write of the run that held the
 // lock is refused, even if that run still believes that it holds the lock, and it sends nothing more.
 
 /** After so many conflicts the other run is alive and writing. */
@@ -237,32 +268,9 @@ export async function raiseSerial(store: LedgerStore): Promise<string | undefine
 
 // Who holds the lock of a stack: person, host, since when, and in which run.
 
-interface HeldLockOptions {
-  readonly stack: string;
-  /** the holder's process ran on this host and has ended */
-  readonly crashed: boolean;
-  /** seconds waited for the lock */
-  readonly waited: number;
-  /** path of the stack as the user typed it */
-  readonly path?: string;
-}
-
-/** Several lines; the first one follows `error: `. */
-function renderHeldLock(lock: LedgerLock, { stack, crashed, waited, path }: HeldLockOptions): string {
-  const { run } = lock;
-  return [
-    `stack ${quoted(stack)} is locked: another apply holds it${waited > 0 ? ', also after the wait' : ''}`,
-    ...lockLines(lock),
-    ...(crashed
-      ? [`  its process ${run.pid} on this host is gone: that run seems to have crashed`]
-      : ['  wait for it with "--lock-timeout 5m"']),
-    `  when you know that it is over: ${unlocking(lock, path)}`,
-  ].join('\n');
-}
-
 /** For a run that has ended and may not have released its lock; indented by two. @param path of the stack as the user typed it */
 function renderLeftLock(lock: LedgerLock, path: string | undefined): string {
-  return `  its id is ${printable(lock.id)}; where it still stands, take it away: ${unlocking(lock, path)}`;
+  return `  its id is ${printable(lock.id)}; if it still exists, remove it: ${unlocking(lock, path)}`;
 }
 
 function unlocking({ id }: LedgerLock, path: string | undefined): string {

@@ -6,40 +6,21 @@ import { type LiveReading, type LiveReadings, readFirst, readRest } from '../api
 import type { AddressText } from '../model/address.ts';
 import type { CommitOrder } from '../model/checkout.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
-import type { Registry, Session } from '../model/kind.ts';
-import type { Ledger } from '../model/ledger.ts';
-import type { DesiredResource } from '../model/resource.ts';
-import type { Stack } from '../model/stack.ts';
+import type { Session } from '../model/kind.ts';
 import { buildPlan, type PlanInput, type PlanResult } from '../plan/build-plan.ts';
 import { plannedDeletions } from '../plan/draft-removal.ts';
 import { type Displaced, displacedProblems, movedProblem, movedTargets } from '../plan/moved-targets.ts';
-import { type AskedRights, pathsWithRights, withForeseenRefusals } from '../plan/permission-check.ts';
+import { type AskedRights, pathsWithRights, withMissingRights } from '../plan/permission-check.ts';
 import type { PlanContextInput } from '../plan/plan-context.ts';
 import type { Connected } from './connect.ts';
 
-export interface PlanRequest {
-  readonly stack: Stack;
-  readonly kinds: Registry;
-  readonly resources: readonly DesiredResource[];
-  readonly files: number;
-  readonly documents: number;
-  readonly manifestsComplete: boolean;
-  readonly isSelection: boolean;
-  readonly missingFiles?: PlanContextInput['missingFiles'];
-  readonly ledger: Ledger;
-  readonly begunCreations?: PlanContextInput['begunCreations'];
-  readonly begunChanges?: PlanContextInput['begunChanges'];
-  readonly stackIds?: PlanContextInput['stackIds'];
-  readonly repositoryProblem?: PlanContextInput['repositoryProblem'];
-  readonly former?: PlanContextInput['former'];
+/** What a plan is made from, with the connections to read the rest. */
+export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commitOrders'> {
   readonly connected: Connected;
-  readonly secretsIn?: PlanContextInput['secretsIn'];
   /** milliseconds since 1970 */
   readonly now: () => number;
-  /** the plan was approved before: a change for which it is too late by now stays in it */
-  readonly isApproved?: boolean;
   /** determined while the targets are read */
-  readonly commitOrder?: Promise<CommitOrder | undefined> | undefined;
+  readonly commitOrders?: Promise<readonly CommitOrder[]> | undefined;
 }
 
 export async function makePlan(request: PlanRequest): Promise<PlanResult> {
@@ -55,12 +36,12 @@ interface ShownPlan {
 /** The plan that is shown, with what the token of this run would be refused. */
 export async function makePlanToShow(request: PlanRequest): Promise<ShownPlan> {
   const input = await readPlanInput(request);
-  return { planning: await foreseeRefusals(buildPlan(input), request.connected), input };
+  return { planning: await predictRefusals(buildPlan(input), request.connected), input };
 }
 
 /**
  * The plan that apply carries out. Apply uses the token that the service would refuse, so predicted refusals are problems here
- * and not just notes (rule 30).
+ * and not just notes.
  */
 export async function makePlanToApply(request: PlanRequest, isApproved: boolean): Promise<PlanResult> {
   const { planning } = await makePlanToShow({ ...request, isApproved });
@@ -70,7 +51,8 @@ export async function makePlanToApply(request: PlanRequest, isApproved: boolean)
 
 /** Reads everything that a plan is made from. */
 export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
-  const { stack, kinds, resources, ledger, connected } = request;
+  const { connected, commitOrders, now, files, documents, ...given } = request;
+  const { stack, ledger } = given;
   const before = connected.targets.map(({ connection }) => connection.requests());
   const moved = new Map(
     movedTargets(ledger, stack.targets).map((one) => [one.target.name, movedProblem(one)] as const),
@@ -78,33 +60,16 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const sessions = connected.targets
     .filter(({ target }) => !moved.has(target.name))
     .map((target) => target.openSession());
-  const { manifestsComplete, isSelection } = request;
-  const context = {
-    stack,
-    kinds,
-    desired: resources,
-    ledger,
-    manifestsComplete,
-    isSelection,
-    missingFiles: request.missingFiles,
-    now: request.now(),
-    isApproved: request.isApproved,
-    secretsIn: request.secretsIn,
-    ...(request.begunCreations === undefined ? {} : { begunCreations: request.begunCreations }),
-    ...(request.begunChanges === undefined ? {} : { begunChanges: request.begunChanges }),
-    ...(request.stackIds === undefined ? {} : { stackIds: request.stackIds }),
-    repositoryProblem: request.repositoryProblem,
-    ...(request.former === undefined ? {} : { former: request.former }),
-  };
+  const context = { ...given, now: now() };
   const input = { ...context, sessions };
   const first = await readFirst(input);
   const readings = await readRest(input, first, deletionsIn(first, context, sessions));
   const displaced = displacedProblems(ledger, stack.targets, displacedIn(readings));
   return {
     ...context,
-    commitOrder: await request.commitOrder,
-    files: request.files,
-    documents: request.documents,
+    commitOrders: await commitOrders,
+    files,
+    documents,
     targets: connected.targets.map(({ target, dialect, connection }, index) => ({
       target,
       dialect,
@@ -128,7 +93,7 @@ function deletionsIn(
   return new Map(found);
 }
 
-/** Drops the reading of a target that is not the place in the ledger: it must not be compared with manifests or records. */
+/** Drops what was read of a target whose address is not that of the ledger: it must not be compared with manifests or records. */
 function comparable(reading: LiveReading | undefined, unread: Diagnostic | undefined): LiveReading {
   if (reading !== undefined && (unread === undefined || reading.unread !== undefined)) return reading;
   return { sets: new Map(), ...(unread === undefined ? {} : { unread }) };
@@ -142,10 +107,10 @@ function displacedIn(readings: ReadonlyMap<string, LiveReading>): Displaced {
   return new Map(found.filter(([, elsewhere]) => elsewhere.length > 0));
 }
 
-// Asks the services what the tokens of a run may do, so that a plan foresees what an apply would be refused (rule 30).
+// Asks the services what the tokens of a run may do, so that a plan predicts refusals.
 
-/** One request to each target that has changes and tells rights. */
-async function foreseeRefusals(planning: PlanResult, { targets }: Connected): Promise<PlanResult> {
+/** One request to each target that has changes and reports rights. */
+async function predictRefusals(planning: PlanResult, { targets }: Connected): Promise<PlanResult> {
   const paths = pathsWithRights(planning);
   const asked = await Promise.all(
     targets.map(async ({ target, connection }): Promise<[string, AskedRights] | undefined> => {
@@ -156,5 +121,5 @@ async function foreseeRefusals(planning: PlanResult, { targets }: Connected): Pr
       return [target.name, { rights, paths: wanted.length, requests: connection.requests() - before }];
     }),
   );
-  return withForeseenRefusals(planning, new Map(asked.filter((one) => one !== undefined)));
+  return withMissingRights(planning, new Map(asked.filter((one) => one !== undefined)));
 }

@@ -9,6 +9,7 @@ import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Reader } from '../model/http.ts';
 import { memberOf } from '../model/json.ts';
+import { missingSecretNote } from '../model/passing-notes.ts';
 import type { Plan } from '../model/plan.ts';
 import { counted, quoted, quoteSome } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
@@ -16,7 +17,7 @@ import type { SecretSource, Stack, Target } from '../model/stack.ts';
 import { movedTargets } from '../plan/moved-targets.ts';
 import { declaredSecretNames } from '../plan/secret-names.ts';
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
 import type { PlanRequest } from './make-plan.ts';
 import {
@@ -27,38 +28,36 @@ import {
   sourceToShow,
   whyAbsent,
 } from './read-secret.ts';
-import { type CommandContext, printDiagnostics, printError, type Terminal } from './terminal.ts';
+import { printDiagnostics, type Terminal } from './terminal.ts';
 
 /** Adds a note to each change whose calls need a secret that is missing here. Notes do not change the digest. */
 export async function noteMissingSecrets(plan: Plan, context: SecretContext): Promise<Plan> {
   const changes = await Promise.all(
     plan.changes.map(async (change) => {
       const missing = await missingOf(change, context, { reads: false });
-      const notes = missing.map(({ why }) => `${why} here: apply will need it`);
+      const notes = missing.map(({ why }) => missingSecretNote(why));
       return notes.length === 0 ? change : { ...change, notes: [...change.notes, ...new Set(notes)] };
     }),
   );
   return { ...plan, changes };
 }
 
-/** Checked before anything is written. @returns undefined when all secrets that the plan's calls need can be read */
+/** Checked before anything is written. @throws CommandStop when a secret that the plan's calls need cannot be read */
 export async function refuseMissingSecrets(
   plan: Plan,
   context: SecretContext,
   terminal: Terminal,
-): Promise<ExitCode | undefined> {
+): Promise<void> {
   const missing = (
     await Promise.all(plan.changes.map((change) => missingOf(change, context, { reads: true })))
   ).flat();
   const bySource = Map.groupBy(missing, ({ source }) => JSON.stringify(source));
-  if (bySource.size === 0) return undefined;
+  if (bySource.size === 0) return;
   printDiagnostics(terminal, [...bySource.values()].flatMap(diagnose));
-  printError(
-    terminal,
+  throw new CommandStop(
     'plan-lacks-secrets',
     'nothing was written: the plan sends secrets that cannot be read here',
   );
-  return exitCodes.error;
 }
 
 /**
@@ -162,15 +161,10 @@ export function secretNames(resources: readonly DesiredResource[], host: CliHost
   return declaredSecretNames(resources, host.kinds, (text) => host.secrets.sourcesIn(text));
 }
 
-/** Prints these errors, before a plan is made or a ledger is written. */
-export function refuseSecretNames(
-  resources: readonly DesiredResource[],
-  { host, terminal }: CommandContext,
-): ExitCode | undefined {
+/** Checked before a plan is made or a ledger is written. @throws CommandStop with these errors */
+export function refuseSecretNames(resources: readonly DesiredResource[], host: CliHost): void {
   const found = secretNames(resources, host);
-  if (found.length === 0) return undefined;
-  printDiagnostics(terminal, found);
-  return exitCodeOf(found);
+  if (found.length > 0) throw CommandStop.ofProblems(found);
 }
 
 function toSource({ env, file }: { readonly env?: string; readonly file?: string }): SecretSource[] {
@@ -188,7 +182,7 @@ function databasesOf({ ledger, audit }: Stack): SecretSource[] {
 }
 
 // Finds out, before the first write of an apply, whether a token of a secrets service may be used often enough to finish it: one that
-// ends halfway would leave a part of the plan undone. A login gets another token whenever one is used up, so only given ones matter.
+// expires halfway would leave a part of the plan undone. A login gets a new token when one is used up, so only given tokens matter.
 
 interface UsedTarget {
   readonly target: Target;
@@ -210,11 +204,11 @@ export interface LimitedToken {
  */
 export async function findLimitedTokens(
   targets: readonly UsedTarget[],
-  { stack, resources, ledger }: Pick<PlanRequest, 'stack' | 'resources' | 'ledger'>,
+  { stack, desired, ledger }: Pick<PlanRequest, 'stack' | 'desired' | 'ledger'>,
 ): Promise<readonly LimitedToken[]> {
   const moved = movedTargets(ledger, stack.targets).map(({ target }) => target.name);
   const addresses = [
-    ...resources.map(({ address }) => address),
+    ...desired.map(({ address }) => address),
     ...[...ledger.records.keys()].map(parseAddress),
   ];
   const named = new Set(addresses.map(({ target }) => target));
@@ -232,16 +226,9 @@ export async function findLimitedTokens(
   return (await Promise.all(limited)).flat();
 }
 
-/** @returns an exit code, with the reason printed, where a token is used up before the plan is applied */
-export function refuseTooFewUses(
-  plan: Plan,
-  tokens: readonly LimitedToken[],
-  terminal: Terminal,
-): ExitCode | undefined {
-  const why = tokens.map((token) => tooFewUses(plan, token)).find((reason) => reason !== undefined);
-  if (why === undefined) return undefined;
-  printError(terminal, 'token-uses', why);
-  return exitCodes.error;
+/** Why the plan cannot be applied: a token would be used up before the end; undefined otherwise. */
+export function whyTooFewUses(plan: Plan, tokens: readonly LimitedToken[]): string | undefined {
+  return tokens.map((token) => tooFewUses(plan, token)).find((reason) => reason !== undefined);
 }
 
 function tooFewUses(plan: Plan, { targets, uses, sent }: LimitedToken): string | undefined {

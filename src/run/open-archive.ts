@@ -7,17 +7,14 @@ import { sqliteArchive } from '../audit-trail/sqlite-archive.ts';
 import { findRepository, liesIn } from '../manifest/files/find-stack.ts';
 import { type ArchivePlace, archiveUrl, type Stack } from '../model/stack.ts';
 import { quoted } from '../model/quoted.ts';
+import { CommandStop } from './command-stop.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { CliHost } from './host.ts';
 import { readDatabaseAddress } from './read-secret.ts';
 
-/** The place of the archive is not valid: the address of a database, or a file that lies elsewhere. */
-export class ArchiveAddressError extends Error {
-  override readonly name = 'ArchiveAddressError';
-}
-
 /**
- * The place that the command line names, in the words of `--to`: a file relative to where the command runs, or `postgres`, whose
- * address is where the stack says, or else where it always is.
+ * The archive that `--to` names: a file relative to the current directory, or `postgres`, whose address comes from the stack, or else
+ * from the usual variable.
  */
 export function namedArchive(
   name: string | undefined,
@@ -30,16 +27,16 @@ export function namedArchive(
   return own?.in === 'postgres' ? own : { in: 'postgres', url: archiveUrl };
 }
 
-/** When a database that does not answer is waited for no longer: a read ends with the run, a write when nobody waits. */
+/** How long a database may take to answer: a read ends with the run, a write when the user no longer waits. */
 interface RunEnd {
-  readonly over: AbortSignal;
-  readonly leave: AbortSignal;
+  readonly runEnded: AbortSignal;
+  readonly abandonWaits: AbortSignal;
 }
 
 /**
  * Must be closed.
  * @param directory what a file of the stack is relative to. @param run how the run ends
- * @throws SecretError when the address of the database cannot be read, ArchiveAddressError when the place is not valid
+ * @throws CommandStop when the address of the database cannot be read, or the place is not valid
  */
 export async function openArchive(
   place: ArchivePlace,
@@ -57,21 +54,25 @@ export async function openArchive(
     return sqliteArchive(isAbsolute(place.file) ? place.file : await fileBelow(directory, place.file));
   const what = "the address of the archive's database";
   const { address, problem } = await readDatabaseAddress(place.url, directory, { ...host, what });
-  if (problem !== undefined) throw new ArchiveAddressError(problem);
-  return postgresArchive(address, { read: run.over, write: run.leave });
+  if (problem !== undefined) throw invalidAddress(problem);
+  return postgresArchive(address, { read: run.runEnded, write: run.abandonWaits });
 }
 
-/** A link in a repository must not lead to a file elsewhere, which would be written. @throws ArchiveAddressError */
+function invalidAddress(message: string): CommandStop {
+  return new CommandStop('archive-address', message, { exit: exitCodes.invalid });
+}
+
+/** A link in a repository must not lead to a file elsewhere, which would be written. @throws CommandStop */
 async function fileBelow(directory: string, file: string): Promise<string> {
   const path = resolve(directory, file);
   const real = await realPlace(path);
   if (real !== undefined && liesIn(await findRepository(directory), real)) return path;
-  throw new ArchiveAddressError(
+  throw invalidAddress(
     `the archive ${quoted(file)} of "spec.audit.archive" lies elsewhere, behind a link: name a file at or below the stack file`,
   );
 }
 
-/** Of what is not there yet, the nearest folder that is; undefined for a link that leads nowhere. */
+/** For a path that does not exist yet, the nearest existing folder; undefined for a broken link. */
 async function realPlace(path: string): Promise<string | undefined> {
   const real = await realpath(path).catch(() => undefined);
   if (real !== undefined) return real;

@@ -9,25 +9,27 @@ import { gitLedger } from '../ledger/git/git-ledger.ts';
 import type { AbortableStore, OperationSignals, StoreOperation } from '../ledger/ledger-store.ts';
 import { localLedger } from '../ledger/local-ledger.ts';
 import { postgresLedger } from '../ledger/postgres-ledger.ts';
-import { LedgerAddressError, type StackStore } from '../model/ledger.ts';
+import { type Ledger, LedgerAddressError, type StackStore } from '../model/ledger.ts';
 import type { SecretSource, Stack } from '../model/stack.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { CliHost } from './host.ts';
 import { redactingStore } from './ledger-redaction.ts';
-import { LedgerWaits, purposeOf, type RunOver } from './ledger-waits.ts';
-import { loadManifests } from './load-manifests.ts';
+import { LedgerWaits, purposeOf } from './ledger-waits.ts';
+import { type StackRun, type StackRunOptions, withStack } from './load-manifests.ts';
 import { readDatabaseAddress } from './read-secret.ts';
-import { beginRun, type RunTime, type StopSignals } from './stop-signals.ts';
-import { printDiagnostics, type Terminal } from './terminal.ts';
+import type { RunSignals, RunTime } from './stop-signals.ts';
+import { quoted } from '../model/quoted.ts';
+import { CommandStop } from './command-stop.ts';
+import type { HeldLock, Locking } from './lock.ts';
 
 /**
  * The store must be closed. It reports long waits, and waits no longer than the run.
- * @throws SecretError when the address of the database cannot be read, LedgerAddressError when it is invalid
+ * @throws CommandStop when the address of the database cannot be read, LedgerAddressError when it is invalid
  */
 export async function openLedger(
   stack: Pick<Stack, 'ledger' | 'name' | 'directory'>,
   host: Pick<CliHost, 'clean' | 'env' | 'now' | 'secrets' | 'stderr'>,
-  run: RunOver,
+  run: RunSignals,
 ): Promise<StackStore> {
   const store = await storeOf(stack, host);
   return redactingStore(limited(store, run, host), stack.name, host.clean);
@@ -36,7 +38,7 @@ export async function openLedger(
 /** The store with a time limit for each operation, and a message when one takes long. */
 function limited(
   store: AbortableStore,
-  run: RunOver,
+  run: RunSignals,
   { now, stderr }: Pick<CliHost, 'now' | 'stderr'>,
 ): StackStore {
   const waits = new Waits(store.place, {
@@ -79,7 +81,7 @@ async function storeOf(
   }
 }
 
-/** @throws LedgerAddressError, SecretError */
+/** @throws LedgerAddressError, CommandStop */
 async function ledgerAddress(
   source: SecretSource,
   directory: string,
@@ -93,42 +95,125 @@ async function ledgerAddress(
   return address;
 }
 
-// For commands that need only the ledger: finds the stack and opens its store. Mistakes in manifests do not matter.
+// For commands about the ledger.
 
-interface StackLedger {
-  readonly stack: Stack;
+export interface StackLedger extends StackRun {
   readonly store: StackStore;
-  readonly time: RunTime;
 }
 
-interface StackLedgerOptions {
-  readonly host: CliHost;
-  readonly terminal: Terminal;
-  /** seconds that the run may take; overrides the stack's timeout */
-  readonly timeout?: number | undefined;
-  readonly stops: Omit<StopSignals, 'cut'>;
-}
-
-/** Runs `work` with the opened ledger and returns its exit code; without a valid stack, prints its problems and returns theirs. */
-export async function withStackLedger(
+/** The same as `withStack`, with the opened ledger. Mistakes in manifests do not matter, unless the options say so. */
+export function withStackLedger(
   path: string | undefined,
-  { host, terminal, timeout, stops }: StackLedgerOptions,
+  { host, ...options }: StackRunOptions,
   work: (opened: StackLedger) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  let store: StackStore | undefined;
-  let time: RunTime | undefined;
-  try {
-    const { stack, diagnostics, began } = await loadManifests(path, host, { timeout, over: stops.over });
-    if (stack === undefined) {
-      printDiagnostics(terminal, diagnostics);
-      return exitCodeOf(diagnostics) || exitCodes.error;
+  return withStack(path, { ignoresMistakes: true, ...options, host }, async (run) => {
+    const store = await openLedger(run.stack, host, run.time);
+    try {
+      return await work({ ...run, store });
+    } finally {
+      await store.close();
     }
-    time = beginRun({ stack, began }, stops, host);
-    store = await openLedger(stack, host, time);
-    return await work({ stack, store, time });
-  } finally {
-    await store?.close();
-    time?.deadline.clear();
-    stops.dispose();
+  });
+}
+
+// The ledger of a renamed stack under its former name. A plan reads it; an apply locks it, imports it into the new ledger
+// and closes it.
+
+export interface FormerLedger {
+  readonly name: string;
+  readonly ledger: Ledger;
+  readonly store: StackStore;
+  /** absent in runs that do not write, or when nothing is left to import */
+  readonly held?: HeldLock | undefined;
+  /** Releases the lock, if one was taken, and closes the store. @returns false when this run had lost the lock */
+  close(): Promise<boolean>;
+}
+
+export interface FormerContext {
+  readonly host: CliHost;
+  readonly time: RunTime;
+  /** for runs that write */
+  readonly lock?: Locking | undefined;
+}
+
+/**
+ * @returns undefined for a stack without a former name
+ * @throws CommandStop when another stack has taken the former ledger over, or it is locked; LedgerError when it cannot be read
+ */
+export async function openFormerLedger(
+  stack: Stack,
+  { host, time, lock }: FormerContext,
+): Promise<FormerLedger | undefined> {
+  const { renamedFrom: name } = stack;
+  if (name === undefined) return undefined;
+  const store = await openLedger({ ...stack, name }, host, time);
+  let held: HeldLock | undefined;
+  const close = async () => {
+    try {
+      return (await held?.release()) ?? true;
+    } finally {
+      await store.close();
+    }
+  };
+  try {
+    const found = await store.read();
+    refuseOtherSuccessor(found, stack, name);
+    // A ledger that was imported before needs no lock: no run writes it any more.
+    const isImported = found.closedFor === stack.name && found.records.size === 0;
+    if (isImported) await lock?.free({ ...stack, name }, store);
+    else held = await lock?.take({ ...stack, name }, store, time);
+    if (held === undefined) return { name, ledger: found, store, close };
+    const ledger = await store.read();
+    refuseOtherSuccessor(ledger, stack, name);
+    return { name, ledger, store, held, close };
+  } catch (error) {
+    await close();
+    throw error;
   }
+}
+
+/** @throws CommandStop when another stack has taken over this former ledger */
+function refuseOtherSuccessor({ closedFor: successor }: Ledger, stack: Stack, name: string): void {
+  if (successor === undefined || successor === stack.name) return;
+  throw new CommandStop(
+    'former-ledger-taken',
+    `stack ${quoted(name)} was renamed to ${quoted(successor)}, so it cannot be renamed to ${quoted(stack.name)}, too: correct metadata.renamedFrom`,
+    { exit: exitCodes.conflict },
+  );
+}
+
+/** @throws CommandStop when the stack was renamed: nothing is planned under its old name */
+export function refuseClosed({ closedFor }: Ledger, stack: Stack): void {
+  if (closedFor === undefined || closedFor === stack.renamedFrom) return;
+  throw new CommandStop(
+    'stack-renamed',
+    `stack ${quoted(stack.name)} was renamed to ${quoted(closedFor)}, which has taken over its ledger: plan and apply that one, or give this one another name`,
+    { exit: exitCodes.conflict },
+  );
+}
+
+/** Whether the former ledger has not been imported completely. */
+export function isPending({ ledger: { known, closedFor, records } }: FormerLedger): boolean {
+  return known && (closedFor === undefined || records.size > 0);
+}
+
+/**
+ * Imports ledger and history before anything is sent to a target. The former ledger is closed first, with its records: from then on
+ * no run writes it, and an import that was interrupted can be repeated. Its records are removed last.
+ * @param former must be pending
+ * @param ledger the new ledger of the stack, with the imported records
+ * @throws LedgerError, or when the lock of the former stack was lost
+ */
+export async function importFormerLedger(
+  former: FormerLedger,
+  { stack, store, ledger }: { readonly stack: Stack; readonly store: StackStore; readonly ledger: Ledger },
+): Promise<Ledger> {
+  await former.held?.lockGuard.pass();
+  await store.keepEntries(await former.store.listEntries(Number.MAX_SAFE_INTEGER));
+  const { approved: _, ...rest } = former.ledger;
+  const closed = await former.store.write({ ...rest, closedFor: stack.name });
+  const written = await store.write(ledger);
+  await former.store.write({ ...closed, records: new Map() });
+  return written;
 }

@@ -71,7 +71,7 @@ function actorOf(env: Env): string | undefined {
   return names.map((name) => env[name]).find((actor) => actor);
 }
 
-// When a plan was made and from which commit, as its file records it: whoever shows the plan later must not guess.
+// When a plan was made and from which commit, as its file records it: whoever shows the plan later needs no guess.
 
 interface OriginInput {
   /** milliseconds since 1970: before anything was read */

@@ -9,7 +9,6 @@ import { readAddress } from '../model/address.ts';
 import { type Call, IdReference } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import { jsonSchema } from '../model/define-kind.ts';
-import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import type { Place, ShownDiagnostic } from '../model/diagnostic.ts';
 import { messageOf } from '../model/error-message.ts';
 import type { FieldChange } from '../model/field.ts';
@@ -23,7 +22,7 @@ import { isRedactionPlain } from '../redaction/stored-values.ts';
 import { type DiagnosticJson, type PlanJson, planSchema } from '../report/json/plan-schema.ts';
 import { checksumOf, safeField } from '../report/json/plan.ts';
 import { bodyObject } from '../report/view/call.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandStop } from './command-stop.ts';
 
 export interface PlanFile {
   /** as the user typed it */
@@ -31,86 +30,70 @@ export interface PlanFile {
   readonly plan: Plan;
 }
 
-/** Why a file cannot be used as a plan, and the exit code of an apply of it. */
-export interface PlanFileRefusal {
-  readonly code: DiagnosticCode;
-  readonly message: string;
-  readonly exit: ExitCode;
-}
-
-export function isRefusal(value: object): value is PlanFileRefusal {
-  return 'message' in value && 'exit' in value;
-}
-
-const unreadable: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-};
+const unreadable: Readonly<Record<string, string>> = { ENOENT: 'there is no such file' };
 
 /** The maximal size of a plan file in bytes, some ten thousand times that of a usual one. */
 export const maxPlanSize = 256 * megabyte;
 
 const folderReason = 'it is a directory, and no file that "trueup plan --out" wrote';
 
-/** The plan in a file, or why it cannot be used. @param file as the user typed it */
-export async function openPlanFile(file: string, cwd: string): Promise<PlanFile | PlanFileRefusal> {
+/**
+ * @param file as the user typed it
+ * @throws CommandStop when it cannot be used as a plan
+ */
+export async function openPlanFile(file: string, cwd: string): Promise<PlanFile> {
   const text = await readRegularText(resolve(cwd, file), maxPlanSize).catch(
-    (error: NodeJS.ErrnoException) => error,
+    (error: NodeJS.ErrnoException) => {
+      const isFolder = error instanceof UnfitFile && error.obstacle === 'folder';
+      const why = isFolder ? folderReason : (unreadable[error.code ?? ''] ?? error.message);
+      throw new CommandStop('plan-unreadable', `the plan ${quoted(file)} cannot be read: ${why}`);
+    },
   );
-  if (typeof text !== 'string') {
-    const isFolder = text instanceof UnfitFile && text.obstacle === 'folder';
-    const why = isFolder ? folderReason : (unreadable[text.code ?? ''] ?? text.message);
-    return {
-      code: 'plan-unreadable',
-      exit: exitCodes.error,
-      message: `the plan ${quoted(file)} cannot be read: ${why}`,
-    };
-  }
   const read = readPlan(text, { check });
   switch (read.is) {
     case 'no-plan':
-      return {
-        code: 'not-a-plan',
-        exit: exitCodes.error,
-        message: `${quoted(file)} is no plan: ${read.why}; make one with "trueup plan --out plan.json"`,
-      };
+      throw new CommandStop(
+        'not-a-plan',
+        `${quoted(file)} is no plan: ${read.why}; make one with "trueup plan --out plan.json"`,
+      );
     case 'other-version':
-      return planAgain(
+      throw planAgain(
         file,
         `has version ${JSON.stringify(read.version)}, and this trueup reads version ${planVersion}`,
       );
     case 'malformed':
-      return edited(file, read.why);
+      throw edited(file, read.why);
     case 'plan':
-      return checked(file, read.plan);
+      checkDigest(file, read.plan);
+      return { file, plan: read.plan };
   }
 }
 
-/** The digest is always made anew from what the file shows. */
-function checked(file: string, plan: Plan): PlanFile | PlanFileRefusal {
+/** The digest is always computed again from what the file shows. */
+function checkDigest(file: string, plan: Plan): void {
   const isCurrent = plan.digestVersion === digestVersion;
   if (!isCurrent && (plan.digestVersion !== 2 || JSON.stringify(plan.changes).includes(secretPlaceholder)))
-    return planAgain(
+    throw planAgain(
       file,
       `has a digest of version ${plan.digestVersion}, which this trueup cannot check against what the file shows`,
     );
-  return plan.digest === (isCurrent ? digestOf(plan) : formerDigestOf(plan))
-    ? { file, plan }
-    : edited(file, `its digest ${quoted(plan.digest)} is not that of its changes`);
+  if (plan.digest !== (isCurrent ? digestOf(plan) : formerDigestOf(plan)))
+    throw edited(file, `its digest ${quoted(plan.digest)} is not that of its changes`);
 }
 
-/** Refuses to apply a plan whose digest was made in another way: it does not cover all that an approval covers today. */
-export function refuseFormerDigest({ file, plan }: PlanFile): PlanFileRefusal | undefined {
-  return plan.digestVersion === digestVersion
-    ? undefined
-    : planAgain(file, 'was made by an earlier trueup, whose digests cover less');
+/**
+ * The plan that an apply was given as its approval.
+ * @throws CommandStop also for a digest that was made in another way: it does not cover all that an approval covers today
+ */
+export async function openApprovedPlan(file: string, cwd: string): Promise<PlanFile> {
+  const given = await openPlanFile(file, cwd);
+  if (given.plan.digestVersion !== digestVersion)
+    throw planAgain(file, 'was made by an earlier trueup, whose digests cover less');
+  return given;
 }
 
-function planAgain(file: string, why: string): PlanFileRefusal {
-  return {
-    code: 'plan-version',
-    exit: exitCodes.stale,
-    message: `the plan ${quoted(file)} ${why}: plan again, and approve again`,
-  };
+function planAgain(file: string, why: string): CommandStop {
+  return new CommandStop('plan-version', `the plan ${quoted(file)} ${why}: plan again, and approve again`);
 }
 
 /** Whether a path of a command line means a plan file: by its content, or by its name when that ends in `.json`. */
@@ -134,12 +117,11 @@ export function parsed(text: string): Json | undefined {
   }
 }
 
-function edited(file: string, why: string): PlanFileRefusal {
-  return {
-    code: 'plan-edited',
-    exit: exitCodes.stale,
-    message: `the plan ${quoted(file)} is not as trueup wrote it: ${why}; plan again, a plan cannot be edited`,
-  };
+function edited(file: string, why: string): CommandStop {
+  return new CommandStop(
+    'plan-edited',
+    `the plan ${quoted(file)} is not as trueup wrote it: ${why}; plan again, a plan cannot be edited`,
+  );
 }
 
 /** Unknown members are accepted: a newer trueup may have written them into a plan of the same version. */
@@ -171,7 +153,7 @@ interface PlanReader {
 }
 
 export function readPlan(text: string, { check }: PlanReader): ReadPlan {
-  const value = parseJson(text);
+  const value = parsed(text);
   if (value === undefined) return { is: 'no-plan', why: 'it is no JSON' };
   if (!isPlanFile(value)) return { is: 'no-plan', why: 'it is JSON, but no plan' };
   if (value['version'] !== planVersion) return { is: 'other-version', version: value['version'] ?? null };
@@ -201,15 +183,7 @@ export function isPlanFile(value: Json): value is PlanMembers {
 
 type PlanMembers = Readonly<Record<string, Json>>;
 
-function parseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Of plans that do not tell theirs. */
+/** Of plans without this member. */
 const firstDigestVersion = 2;
 
 /** Everything that is shown must be what the digest covers. */
@@ -232,8 +206,8 @@ function planOf({
     unchanged: summary.unchanged,
     guards: guards.map(guardOf),
     changes: changes.map(changeOf),
-    mentions: mentions.map(({ address: _, kind, target, name, ...said }) => ({
-      ...said,
+    notices: mentions.map(({ address: _, kind, target, name, ...rest }) => ({
+      ...rest,
       address: { kind, target, name },
     })),
     problems: problems.map(diagnosticOf),

@@ -1,9 +1,7 @@
 /**
- * The steps that `plan` and `apply` share: manifests, lock, ledger, connections. Stops with an exit code when one fails. If a lock
- * is taken, the ledger is read under it, so that no other run writes in between. The commit of the manifests is read before the
+ * The steps that `plan` and `apply` share: manifests, lock, ledger, connections. If a lock is taken, the ledger is read under it, so that no other run writes in between. The commit of the manifests is read before the
  * lock, because another commit may be checked out while the run waits for the lock.
  */
-import { type CommandContext, printDiagnostics, printError, printWarnings } from './terminal.ts';
 import { relative } from 'node:path';
 import type { ReaderConnection } from '../api/open-target.ts';
 import { orderCommits } from '../ledger/git/order-commits.ts';
@@ -20,32 +18,39 @@ import { findRepository, slashes, standardInput } from '../manifest/files/find-s
 import { matchStackFiles } from '../manifest/files/match-files.ts';
 import type { Manifests } from '../manifest/read-manifests.ts';
 import type { CommitOrder } from '../model/checkout.ts';
-import { hasErrors } from '../model/diagnostic.ts';
+import type { AppliedCommit } from '../model/ledger.ts';
 import type { PlanOrigin } from '../model/plan.ts';
 import type { AppliedRepository, HistoryStore, Ledger, StackStore } from '../model/ledger.ts';
 import type { Stack } from '../model/stack.ts';
 import { quoted } from '../model/quoted.ts';
 import { takeOver } from '../plan/take-over-stack.ts';
 import { begunChanges } from './apply-history.ts';
-import { fieldsSetFrom, repositoryProblem } from './ledger-head.ts';
-import { type Connected, connectToRead } from './connect.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
 import {
-  type FormerLedger,
+  type Declared,
+  fieldsSetFrom,
+  orderWithUncommitted,
+  repositoryProblem,
+  uncommittedHash,
+  withUncommitted,
+} from './ledger-head.ts';
+import { type Connected, connectToRead } from './connect.ts';
+import { CommandStop } from './command-stop.ts';
+import type { ExitCode } from './exit-codes.ts';
+import {
   type FormerContext,
+  type FormerLedger,
   isPending,
-  type Locking,
   openFormerLedger,
+  openLedger,
   refuseClosed,
-} from './former-ledger.ts';
-import { beginRun, listenForEnd, type RunTime, type StopSignals } from './stop-signals.ts';
-import type { HeldLock } from './lock.ts';
-import type { RunOver } from './ledger-waits.ts';
-import { type LoadedManifests, type LoadOptions, loadManifests } from './load-manifests.ts';
+} from './open-ledger.ts';
+import { beginRun, listenForEnd, type RunSignals, type RunTime, type StopSignals } from './stop-signals.ts';
+import type { HeldLock, Locking } from './lock.ts';
+import { type LoadedManifests, type LoadOptions, loadStack } from './load-manifests.ts';
 import { storedSecrets } from './ledger-redaction.ts';
+import { type CommandContext, printWarnings } from './terminal.ts';
 import { learnSources, refuseSecretNames } from './needed-secrets.ts';
 import type { PlanRequest } from './make-plan.ts';
-import { openLedger } from './open-ledger.ts';
 import { planOrigin } from './origin.ts';
 import type { CliHost } from './host.ts';
 
@@ -73,7 +78,7 @@ export interface PreparedRun<C extends ReaderConnection> {
 interface Preparation<C extends ReaderConnection> extends LoadOptions {
   connect(stack: Stack, host: CliHost, time: RunTime): Promise<Connected<C>>;
   /** the signals that end the run early */
-  readonly stops: RunOver & Pick<StopSignals, 'endWith' | 'leave'>;
+  readonly stops: RunSignals & Pick<StopSignals, 'endWith' | 'abandonWaits'>;
   /** for runs that write */
   readonly lock?: Locking | undefined;
 }
@@ -87,71 +92,59 @@ export async function runToRead(
 ): Promise<ExitCode> {
   const stops = listenForEnd(context.host);
   try {
-    const prepared = await prepareRun(path, context, {
-      ...limits,
-      stops,
-      connect: (stack, host, time) => connectToRead(stack, host, { ...time, signal: time.over }),
-    });
-    return typeof prepared === 'number' ? prepared : await act(prepared, stops.stop);
+    const prepared = await prepareRun(path, context, { ...limits, stops, connect: connectToRead });
+    try {
+      return await act(prepared, stops.stopStarting);
+    } finally {
+      await prepared.close();
+    }
   } finally {
     stops.dispose();
   }
 }
 
-/** @returns an exit code when the manifests are invalid or the stack is locked, with the reason printed */
+/** @throws CommandStop when the manifests are invalid or the stack is locked */
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
   { host, terminal }: CommandContext,
   { connect, stops, lock, ...options }: Preparation<C>,
-): Promise<PreparedRun<C> | ExitCode> {
+): Promise<PreparedRun<C>> {
   const now = host.now();
-  const manifests = await loadManifests(path, host, { ...options, over: stops.over });
+  const manifests = await loadStack(path, host, { ...options, runEnded: stops.runEnded });
   const { stack, diagnostics, began } = manifests;
-  if (stack === undefined || hasErrors(diagnostics)) {
-    printDiagnostics(terminal, diagnostics);
-    return exitCodeOf(diagnostics);
-  }
-  printWarnings(terminal, diagnostics);
   const time = beginRun({ stack, began }, stops, host);
   await learnSources(stack, manifests.resources, host, { files: 'of the stack' });
+  printWarnings(terminal, diagnostics);
   const store = await openLedger(stack, host, time);
   const opened: Opened<C> = { store, time, closing: new AbortController() };
   const close = () => closeAll(opened);
   try {
-    const [from, untracked, place] = await askGit(manifests, stack, { env: host.env, signal: time.over });
-    const at = { directory: stack.directory, env: host.env, signal: time.over };
+    const at = { directory: stack.directory, env: host.env, signal: time.runEnded };
+    const declared = { ...manifests, isPiped: path === standardInput };
+    const [from, untracked, place] = await askGit(declared, stack, at);
     const origin = await planOrigin({ began: now, from, at });
-    const held = await lockUnlessClosed(store, { stack, terminal, time, lock });
-    if (typeof held === 'number') {
-      await close();
-      return held;
+    if (lock !== undefined) {
+      // Checked before the lock is taken, so that no run waits for a ledger that it may not write.
+      refuseClosed(await store.read(), stack);
+      opened.held = await lock.take(stack, store, time);
     }
-    opened.held = held;
-    const evidence = await readEvidence(opened, manifests, { stack, host, terminal, time, lock });
-    if (typeof evidence === 'number') {
-      await close();
-      return evidence;
-    }
+    const evidence = await readEvidence(opened, manifests, { stack, host, time, lock });
     const { ledger } = evidence;
     printWarnings(terminal, storedSecrets(ledger, store, stack, host.secrets));
-    opened.commitOrder = orderOf(ledger, from, store, {
+    opened.commitOrders = ordersOf(ledger, from, store, {
       stack,
-      piped: path === standardInput,
+      declared,
       untracked,
       host,
-      signal: AbortSignal.any([opened.closing.signal, time.over]),
+      signal: AbortSignal.any([opened.closing.signal, time.runEnded]),
     });
     const connected = await connect(stack, host, time);
     opened.connected = connected;
-    const named = refuseSecretNames(manifests.resources, { host, terminal });
-    if (named !== undefined) {
-      await close();
-      return named;
-    }
+    refuseSecretNames(manifests.resources, host);
     const request = {
       stack,
       kinds: host.kinds,
-      resources: manifests.resources,
+      desired: manifests.resources,
       files: manifests.files,
       documents: manifests.documents,
       manifestsComplete: manifests.complete,
@@ -162,9 +155,8 @@ export async function prepareRun<C extends ReaderConnection>(
       connected,
       secretsIn: (text: string) => host.secrets.sourcesIn(text),
       now: host.now,
-      commitOrder: opened.commitOrder,
+      commitOrders: opened.commitOrders,
     };
-    const repository = place?.applied;
     return {
       request,
       manifests,
@@ -172,10 +164,10 @@ export async function prepareRun<C extends ReaderConnection>(
       ledger,
       from,
       origin,
-      repository,
+      repository: place?.applied,
       store,
       time,
-      held,
+      held: opened.held,
       former: opened.former,
       close,
     };
@@ -185,35 +177,23 @@ export async function prepareRun<C extends ReaderConnection>(
   }
 }
 
-/** Checks that the ledger is not closed before it takes the lock, so that no run waits for a ledger that it may not write. @throws LedgerError */
-async function lockUnlessClosed(
-  store: StackStore,
-  { stack, terminal, time, lock }: Omit<FormerContext, 'host'> & { readonly stack: Stack },
-): Promise<HeldLock | ExitCode | undefined> {
-  if (lock === undefined) return undefined;
-  return refuseClosed(await store.read(), stack, terminal) ?? lock.take(stack, store, time);
-}
-
 type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations' | 'begunChanges' | 'stackIds'>;
 
-/** Reads the ledger, that of the former name, and creations in doubt. @returns an exit code when no plan is possible. @throws LedgerError */
+/** Reads the ledger, that of the former name, and creations in doubt. @throws CommandStop when no plan is possible, LedgerError */
 async function readEvidence<C extends ReaderConnection>(
   opened: Opened<C>,
   { resources, isSelection }: Pick<Manifests, 'resources' | 'isSelection'>,
   { stack, ...context }: FormerContext & { readonly stack: Stack },
-): Promise<Evidence | ExitCode> {
+): Promise<Evidence> {
   const own = await opened.store.read();
-  const former = refuseClosed(own, stack, context.terminal) ?? (await openFormerLedger(stack, context));
-  if (typeof former === 'number') return former;
+  refuseClosed(own, stack);
+  const former = await openFormerLedger(stack, context);
   opened.former = former;
-  if (former !== undefined && isSelection && isPending(former)) {
-    printError(
-      context.terminal,
+  if (former !== undefined && isSelection && isPending(former))
+    throw new CommandStop(
       'whole-stack-needed',
-      `stack ${quoted(stack.name)} goes on for ${quoted(former.name)}, whose ledger has yet to come along: plan and apply the whole stack before a selection of it`,
+      `stack ${quoted(stack.name)} continues ${quoted(former.name)}, whose ledger is not imported yet: plan and apply the whole stack before a selection of it`,
     );
-    return exitCodes.error;
-  }
   const taken = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
   const { kinds } = context.host;
   const { ledger } = taken;
@@ -229,63 +209,78 @@ async function readEvidence<C extends ReaderConnection>(
   };
 }
 
-/** The commit that is checked out, and the manifests that git does not track. */
+/** The commit that is checked out, the manifests that git does not track, and the repository. */
 async function askGit(
-  { paths }: Manifests,
-  { directory, file }: Stack,
-  about: Pick<GitContext, 'env' | 'signal'>,
+  declared: Declared,
+  stack: Stack,
+  at: GitContext,
 ): Promise<[RepositoryCommit | NoCommit, readonly string[], StackRepository | undefined]> {
+  const { directory, file } = stack;
   // Without a repository, git need not be started.
   const { root, isGit } = await findRepository(directory);
   if (!isGit) return [noRepository, [], undefined];
-  const at = { directory, ...about };
-  const files = paths.map((path) => slashes(relative(directory, path)));
-  return Promise.all([repositoryCommit(at), untrackedFiles(at, files), stackRepository(at, root, file)]);
+  const files = declared.paths.map((path) => slashes(relative(directory, path)));
+  const [commit, uncommitted, ...rest] = await Promise.all([
+    repositoryCommit(at),
+    uncommittedHash(declared, stack, at),
+    untrackedFiles(at, files),
+    stackRepository(at, root, file),
+  ]);
+  return [withUncommitted(commit, uncommitted), ...rest];
 }
 
 const noRepository: NoCommit = { why: 'not a git repository (or any of the parent directories)' };
 
 interface CommitOrderInput {
   readonly stack: Stack;
-  readonly piped: boolean;
+  readonly declared: Declared;
   readonly untracked: readonly string[];
   readonly host: Pick<CliHost, 'env' | 'secrets'>;
   readonly signal: AbortSignal;
 }
 
-/** Never rejects. Undefined when the ledger has no applied commit to compare with. */
-async function orderOf(
-  { commit }: Ledger,
+/** Never rejects. How ours stands to the ledger's commit, and then to its other commits. */
+function ordersOf(
+  { commit, otherCommits = [] }: Ledger,
   ours: RepositoryCommit | NoCommit,
   history: Pick<HistoryStore, 'readEntries'>,
-  { stack, piped, untracked, host, signal }: CommitOrderInput,
-): Promise<CommitOrder | undefined> {
-  if (commit === undefined) return undefined;
+  input: CommitOrderInput,
+): Promise<readonly CommitOrder[]> {
+  const applied = commit === undefined ? [] : [commit, ...otherCommits];
+  return Promise.all(applied.map((each) => orderOf(each, ours, history, input)));
+}
+
+async function orderOf(
+  commit: AppliedCommit,
+  ours: RepositoryCommit | NoCommit,
+  history: Pick<HistoryStore, 'readEntries'>,
+  { stack, declared, untracked, host, signal }: CommitOrderInput,
+): Promise<CommitOrder> {
   const { env, secrets } = host;
   const at = { directory: stack.directory, env, secrets, signal };
   // It is unknown which files an untracked manifest was made from, so it is treated like a piped one.
-  const files = matchStackFiles(stack, piped || untracked.length > 0);
+  const files = matchStackFiles(stack, declared.isPiped || untracked.length > 0);
   const order = await orderCommits({ at, applied: commit.id, ours, files, untracked });
   return order.is === 'unknown' && order.nowhere === true
     ? { ...order, set: await fieldsSetFrom(commit.id, history) }
-    : order;
+    : orderWithUncommitted(order, { ...declared, commit, ours, history });
 }
 
 interface Opened<C extends ReaderConnection> {
   readonly store: StackStore;
   readonly time: RunTime;
   readonly closing: AbortController;
-  commitOrder?: Promise<CommitOrder | undefined>;
+  commitOrders?: Promise<readonly CommitOrder[]>;
   held?: HeldLock | undefined;
   former?: FormerLedger | undefined;
   connected?: Connected<C>;
 }
 
 async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<boolean> {
-  const { store, time, closing, commitOrder, held, former, connected } = opened;
+  const { store, time, closing, commitOrders, held, former, connected } = opened;
   try {
     closing.abort();
-    await commitOrder;
+    await commitOrders;
     // The lock goes back before anything that a service could hold up.
     const formers = (await former?.close()) ?? true;
     const ours = (await held?.release()) ?? true;

@@ -1,4 +1,5 @@
 /** Prints a plan in the format that was asked for: text, JSON, Markdown, HTML or Mermaid. */
+import { type Call, type CallObject, type CallValue, isCallObject } from '../model/call.ts';
 import { blockingIds } from '../model/guard.ts';
 import type { Plan } from '../model/plan.ts';
 import { countActions } from '../report/view/plan-summary.ts';
@@ -7,9 +8,9 @@ import { renderPlanJson } from '../report/json/plan.ts';
 import { renderPlanMarkdown } from '../report/markdown/plan.ts';
 import { renderDiagnostics } from '../report/text/diagnostics.ts';
 import { renderPlan } from '../report/text/plan.ts';
+import { cleanDiagnostics, printDocument, type Terminal, textOutput } from './terminal.ts';
 import type { CliHost } from './host.ts';
 import { readEvent, reviewLink } from './pull-request.ts';
-import { printDocument, type Terminal, textOutput } from './terminal.ts';
 
 /** @param about.stack the stack's argument on the command line */
 export function printPlan(
@@ -19,36 +20,68 @@ export function printPlan(
 ): void {
   const { host, width, pending } = terminal;
   const { calls = false, stack } = about;
-  const options = { calls, now: host.now(), told: terminal.reported, ...(stack && { stack }) };
+  const options = { calls, now: host.now(), diagnostics: terminal.reported, ...(stack && { stack }) };
+  const shown = planWithoutSecrets(made, host);
   const output = textOutput(terminal);
   const paint = output === host.stdout ? terminal.paint : terminal.errorPaint;
-  output?.write(`${renderPlan(made, { ...options, paint, ...(width === undefined ? {} : { width }) })}\n`);
+  output?.write(
+    `${renderPlan(planWithWholeValues(made, host), { ...options, paint, ...(width === undefined ? {} : { width }) })}\n`,
+  );
   printDocument(terminal, {
-    json: (told) => renderPlanJson(made, { told, clean: host.clean }),
-    markdown: (told) => renderPlanMarkdown(planWithoutSecrets(made, host), { ...options, told }),
-    html: async (told) => {
+    json: (diagnostics) => renderPlanJson(made, { diagnostics, clean: host.clean }),
+    markdown: (diagnostics) => renderPlanMarkdown(shown, { ...options, diagnostics }),
+    html: async (diagnostics) => {
       const { renderPlanHtml } = await import('../report/html/plan.ts');
       const review = reviewLink(host.env, await readEvent(host));
-      return renderPlanHtml(planWithoutSecrets(made, host), { ...options, told, review, clean: host.clean });
+      return renderPlanHtml(shown, { ...options, diagnostics, review, clean: host.clean });
     },
-    mermaid: () => renderMermaid(planWithoutSecrets(made, host)),
+    mermaid: () => renderMermaid(shown),
   });
-  if (terminal.format === 'mermaid') tellWhatNoPictureShows(terminal, made);
+  if (terminal.format === 'mermaid') printWhatGraphLacks(terminal, shown);
   pending.found = made.problems;
   pending.outputs = planOutputs(made);
 }
 
 /** A picture of a part of the changes looks like one of all. */
-function tellWhatNoPictureShows({ host, errorPaint }: Terminal, { problems, coverage }: Plan): void {
+function printWhatGraphLacks({ host, errorPaint }: Terminal, { problems, coverage }: Plan): void {
   if (problems.length > 0) host.stderr.write(`${renderDiagnostics(problems, { paint: errorPaint })}\n`);
-  if (!coverage.complete) host.stderr.write('the look was incomplete, so changes may be missing here\n');
+  if (!coverage.complete) host.stderr.write('the read was incomplete, so changes may be missing here\n');
 }
 
-/** Calls hold references, which are no JSON, and are printed as they are: secrets in them are found in what is printed. */
-export function planWithoutSecrets({ changes, ...rest }: Plan, { clean }: CliHost): Plan {
+/** To be made before anything is cut to the room that a report has: a piece of a secret is not recognized. */
+export function planWithoutSecrets({ changes, problems, ...rest }: Plan, host: CliHost): Plan {
+  const { clean } = host;
   return {
     ...clean(rest),
-    changes: changes.map(({ calls, ...change }) => ({ ...clean(change), calls })),
+    problems: cleanDiagnostics(problems, host),
+    changes: changes.map(({ calls, ...change }) => ({
+      ...clean(change),
+      calls: calls.map((call) => callWithoutSecrets(call, clean)),
+    })),
+  };
+}
+
+/** The same for a terminal, which cuts no value: those that differ in secrets alone must stay different. */
+export function planWithWholeValues(plan: Plan, host: CliHost): Plan {
+  const { changes, ...rest } = planWithoutSecrets(plan, host);
+  const whole = changes.map((change, at) => ({ ...change, fields: plan.changes[at]?.fields ?? [] }));
+  return { ...rest, changes: whole };
+}
+
+function callWithoutSecrets({ path, body, ...call }: Call, clean: CliHost['clean']): Call {
+  const cleanText = (text: string) => clean([text])[0] ?? '';
+  // References are no JSON, and hold no value.
+  const cleanValue = (value: CallValue): CallValue => {
+    if (typeof value === 'string') return cleanText(value);
+    if (Array.isArray(value)) return (value as readonly CallValue[]).map(cleanValue);
+    return isCallObject(value) ? cleanMembers(value) : value;
+  };
+  const cleanMembers = (value: CallObject) =>
+    Object.fromEntries(Object.entries(value).map(([name, member]) => [cleanText(name), cleanValue(member)]));
+  return {
+    ...call,
+    path: path.map((segment) => (typeof segment === 'string' ? cleanText(segment) : segment)),
+    ...(body && { body: cleanMembers(body) }),
   };
 }
 

@@ -5,6 +5,7 @@
 import { megabyte, readRegularText } from '../files/read-file.ts';
 import { isJsonObject, type Json, memberOf } from '../model/json.ts';
 import { quoted } from '../model/quoted.ts';
+import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
 
 export const codeHosts = ['github', 'gitlab'] as const;
@@ -29,30 +30,39 @@ export interface ReviewPlace {
   readonly number: number;
   /** the variable that holds the token */
   readonly tokenEnv: string;
-  /** who writes comments with the token of such a job, where the service does not tell whom the token belongs to */
+  /** who writes comments with the token of such a job, where the service does not say whose token it is */
   readonly usualAuthor?: string;
-  /** whether a job without that variable is one of a fork, as far as anybody can tell */
+  /** whether a job without that variable is one of a fork, as far as the variables show */
   readonly tokenMayLack: boolean;
 }
 
 type Env = CliHost['env'];
 
-/** @returns what is missing, as a message, where the place is not known */
-export function findReview(flags: PlaceFlags, env: Env, event: ReviewEvent): ReviewPlace | string {
+/** @throws CommandStop where the place is not known */
+export function findReview(flags: PlaceFlags, env: Env, event: ReviewEvent): ReviewPlace {
   const service = flags.service ?? serviceOf(env);
   if (service === undefined)
-    return 'this is no job of GitHub Actions or GitLab CI; name the service with --service, and --number, and --repository or --project';
+    throw unknownReview(
+      'this is no job of GitHub Actions or GitLab CI; name the service with --service, and --number, and --repository or --project',
+    );
   const known = service === 'github' ? onGithub(env, event) : onGitlab(env);
   const url = (flags.url ?? known.url)?.replace(/\/+$/, '');
   const repository = (service === 'github' ? flags.repository : flags.project) ?? known.repository;
   const number = flags.number ?? known.number;
   const problem = urlProblem(url) ?? repositoryProblem(service, repository);
-  if (problem !== undefined || url === undefined || repository === undefined) return problem ?? '';
+  if (problem !== undefined || url === undefined || repository === undefined)
+    throw unknownReview(problem ?? '');
   if (number === undefined)
-    return 'this job belongs to no pull request or merge request; run it for one, or name one with --number';
+    throw unknownReview(
+      'this job belongs to no pull request or merge request; run it for one, or name one with --number',
+    );
   const tokenEnv = flags.tokenEnv ?? tokenVariables[service];
   const tokenMayLack = service === 'gitlab' && env['GITLAB_CI'] === 'true';
   return { service, url, repository, number, tokenEnv, ...usualAuthor(service, env), tokenMayLack };
+}
+
+function unknownReview(message: string): CommandStop {
+  return new CommandStop('review-unknown', message);
 }
 
 function usualAuthor(service: CodeHostName, env: Env): Pick<ReviewPlace, 'usualAuthor'> {
@@ -162,7 +172,7 @@ function isAddress(url: string): boolean {
 }
 
 // The event that started a job of GitHub Actions, as far as it names a pull request. `GITHUB_SHA` is a merge that was made for the
-// job; the commit of the pull request stands only here.
+// job; only the event has the commit of the pull request.
 
 interface ReviewEvent {
   readonly number?: number;

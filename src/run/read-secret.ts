@@ -11,14 +11,15 @@ import { systemErrorMessage } from '../model/error-message.ts';
 import { quoted } from '../model/quoted.ts';
 import type { SecretSource, Stack } from '../model/stack.ts';
 import { maskAddresses, missingFileToShow, variableToShow } from '../redaction/mask-text.ts';
+import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
 
 /** The maximal size of a secret in bytes, far more than any token or JWT has. */
 const maxSecretSize = megabyte;
 
-/** The secret cannot be read. The message names the source and never a value. */
-export class SecretError extends Error {
-  override readonly name = 'SecretError';
+/** For a secret that cannot be read. The message names the source and never a value. */
+export function secretStop(message: string, cause?: unknown): CommandStop {
+  return new CommandStop('secret-unreadable', message, { cause });
 }
 
 /** Where secrets are read from. */
@@ -41,7 +42,7 @@ export function secretContext(
 /**
  * Reads a secret and trims it, so that the value that is sent is the value that redaction searches.
  * @param what what the source should hold, for the message: `the token of target "acme"`
- * @throws SecretError when it holds nothing
+ * @throws CommandStop when it holds nothing
  */
 export async function readSecret(
   source: SecretSource,
@@ -51,23 +52,21 @@ export async function readSecret(
   const hint = what === undefined ? '' : `: it has to hold ${what}`;
   if ('env' in source) {
     const value = env[source.env]?.trim();
-    if (value === undefined || value === '')
-      throw new SecretError(`${variableProblem(source.env, value)}${hint}`);
+    if (value === undefined || value === '') throw secretStop(`${variableProblem(source.env, value)}${hint}`);
     return value;
   }
   const outside = linkProblem(source.file, { directory, files });
-  if (outside !== undefined)
-    throw new SecretError(`the secret file ${quoted(source.file)} ${outside}${hint}`);
+  if (outside !== undefined) throw secretStop(`the secret file ${quoted(source.file)} ${outside}${hint}`);
   const file = resolve(directory, source.file);
   const text = await readRegularText(file, maxSecretSize).catch((error: NodeJS.ErrnoException) => {
     // The user may have written the secret itself as the file name, and the system's message would repeat it.
     const name = fileToShow(source.file, error.code);
     const why =
       error instanceof UnfitFile ? error.message : (systemErrorMessage(error) ?? error.code ?? error.name);
-    throw new SecretError(`the secret file ${name} cannot be read: ${why}${hint}`, { cause: error });
+    throw secretStop(`the secret file ${name} cannot be read: ${why}${hint}`, error);
   });
   const value = text.trim();
-  if (value === '') throw new SecretError(`the secret file ${quoted(source.file)} is empty${hint}`);
+  if (value === '') throw secretStop(`the secret file ${quoted(source.file)} is empty${hint}`);
   return value;
 }
 
@@ -128,7 +127,7 @@ async function whyUnreadable(
     if (found.isDirectory()) return { why: 'is a directory' };
     if (found.isFile() && found.size === 0) return { why: 'is empty' };
     await access(file, constants.R_OK);
-    if (!found.isFile()) return { why: 'is no regular file' };
+    if (!found.isFile()) return { why: 'is not a regular file' };
     if (reads && (await readRegularText(file, maxSecretSize)).trim() === '') return { why: 'is empty' };
     return undefined;
   } catch (error) {
@@ -141,7 +140,7 @@ async function whyUnreadable(
 
 // Reads the address of a PostgreSQL database. It is a secret, because it holds credentials: nothing of it is repeated.
 
-/** @param about.what for the message when there is none. @returns a sentence as `problem` when it is not valid. @throws SecretError */
+/** @param about.what for the message when there is none. @returns a sentence as `problem` when it is not valid. @throws CommandStop */
 export async function readDatabaseAddress(
   source: SecretSource,
   directory: string,

@@ -5,7 +5,7 @@
  */
 import type { OutcomeKind } from '../model/change.ts';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
-import type { Diagnostic, ShownDiagnostic } from '../model/diagnostic.ts';
+import type { Diagnostic, Place, ShownDiagnostic } from '../model/diagnostic.ts';
 import { diagnosticEvent, type EventMembers, renderEventJson } from '../report/json/apply-events.ts';
 import { renderDiagnosticsJson } from '../report/json/render-json.ts';
 import { renderDiagnostics } from '../report/text/diagnostics.ts';
@@ -93,9 +93,10 @@ export function printDiagnostics(
 /** Prints diagnostics of a command that continues. */
 export function printWarnings(terminal: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
   const { format, host, errorPaint } = terminal;
-  keep(terminal, diagnostics);
-  if (diagnostics.length > 0 && format !== 'json')
-    host.stderr.write(`${renderDiagnostics(diagnostics, { paint: errorPaint })}\n`);
+  const shown = cleanDiagnostics(diagnostics, host);
+  keep(terminal, shown);
+  if (shown.length > 0 && format !== 'json')
+    host.stderr.write(`${renderDiagnostics(shown, { paint: errorPaint })}\n`);
 }
 
 /** Prints a line about something that is wrong but does not stop the command. */
@@ -118,8 +119,8 @@ export function printDocument(
   if (answer !== undefined) pending.answer = answer;
 }
 
-/** Makes sure that a run that failed, or was stopped, has told at least one problem. */
-export function tellEnd(terminal: Terminal, code: ExitCode): void {
+/** Makes sure that a run that failed, or was stopped, has reported at least one problem. */
+export function reportEnd(terminal: Terminal, code: ExitCode): void {
   if (terminal.pending.answer !== undefined || terminal.reported.length > 0 || code === exitCodes.done)
     return;
   const how = code === exitCodes.interrupted ? 'interrupted' : 'stopped';
@@ -147,7 +148,7 @@ function failure(code: DiagnosticCode, message: string): Diagnostic {
   return { code, severity: 'error', class: 'failure', message };
 }
 
-// The lines of `apply --format jsonl`: each event is written at once, so that whoever reads along sees how it goes.
+// The lines of `apply --format jsonl`: each event is written at once, so that a reader can follow the progress.
 
 interface EventStream {
   write(event: EventMembers): void;
@@ -173,4 +174,45 @@ function openEventStream({ stdout, now, version }: CliHost): EventStream {
 export interface CommandContext {
   readonly host: CliHost;
   readonly terminal: Terminal;
+}
+
+// Diagnostics as they are printed: first without the secrets that the run knows, then with a long value cut. The other way round a
+// piece of a secret would be left, which nothing recognizes.
+
+export function cleanDiagnostics(
+  diagnostics: readonly ShownDiagnostic[],
+  host: Pick<CliHost, 'clean' | 'secrets'>,
+): ShownDiagnostic[] {
+  return diagnostics.map((diagnostic) => {
+    const { place, found, related, ...texts } = diagnostic;
+    return {
+      ...host.clean(texts),
+      ...(place && { place: cleanPlace(place, host) }),
+      ...(found !== undefined && { found: shortened(host.clean([found])[0] ?? '') }),
+      ...(related && {
+        related: related.map((other) => ({
+          ...host.clean({ message: other.message }),
+          ...(other.place && { place: cleanPlace(other.place, host) }),
+        })),
+      }),
+    };
+  });
+}
+
+/** Line, column and length stay those of the file. */
+function cleanPlace(place: Place, { clean, secrets }: Pick<CliHost, 'clean' | 'secrets'>): Place {
+  const { column, length, shown = { start: column - 1, end: column - 1 + length } } = place;
+  const { text, ...moved } = secrets.redactLine(place.text, shown);
+  const file = clean([place.file])[0] ?? '';
+  return text === place.text ? { ...place, file } : { ...place, file, text, shown: moved };
+}
+
+const maxValue = 80;
+
+/** Cuts a long value in quotes at the end of a text: `the text "aaa…"`. */
+function shortened(found: string): string {
+  const [, before = '', value = ''] = /^([^"]*")((?:[^"\\]|\\.)*)"$/s.exec(found) ?? [];
+  if (value.length <= maxValue) return found;
+  const [beginning = ''] = /^(?:[^\\]|\\u[\da-f]{4}|\\.){0,79}/su.exec(value) ?? [];
+  return `${before}${beginning}…"`;
 }

@@ -1,6 +1,6 @@
 /**
  * Reads what happened in an organization: from the stack's archive where it has one, and what came later from the trail itself. Says
- * from when on the events are known, and why no earlier (rule 50).
+ * from when on the events are known, and why no earlier.
  */
 import { type ArchivedEvents, ArchiveError, eventsSince } from '../audit-trail/archive.ts';
 import { readTrail } from '../audit-trail/read-trail.ts';
@@ -9,9 +9,9 @@ import { counted, quoted } from '../model/quoted.ts';
 import { formatIdentity, identityOf, type Stack, type Target } from '../model/stack.ts';
 import { formatDuration } from '../model/duration.ts';
 import { clockSkew, type TrailReading } from '../plan/drift/last-modified.ts';
-import { ArchiveAddressError, openArchive } from './open-archive.ts';
+import { CommandStop } from './command-stop.ts';
+import { openArchive } from './open-archive.ts';
 import { auditedTargets, type Connected, connectToAudit } from './connect.ts';
-import { SecretError } from './read-secret.ts';
 import type { RunTime } from './stop-signals.ts';
 import type { CliHost } from './host.ts';
 
@@ -21,7 +21,7 @@ const mostPages = 20;
 /** How long a report waits for a trail and its archive, in milliseconds, and never longer than half of what the run has left. */
 const patience = 15_000;
 
-/** A report is as good without a trail: a second try, and no more. */
+/** A report is useful without a trail, so there is one retry only. */
 const retryPolicy = { attempts: 2, attemptsUnanswered: 2, throttled: 2 };
 
 export type TrailBound = Pick<TrailReading, 'from' | 'why'>;
@@ -31,7 +31,7 @@ export interface EventsContext {
   readonly host: CliHost;
   readonly time: RunTime;
   readonly connected: Connected;
-  /** milliseconds by which the clock of the service is ahead of ours; undefined where it did not tell */
+  /** milliseconds by which the clock of the service is ahead of ours; undefined where it is not known */
   readonly clockAhead?: number | undefined;
 }
 
@@ -53,7 +53,7 @@ interface EventsReading extends TrailReading {
   readonly how: string;
 }
 
-/** @returns undefined when there is neither an archive nor a token. @throws TrailError, WireError, SecretError */
+/** @returns undefined when there is neither an archive nor a token. @throws TrailError, WireError, CommandStop */
 export async function readEvents(
   target: Target,
   wanted: TrailBound,
@@ -86,7 +86,7 @@ async function readAll(
   const live = async (from: number) =>
     hasToken ? readLive(target, withinRetention({ ...wanted, from }, context), context) : undefined;
   if (found !== undefined) {
-    // The clock of the machine that looked may have been ahead of the service, whose own the event's is.
+    // The clock of the machine that archived may have been ahead of that of the service, which dates the events.
     const looked = Math.min(found.until, found.newest?.at ?? found.until);
     const later = await live(Math.max(looked - clockSkew, wanted.from));
     return joined(wanted, found, later);
@@ -100,7 +100,7 @@ async function readAll(
 /** What the archive has, and what came later. */
 function joined(wanted: TrailBound, archived: KnownArchive, later: EventsReading | undefined): EventsReading {
   const known = new Set(archived.events.map(({ id }) => id));
-  const isWhole = archived.whole && (later === undefined || later.from <= archived.until);
+  const isWhole = archived.isComplete && (later === undefined || later.from <= archived.until);
   const cut = !isWhole
     ? lacking
     : later === undefined
@@ -115,7 +115,7 @@ function joined(wanted: TrailBound, archived: KnownArchive, later: EventsReading
   };
 }
 
-/** A trail that lacks what it told before, within the time that it was asked for, may lack what nobody archived, too. */
+/** A trail that lacks an event which it had before may also lack events that were never archived. */
 function hasForgotten({ events, from }: EventsReading, { newest }: KnownArchive): boolean {
   return newest !== undefined && newest.at >= from && !events.some(({ id }) => id === newest.id);
 }
@@ -147,7 +147,10 @@ async function readArchive(
   const place = stack.audit?.archive;
   if (place === undefined) return {};
   try {
-    const run = { over: AbortSignal.any([time.over, signal]), leave: AbortSignal.any([time.leave, signal]) };
+    const run = {
+      runEnded: AbortSignal.any([time.runEnded, signal]),
+      abandonWaits: AbortSignal.any([time.abandonWaits, signal]),
+    };
     const archive = await openArchive(place, { directory: stack.directory, host, run });
     try {
       const { until, ...found } = await eventsSince(archive, formatIdentity(identityOf(target)), from - 1);
@@ -162,7 +165,7 @@ async function readArchive(
 }
 
 function isOfArchive(error: unknown): error is Error {
-  return [ArchiveError, ArchiveAddressError, SecretError, TrailError].some((type) => error instanceof type);
+  return [ArchiveError, CommandStop, TrailError].some((type) => error instanceof type);
 }
 
 function withinRetention(wanted: TrailBound, { host, clockAhead = 0 }: EventsContext): TrailBound {
@@ -176,8 +179,8 @@ async function readLive(
   bound: TrailBound,
   { stack, host, time, connected: { embedded }, impatience }: ReadingContext,
 ): Promise<EventsReading> {
-  const signal = AbortSignal.any([time.over, impatience.signal]);
-  const limits = { deadline: impatience, signal, leave: time.leave, embedded, retryPolicy };
+  const runEnded = AbortSignal.any([time.runEnded, impatience.signal]);
+  const limits = { ...time, deadline: impatience, runEnded, embedded, retryPolicy };
   const { trails, close } = await connectToAudit(stack, [target], host, limits);
   try {
     const [channel] = trails.map((trail) => trail.channel);
@@ -207,7 +210,7 @@ async function readPages(
     if (!done) events.push(...value);
     else if (value.sawAll) return { events };
     else {
-      const cut = `the audit trail was not looked at further than ${counted(value.pages, 'page')}: use an archive of it ("trueup audit archive")`;
+      const cut = `the audit trail was read no further than ${counted(value.pages, 'page')}: use an archive of it ("trueup audit archive")`;
       return { events, cut };
     }
   }

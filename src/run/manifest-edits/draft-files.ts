@@ -9,8 +9,7 @@ import { secretNames } from '../../manifest/yaml/secret-fields.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { KnownSecrets } from '../../redaction/known-secrets.ts';
 import { maskAddresses, partsOfAddresses } from '../../redaction/mask-text.ts';
-import { type Refusal, refuseSecret } from './accepted-change.ts';
-import { type LocatedChange, notEditable } from './locate-change.ts';
+import { type LocatedChange, notEditable, type Refusal, refuseSecret } from './locate-change.ts';
 
 interface Drafted {
   readonly drafts: FileDrafts;
@@ -51,9 +50,9 @@ function edit(members: readonly LocatedChange[]): string | undefined | UnusualYa
 function findCulprits(members: readonly LocatedChange[], error: UnusualYaml): Refusal[] {
   const alone = members.flatMap((one) => {
     const edited = edit([one]);
-    return edited instanceof UnusualYaml ? [notEditable(one.taking, edited, one.place)] : [];
+    return edited instanceof UnusualYaml ? [notEditable(one.accepted, edited, one.place)] : [];
   });
-  return alone.length > 0 ? alone : members.map(({ taking, place }) => notEditable(taking, error, place));
+  return alone.length > 0 ? alone : members.map(({ accepted, place }) => notEditable(accepted, error, place));
 }
 
 /** Those whose text has, alone too, what no patch shows; all of them, where each alone shows. */
@@ -63,7 +62,7 @@ function findUnseen(members: readonly LocatedChange[], context: Omit<DraftContex
     return !(edited instanceof UnusualYaml) && holdsUnseen([one], edited, context);
   });
   const unseen = alone.length > 0 ? alone : members;
-  return unseen.map(({ taking, place }) => refuseSecret(taking, place));
+  return unseen.map(({ accepted, place }) => refuseSecret(accepted, place));
 }
 
 /** Whether a new text has what its patch would hide, or a secret of this run, and the old one had not. */
@@ -76,7 +75,7 @@ function holdsUnseen(
   if (after === undefined) return false;
   // Users choose keys of maps, and one of them may be a secret, too.
   const isKnown = members.some(
-    ({ taking: { path, value } }) => value !== undefined && secrets.isIn([...path.map(String), value]),
+    ({ accepted: { path, value } }) => value !== undefined && secrets.isIn([...path.map(String), value]),
   );
   return isKnown || hidesMore({ before, after }, kinds) || (secrets.isIn(after) && !secrets.isIn(before));
 }
@@ -87,12 +86,12 @@ function textOf([first]: readonly LocatedChange[]): string {
 
 function editsOf(members: readonly LocatedChange[]): DocumentEdit[] {
   const byDocument = Map.groupBy(members, ({ document }) => document);
-  return [...byDocument].map(([document, takings]): DocumentEdit => {
+  return [...byDocument].map(([document, acceptedChanges]): DocumentEdit => {
     const at = contentStart(document);
-    if (takings.some(({ edit }) => edit === 'remove')) return { at, remove: true };
+    if (acceptedChanges.some(({ edit }) => edit === 'remove')) return { at, remove: true };
     return {
       at,
-      values: takings.flatMap(({ edit }) => (edit === 'remove' ? [] : edit)),
+      values: acceptedChanges.flatMap(({ edit }) => (edit === 'remove' ? [] : edit)),
     };
   });
 }

@@ -8,26 +8,20 @@ import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import { placeIn, toPlace, type YamlDocument } from '../../manifest/yaml/yaml-document.ts';
-import { formatAddress } from '../../model/address.ts';
-import type { Place } from '../../model/diagnostic.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Diagnostic, Place } from '../../model/diagnostic.ts';
 import { formatDuration } from '../../model/duration.ts';
-import type { Comparison, Field } from '../../model/field.ts';
+import type { Comparison, Field, FieldTable } from '../../model/field.ts';
 import { isJsonObject, type Json, memberOf, type Path, sameJson, textsOf } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
 import { exportSpec } from '../../plan/export-spec.ts';
-import {
-  type AcceptedChange,
-  fieldAt,
-  nameOfAcceptedChange,
-  type Refusal,
-  refuse,
-} from './accepted-change.ts';
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 
 type Entry = Manifests['entries'][number];
 
 export interface LocatedChange {
-  readonly taking: AcceptedChange;
+  readonly accepted: AcceptedChange;
   /** absolute */
   readonly file: string;
   readonly document: YamlDocument;
@@ -49,28 +43,28 @@ export function entriesByAddress(entries: readonly Entry[]): ReadonlyMap<string,
 }
 
 export function locateChange(
-  taking: AcceptedChange,
+  accepted: AcceptedChange,
   { entries, kinds, cwd }: PlacingContext,
 ): LocatedChange | Refusal {
-  const text = formatAddress(taking.address);
+  const text = formatAddress(accepted.address);
   const entry = entries.get(text);
-  const kind = kinds.get(taking.address.kind);
+  const kind = kinds.get(accepted.address.kind);
   if (entry === undefined || kind === undefined)
-    return refuse(taking, 'unknown-address', {
+    return refuse(accepted, 'unknown-address', {
       message: `no manifest declares ${quoted(text)}`,
       fix: 'write the address as the plan shows it',
     });
   const { document } = entry.declaration;
-  const where = pathInDocument(taking, entry, kind);
-  const refusal = refuseSource(taking, entry, where) ?? refuseShared(taking, document, where);
+  const where = pathInDocument(accepted, entry, kind);
+  const refusal = refuseSource(accepted, entry, where) ?? refuseShared(accepted, document, where);
   if (refusal !== undefined) return refusal;
-  const isWhole = taking.path.length === 0 && entry.shortForm === undefined;
+  const isWhole = accepted.path.length === 0 && entry.shortForm === undefined;
   return {
-    taking,
+    accepted,
     file: resolve(cwd, document.source.file),
     document,
     place: isWhole ? entry.declaration.where.place(['metadata', 'name']) : placeIn(document, where),
-    edit: isWhole ? 'remove' : editsAt(taking, where, { document, entry, kind }),
+    edit: isWhole ? 'remove' : editsAt(accepted, where, { document, entry, kind }),
   };
 }
 
@@ -110,42 +104,43 @@ function editsAt(
   ];
 }
 
-function refuseSource(taking: AcceptedChange, entry: Entry, where: Path): Refusal | undefined {
+function refuseSource(accepted: AcceptedChange, entry: Entry, where: Path): Refusal | undefined {
   const { declaration, resource } = entry;
   const { document } = declaration;
-  const place = resource?.placeOf(taking.path) ?? placeIn(document, where);
-  const named = nameOfAcceptedChange(taking);
+  const place = resource?.placeOf(accepted.path) ?? placeIn(document, where);
+  const named = nameOfAcceptedChange(accepted);
   if (document.source.file === standardInput)
-    return refuse(taking, 'value-from-input', {
+    return refuse(accepted, 'value-from-input', {
       message: `${named} is declared on standard input, which is not written`,
       place,
       fix: 'change it where the input is made',
     });
   const targets = textsOf(memberOf(memberOf(document.value, 'metadata'), 'targets'));
   if (targets.length > 1)
-    return refuse(taking, 'value-for-targets', {
-      message: `the document of ${named} stands for the targets ${targets.map(quoted).join(', ')}, of which only ${quoted(taking.address.target)} is asked for`,
+    return refuse(accepted, 'value-for-targets', {
+      message: `the document of ${named} stands for the targets ${targets.map(quoted).join(', ')}, of which only ${quoted(accepted.address.target)} is asked for`,
       place: placeIn(document, ['metadata', 'targets']),
       fix: 'give each target a document of its own, or change the value for all by hand',
     });
   const isOwn = valueAt(document.value, where) !== undefined;
-  const isDefault = taking.path.length > 0 && !isOwn && valueAt(resource?.spec, taking.path) !== undefined;
-  const isDefaultPart = taking.path.length === 0 && entry.shortForm !== undefined && !isOwn;
+  const isDefault =
+    accepted.path.length > 0 && !isOwn && valueAt(resource?.spec, accepted.path) !== undefined;
+  const isDefaultPart = accepted.path.length === 0 && entry.shortForm !== undefined && !isOwn;
   if (!isDefault && !isDefaultPart) return undefined;
-  return refuse(taking, 'value-from-defaults', {
+  return refuse(accepted, 'value-from-defaults', {
     message: `${named} comes from the defaults of the stack, which are not written`,
     place: isDefault ? place : (resource?.place ?? place),
     fix: `change the default for all, or write ${quoted(where.slice(1).join('.'))} into the manifest`,
   });
 }
 
-function refuseShared(taking: AcceptedChange, document: YamlDocument, where: Path): Refusal | undefined {
+function refuseShared(accepted: AcceptedChange, document: YamlDocument, where: Path): Refusal | undefined {
   try {
     const shared = findShared(document, where);
     if (shared === undefined) return undefined;
     const place = toPlace({ ...document, base: 0 }, shared.span);
-    const named = nameOfAcceptedChange(taking);
-    return refuse(taking, 'value-from-alias', {
+    const named = nameOfAcceptedChange(accepted);
+    return refuse(accepted, 'value-from-alias', {
       message:
         shared.by === 'alias'
           ? `${named} comes ${shared.name === '<<' ? 'by a merge key' : `from the anchor ${quoted(`&${shared.name}`)}, by an alias`}`
@@ -155,19 +150,19 @@ function refuseShared(taking: AcceptedChange, document: YamlDocument, where: Pat
     });
   } catch (error) {
     if (!(error instanceof UnusualYaml)) throw error;
-    return notEditable(taking, error, placeIn(document, where));
+    return notEditable(accepted, error, placeIn(document, where));
   }
 }
 
-export function notEditable(taking: AcceptedChange, { message }: UnusualYaml, place: Place): Refusal {
-  return refuse(taking, 'not-editable', {
-    message: `the document of ${nameOfAcceptedChange(taking)} cannot be edited in place: ${message}`,
+export function notEditable(accepted: AcceptedChange, { message }: UnusualYaml, place: Place): Refusal {
+  return refuse(accepted, 'not-editable', {
+    message: `the document of ${nameOfAcceptedChange(accepted)} cannot be edited in place: ${message}`,
     place,
     fix: 'change it by hand',
   });
 }
 
-// A live value as a manifest has it: in the spelling that stands there already, where it means the same.
+// A live value as a manifest has it: in the spelling of the manifest, where it means the same.
 
 /** @param live canonical @param written what the manifest says now */
 function writtenValue(
@@ -200,4 +195,57 @@ function writtenSet(compare: Comparison, live: readonly Json[], written: Json | 
   const kept = items.filter((item) => live.some((other) => sameJson(other, canonical(item))));
   const added = live.filter((item) => !kept.some((other) => sameJson(canonical(other), item)));
   return [...kept, ...added];
+}
+
+// A change of the manifests that a command was asked to make: one value of a resource, or that a resource is no longer
+// declared.
+
+export interface AcceptedChange {
+  readonly address: Address;
+  /** of the field; empty for the whole resource */
+  readonly path: Path;
+  /** canonical; undefined removes the member, or the resource */
+  readonly value: Json | undefined;
+}
+
+/** A value that is left as it is, and why. */
+export interface Refusal {
+  readonly accepted: Pick<AcceptedChange, 'address' | 'path'>;
+  readonly why: Diagnostic;
+}
+
+/** The same for the same value of the same resource. */
+export function acceptedChangeKey({ address, path }: Pick<AcceptedChange, 'address' | 'path'>): string {
+  return JSON.stringify([formatAddress(address), ...path]);
+}
+
+/** `autoApply of Workspace/acme/app`, or only the address. */
+export function nameOfAcceptedChange({ address, path }: Pick<AcceptedChange, 'address' | 'path'>): string {
+  const field = path.length === 0 ? '' : `${quoted(path.join('.'))} of `;
+  return `${field}${quoted(formatAddress(address))}`;
+}
+
+export function refuse(
+  accepted: Refusal['accepted'],
+  code: DiagnosticCode,
+  about: { readonly message: string; readonly fix: string; readonly place?: Place | undefined },
+): Refusal {
+  const { message, fix, place } = about;
+  const why = { code, severity: 'error', class: 'failure', message, fix } as const;
+  return { accepted, why: place === undefined ? why : { ...why, place } };
+}
+
+/** It is a secret, or with it the text would have what no patch shows: that is never written. */
+export function refuseSecret(accepted: Refusal['accepted'], place: Place | undefined): Refusal {
+  return refuse(accepted, 'value-secret', {
+    message: `${nameOfAcceptedChange(accepted)} is a secret, or holds one: it is not written into a file`,
+    place,
+    fix: 'name its source in the manifest, or write by hand what may stand there',
+  });
+}
+
+/** The field of a path; undefined for a key that users choose. */
+export function fieldAt(fields: FieldTable, [name = '', ...rest]: Path): Field | undefined {
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return rest.length === 0 ? field : field?.members && fieldAt(field.members, rest);
 }

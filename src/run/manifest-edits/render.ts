@@ -13,7 +13,7 @@ import { printable } from '../../report/view/printable.ts';
 
 /** Why nothing is taken in, where nothing is refused either. */
 export type NothingTaken =
-  /** all was looked at, and of what was asked for nothing differs */
+  /** everything was read, and nothing of what was asked for differs */
   | 'as-declared'
   /** what differs was changed in the files only */
   | 'as-applied'
@@ -34,9 +34,9 @@ interface AcceptReport {
   /** false where they are only shown */
   readonly written: boolean;
   readonly files: readonly { readonly file: string; readonly patch: string; readonly removed: boolean }[];
-  readonly takings: readonly {
+  readonly acceptedChanges: readonly {
     readonly address: Address;
-    /** empty for a resource that is declared no more */
+    /** empty for a resource that is no longer declared */
     readonly path: Path;
     /** canonical; missing where the member, or the resource, is removed */
     readonly value: Json | undefined;
@@ -53,17 +53,17 @@ const sentences: Readonly<Record<NothingTaken, string>> = {
   'as-declared': 'nothing to take in: live is as declared',
   'as-applied': 'nothing to take in: nothing was changed in the targets since the last apply',
   'not-written': 'nothing to take in: what differs is not written in manifests',
-  'not-all-seen': 'nothing to take in of what was seen, but not all could be looked at',
+  'not-all-seen': 'nothing to accept in what was read, but not everything could be read',
   'no-values-before': 'nothing to take back: the apply changed no value that manifests declare',
 };
 
 /** Ends with a line break. */
 export function renderAcceptedChanges(
-  { files, takings, widens, refused, nothing }: AcceptReport,
+  { files, acceptedChanges, widens, refused, nothing }: AcceptReport,
   paint: Paint,
 ): string {
   if (files.length === 0)
-    return refused.length === 0 && takings.length === 0 ? `${sentences[nothing]}\n` : '';
+    return refused.length === 0 && acceptedChanges.length === 0 ? `${sentences[nothing]}\n` : '';
   const patches = files.map(({ patch }) =>
     patch
       .split('\n')
@@ -90,13 +90,13 @@ function paintLine(line: string, paint: Paint): string {
 
 /** `{ version: 1, stack, written, files, accepted, widens, refused, diagnostics? }` */
 export function renderAcceptJson(report: AcceptReport, diagnostics: readonly ShownDiagnostic[] = []): string {
-  const { stack, written, files, takings, widens, refused } = report;
+  const { stack, written, files, acceptedChanges, widens, refused } = report;
   return renderJson({
     version: 1,
     stack,
     written,
     files,
-    accepted: takings.map(({ address, path, value, place }) => ({
+    accepted: acceptedChanges.map(({ address, path, value, place }) => ({
       ...addressMembers(address),
       path: jsonPointer(path),
       ...(value === undefined ? { removed: true } : { value }),

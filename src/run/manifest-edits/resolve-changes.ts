@@ -13,19 +13,21 @@ import { findDialect } from '../../api/dialects.ts';
 import { wideningBetween } from '../../plan/find-guards.ts';
 import type { Widening } from './render.ts';
 import { draftFiles } from './draft-files.ts';
-import { entriesByAddress, locateChange, type LocatedChange } from './locate-change.ts';
 import {
+  type AcceptedChange,
+  acceptedChangeKey,
+  entriesByAddress,
+  locateChange,
+  type LocatedChange,
   nameOfAcceptedChange,
   type Refusal,
   refuse,
-  type AcceptedChange,
-  acceptedChangeKey,
-} from './accepted-change.ts';
+} from './locate-change.ts';
 
 export interface Trial {
   readonly manifests: Manifests;
   /** what is asked for and differs */
-  readonly takings: readonly AcceptedChange[];
+  readonly acceptedChanges: readonly AcceptedChange[];
   readonly refusals: readonly Refusal[];
   /** problems of the plan */
   readonly problems: readonly Diagnostic[];
@@ -38,7 +40,7 @@ interface ResolveContext {
   readonly kinds: Registry;
   /** what this run has read of them; none is written */
   readonly secrets: Pick<KnownSecrets, 'isIn'>;
-  /** Reads the manifests as they would be, and tells what would differ from live then. */
+  /** Reads the manifests as they would be, and returns what would differ from live then. */
   attempt(drafts: FileDrafts): Promise<Trial>;
 }
 
@@ -61,7 +63,7 @@ export async function resolveAcceptedChanges(
   const refusals = new Map<string, Refusal>();
   const known = new Set(first.problems.map(problemKey));
   const refuseAll = (found: readonly Refusal[]) => {
-    for (const refusal of found) refusals.set(acceptedChangeKey(refusal.taking), refusal);
+    for (const refusal of found) refusals.set(acceptedChangeKey(refusal.accepted), refusal);
   };
   refuseAll(first.refusals);
   for (;;) {
@@ -93,7 +95,7 @@ interface Round extends Omit<ResolvedChanges, 'widens'> {
 }
 
 function widensBy({ placed, trial }: Round, first: Trial, { kinds }: ResolveContext): Widening[] {
-  const addresses = new Map(placed.map(({ taking: { address } }) => [formatAddress(address), address]));
+  const addresses = new Map(placed.map(({ accepted: { address } }) => [formatAddress(address), address]));
   return [...addresses.values()].flatMap((address) => {
     const [before, after] = [first.contentOf(address), trial.contentOf(address)];
     const target = first.manifests.stack?.targets.find(({ name }) => name === address.target);
@@ -112,12 +114,12 @@ async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
   let drafts: FileDrafts = new Map();
   let trial = first;
   for (let count = 0; count < maxRounds; count++) {
-    const done = new Set(placed.map(({ taking }) => acceptedChangeKey(taking)));
-    const left = trial.takings.filter((taking) => !excluded.has(acceptedChangeKey(taking)));
-    const stuck = left.filter((taking) => done.has(acceptedChangeKey(taking)));
+    const done = new Set(placed.map(({ accepted }) => acceptedChangeKey(accepted)));
+    const left = trial.acceptedChanges.filter((accepted) => !excluded.has(acceptedChangeKey(accepted)));
+    const stuck = left.filter((accepted) => done.has(acceptedChangeKey(accepted)));
     if (stuck.length > 0) return { drafts, placed, trial, refusals, failed: stuck.map(stillDiffers) };
     const entries = entriesByAddress(trial.manifests.entries);
-    const places = left.map((taking) => locateChange(taking, { entries, kinds, cwd }));
+    const places = left.map((accepted) => locateChange(accepted, { entries, kinds, cwd }));
     const fits = places.flatMap((one) => ('why' in one ? [] : [one]));
     const drafted = draftFiles(fits, { drafts, kinds, secrets });
     const unplaced = [...places.flatMap((one) => ('why' in one ? [one] : [])), ...drafted.refusals];
@@ -130,10 +132,10 @@ async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
     if (wrong.length > 0) return { drafts, placed, trial, refusals, failed: blame(placed, wrong) };
     refusals.push(...trial.refusals.filter(isNew));
   }
-  return { drafts, placed, trial, refusals, failed: placed.map(({ taking }) => stillDiffers(taking)) };
+  return { drafts, placed, trial, refusals, failed: placed.map(({ accepted }) => stillDiffers(accepted)) };
 }
 
-/** What was taken in differs no more, and what was dropped is declared no more: that is no refusal. */
+/** An accepted value no longer differs, and a dropped resource is no longer declared: these are no refusals. */
 function isNew({ why: { code } }: Refusal): boolean {
   return code !== 'no-difference' && code !== 'unknown-address';
 }
@@ -155,9 +157,9 @@ async function findCulprits(
   failed: readonly Refusal[],
   context: RoundContext,
 ): Promise<readonly Refusal[]> {
-  const addresses = new Set(failed.map(({ taking }) => formatAddress(taking.address)));
+  const addresses = new Set(failed.map(({ accepted }) => formatAddress(accepted.address)));
   if (addresses.size < 2 || failed.every(({ why }) => why.code !== 'value-still-differs')) return failed;
-  const members = first.takings.filter(({ address }) => addresses.has(formatAddress(address)));
+  const members = first.acceptedChanges.filter(({ address }) => addresses.has(formatAddress(address)));
   const byAddress = [...Map.groupBy(members, ({ address }) => formatAddress(address)).values()];
   const culprits = await searchCulprits(first, byAddress, context);
   return culprits.length === 0 ? failed : culprits;
@@ -169,7 +171,7 @@ async function searchCulprits(
   byAddress: readonly (readonly AcceptedChange[])[],
   context: RoundContext,
 ): Promise<readonly Refusal[]> {
-  const { failed } = await takeAll({ ...first, takings: byAddress.flat() }, context);
+  const { failed } = await takeAll({ ...first, acceptedChanges: byAddress.flat() }, context);
   if (failed === undefined || byAddress.length === 1) return failed ?? [];
   const half = Math.ceil(byAddress.length / 2);
   const [left, right] = [byAddress.slice(0, half), byAddress.slice(half)];
@@ -177,18 +179,18 @@ async function searchCulprits(
 }
 
 function blame(placed: readonly LocatedChange[], [first]: readonly Diagnostic[]): Refusal[] {
-  return placed.map(({ taking, place }) =>
-    refuse(taking, 'value-still-differs', {
-      message: `with the live value of ${nameOfAcceptedChange(taking)} the manifests would not hold: ${first?.message ?? ''}`,
+  return placed.map(({ accepted, place }) =>
+    refuse(accepted, 'value-still-differs', {
+      message: `with the live value of ${nameOfAcceptedChange(accepted)} the manifests would not hold: ${first?.message ?? ''}`,
       place,
       fix: first?.fix ?? 'change the manifest by hand',
     }),
   );
 }
 
-function stillDiffers(taking: AcceptedChange): Refusal {
-  return refuse(taking, 'value-still-differs', {
-    message: `with the live value of ${nameOfAcceptedChange(taking)} in its manifest, the plan would still change it`,
+function stillDiffers(accepted: AcceptedChange): Refusal {
+  return refuse(accepted, 'value-still-differs', {
+    message: `with the live value of ${nameOfAcceptedChange(accepted)} in its manifest, the plan would still change it`,
     fix: 'change the manifest by hand',
   });
 }

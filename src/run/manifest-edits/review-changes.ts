@@ -6,9 +6,10 @@ import { formatAddress } from '../../model/address.ts';
 import { systemErrorMessage } from '../../model/error-message.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { printable } from '../../report/view/printable.ts';
-import { reportNotWritten } from '../consent.ts';
+import { CommandStop } from '../command-stop.ts';
+import { notWritten } from '../consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { printError, printJson, printWarnings, type Terminal } from '../terminal.ts';
+import { printJson, printWarnings, type Terminal } from '../terminal.ts';
 import { type FilePatch, patchOf } from './draft-files.ts';
 import { type NothingTaken, renderAcceptedChanges, renderAcceptJson } from './render.ts';
 import type { ResolvedChanges } from './resolve-changes.ts';
@@ -24,7 +25,7 @@ interface Review extends ReviewOptions {
   readonly stop: AbortSignal;
   /** the guards that block it and are not acknowledged, each with what it says */
   readonly blocked?: ReadonlyMap<string, string>;
-  /** what is told where there is nothing to write */
+  /** what is printed where there is nothing to write */
   readonly nothing: NothingTaken;
 }
 
@@ -43,34 +44,24 @@ export async function reviewChanges(settled: ResolvedChanges, review: Review): P
     settled.refusals.map(({ why }) => why),
   );
   if (changes.length === 0 || review.dryRun === true) return code;
-  const refusal = await askToWrite(changes, review);
-  if (refusal !== undefined) return refusal;
-  const { changed, files: done, failure } = await writeChanges(changes, stack.directory);
-  if (changed !== undefined) {
-    printError(
-      terminal,
-      'file-changed',
-      `nothing was written: ${quoted(printable(changed))} is not as it was read; run it again`,
-    );
-    return exitCodes.stale;
-  }
+  await askToWrite(changes, review);
+  const { files: done, failure } = await writeChanges(changes, stack.directory);
   if (failure === undefined) show(true);
   if (failure !== undefined) {
     const placed = settled.placed.filter(({ file }) => done.includes(file));
     const shown = files.filter((_, index) => done.includes(changes[index]?.file ?? ''));
     const about = { files: shown, written: true, nothing, stack: stack.name, terminal };
-    const names = new Set(placed.map(({ taking }) => formatAddress(taking.address)));
+    const names = new Set(placed.map(({ accepted }) => formatAddress(accepted.address)));
     const widens = settled.widens.filter(({ address }) => names.has(formatAddress(address)));
     showAnswer({ ...settled, placed, widens }, about);
     const nameOf = (path: string) => quoted(printable(displayPath(path, cwd)));
     const { file, reason } = failure;
     const why = reason instanceof Error ? (systemErrorMessage(reason) ?? reason.message) : String(reason);
-    printError(
-      terminal,
+    throw new CommandStop(
       'files-partly-written',
       `only ${done.map(nameOf).join(', ')} ${done.length === 1 ? 'was' : 'were'} written, and not ${nameOf(file)}: ${why}`,
+      { exit: exitCodes.partial },
     );
-    return exitCodes.partial;
   }
   if (terminal.format === 'text') terminal.host.stderr.write(`wrote ${counted(changes.length, 'file')}\n`);
   return code;
@@ -99,48 +90,43 @@ interface Answer {
 }
 
 function showAnswer({ placed, refusals, widens }: ResolvedChanges, { terminal, ...answer }: Answer): void {
-  const takings = placed.map(({ taking: { address, path, value }, place }) => ({
+  const acceptedChanges = placed.map(({ accepted: { address, path, value }, place }) => ({
     address,
     path,
     value,
     place,
   }));
-  const refused = refusals.map(({ taking: { address, path }, why }) => ({ address, path, why }));
-  const about = { ...answer, takings, widens, refused };
+  const refused = refusals.map(({ accepted: { address, path }, why }) => ({ address, path, why }));
+  const about = { ...answer, acceptedChanges, widens, refused };
   if (terminal.format === 'json')
     printJson(terminal, (reported) => renderAcceptJson(terminal.host.clean(about), reported));
   else if (!answer.written) terminal.host.stdout.write(renderAcceptedChanges(about, terminal.paint));
 }
 
-/** @returns an exit code when nothing may be written */
+/** @throws CommandStop when nothing may be written */
 async function askToWrite(
   changes: readonly FileChange[],
   { yes = false, blocked = new Map(), terminal, stop }: Review,
-): Promise<ExitCode | undefined> {
-  if (blocked.size > 0) {
-    printError(
-      terminal,
+): Promise<void> {
+  if (blocked.size > 0)
+    throw new CommandStop(
       'guards-block',
       `nothing was written: too many manifests would be dropped (${[...blocked.values()].join('; ')}); make sure that what they declare is gone and not only out of the token's sight, then pass ${quoted(`--ack ${[...blocked.keys()].join(',')}`)}`,
+      { exit: exitCodes.blocked },
     );
-    return exitCodes.blocked;
-  }
-  if (yes) return undefined;
+  if (yes) return;
   const { host, format } = terminal;
-  if (!host.interactive || format !== 'text') {
-    printError(
-      terminal,
+  if (!host.interactive || format !== 'text')
+    throw new CommandStop(
       'nobody-to-ask',
       'nothing was written: where nobody can answer, pass --yes to write it, or --dry-run to see it only',
     );
-    return exitCodes.error;
-  }
-  const isAgreed = await host.confirm(`Write ${counted(changes.length, 'file')}?`, stop);
-  return isAgreed ? undefined : reportNotWritten(terminal, stop);
+  if (!(await host.confirm(`Write ${counted(changes.length, 'file')}?`, stop)))
+    throw notWritten(terminal, stop);
 }
 
-// Writes new texts over files, each as a whole. All are looked at before the first is written: a file that is not as it was read
-// stops them all, and so does one whose new text has no room or may not be written.
+// Replaces files as a whole. All are checked before the first is written: a file that changed since it was read stops them all, and so
+// does one whose new text has no room or may not be written.
 
 interface FileChange {
   /** absolute */
@@ -154,20 +140,23 @@ interface FileChange {
 const byteOrderMark = '\uFEFF';
 
 interface Written {
-  /** one that changed since it was read: nothing is written */
-  readonly changed?: string;
   readonly files: readonly string[];
   /** the next file, and what the system said; it and those after it are as they were */
   readonly failure?: { readonly file: string; readonly reason: unknown };
 }
 
-/** @throws what the system said where nothing is written */
+/** @throws where nothing is written: CommandStop for a file that changed since it was read, or what the system said */
 async function writeChanges(changes: readonly FileChange[], directory: string): Promise<Written> {
   const repository = await findRepository(directory);
   const looked: ReadFile[] = [];
   for (const change of changes) {
     const found = await readTarget(change, repository);
-    if (found === undefined) return { changed: change.file, files: [] };
+    if (found === undefined)
+      throw new CommandStop(
+        'file-changed',
+        `nothing was written: ${quoted(printable(change.file))} is not as it was read; run it again`,
+        { exit: exitCodes.stale },
+      );
     looked.push(found);
   }
   const steps = await prepareAll(looked);
