@@ -6,7 +6,7 @@ import { describeInBrowser, openPage } from '../support/browser/chromium.ts';
 import { openReport, showHtml } from '../support/browser/open-report.ts';
 import { renderDiagnosticsHtml } from '../../src/report/html/diagnostics.ts';
 import { place, problem } from '../support/report/small-plan.ts';
-import { fullPlan, manyToys } from '../support/report/toy-plans.ts';
+import { fullPlan, manySamples } from '../support/report/sample-plans.ts';
 import type { Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -44,7 +44,7 @@ describeInBrowser('everybody can use a report', () => {
   it.each(['light', 'dark'] as const)(
     'in the %s, on a phone, with more changes than fit a page',
     async (colorScheme) => {
-      const { page } = await openReport(manyToys(600), {
+      const { page } = await openReport(manySamples(600), {
         colorScheme,
         viewport: { width: 390, height: 844 },
       });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { describeInBrowser } from '../support/browser/chromium.ts';
 import { openReport } from '../support/browser/open-report.ts';
 import { call, change, plan } from '../support/report/small-plan.ts';
-import { fullPlan, manyToys } from '../support/report/toy-plans.ts';
+import { fullPlan, manySamples } from '../support/report/sample-plans.ts';
 
 /** What is seen of the drawing: left, top, width, height. */
 async function seen(page: Page): Promise<[number, number, number, number]> {
@@ -41,8 +41,8 @@ describeInBrowser('the graph of a plan', () => {
     expect(await page.locator('nav').getByText('Graph').count()).toBe(0);
   });
 
-  it.each([2, 300])('of %i changes is seen whole when it is opened', async (count) => {
-    const { page } = await openReport(manyToys(count));
+  it.each([2, 300])('of %i changes is seen completely when it is opened', async (count) => {
+    const { page } = await openReport(manySamples(count));
     await frameOf(page);
     const [x, y, width, height] = await seen(page);
     expect([x <= 0, y <= 0]).toEqual([true, true]);
@@ -55,7 +55,7 @@ describeInBrowser('the graph of a plan', () => {
   });
 
   it('is moved by the mouse, and zoomed by the wheel with Ctrl alone', async () => {
-    const { page } = await openReport(manyToys(300));
+    const { page } = await openReport(manySamples(300));
     const { middle } = await frameOf(page);
     for (let left = 8; left > 0; left -= 1) await zoomIn(page).click();
     const before = await seen(page);
@@ -81,7 +81,7 @@ describeInBrowser('the graph of a plan', () => {
   });
 
   it('is moved by a finger, and zoomed by two', async () => {
-    const { page } = await openReport(manyToys(300), {
+    const { page } = await openReport(manySamples(300), {
       hasTouch: true,
       viewport: { width: 390, height: 844 },
     });
@@ -111,7 +111,7 @@ describeInBrowser('the graph of a plan', () => {
   });
 
   it('is moved, zoomed and walked through with keys, to the change in the table', async () => {
-    const { page } = await openReport(manyToys(300));
+    const { page } = await openReport(manySamples(300));
     const { frame } = await frameOf(page);
     await frame.focus();
     const before = await seen(page);
@@ -147,7 +147,7 @@ describeInBrowser('the graph of a plan', () => {
     const { page } = await openReport(fullPlan);
     await frameOf(page);
     await page.locator('.node', { hasText: 'tail' }).click();
-    expect(await selection(page)).toContain('update Part/attic/tail');
+    expect(await selection(page)).toContain('update Child/attic/tail');
     expect(await page.locator('path.edge.selected').count()).toBe(1);
     await page.getByRole('button', { name: 'Show in the table' }).click();
     expect(await page.getByRole('button', { name: 'tail', exact: true }).getAttribute('aria-expanded')).toBe(
@@ -156,18 +156,18 @@ describeInBrowser('the graph of a plan', () => {
   });
 
   it('of more than 500 changes has groups, each a way to its changes', async () => {
-    const { page } = await openReport(manyToys(600));
+    const { page } = await openReport(manySamples(600));
     const boxes = await page.locator('.node-label').allTextContents();
     expect(boxes.length).toBeLessThanOrEqual(24);
     await frameOf(page);
     await page.locator('.node').first().click();
     await page.getByRole('button', { name: 'Show in the table' }).click();
-    const [count] = (await page.locator('.said').innerText()).split(' ');
-    expect(boxes[0]).toMatch(new RegExp(`^${count} (?:Toy|Part)$`));
+    const [count] = (await page.locator('.status').innerText()).split(' ');
+    expect(boxes[0]).toMatch(new RegExp(`^${count} (?:Toy|Child)$`));
   });
 
   it('of 500 changes still has all of them', async () => {
-    const { page } = await openReport(manyToys(500));
+    const { page } = await openReport(manySamples(500));
     expect(await page.locator('.node').count()).toBe(500);
   });
 
@@ -183,16 +183,16 @@ describeInBrowser('the graph of a plan', () => {
     expect(await page.locator('.node-label').allTextContents()).toEqual(['350 Toy', '350 Toy']);
   });
 
-  it('is printed whole, however it was zoomed', async () => {
-    const { page } = await openReport(manyToys(300));
-    await zoomIn(page).click();
-    const [, , width] = await seen(page);
-    await page.emulateMedia({ media: 'print' });
-    await expect.poll(async () => (await seen(page))[2]).toBeGreaterThan(width);
+  it('is printed completely, however it was zoomed', async () => {
+    const { page } = await openReport(manySamples(300));
+    for (let left = 8; left > 0; left -= 1) await zoomIn(page).click();
     const right = await page
       .locator('.node')
       .evaluateAll((nodes) => Math.max(...nodes.map((node) => Number(node.getAttribute('x')))));
-    const [x, , whole] = await seen(page);
-    expect(x + whole).toBeGreaterThan(right);
+    const [left, , width] = await seen(page);
+    expect(left + width).toBeLessThan(right);
+    await page.emulateMedia({ media: 'print' });
+    await expect.poll(async () => (await seen(page)).slice(0, 2)).toEqual([0, 0]);
+    expect((await seen(page))[2]).toBeGreaterThan(right);
   });
 });

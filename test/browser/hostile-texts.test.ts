@@ -11,7 +11,7 @@ import { showHtml } from '../support/browser/open-report.ts';
 import { anyDiagnostic, anyPlan } from '../support/report/arbitrary-plan.ts';
 import { htmlAttack } from '../support/report/html-attacks.ts';
 import { planOf } from '../support/report/markdown-attacks.ts';
-import { fullPlan } from '../support/report/toy-plans.ts';
+import { fullPlan } from '../support/report/sample-plans.ts';
 
 /** Each element with its attributes, those that can do something with their values. */
 const inventory = `[...document.querySelectorAll('*')].map((element) => [
@@ -60,11 +60,11 @@ async function expectHarmless({ page, incidents }: OpenedPage): Promise<void> {
 }
 
 /** What the page must show of a plan, letter by letter: names, reasons, messages. */
-function textsOf({ stack, changes, mentions }: Plan): string[] {
+function textsOf({ stack, changes, notices }: Plan): string[] {
   return [
     stack,
     ...changes.flatMap(({ address, reason, notes }) => [address.name, reason, ...notes]),
-    ...mentions.flatMap(({ message }) => [message]),
+    ...notices.flatMap(({ message }) => [message]),
   ].map(printable);
 }
 
@@ -72,7 +72,7 @@ function textsOf({ stack, changes, mentions }: Plan): string[] {
 const squeezed = (text: string) => text.replace(/["\s]/g, '');
 
 describeInBrowser('no text from outside does anything in a report', () => {
-  it('whatever stands in a plan', { timeout: 240_000 }, async () => {
+  it('whatever is in a plan', { timeout: 240_000 }, async () => {
     const opened = await openPage();
     await fc.assert(
       fc.asyncProperty(fc.oneof(planOf(htmlAttack), anyPlan), async (any) => {
@@ -90,7 +90,7 @@ describeInBrowser('no text from outside does anything in a report', () => {
     );
   });
 
-  it('whatever stands in a problem', async () => {
+  it('whatever is in a problem', async () => {
     const opened = await openPage();
     await fc.assert(
       fc.asyncProperty(fc.array(anyDiagnostic, { maxLength: 4 }), htmlAttack, async (problems, said) => {

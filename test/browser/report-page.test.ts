@@ -9,13 +9,13 @@ import { renderDiagnosticsHtml } from '../../src/report/html/diagnostics.ts';
 import { describeInBrowser, openPage } from '../support/browser/chromium.ts';
 import { openReport, pageScript, showHtml } from '../support/browser/open-report.ts';
 import { place, plan, problem } from '../support/report/small-plan.ts';
-import { fullPlan, manyToys } from '../support/report/toy-plans.ts';
+import { fullPlan, manySamples } from '../support/report/sample-plans.ts';
 
 const phone = { viewport: { width: 390, height: 844 } };
 
 const rows = (page: Page) => page.locator('.rows [role=row]');
 const names = (page: Page) => page.locator('.rows .opener').allTextContents();
-const said = (page: Page) => page.locator('.said').textContent();
+const said = (page: Page) => page.locator('.status').textContent();
 const chip = (page: Page, action: string) =>
   page.getByRole('button', { name: new RegExp(`^\\W ${action} \\d`) });
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
@@ -30,12 +30,12 @@ describeInBrowser('the page of a plan', () => {
     expect(written, 'run "npm run page"').toBe(await pageFile(dirname(pageScript)));
   });
 
-  it('tells first what it risks, with the command that acknowledges it', async () => {
+  it('says first what it risks, with the command that acknowledges it', async () => {
     const { page } = await openReport(fullPlan);
     expect(await page.title()).toBe('Plan of nursery');
     const headings = await page.locator('h1, h2').allTextContents();
     expect(headings).toEqual([
-      ...['Plan of nursery', 'How to go on', 'Risks', 'Changes', 'Graph', 'Left alone', 'Checked'],
+      ...['Plan of nursery', 'Next steps', 'Risks', 'Changes', 'Graph', 'Left alone', 'Checked'],
     ]);
     const risks = await page.locator('#risks').innerText();
     expect(risks).toContain(`trueup apply stacks/toys --approve ${fullPlan.digest} --ack deletes,rename`);
@@ -63,7 +63,7 @@ describeInBrowser('the page of a plan', () => {
     expect(ball).toMatch(/colour\s+red → blue/);
     expect(ball).toMatch(/friends\s+-\s+bob\s+\+\s+eve\s+1 the same/);
     expect(ball).toMatch(/one\s+-\s+two\s+\+\s+2\s+three/);
-    expect(ball).toMatch(/touched\s+.* touched by user-1 \(ann\), toy update/);
+    expect(ball).toMatch(/audit trail\s+modified .* by user-1 \(ann\), toy update/);
     const kite = rows(page).nth(2);
     await kite.getByText('1 request').click();
     expect(await kite.innerText()).toMatch(/token\s+set \(version 2, from env TOY_TOKEN\)/);
@@ -71,21 +71,21 @@ describeInBrowser('the page of a plan', () => {
       /POST \/api\/v2\/toys\s+call Toy\/acme\/kite#create; /,
     );
     expect(await kite.locator('pre').innerText()).toContain('"$secret": {\n      "env": "TOY_TOKEN"');
-    await kite.getByRole('button', { name: 'Part/attic/tail' }).click();
+    await kite.getByRole('button', { name: 'Child/attic/tail' }).click();
     expect(await hasFocus(page.getByRole('button', { name: 'tail', exact: true }))).toBe(true);
   });
 
   it('shows old and new values at once: in the details of few changes, in the rows of many', async () => {
-    const few = await openReport(manyToys(29));
+    const few = await openReport(manySamples(29));
     expect(await few.page.locator('.details').filter({ visible: true }).count()).toBe(29);
-    const many = await openReport(manyToys(30));
+    const many = await openReport(manySamples(30));
     expect(await many.page.locator('.details').count()).toBe(0);
     expect(await rows(many.page).filter({ hasText: 'toys-9.yaml' }).innerText()).toMatch(
       /colour\s+red → blue 9/,
     );
   });
 
-  it('tells in its head when it was made, from which commit, for which pull request and targets', async () => {
+  it('says in its head when it was made, from which commit, for which pull request and targets', async () => {
     const { page } = await openPage();
     const made = { at: '2026-11-23T07:40:12.123Z', commit: 'a'.repeat(40), dirty: true as const };
     const review = { name: 'acme/infra#12', url: 'https://code.test/acme/infra/pull/12' };
@@ -126,16 +126,16 @@ describeInBrowser('the page of a plan', () => {
   });
 
   it('is filtered by action, kind, target and text, all together', async () => {
-    const { page } = await openReport(manyToys(30));
+    const { page } = await openReport(manySamples(30));
     await chip(page, 'update').click();
     expect(await said(page)).toBe('15 of 30 changes');
     await chip(page, 'delete').click();
     expect(await said(page)).toBe('22 of 30 changes');
-    await field(page, 'Kind').selectOption('Part');
+    await field(page, 'Kind').selectOption('Child');
     await field(page, 'Target').selectOption('box-0');
     expect(await names(page)).toEqual(['toy-15']);
     await field(page, 'Text').fill('no such words');
-    expect(await said(page)).toBe('No change passes these filters');
+    expect(await said(page)).toBe('No change matches these filters');
     await page.getByRole('button', { name: 'Clear filters' }).click();
     expect(await said(page)).toBe('30 changes');
     await field(page, 'Text').fill('BLUE toys-7.yaml');
@@ -161,7 +161,7 @@ describeInBrowser('the page of a plan', () => {
   it('has no wider lines than a phone', async () => {
     const long = 'x'.repeat(300);
     const { page } = await openReport(
-      { ...fullPlan, mentions: [{ address: { kind: 'Toy', target: 'acme', name: long }, message: long }] },
+      { ...fullPlan, notices: [{ address: { kind: 'Toy', target: 'acme', name: long }, message: long }] },
       phone,
     );
     for (const calls of await page.locator('.calls summary').all()) await calls.click();
@@ -175,7 +175,7 @@ describeInBrowser('the page of a plan', () => {
     });
     expect(await page.locator('.head').innerText()).toContain('1 problem forbids applying');
     expect(await page.locator('.head').innerText()).toContain(
-      'Nothing can be applied before the problems are solved',
+      'Nothing can be applied until the problems are solved',
     );
     expect(await page.locator('#problems').innerText()).toMatch(
       /error not-ours toys.yaml:4:9\s+Toy ball exists/,
@@ -183,10 +183,10 @@ describeInBrowser('the page of a plan', () => {
     expect(await page.locator('#risks').innerText()).not.toContain('--ack');
   });
 
-  it('never says that there is nothing to do when the look was incomplete', async () => {
+  it('never says that there is nothing to do when the read was incomplete', async () => {
     const { page } = await openReport(plan({ coverage: { ...plan().coverage, complete: false } }));
     const text = await page.locator('body').innerText();
-    expect(text).toContain('The look was incomplete');
+    expect(text).toContain('The read was incomplete');
     expect(text).not.toMatch(/No changes|nothing to apply/);
   });
 
@@ -195,7 +195,7 @@ describeInBrowser('the page of a plan', () => {
     expect(await page.locator('.head').innerText()).toContain('No changes, 3 unchanged');
   });
 
-  it('of a command that made no plan tells its problems', async () => {
+  it('of a command that made no plan reports its problems', async () => {
     const { page } = await openPage();
     await showHtml(page, renderDiagnosticsHtml([problem({ place: place() })], 'Nothing was found'));
     expect(await page.locator('body').innerText()).toMatch(
@@ -206,7 +206,7 @@ describeInBrowser('the page of a plan', () => {
 
 describeInBrowser('the page of 5,000 changes', () => {
   it('has at most 200 rows at a time, whatever is opened, and all of them can be reached', async () => {
-    const { page } = await openReport(manyToys(5000));
+    const { page } = await openReport(manySamples(5000));
     expect(await rows(page).count()).toBe(100);
     await page.getByRole('button', { name: 'Open all' }).click();
     expect(await page.locator('[role=row]').count()).toBeLessThanOrEqual(200);
@@ -220,7 +220,7 @@ describeInBrowser('the page of 5,000 changes', () => {
   });
 
   it('lists no more than some of what it risks, and leads to the others', async () => {
-    const { page } = await openReport(manyToys(5000));
+    const { page } = await openReport(manySamples(5000));
     const risks = page.locator('#risks');
     expect(await risks.locator('li').count()).toBe(10);
     await risks.getByRole('button', { name: 'Show all 1,250 in the table' }).click();
@@ -228,7 +228,7 @@ describeInBrowser('the page of 5,000 changes', () => {
   });
 
   it('prints all that pass the filters, and has one page of rows again after it', async () => {
-    const { page } = await openReport(manyToys(5000));
+    const { page } = await openReport(manySamples(5000));
     await chip(page, 'delete').click();
     await page.emulateMedia({ media: 'print' });
     await rows(page).nth(1249).waitFor({ state: 'attached', timeout: 60_000 });

@@ -29,12 +29,12 @@ function differenceOf(one: readonly FieldChange[], other: readonly FieldChange[]
 const colour = { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' } as const;
 
 describe('How two plans differ, as text', () => {
-  it('tells what only one of them does, with all its fields', () => {
+  it('says what only one of them does, with all its fields', () => {
     const only = comparePlans(plan({ changes: [change({ fields: [colour] })] }), plan());
     expect(textOf(only)).toBe('Only in approved\n  ~ update  Toy/acme/ball\n      colour  red -> blue');
   });
 
-  it('tells of what both do only the fields in question, side by side', () => {
+  it('shows of what both do only the fields in question, side by side', () => {
     const rest: FieldChange = { path: ['size'], before: 1, after: 2, shape: 'scalar' };
     expect(textOf(differenceOf([colour, rest], [rest, { ...colour, after: 'white' }]))).toBe(
       [
@@ -53,7 +53,7 @@ describe('How two plans differ, as text', () => {
     expect(textOf(differenceOf([bare], [timer]))).toMatch(/approved +0s -> 2h\n +now +0s -> 1h$/);
   });
 
-  it('tells that a resource is to become something else altogether', () => {
+  it('says that a resource is to become something else altogether', () => {
     const [one, other] = (['delete', 'release'] as const).map((action) =>
       plan({ changes: [change({ action })] }),
     );
@@ -61,13 +61,13 @@ describe('How two plans differ, as text', () => {
     expect(textOf(comparePlans(one, other))).toMatch(/action\n +approved +delete\n +now +release$/);
   });
 
-  it('tells where each was made for', () => {
+  it('says where each was made for', () => {
     const [target] = plan().targets;
     if (target === undefined) throw new Error('a target');
     const moved = plan({ stack: 'zoo', targets: [{ ...target, url: 'https://other.test' }] });
     expect(textOf(comparePlans(plan(), moved))).toBe(
       [
-        'Made for different places',
+        'Different stack, targets or selection',
         '  stack',
         '    approved  nursery',
         '    now       zoo',

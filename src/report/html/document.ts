@@ -44,7 +44,7 @@ function policy(): string {
   ].join('; ');
 }
 
-/** Nothing in it ends a script, opens a comment or reorders what somebody reads who looks at the file itself. */
+/** Nothing in it can end a script, open a comment, or reorder the source as displayed. */
 function safeJson(value: object): string {
   return printableJson(JSON.stringify(value)).replace(
     /[<>&]/g,
@@ -55,7 +55,7 @@ function safeJson(value: object): string {
 // The report without a script: the head, the guards and a table of the changes, as plain HTML. Every text is escaped here, and only
 // here; addresses of links are https.
 
-/** A page with more rows is of no use to a reader. */
+/** More rows are of no use to a reader. */
 const maxRows = 500;
 
 /** Markup that is safe to put into the body of a page. */
@@ -80,7 +80,7 @@ function staticReport({
         ]),
     `<p class="summary">${escaped(summary)}</p>`,
     ...statements.map(({ tone, text }) => `<p class="banner ${tone}">${escaped(text)}</p>`),
-    ...(plan === undefined ? [] : going(plan)),
+    ...(plan === undefined ? [] : nextStepLines(plan)),
     '</div></header><main>',
     ...part(
       'Problems',
@@ -96,16 +96,16 @@ function staticReport({
   ].join('\n');
 }
 
-function going({ next, digest, reasons, acknowledge }: PlanView): string[] {
+function nextStepLines({ next, digest, reasons, acknowledge }: PlanView): string[] {
   return [
-    ...reasons.map((reason) => `<p class="banner warning">The look was incomplete: ${escaped(reason)}</p>`),
+    ...reasons.map((reason) => `<p class="banner warning">The read was incomplete: ${escaped(reason)}</p>`),
     `<p>${escaped(next)}</p>`,
     ...(acknowledge === undefined ? [] : [`<p><code>${escaped(acknowledge)}</code></p>`]),
     `<p>digest <code>${escaped(digest)}</code></p>`,
   ];
 }
 
-function planParts({ guards, risks, changes, mentions, coverage }: PlanView): string[] {
+function planParts({ guards, risks, changes, notices, coverage }: PlanView): string[] {
   return [
     ...part('Risks', [
       ...guards.flatMap((card) =>
@@ -126,7 +126,7 @@ function planParts({ guards, risks, changes, mentions, coverage }: PlanView): st
     ...changesPart(changes),
     ...part(
       'Left alone',
-      mentions
+      notices
         .slice(0, maxRows)
         .map(({ name, text }) => `<li><code>${escaped(name)}</code> ${escaped(text)}</li>`),
     ),
@@ -197,7 +197,7 @@ const entities: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-  // Two of them and a bracket begin a command of a CI.
+  // Two of them and a bracket begin a workflow command in the log of a CI job.
   '#': '&#35;',
 };
 

@@ -1,4 +1,4 @@
-/** The graph of a plan as the page draws it: each change while they can be seen, otherwise groups of them. */
+/** The graph of a plan as the page draws it: one box for each change, or for each group of changes if there are too many. */
 import { Graph, layout } from '@dagrejs/dagre';
 import type { Change } from '../../model/change.ts';
 import { groupedGraph, type PlanGraph, planGraph } from '../view/plan-graph.ts';
@@ -12,14 +12,15 @@ import {
 } from './report-view.ts';
 
 const maxNodes = 500;
-/** Nobody follows more lines, and a layout of more takes minutes. */
+/** More lines are unreadable, and their layout takes minutes. */
 const maxEdges = 1_500;
 
 export function graphView(changes: readonly Change[]): GraphView {
   const single = planGraph({ changes });
-  if (canBeSeen(single)) return { ...layOut(single, (at) => changeBox(single, changes, at)), grouped: false };
+  if (isReadable(single))
+    return { ...layOut(single, (at) => changeBox(single, changes, at)), grouped: false };
   const perTarget = groupedGraph({ changes });
-  const groups = canBeSeen(perTarget) ? perTarget : groupedGraph({ changes }, { acrossTargets: true });
+  const groups = isReadable(perTarget) ? perTarget : groupedGraph({ changes }, { acrossTargets: true });
   return { ...layOut(groups, (at) => groupBox(groups, at)), grouped: true };
 }
 
@@ -43,64 +44,64 @@ function groupBox(graph: PlanGraph, at: number): GraphBox {
   };
 }
 
-/** Where all have the same target, it goes without saying. */
+/** The target, left out if all nodes have the same. */
 function named({ nodes }: PlanGraph, target: string): string[] {
   return nodes.every((node) => node.target === target) ? [] : [target];
 }
 
 const maxLabel = 38;
 
-/** A box has room for so much; the table has all of it. */
+/** The text cut to the size of a box; the table has all of it. */
 function clipped(text: string): string {
   const shown = printable(text.slice(0, maxLabel + 1));
   return shown.length <= maxLabel ? shown : `${shown.slice(0, maxLabel)}…`.replace(/[\ud800-\udbff]…$/, '…');
 }
 
-function canBeSeen({ nodes, edges }: PlanGraph): boolean {
+function isReadable({ nodes, edges }: PlanGraph): boolean {
   return nodes.length <= maxNodes && edges.length <= maxEdges;
 }
 
-/** By position: a change, one that waits for it, and so on. */
+/** Pairs of positions: a change, then one that depends on it. */
 export function waitsOf(changes: readonly Change[]): number[] {
   return planGraph({ changes }).edges.flatMap(({ earlier, later }) => [earlier, later]);
 }
 
-// Lays the graph of a plan out when the report is written, so that the page has to draw it only. What hangs together is laid out by
-// itself, and these islands are packed into rows: one layout of all would be as tall as the plan is long.
+// Lays the graph out when the report is written, so that the page only draws it. Connected components are laid out separately and
+// packed into rows: one layout of all would be as tall as the plan is long.
 
 const gap = 28;
-/** width to height of the whole, as of a screen */
+/** width to height of the drawing, as of a screen */
 const aspect = 1.7;
 
 type Drawing = Pick<GraphView, 'nodes' | 'edges' | 'width' | 'height'>;
 
-/** Positions in the graph, and what stands there. */
-interface Island {
+/** A connected component of the graph, laid out. */
+interface Component {
   readonly width: number;
   readonly height: number;
   readonly nodes: readonly { readonly at: number; readonly x: number; readonly y: number }[];
   readonly edges: readonly GraphEdgeView[];
 }
 
-/** @param boxOf what stands in the box of a node, by its position */
+/** @param boxOf the content of a node, by its position */
 export function layOut(graph: PlanGraph, boxOf: (at: number) => GraphBox): Drawing {
-  const islands = islandsOf(graph).map((members) => layIsland(graph, members));
-  const places = packed(islands);
+  const components = componentsOf(graph).map((members) => layOutComponent(graph, members));
+  const places = packed(components);
   const nodes: GraphNodeView[] = [];
   const edges: GraphEdgeView[] = [];
-  islands.forEach((island, index) => {
+  components.forEach((component, index) => {
     const { left = 0, top = 0 } = places[index] ?? {};
-    for (const { at, x, y } of island.nodes) nodes[at] = { x: x + left, y: y + top, ...boxOf(at) };
-    for (const edge of island.edges)
+    for (const { at, x, y } of component.nodes) nodes[at] = { x: x + left, y: y + top, ...boxOf(at) };
+    for (const edge of component.edges)
       edges.push({ ...edge, through: edge.through.map((value, i) => value + (i % 2 === 0 ? left : top)) });
   });
-  const right = islands.map(({ width }, index) => width + (places[index]?.left ?? 0));
-  const bottom = islands.map(({ height }, index) => height + (places[index]?.top ?? 0));
+  const right = components.map(({ width }, index) => width + (places[index]?.left ?? 0));
+  const bottom = components.map(({ height }, index) => height + (places[index]?.top ?? 0));
   return { nodes, edges, width: Math.max(0, ...right), height: Math.max(0, ...bottom) };
 }
 
-/** The positions that hang together, each island in the order of the graph. */
-function islandsOf({ nodes, edges }: PlanGraph): number[][] {
+/** The positions of each connected component, in the order of the graph. */
+function componentsOf({ nodes, edges }: PlanGraph): number[][] {
   const root = nodes.map((_, index) => index);
   const find = (start: number): number => {
     let at = start;
@@ -111,7 +112,7 @@ function islandsOf({ nodes, edges }: PlanGraph): number[][] {
   return [...Map.groupBy(nodes.keys(), find).values()];
 }
 
-function layIsland({ edges }: PlanGraph, members: readonly number[]): Island {
+function layOutComponent({ edges }: PlanGraph, members: readonly number[]): Component {
   const { width, height } = nodeSize;
   const [only] = members;
   if (members.length === 1 && only !== undefined)
@@ -135,7 +136,7 @@ function layIsland({ edges }: PlanGraph, members: readonly number[]): Island {
     nodes: placed,
     edges: own.map(({ earlier, later }) => {
       const points = drawing.edge(String(earlier), String(later)).points ?? [];
-      // The first and the last stand at the edges of the boxes, where the page knows better; one between them says nothing.
+      // The page computes the ends of a line at the boxes; a single point between them adds nothing.
       const between = points.length > 3 ? points.slice(1, -1) : [];
       return {
         from: earlier,
@@ -146,14 +147,14 @@ function layIsland({ edges }: PlanGraph, members: readonly number[]): Island {
   };
 }
 
-/** Rows of columns: beside a tall island smaller ones stand below each other. Tallest islands first. */
-function packed(islands: readonly Island[]): { readonly left: number; readonly top: number }[] {
-  const area = islands.reduce((sum, { width, height }) => sum + (width + gap) * (height + gap), 0);
-  const limit = Math.max(Math.sqrt(area * aspect), ...islands.map(({ width }) => width));
+/** Rows of columns, tallest first: beside a tall component, smaller ones are stacked in columns. */
+function packed(components: readonly Component[]): { readonly left: number; readonly top: number }[] {
+  const area = components.reduce((sum, { width, height }) => sum + (width + gap) * (height + gap), 0);
+  const limit = Math.max(Math.sqrt(area * aspect), ...components.map(({ width }) => width));
   const places: { left: number; top: number }[] = [];
   const row = { top: 0, height: 0 };
   const column = { left: 0, width: 0, bottom: 0 };
-  const byHeight = [...islands.entries()].sort(([, one], [, other]) => other.height - one.height);
+  const byHeight = [...components.entries()].sort(([, one], [, other]) => other.height - one.height);
   for (const [index, { width, height }] of byHeight) {
     const isBelow = column.bottom > 0 && column.bottom + height <= row.height && width <= column.width;
     if (!isBelow && column.width > 0)

@@ -9,12 +9,10 @@ import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
 import { type Guard, isBlocking, type Risk } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
-import { counted } from '../../model/quoted.ts';
-import { apiRoots } from '../../model/stack.ts';
 import { sortedKeys } from '../json/render-json.ts';
 import { actionSymbols, callTerms, formatPlace } from '../text/change.ts';
 import { guardSummary } from '../text/guards.ts';
-import { bodyJson, formatCallPath } from '../view/call.ts';
+import { apiRootIn, bodyJson, formatCallPath } from '../view/call.ts';
 import { differenceLines, type FieldView, fieldViews } from '../view/field.ts';
 import { lastModifiedLines } from '../view/last-modified.ts';
 import {
@@ -25,6 +23,7 @@ import {
   hiddenConcerns,
   incompleteReasons,
   nextSteps,
+  selectionText,
   summaryLine,
   targetCounts,
   usableAcknowledgement,
@@ -60,25 +59,25 @@ export function renderPlanHtml(
 // What the page of a plan shows: the same facts as its Markdown, all changes, and their calls.
 
 interface PlanHtmlOptions {
-  /** problems of the command that are no part of the plan */
-  readonly told?: readonly ShownDiagnostic[];
+  /** diagnostics of the command that are not part of the plan */
+  readonly diagnostics?: readonly ShownDiagnostic[];
   /** the stack's argument on the command line, for proposed commands */
   readonly stack?: string;
-  /** milliseconds since 1970, for how long ago something was touched */
+  /** milliseconds since 1970, for how long ago a resource was modified */
   readonly now?: number;
   /** the pull request that the run is about */
   readonly review?: { readonly name: string; readonly url?: string } | undefined;
 }
 
 function planReport(plan: Plan, options: PlanHtmlOptions): ReportView {
-  const { told = [] } = options;
+  const { diagnostics = [] } = options;
   return {
     title: 'Plan of',
     name: printable(plan.stack),
     facts: factsOf(plan, options),
-    summary: summaryLine(plan, told),
+    summary: summaryLine(plan, diagnostics),
     statements: statementsOf(plan),
-    problems: problemViews([...plan.problems, ...told]),
+    problems: problemViews([...plan.problems, ...diagnostics]),
     plan: planView(plan, options),
   };
 }
@@ -119,7 +118,7 @@ function statementsOf(plan: Plan): Statement[] {
       : [
           {
             tone: 'plain' as const,
-            text: `a selection of ${counted(selection.length, 'resource')}: the rest of the stack is left as it is`,
+            text: selectionText(selection),
           },
         ]),
   ];
@@ -128,7 +127,7 @@ function statementsOf(plan: Plan): Statement[] {
 function planView(plan: Plan, { stack, now = 0 }: PlanHtmlOptions): PlanView {
   const changes = byRisk(plan.changes);
   const command = usableAcknowledgement(plan, stack);
-  const roots = new Map(plan.targets.map(({ name, service }) => [name, apiRoots[service]]));
+  const rootOf = apiRootIn(plan.targets);
   return {
     digest: plan.digest,
     counts: Object.entries(countActions(changes)).map(([name, count]) => {
@@ -144,10 +143,10 @@ function planView(plan: Plan, { stack, now = 0 }: PlanHtmlOptions): PlanView {
     ...(command === undefined ? {} : { acknowledge: printable(command) }),
     guards: guardViews(plan.guards),
     risks: riskLists(plan, changes),
-    changes: changes.map((change) => changeView(change, { now, roots })),
+    changes: changes.map((change) => changeView(change, { now, rootOf })),
     waits: waitsOf(changes),
     graph: graphView(changes),
-    mentions: plan.mentions.map(noticeView),
+    notices: plan.notices.map(noticeView),
     coverage: coverageRows(plan.coverage),
   };
 }
@@ -186,11 +185,10 @@ function noticeView({ address, message, fix }: Notice): NamedText {
 
 interface ChangeContext {
   readonly now: number;
-  /** the API root of each target, which precedes the paths */
-  readonly roots: ReadonlyMap<string, string>;
+  readonly rootOf: (target: string) => string;
 }
 
-function changeView(change: Change, { now, roots }: ChangeContext): ChangeView {
+function changeView(change: Change, { now, rootOf }: ChangeContext): ChangeView {
   const {
     action,
     address,
@@ -200,7 +198,7 @@ function changeView(change: Change, { now, roots }: ChangeContext): ChangeView {
     fields,
     risks = [],
     notes,
-    touched,
+    lastModified,
     calls,
     sharedCall,
   } = change;
@@ -217,13 +215,13 @@ function changeView(change: Change, { now, roots }: ChangeContext): ChangeView {
       ? {}
       : { risks: risks.map(({ effect, message }) => ({ effect, text: printable(message) })) }),
     ...(notes.length === 0 ? {} : { notes: notes.map(printable) }),
-    ...(touched === undefined ? {} : { touched: lastModifiedLines(touched, now) }),
-    ...(calls.length === 0 ? {} : { calls: calls.map((call) => callView(call, roots)) }),
+    ...(lastModified === undefined ? {} : { lastModified: lastModifiedLines(lastModified, now) }),
+    ...(calls.length === 0 ? {} : { calls: calls.map((call) => callView(call, rootOf)) }),
     ...(sharedCall === undefined ? {} : { sharedCall: printable(sharedCall) }),
   };
 }
 
-/** A field may hold a file: so much of it is shown, as much as anybody reads in a report. */
+/** A field may hold a file: only its first lines are shown. */
 const maxLines = 1_000;
 const maxLine = 4_000;
 
@@ -238,16 +236,16 @@ function fieldLines({ name, difference, remarks }: FieldView): FieldLines {
   };
 }
 
-function callView(call: Call, roots: ChangeContext['roots']): CallView {
+function callView(call: Call, rootOf: ChangeContext['rootOf']): CallView {
   return {
     method: call.method,
-    path: `${roots.get(call.target) ?? ''}${formatCallPath(call.path)}`,
+    path: `${rootOf(call.target)}${formatCallPath(call.path)}`,
     ...(call.body === undefined ? {} : { body: sortedKeys(bodyJson(call.body)) as Json }),
     terms: callTerms(call).join('; '),
   };
 }
 
-// What a reviewer must see first, besides the guards: what goes now or later, and who gains or loses access. Each item leads to its change.
+// What a reviewer must see first, besides the guards: removals, scheduled destroys, and gained or lost access. Each item links to its change.
 
 type Item = RiskList['items'][number];
 
@@ -294,7 +292,7 @@ function riskLists(plan: Plan, changes: readonly Change[]): RiskList[] {
   return lists.filter(({ items }) => items.length > 0);
 }
 
-/** With all that goes with it: its notes, and who loses access. */
+/** With its notes, and who loses access. */
 function removal({ address, reason, notes, risks = [] }: Change, change: number): Item {
   const lost = risks.filter(({ effect }) => effect === 'narrows').map(({ message }) => message);
   const losses = [...notes, ...lost].map(printable);

@@ -6,7 +6,7 @@ import type { Action } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';
 
 export interface ReportView {
-  /** the words before the name */
+  /** the text before the name */
   readonly title: string;
   /** the stack */
   readonly name?: string;
@@ -37,9 +37,9 @@ export interface ProblemView {
   readonly code: string;
   readonly message: string;
   readonly spot?: string;
-  /** found, allowed, fix, and what to see besides */
+  /** found, allowed, fix, and related places */
   readonly members: readonly (readonly [label: string, text: string])[];
-  /** the line of the file, and what is meant below it */
+  /** the line of the file, and below it the underline */
   readonly excerpt?: readonly string[];
 }
 
@@ -48,19 +48,19 @@ export interface PlanView {
   readonly counts: readonly { readonly action: Action; readonly symbol: string; readonly count: number }[];
   readonly unchanged: number;
   readonly next: string;
-  /** why the look was incomplete */
+  /** why the read was incomplete */
   readonly reasons: readonly string[];
   readonly limits: readonly NamedText[];
-  /** the command that lets the guards pass */
+  /** the command that acknowledges the guards */
   readonly acknowledge?: string;
   readonly guards: readonly GuardView[];
   readonly risks: readonly RiskList[];
   /** by risk */
   readonly changes: readonly ChangeView[];
-  /** by position: a change, one that waits for it, and so on */
+  /** pairs of positions: a change, then one that depends on it */
   readonly waits: readonly number[];
   readonly graph: GraphView;
-  readonly mentions: readonly NamedText[];
+  readonly notices: readonly NamedText[];
   readonly coverage: readonly CoverageView[];
 }
 
@@ -71,10 +71,10 @@ export interface NamedText {
 
 /** One or more guards about the same resources. */
 export interface GuardView {
-  /** whether one of them does */
+  /** whether one of them blocks */
   readonly blocks: boolean;
   readonly guards: readonly { readonly id: string; readonly blocks: boolean; readonly message: string }[];
-  /** addresses of resources of which they say no more */
+  /** addresses of resources without a message */
   readonly names: readonly string[];
 }
 
@@ -104,7 +104,7 @@ export interface ChangeView {
   readonly fields: readonly FieldLines[];
   readonly risks?: readonly { readonly effect: string; readonly text: string }[];
   readonly notes?: readonly string[];
-  readonly touched?: readonly string[];
+  readonly lastModified?: readonly string[];
   readonly calls?: readonly CallView[];
   readonly sharedCall?: string;
 }
@@ -130,28 +130,28 @@ interface CoverageView {
   readonly incomplete: readonly string[];
 }
 
-/** Laid out already; coordinates are whole numbers. */
+/** Already laid out; coordinates are integers. */
 export interface GraphView {
   readonly width: number;
   readonly height: number;
-  /** a node is all changes of one action, kind and target, or without the target */
+  /** each node is all changes of one action and kind, and mostly of one target */
   readonly grouped: boolean;
   readonly nodes: readonly GraphNodeView[];
   readonly edges: readonly GraphEdgeView[];
 }
 
-/** What stands in a box of the graph. */
+/** The content of a node. */
 export interface GraphBox {
   readonly action: Action;
   readonly label: string;
   readonly detail: string;
-  /** what it stands for in the table: a change, or a filter of changes */
+  /** its change in the table, or the filter that finds its group */
   readonly change?: number;
   readonly group?: { readonly kind: string; readonly target?: string };
 }
 
 export interface GraphNodeView extends GraphBox {
-  /** the middle */
+  /** the centre */
   readonly x: number;
   readonly y: number;
 }
@@ -163,5 +163,5 @@ export interface GraphEdgeView {
   readonly through: readonly number[];
 }
 
-/** The size of a box of the graph: the layout and the drawing must mean the same. */
+/** The size of a node, shared by layout and drawing. */
 export const nodeSize = { width: 272, height: 50 };

@@ -16,7 +16,7 @@ const texts = (description: string) => Type.Array(Type.String(), { description }
 
 export const placeSchema = Type.Object(
   { file: Type.String(), line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
-  { ...closed, description: 'where a manifest says it; lines and columns count from 1' },
+  { ...closed, description: 'where a manifest declares it; lines and columns count from 1' },
 );
 
 export const addressParts = {
@@ -35,7 +35,7 @@ export const diagnosticSchema = Type.Object(
     place: Type.Optional(placeSchema),
     found: Type.Optional(Type.String()),
     allowed: Type.Optional(Type.String()),
-    fix: Type.Optional(text('the way out, as an instruction')),
+    fix: Type.Optional(text('how to fix it, as an instruction')),
     related: Type.Optional(
       Type.Array(Type.Object({ message: Type.String(), place: Type.Optional(placeSchema) }, closed)),
     ),
@@ -51,8 +51,8 @@ export const fieldSchema = Type.Object(
     before: Type.Optional(json('canonical; missing when there is no such member, or when it is unknown')),
     after: Type.Optional(json('canonical; missing when the member is removed')),
     shape: Type.Enum(['scalar', 'text', 'list', 'set', 'map', 'duration', 'secret']),
-    unknown: Type.Optional(text('why the service does not tell the value before')),
-    origin: Type.Optional(text('where the value comes from when the manifest itself does not say it')),
+    unknown: Type.Optional(text('why the previous value is unknown')),
+    origin: Type.Optional(text('where the value comes from, if not from the manifest')),
     redacted: Type.Optional(
       Type.Object(
         { before: Type.Optional(valueHash), after: Type.Optional(valueHash) },
@@ -90,18 +90,16 @@ const call = Type.Object(
     order: Type.Integer({ description: 'calls of one target run in rising order' }),
     needs: texts('calls that must have succeeded'),
     success: Type.Array(Type.Integer(), { description: 'statuses that mean success' }),
-    already: Type.Optional(
-      Type.Array(Type.Integer(), { description: 'statuses that mean that it was true already' }),
-    ),
-    repeatable: Type.Boolean({ description: 'may be sent again when its answer was lost' }),
+    already: Type.Optional(Type.Array(Type.Integer(), { description: 'statuses that mean already done' })),
+    repeatable: Type.Boolean({ description: 'may be sent again after its response was lost' }),
     gives: Type.Optional(
       Type.Object(
         { address: Type.String(), pointer: Type.String() },
-        { ...closed, description: 'where the answer holds the id of the created resource' },
+        { ...closed, description: 'where the response has the id of the created resource' },
       ),
     ),
-    permission: Type.Optional(text('the right that it needs, in the words of the service')),
-    says: Type.Optional(text('what the call does, where method and path do not say it')),
+    permission: Type.Optional(text('the permission that it needs, as the service names it')),
+    says: Type.Optional(text('what the call does, if method and path do not show it')),
   },
   closed,
 );
@@ -118,7 +116,7 @@ const guard = Type.Object(
     of: Type.Optional(count),
     limit: Type.Optional(Type.Number({ description: 'a number of resources, or of percent' })),
     message: Type.String(),
-    concerns: Type.Array(Type.Object({ ...addressParts, says: texts('about this very resource') }, closed)),
+    concerns: Type.Array(Type.Object({ ...addressParts, says: texts('about this resource') }, closed)),
   },
   { ...closed, description: 'one guard that fires: for one kind in one target, one target, or the plan' },
 );
@@ -141,9 +139,9 @@ export const lastModifiedSchema = Type.Object(
           at: text('RFC 3339'),
           actor: Type.Object(
             {
-              id: text('empty where the trail tells none'),
-              name: text('empty where the trail tells none'),
-              kind: text('Client, Impersonated, System, or whatever the trail says'),
+              id: text('empty if the trail has none'),
+              name: text('empty if the trail has none'),
+              kind: text('Client, Impersonated, System, or another word of the trail'),
               impersonatorId: Type.Optional(Type.String()),
             },
             closed,
@@ -152,19 +150,20 @@ export const lastModifiedSchema = Type.Object(
           event: text("the event's id in the trail"),
           requestId: Type.Optional(Type.String()),
           maybeOurs: Type.Optional(
-            Type.Literal(true, { description: 'within an apply whose requests were given no ids' }),
+            Type.Literal(true, { description: 'during an apply whose request ids are not known' }),
           ),
         },
         closed,
       ),
-      { description: 'events on the resource since the last apply but our own, newest first' },
+      {
+        description: 'events on the resource since the last apply, without those of this stack, newest first',
+      },
     ),
-    unknown: Type.Optional(text('why somebody else may have touched it, too')),
+    unknown: Type.Optional(text('why others may have modified it as well')),
   },
   {
     ...closed,
-    description:
-      'what the audit trail tells about a resource that is not live as it was last applied; it knows no fields',
+    description: 'who modified a drifted resource, from the audit trail, which has no fields',
   },
 );
 
@@ -187,13 +186,17 @@ const change = Type.Object(
         text('the remote id; the address itself where this plan creates that resource'),
         {
           description:
-            'the other resources that it names, such as consumers of a state, by address; they are approved with the change',
+            'other resources that it refers to, such as consumers of a state, by address; they are approved with the change',
         },
       ),
     ),
     fields: Type.Array(fieldSchema),
     patch: Type.Array(patchOperation, { description: 'the field changes as operations on the live spec' }),
-    risks: Type.Optional(Type.Array(risk, { description: 'what it opens or closes, and to whom' })),
+    risks: Type.Optional(
+      Type.Array(risk, {
+        description: 'access that it widens or narrows, and what it schedules to be destroyed',
+      }),
+    ),
     notes: texts('what needs no action'),
     calls: Type.Array(call),
     sharedCall: Type.Optional(text('a call of another change that carries this one out too')),
@@ -206,14 +209,14 @@ const change = Type.Object(
 const targetCoverage = Type.Object(
   {
     target: Type.String(),
-    unread: Type.Optional(Type.Literal(true, { description: 'nothing of it could be looked at' })),
+    unread: Type.Optional(Type.Literal(true, { description: 'it could not be read' })),
     requests: count,
     read: Type.Array(Type.Object({ kind: Type.String(), count, total: Type.Optional(count) }, closed)),
     limits: texts('what the service lacks of its API'),
-    incomplete: texts('why this is not all that there is'),
+    incomplete: texts('why the read is incomplete'),
     invisible: texts('fields whose drift cannot be seen'),
     notes: texts('how it was read'),
-    trail: Type.Optional(text('how the audit trail was asked who touched what drifted, or why it was not')),
+    trail: Type.Optional(text('how the audit trail was read for drifted resources, or why it was not')),
   },
   closed,
 );
@@ -224,7 +227,7 @@ export const coverageSchema = Type.Object(
     files: count,
     documents: count,
     ledger: Type.Enum(['found', 'none']),
-    ledgerNotes: texts('what is to be known about the ledger'),
+    ledgerNotes: texts('remarks about the ledger'),
     targets: Type.Array(targetCoverage),
   },
   closed,
@@ -279,7 +282,7 @@ export const planSchema = Type.Object(
     }),
     targets: targetsSchema,
     selection: Type.Optional(
-      texts('the declared resources, where they are a part of the stack: the rest is left as it is'),
+      texts('the declared resources, if they are a part of the stack: the rest is left as it is'),
     ),
     summary: Type.Object(
       {
@@ -306,7 +309,8 @@ export const planSchema = Type.Object(
     coverage: coverageSchema,
     diagnostics: Type.Optional(
       Type.Array(diagnosticSchema, {
-        description: 'what the command said besides, such as warnings about manifests; no part of the plan',
+        description:
+          'other diagnostics of the command, such as warnings about manifests; not part of the plan',
       }),
     ),
   },

@@ -34,13 +34,16 @@ export function renderPlanJson(plan: Plan, about: PlanJsonOptions = {}): string 
 }
 
 interface PlanJsonOptions {
-  /** diagnostics of the command that are no part of the plan */
-  readonly told?: readonly ShownDiagnostic[];
+  /** diagnostics of the command that are not part of the plan */
+  readonly diagnostics?: readonly ShownDiagnostic[];
   /** redacts secrets in texts; the checksum is computed afterwards */
   readonly clean?: Redact;
 }
 
-export function planJson(plan: Plan, { told = [], clean = (all) => all }: PlanJsonOptions = {}): PlanJson {
+export function planJson(
+  plan: Plan,
+  { diagnostics = [], clean = (all) => all }: PlanJsonOptions = {},
+): PlanJson {
   const head = {
     version: plan.version,
     stack: plan.stack,
@@ -53,7 +56,7 @@ export function planJson(plan: Plan, { told = [], clean = (all) => all }: PlanJs
     ...(plan.selection === undefined ? {} : { selection: [...plan.selection] }),
     ...clean(aboutPlan(plan)),
     changes: plan.changes.map((change) => changeJson(plan.stack, change, clean)),
-    ...clean(aboutRun(plan, told)),
+    ...clean(aboutRun(plan, diagnostics)),
   };
   return { ...head, checksum: checksumOf({ ...head, ...rest }), ...rest };
 }
@@ -63,7 +66,7 @@ function aboutPlan(plan: Plan): Pick<PlanJson, 'summary' | 'guards' | 'acknowled
     summary: {
       ...countActions(plan.changes),
       unchanged: plan.unchanged,
-      mentions: plan.mentions.length,
+      mentions: plan.notices.length,
       problems: plan.problems.length,
       guards: plan.guards.length,
       blocking: plan.guards.filter(isBlocking).length,
@@ -74,14 +77,14 @@ function aboutPlan(plan: Plan): Pick<PlanJson, 'summary' | 'guards' | 'acknowled
 }
 
 function aboutRun(
-  { mentions, problems, coverage }: Plan,
-  told: readonly ShownDiagnostic[],
+  { notices, problems, coverage }: Plan,
+  diagnostics: readonly ShownDiagnostic[],
 ): Pick<PlanJson, 'mentions' | 'problems' | 'coverage' | 'diagnostics'> {
   return {
-    mentions: mentions.map(noticeJson),
+    mentions: notices.map(noticeJson),
     problems: problems.map(diagnosticJson),
     coverage: coverageJson(coverage),
-    ...diagnosticsMember(told),
+    ...diagnosticsMember(diagnostics),
   };
 }
 
@@ -119,7 +122,7 @@ function aboutChange(
     calls: change.calls.map(callJson),
     ...(change.sharedCall === undefined ? {} : { sharedCall: change.sharedCall }),
     relies: sortedKeys(change.preconditions) as Record<string, Json>,
-    ...(change.touched === undefined ? {} : { touched: lastModifiedJson(change.touched) }),
+    ...(change.lastModified === undefined ? {} : { touched: lastModifiedJson(change.lastModified) }),
   };
 }
 
@@ -236,12 +239,12 @@ function riskJson({
   return { path: jsonPointer(path), effect, says: message, ...(guard === undefined ? {} : { guard }) };
 }
 
-// Who touched a resource, as JSON: without the rest of the event, which the trail has.
+// Who last modified a resource, as JSON: without the rest of the event, which the trail has.
 
 type LastModifiedJson = NonNullable<PlanJson['changes'][number]['touched']>;
 
-export function lastModifiedJson({ touches, unknown }: LastModified): LastModifiedJson {
-  return { touches: touches.map(modificationJson), ...(unknown === undefined ? {} : { unknown }) };
+export function lastModifiedJson({ modifications, unknown }: LastModified): LastModifiedJson {
+  return { touches: modifications.map(modificationJson), ...(unknown === undefined ? {} : { unknown }) };
 }
 
 function modificationJson({
@@ -264,7 +267,7 @@ function modificationJson({
 }
 
 // The checksum of a plan file, which shows whether it was edited. It covers everything, texts, places and calls included. The
-// digest covers only what the plan means (rule 27), but a reviewer reads the rest, too.
+// digest covers only what the plan means, but a reviewer reads the rest, too.
 
 /** Over all members but `checksum`, independent of member order and white space. @returns 64 hexadecimal characters */
 export function checksumOf(plan: object): string {

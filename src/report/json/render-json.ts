@@ -30,7 +30,7 @@ export function renderDiagnosticsJson(diagnostics: readonly ShownDiagnostic[]): 
   });
 }
 
-/** `{ diagnostics }` of a command besides its result; empty without any. */
+/** `{ diagnostics }` to add to the result of a command; empty without any. */
 export function diagnosticsMember(diagnostics: readonly ShownDiagnostic[]): {
   diagnostics?: DiagnosticJson[];
 } {

@@ -1,6 +1,6 @@
 /**
  * The schemas of one line of `apply --format jsonl`, and of other results; files of `schemas` are generated from them. Version
- * 1: types of events and members may be added, and a reader passes over what it does not know.
+ * 1: types of events and members may be added; a reader ignores what it does not know.
  */
 import { type Static, Type } from 'typebox';
 import {
@@ -31,13 +31,11 @@ const resourceMembers = {
 
 const outcomeMembers = {
   outcome: Type.Enum(['applied', 'unchanged', 'stale', 'skipped', 'unknown', 'failed']),
-  detail: Type.Optional(text('the reason, in the words of the service where there are any')),
+  detail: Type.Optional(text('the reason, in the words of the service if it gives any')),
   place: Type.Optional(placeSchema),
-  done: Type.Optional(
-    Type.Array(Type.String(), { description: 'calls that were carried out before it stopped' }),
-  ),
+  done: Type.Optional(Type.Array(Type.String(), { description: 'calls that succeeded before it stopped' })),
   foundTrue: Type.Optional(
-    Type.Literal(true, { description: 'failed or unknown, and a look afterwards found it as desired' }),
+    Type.Literal(true, { description: 'failed or unknown, but a later read found it as desired' }),
   ),
   warnings: Type.Optional(Type.Array(Type.String(), { description: 'of the service' })),
 };
@@ -62,14 +60,18 @@ export const applyEventSchema = Type.Union(
         description: 'guards that block until they are acknowledged',
       }),
     }),
-    event('applying', 'it has consent, and begins to write', { changes: count, calls: count }),
+    event('applying', 'approved; begins to write', { changes: count, calls: count }),
     event('change-started', 'the first call of a change is about to be sent', resourceMembers),
-    event('change-ended', 'what came of a change; after the plan that proves it, the last one holds', {
-      ...resourceMembers,
-      ...outcomeMembers,
-      finished: count,
-      changes: count,
-    }),
+    event(
+      'change-ended',
+      'the outcome of a change; the verifying plan may correct it, then the last one counts',
+      {
+        ...resourceMembers,
+        ...outcomeMembers,
+        finished: count,
+        changes: count,
+      },
+    ),
     event('diagnostic', 'a problem, when it is found', { diagnostic: diagnosticSchema }),
     event('ended', 'the last line; without it the run was killed', {
       exitCode: Type.Integer({ minimum: 0, maximum: 255 }),
@@ -97,10 +99,10 @@ export type OutcomeJson = Omit<
   'version' | 'seq' | 'time' | 'type' | 'finished' | 'changes'
 >;
 
-// The schemas of `validate`, `diff` and `apply` with `--format json`, where these are no plan; `schemas/*.schema.json` are generated from
+// The schemas of `validate`, `diff` and `apply` with `--format json`, except for plans; `schemas/*.schema.json` are generated from
 // them. Version 1: members may be added.
 
-const told = { diagnostics: Type.Optional(Type.Array(diagnosticSchema)) };
+const withDiagnostics = { diagnostics: Type.Optional(Type.Array(diagnosticSchema)) };
 
 /** Also what every command prints that fails before it has a result. */
 export const problemsSchema = Type.Object(
@@ -120,7 +122,7 @@ export const outcomesSchema = Type.Object(
       closed,
     ),
     outcomes: Type.Array(Type.Object({ ...resourceMembers, ...outcomeMembers }, closed)),
-    ...told,
+    ...withDiagnostics,
   },
   { ...closed, $id: 'https://trueup.dev/schemas/outcomes.schema.json', title: 'trueup apply' },
 );
@@ -170,7 +172,7 @@ export const differenceSchema = Type.Object(
         closed,
       ),
     ),
-    ...told,
+    ...withDiagnostics,
   },
   { ...closed, $id: 'https://trueup.dev/schemas/difference.schema.json', title: 'trueup diff' },
 );

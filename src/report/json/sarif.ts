@@ -1,20 +1,21 @@
 /**
  * Problems as a SARIF 2.1.0 log (OASIS, errata 01) with one run: a rule for each code that occurs, a result for each problem. Code scanning
- * wants a place for every result: what has none is put at the beginning of the stack file.
+ * requires a place for every result: one without a place is put at the beginning of the stack file.
  */
 import { diagnosticCodes } from '../../model/diagnostic-codes.ts';
 import { counted } from '../../model/quoted.ts';
 import type { Place, ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { CodeTable } from '../../model/code-entry.ts';
+import { errorsFirst } from '../text/diagnostics.ts';
 import { renderJson } from './render-json.ts';
 import { printable } from '../view/printable.ts';
 
 interface SarifOptions {
   /** of trueup */
   readonly version: string;
-  /** for what has no place in a file */
+  /** for problems without a place */
   readonly stackFile: string;
-  /** the file in the repository; undefined for what is no file of it */
+  /** the path in the repository; undefined for a file outside of it */
   pathOf(file: string): string | undefined;
 }
 
@@ -26,7 +27,8 @@ const maxResults = 25_000;
 const maxRelated = 100;
 
 export function renderSarif(diagnostics: readonly ShownDiagnostic[], options: SarifOptions): string {
-  const shown = diagnostics.length <= maxResults ? diagnostics : worstOf(diagnostics);
+  const shown =
+    diagnostics.length <= maxResults ? diagnostics : errorsFirst(diagnostics).slice(0, maxResults);
   const codes = [...new Set(shown.map(({ code }) => code))].sort();
   return renderJson({
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -40,13 +42,6 @@ export function renderSarif(diagnostics: readonly ShownDiagnostic[], options: Sa
       },
     ],
   });
-}
-
-/** As many as may be, errors first. */
-function worstOf(diagnostics: readonly ShownDiagnostic[]): readonly ShownDiagnostic[] {
-  const isError = ({ severity }: ShownDiagnostic) => severity === 'error';
-  const sorted = [...diagnostics.filter(isError), ...diagnostics.filter((one) => !isError(one))];
-  return sorted.slice(0, maxResults);
 }
 
 function cutNotice(left: number): object {
@@ -67,13 +62,13 @@ function ruleOf(code: string): object {
 
 function resultOf(diagnostic: ShownDiagnostic, codes: readonly string[], options: SarifOptions): object {
   const { code, severity, message, place, found, allowed, fix, related = [] } = diagnostic;
-  const said = [
+  const lines = [
     message,
     ...(found === undefined ? [] : [`found: ${found}`]),
     ...(allowed === undefined ? [] : [`allowed: ${allowed}`]),
     ...(fix === undefined ? [] : [`fix: ${fix}`]),
   ];
-  const seen = related.slice(0, maxRelated).flatMap((other) => {
+  const relatedLocations = related.slice(0, maxRelated).flatMap((other) => {
     const location = other.place && physicalLocation(other.place, options);
     return location === undefined ? [] : [{ ...location, message: messageOf([other.message]) }];
   });
@@ -82,9 +77,11 @@ function resultOf(diagnostic: ShownDiagnostic, codes: readonly string[], options
     ruleId: printable(code),
     ruleIndex: codes.indexOf(code),
     level: severity,
-    message: messageOf(said),
+    message: messageOf(lines),
     locations: [(place && physicalLocation(place, options)) ?? stack],
-    ...(seen.length === 0 ? {} : { relatedLocations: seen.map((location, id) => ({ id, ...location })) }),
+    ...(relatedLocations.length === 0
+      ? {}
+      : { relatedLocations: relatedLocations.map((location, id) => ({ id, ...location })) }),
   };
 }
 

@@ -1,20 +1,20 @@
 /**
- * What is folded below the table of changes: for each resource, or for several with the same change, why, each field as lines
- * of a `diff` block, and what it means.
+ * The collapsed details below the table of changes, once for each group of equal changes: the reason, the fields as a `diff`
+ * block, risks and notes.
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Action, Change } from '../../model/change.ts';
 import type { Plan } from '../../model/plan.ts';
-import { apiRoots } from '../../model/stack.ts';
 import { actionSymbols, callLines, formatPlace, groupEqual } from '../text/change.ts';
 import { plain } from '../text/layout.ts';
+import { apiRootIn } from '../view/call.ts';
 import { differenceLines, type FieldView, fieldViews, valueLines } from '../view/field.ts';
 import { clip } from '../view/printable.ts';
 import { bytesOf, code, codeBlock, htmlCode, sentence } from './escape.ts';
 
 interface DetailsBlock {
   readonly text: string;
-  /** how many changes it tells of */
+  /** number of changes that it covers */
   readonly changes: number;
 }
 
@@ -24,7 +24,7 @@ export function changeDetails(changes: readonly Change[], plan: Plan, calls: boo
   return groups.map((group) => ({ text: detailsOf(group, plan, calls), changes: group.length }));
 }
 
-/** One resource may take so many bytes for its fields, and as many for its calls: the others are to be seen, too. */
+/** Maximum bytes for the fields of one resource, and again for its calls, so that there is room for the others. */
 const maxBlock = 6_000;
 const maxNames = 40;
 const maxRemarks = 20;
@@ -51,7 +51,7 @@ function summaryOf(group: readonly Change[], first: Change): string {
 function namesOf(group: readonly Change[]): string {
   const shown = group.slice(0, maxNames).map(({ address }) => code(formatAddress(address), 80));
   const left = group.length - shown.length;
-  return `${shown.join(', ')}${left === 0 ? '' : `, and ${left} more, which the table names`}`;
+  return `${shown.join(', ')}${left === 0 ? '' : `, and ${left} more, listed in the table`}`;
 }
 
 /** Risks and notes as a list. */
@@ -66,14 +66,11 @@ function remarks({ risks = [], notes }: Change): string[] {
 }
 
 function requestLines(change: Change, { targets }: Plan): string[] {
-  const rootOf = (name: string) => {
-    const service = targets.find((target) => target.name === name)?.service;
-    return service === undefined ? '' : apiRoots[service];
-  };
-  return callLines(change, { paint: plain, width: 100, rootOf }).map((line) => clip(line, 400));
+  const layout = { paint: plain, width: 100, rootOf: apiRootIn(targets) };
+  return callLines(change, layout).map((line) => clip(line, 400));
 }
 
-/** The first lines that fit, between fences, and how many there are besides. */
+/** The first lines that fit, as a code block, and the number of the others. */
 export function block(lines: readonly string[], language: string): string[] {
   if (lines.length === 0) return [];
   let used = 0;
@@ -86,7 +83,7 @@ export function block(lines: readonly string[], language: string): string[] {
   return [codeBlock(shown, language), ...(left === 0 ? [] : [`and ${left} more lines`])];
 }
 
-// The fields of a change as lines of a `diff` block: what a platform paints red stands after `-`, green after `+`.
+// The fields of a change as lines of a `diff` block, in which platforms colour `-` red and `+` green.
 
 const maxLine = 400;
 
@@ -96,7 +93,7 @@ export function fieldDiff({ action, fields }: Pick<Change, 'action' | 'fields'>)
   return (isWhole ? fullLines(views, action) : views.flatMap(viewLines)).map((line) => clip(line, maxLine));
 }
 
-/** All values are new, or all go: each has one line where it is one word. */
+/** The fields of a created or deleted resource: one line each, if the value is short. */
 function fullLines(views: readonly FieldView[], action: Action): string[] {
   const mark = action === 'create' ? '+' : '-';
   return views.flatMap((view) => {

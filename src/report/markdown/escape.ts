@@ -1,26 +1,26 @@
 /**
- * Text from outside in Markdown: it is shown as it is and does nothing. A backslash stops what CommonMark makes of a character;
- * mentions, references, links and emoji are stopped by code, or by an invisible character. Also the limits of size.
+ * Shows text from outside in Markdown without letting it act as markup. A backslash escapes Markdown syntax; code spans or an
+ * invisible character prevent mentions, references, links and emoji. Also limits the size.
  */
 import { isClearUnquoted, splitQuoted } from '../../model/quoted.ts';
 import { clip } from '../view/printable.ts';
 
-/** An empty space: words on both sides of it are no longer one word. `printable` lets none through, so each one is ours. */
+/** A zero-width space, which splits a word. `printable` removes them from all text, so each one is ours. */
 const gap = '\u200b';
 
 /**
- * Where a platform would find something in rendered text: mentions, issues, labels, milestones, emoji and schemes after one
- * character; hosts, advisories and commits by their form. Seven digits can be a commit.
+ * What platforms link in rendered text: mentions, issues, labels, milestones, emoji and schemes by their first character;
+ * hosts, advisories and commits by their form. Seven digits can be a commit.
  */
 const referenceStarts = /[@#!~%^&$:](?=\S)/g;
 const references = /www(?=\.)|(?:GH|GL|GHSA|CVE)(?=-)/gi;
 
 const commit = /[0-9a-f]{7,}/gi;
 
-/** What CommonMark and GFM make something of, inside a line. */
+/** Inline syntax of CommonMark and GFM. */
 const punctuation = /[\\*_[\]~]/g;
 
-/** What is also HTML, a cell's end, a formula, or would join with the code beside it; a reference to the character is none of these. */
+/** Characters with a meaning in HTML, tables, formulas or code spans: written as character references. */
 const asReference: Readonly<Record<string, string>> = {
   '`': '&#96;',
   '&': '&amp;',
@@ -33,7 +33,7 @@ const asReference: Readonly<Record<string, string>> = {
 const maxSentence = 600;
 const maxName = 200;
 
-/** A sentence of ours: names that it quotes become code, the rest is plain text. For the inside of a line, or its beginning. */
+/** A message: quoted names become code, the rest is plain text. For any position in a line. */
 export function sentence(text: string, max = maxSentence): string {
   const shown = clip(text, max).trim();
   const parts = splitQuoted(shown);
@@ -41,7 +41,7 @@ export function sentence(text: string, max = maxSentence): string {
   return parts
     .map((part, index) => {
       if (index % 2 === 1 && isClearUnquoted(part)) return code(part.slice(1, -1));
-      // The fences of two codes without anything in between would be one fence.
+      // Without a character in between, the backticks of two adjacent code spans would join.
       return part === '' && !isLast(index) ? '&#8203;' : plainText(part);
     })
     .join('');
@@ -55,16 +55,16 @@ function plainText(text: string): string {
       .replace(commit, (word) => word.match(/.{1,6}/g)?.join(gap) ?? word)
       .replace(punctuation, '\\$&')
       .replace(/[&<>|$`]/g, (character) => asReference[character] ?? character)
-      // What would begin a heading, a list or an underline, were it the first of a line.
+      // Would begin a heading, a list or an underline at the start of a line.
       .replace(/^[#+=-]/, '\\$&')
       .replace(/^(\d+)(?=[.)])/, `$1${gap}`)
-      // A line that begins so is a command in a comment of GitLab.
+      // Would be a quick action at the start of a line in a GitLab comment.
       .replace(/^\//, '&#47;')
       .replaceAll(gap, '&#8203;')
   );
 }
 
-/** A name or a value as code: platforms look for nothing in it. Between two codes must be something else. */
+/** A name or a value as a code span, in which platforms link nothing. Two code spans must not be adjacent. */
 export function code(text: string, max = maxName): string {
   const shown = clip(text, max);
   if (shown.trim() === '') return '(empty)';
@@ -73,20 +73,20 @@ export function code(text: string, max = maxName): string {
   return `${fence}${pad}${shown}${pad}${fence}`;
 }
 
-/** The cells of a row. A cell ends at a pipe even in code, and after a backslash no escape is left for it. */
+/** The cells of a row. A pipe ends a cell even in code, and cannot be escaped after a backslash. */
 export function tableRow(cells: readonly string[]): string {
   const safe = cells.map((cell) => cell.replaceAll('\\|', '\\\\u007c').replaceAll('|', '\\|'));
   return `| ${safe.join(' | ')} |`;
 }
 
-/** A name in HTML, where Markdown is not read: in the summary of what is folded. */
+/** A name as HTML, for a `<summary>`, in which Markdown is not parsed. */
 export function htmlCode(text: string): string {
   const shown = clip(text, maxName);
   const safe = shown.replace(/[&<>]/g, (character) => asReference[character] ?? character);
   return `<code>${safe}</code>`;
 }
 
-/** Lines between fences that none of them can close. @param language for the colours of a platform */
+/** Lines in a fenced block that none of them can close. @param language for syntax colours */
 export function codeBlock(lines: readonly string[], language: string): string {
   const fence = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1));
   return [`${fence}${language}`, ...lines, fence].join('\n');
@@ -96,21 +96,20 @@ function longestRun(text: string): number {
   return (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
 }
 
-// Limits of size: a comment that is too long is refused by the platform as a whole, so what does not fit is left out in whole
-// blocks, counted, and pointed to.
+// Limits of size: platforms refuse a comment that is too long, so whole blocks that do not fit are left out and counted.
 
-/** A comment of GitHub may have 65,536 characters; whether it counts bytes is not documented, so bytes are counted here. */
+/** GitHub allows 65,536 characters in a comment; whether it counts bytes is not documented, so this counts bytes. */
 export const maxMarkdownBytes = 60_000;
 
-/** Blocks below a heading; `left` says where the others are. */
+/** Blocks below a heading. */
 export interface Section {
   readonly heading?: string;
   readonly blocks: readonly string[];
-  /** between blocks: a list's lines follow each other, paragraphs have a blank line in between */
+  /** between blocks: a line end in lists, a blank line between paragraphs */
   readonly between: '\n' | '\n\n';
-  /** before the blocks, and always there: the head of a table */
+  /** always printed before the blocks: the head of a table */
   readonly before?: string;
-  /** the sentence about the blocks that are left out; a paragraph of its own */
+  /** the paragraph about the blocks that are left out: how many, and where they are */
   left(count: number): string;
 }
 
@@ -118,7 +117,7 @@ export function bytesOf(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** The section with as many of its first blocks as there is room for; empty without any block. */
+/** The section with as many of its first blocks as fit; empty without any block. */
 export function fitted(section: Section, room: number): string {
   const { heading, blocks, between, before } = section;
   if (blocks.length === 0) return '';

@@ -1,6 +1,6 @@
 /**
- * The graph of a plan as Mermaid. GitHub refuses a diagram of more than 50,000 characters or 500 edges, so that a larger plan is
- * grouped. A name can do nothing in it: every character that Mermaid may make something of is written by its number.
+ * The graph of a plan as Mermaid. GitHub refuses a diagram of more than 50,000 characters or 500 edges, so a larger plan is
+ * grouped. Names cannot act as syntax: every special character is written as its character code.
  */
 import type { Action } from '../../model/change.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -52,7 +52,7 @@ const colours: Readonly<Record<Action, string>> = {
   none: '#656d76',
 };
 
-/** @param left what has no place in it; empty when everything has */
+/** @param left what was left out; empty when nothing was */
 function diagram(
   { nodes, edges }: PlanGraph,
   { changes, stack }: Pick<Plan, 'changes' | 'stack'>,
@@ -76,7 +76,7 @@ function diagram(
   ].join('\n');
 }
 
-/** The action stands in words, too: a colour alone tells nothing. */
+/** Names the action too, for readers who cannot see its colour. */
 function nodeText({ action, label }: PlanGraph['nodes'][number], index: number): string {
   return `n${index}["${labelText(actionSymbols[action])} ${action}<br>${labelText(label)}"]:::${action}Change`;
 }

@@ -1,6 +1,6 @@
 /**
- * A plan in Markdown, for the comment of a pull request: risks first, then each change in a table, the fields folded, and the
- * next steps. Each part has its share of the bytes; what does not fit is counted.
+ * A plan in Markdown, for the comment of a pull request: risks first, then each change in a table, the fields collapsed, and
+ * the next steps. Each part has its share of the bytes; what does not fit is counted.
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Change } from '../../model/change.ts';
@@ -17,6 +17,7 @@ import {
   hiddenConcerns,
   incompleteReasons,
   nextSteps,
+  selectionText,
   summaryLine,
   usableAcknowledgement,
 } from '../view/plan-summary.ts';
@@ -31,8 +32,8 @@ import {
 } from './sections.ts';
 
 interface PlanMarkdownOptions {
-  /** problems of the command that are no part of the plan */
-  readonly told?: readonly ShownDiagnostic[];
+  /** diagnostics of the command that are not part of the plan */
+  readonly diagnostics?: readonly ShownDiagnostic[];
   /** adds the exact requests to the details */
   readonly calls?: boolean;
   /** the stack's argument on the command line, for proposed commands */
@@ -46,30 +47,30 @@ const shares = {
   risk: 4_000,
   problems: 6_000,
   table: 12_000,
-  mentions: 3_000,
+  notices: 3_000,
   coverage: 4_000,
 };
 
-/** Between two parts stands a blank line. */
+/** A blank line between two parts. */
 const gapBytes = 2;
 
 /** @param plan without secrets: escapes could hide them from whoever looks for them in the result */
 export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}): string {
-  const { told = [], calls = false, stack } = options;
+  const { diagnostics = [], calls = false, stack } = options;
   const changes = byRisk(plan.changes);
   const risks = riskSections(plan, stack).map((section) => fitted(section, shares.risk));
   const before = [
-    ...headParts(plan, told),
+    ...headParts(plan, diagnostics),
     fitted(reasonsSection(incompleteReasons(plan), 'so nothing undeclared is removed'), shares.reasons),
     fitted(limitsSection(plan), shares.limits),
     ...(risks.some(Boolean) ? ['### Risks', ...risks] : []),
-    fitted(diagnosticsSection([...plan.problems, ...told], '### Problems'), shares.problems),
+    fitted(diagnosticsSection([...plan.problems, ...diagnostics], '### Problems'), shares.problems),
     fitted(tableSection(changes), shares.table),
   ].filter(Boolean);
   const after = [
-    fitted(noticesSection('Left alone', plan.mentions, 'that are left alone'), shares.mentions),
+    fitted(noticesSection('Left alone', plan.notices, 'that are left alone'), shares.notices),
     fitted(coverageSection(plan), shares.coverage),
-    `### How to go on\n\n${sentence(nextSteps(plan))}`,
+    `### Next steps\n\n${sentence(nextSteps(plan))}`,
   ].filter(Boolean);
   const used = [...before, ...after].reduce((sum, part) => sum + bytesOf(part) + gapBytes, 0);
   const details = fitted(
@@ -79,16 +80,14 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}
   return [...before, ...(details === '' ? [] : [details]), ...after].join('\n\n');
 }
 
-function headParts(plan: Plan, told: readonly ShownDiagnostic[]): string[] {
+function headParts(plan: Plan, diagnostics: readonly ShownDiagnostic[]): string[] {
   const { stack, digest, selection } = plan;
   const lines = [
-    `**${sentence(summaryLine(plan, told))}**`,
+    `**${sentence(summaryLine(plan, diagnostics))}**`,
     ...[blockedLine(plan), guardSummary(plan)].flatMap((line) =>
       line === undefined ? [] : [sentence(line)],
     ),
-    ...(selection === undefined
-      ? []
-      : [`a selection of ${counted(selection.length, 'resource')}: the rest of the stack is left as it is`]),
+    ...(selection === undefined ? [] : [selectionText(selection)]),
     `digest ${code(digest)}`,
   ];
   return [`## Plan of ${code(stack)}`, lines.join('\\\n')];
@@ -102,8 +101,7 @@ function tableSection(changes: readonly Change[]): Section {
     ),
     blocks: changes.map(changeRow),
     between: '\n',
-    left: (count) =>
-      `**and ${count} more changes**, which the text of the plan has: \`trueup show\` prints a plan file`,
+    left: (count) => `**and ${count} more changes**, which \`trueup show\` lists from the plan file`,
   };
 }
 
@@ -119,7 +117,7 @@ function changeRow(change: Change): string {
 
 const maxFieldNames = 4;
 
-/** The fields that change. Of what is created or goes as a whole, all do, so that the reason says more. */
+/** The changed fields. Creates and removals change all fields: for them, the reason. */
 function whatChanges({ action, fields, reason, risks = [] }: Change): string {
   const badges = [
     ...(risks.some(({ effect }) => effect === 'destroys') ? ['**schedules a destroy**'] : []),
@@ -133,7 +131,7 @@ function whatChanges({ action, fields, reason, risks = [] }: Change): string {
   return [...badges, list || sentence(reason, 120)].join('; ');
 }
 
-/** What has no room is counted in changes, as the table counts it: a block may tell of many. */
+/** Counts what is left out in changes, as the table does: a block may cover many. */
 function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
   const changesIn = (count: number) =>
     blocks.slice(blocks.length - count).reduce((sum, { changes }) => sum + changes, 0);
@@ -142,7 +140,7 @@ function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
     blocks: blocks.map(({ text }) => text),
     between: '\n\n',
     left: (count) =>
-      `**and ${changesIn(count)} more changes**, for which there is no room here: \`trueup show\` prints all of a plan file`,
+      `**and ${changesIn(count)} more changes**, which \`trueup show\` prints from the plan file`,
   };
 }
 
@@ -168,7 +166,7 @@ function list(title: string, blocks: readonly string[], what: string): Section {
     heading: `#### ${title}`,
     blocks,
     between: '\n',
-    left: (count) => `**and ${count} more ${what}**, which the text of the plan names`,
+    left: (count) => `**and ${count} more ${what}**, which the plan as text lists`,
   };
 }
 
@@ -182,11 +180,11 @@ const maxMessages = 5;
 function concernLines(plan: Plan): string[] {
   return hiddenConcerns(plan).map(({ id, address, messages }) => {
     const left = messages.length - maxMessages;
-    const said = [
+    const parts = [
       ...messages.slice(0, maxMessages).map((message) => sentence(message, 300)),
       ...(left > 0 ? [`and ${left} more`] : []),
     ];
-    return `- ${code(id)} ${code(formatAddress(address))}: ${said.join('; ')}`;
+    return `- ${code(id)} ${code(formatAddress(address))}: ${parts.join('; ')}`;
   });
 }
 
@@ -194,20 +192,20 @@ const maxCommand = 1_000;
 
 function acknowledgeLines(plan: Plan, stack: string | undefined): string[] {
   const command = usableAcknowledgement(plan, stack);
-  return command === undefined ? [] : [`- to let them pass: ${code(command, maxCommand)}`];
+  return command === undefined ? [] : [`- to acknowledge: ${code(command, maxCommand)}`];
 }
 
 const maxNotes = 3;
 
-/** With the first notes: what else goes with it stands there. */
+/** With the first notes: they name what else is removed. */
 function reasonLine({ address, reason, id, notes }: Change): string {
   const which = id === undefined ? '' : ` (${code(id)})`;
   const left = notes.length - maxNotes;
-  const said = [
+  const parts = [
     ...[reason, ...notes.slice(0, maxNotes)].map((text) => sentence(text, 300)),
     ...(left > 0 ? [`and ${counted(left, 'more note')}`] : []),
   ];
-  return `- ${code(formatAddress(address))}${which}: ${said.join('; ')}`;
+  return `- ${code(formatAddress(address))}${which}: ${parts.join('; ')}`;
 }
 
 function riskLines(effect: Risk['effect']): (change: Change) => string[] {

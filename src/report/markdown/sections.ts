@@ -6,32 +6,26 @@ import { formatAddress } from '../../model/address.ts';
 import type { Notice } from '../../model/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
-import { counted } from '../../model/quoted.ts';
-import { countDiagnostics, excerpt, formatSpot } from '../text/diagnostics.ts';
+import { countLine, errorsFirst, excerptOf, formatSpot } from '../text/diagnostics.ts';
 import { coverageRows } from '../view/plan-summary.ts';
 import { code, codeBlock, fitted, maxMarkdownBytes, type Section, sentence, tableRow } from './escape.ts';
 
-/** The whole document of a command that found these. @param said what is to be said without any */
-export function renderDiagnosticsMarkdown(diagnostics: readonly ShownDiagnostic[], said: string): string {
-  const { errors, warnings, files } = countDiagnostics(diagnostics);
-  const counts = [
-    ...(errors > 0 ? [counted(errors, 'error')] : []),
-    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
-  ].join(', ');
-  const where = files === 0 ? '' : ` in ${counted(files, 'file')}`;
-  const title = diagnostics.length === 0 ? `### ${sentence(said)}` : `### ${counts}${where}`;
+/** The whole document of a command that found these. @param emptyText the title when there are none */
+export function renderDiagnosticsMarkdown(
+  diagnostics: readonly ShownDiagnostic[],
+  emptyText: string,
+): string {
+  const title = `### ${diagnostics.length === 0 ? sentence(emptyText) : countLine(diagnostics)}`;
   const body = fitted(diagnosticsSection(diagnostics), maxMarkdownBytes - 1_500);
   return [title, body].filter(Boolean).join('\n\n');
 }
 
 export function diagnosticsSection(diagnostics: readonly ShownDiagnostic[], heading?: string): Section {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  const warnings = diagnostics.filter(({ severity }) => severity !== 'error');
   return {
     ...(heading === undefined ? {} : { heading }),
-    blocks: [...errors, ...warnings].map(oneDiagnostic),
+    blocks: errorsFirst(diagnostics).map(oneDiagnostic),
     between: '\n\n',
-    left: (count) => `**and ${count} more problems**, which \`--format json\` has all`,
+    left: (count) => `**and ${count} more problems**, all listed by \`--format json\``,
   };
 }
 
@@ -55,7 +49,7 @@ function oneDiagnostic({
       return `- see: ${sentence(other.message)}${at}`;
     }),
   ];
-  const shown = place === undefined || place.text.trim() === '' ? undefined : excerpt(place);
+  const shown = excerptOf(place);
   return [
     `**${severity}** ${code(id)}${spot}: ${sentence(message)}`,
     ...(lines.length === 0 ? [] : [lines.join('\n')]),
@@ -67,12 +61,12 @@ function member(label: string, text: string | undefined): string[] {
   return text === undefined || text.trim() === '' ? [] : [`- ${label}: ${sentence(text)}`];
 }
 
-// What plan and drift say of their look at the targets: what was looked at, what was not, and what a service lacks.
+// What plan and drift have read, what they could not read, and what a service lacks.
 
-/** @param so what follows from it */
-export function reasonsSection(reasons: readonly string[], so: string): Section {
+/** @param consequence of the incomplete read, as a clause */
+export function reasonsSection(reasons: readonly string[], consequence: string): Section {
   return {
-    before: `**The look was incomplete**, ${so}:\n`,
+    before: `**The read was incomplete**, ${consequence}:\n`,
     blocks: reasons.map((reason) => `- ${sentence(reason)}`),
     between: '\n',
     left: (count) => `**and for ${count} more reasons**`,
@@ -86,11 +80,11 @@ export function limitsSection({ coverage }: Pick<Plan, 'coverage'>): Section {
   return { blocks, between: '\n', left: (count) => `**and ${count} more of what a service lacks**` };
 }
 
-/** @param left what those are that have no room */
-export function noticesSection(title: string, mentions: readonly Notice[], left: string): Section {
+/** @param left names the notices that do not fit */
+export function noticesSection(title: string, notices: readonly Notice[], left: string): Section {
   return {
     heading: `### ${title}`,
-    blocks: mentions.map(
+    blocks: notices.map(
       ({ address, message, fix }) =>
         `- ${code(formatAddress(address))}: ${sentence(message)}${fix === undefined ? '' : `; fix: ${sentence(fix)}`}`,
     ),

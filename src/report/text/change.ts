@@ -22,7 +22,7 @@ export interface PlanLayout {
   readonly width: number;
   /** with the exact requests */
   readonly calls: boolean;
-  /** milliseconds since 1970, for how long ago something was touched */
+  /** milliseconds since 1970, for how long ago a resource was modified */
   readonly now?: number;
   /** The API root of a target, which precedes the paths: `/v1`. */
   rootOf?(target: string): string;
@@ -55,13 +55,13 @@ export function groupEqual(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   let last: string | undefined;
   for (const change of changes) {
-    const { action, reason, fields, notes, risks, touched } = change;
+    const { action, reason, fields, notes, risks, lastModified } = change;
     const text = JSON.stringify([
       action,
       reason,
       notes,
       risks,
-      touched,
+      lastModified,
       fields.map((field) => canonicalText({ ...field })),
     ]);
     const group = groups.at(-1);
@@ -74,7 +74,7 @@ export function groupEqual(changes: readonly Change[]): Change[][] {
 
 const bodyIndent = 4;
 
-/** A block: the name of each change, then once what happens to them. */
+/** One block for equal changes: the name of each, then their common details. */
 export function changeLines(changes: readonly Change[], layout: PlanLayout): string[] {
   const [first] = changes;
   if (first === undefined) return [];
@@ -83,7 +83,7 @@ export function changeLines(changes: readonly Change[], layout: PlanLayout): str
   const all = changes.length === 1 ? '' : ` (each of these ${changes.length})`;
   const body = [
     ...wrap(`${printable(first.reason)}${all}`, inner).map(paint.dim),
-    ...withLastModified(changedFields(first, paint, inner), first.touched, {
+    ...withLastModified(changedFields(first, paint, inner), first.lastModified, {
       ...layout,
       width: inner,
       beside: first.action === 'update',
@@ -177,33 +177,33 @@ export function callTerms(call: Call): string[] {
     ...(needs.length === 0 ? [] : [`waits for ${needs.map(printable).join(', ')}`]),
     `order ${order}`,
     `success is ${success.join(' or ')}`,
-    ...(already.length === 0 ? [] : [`${already.join(' or ')} means that it was so already`]),
-    ...(permission === undefined ? [] : [`needs the right ${printable(permission)}`]),
-    ...(createsId === undefined ? [] : [`gives the id of ${printable(createsId.address)}`]),
+    ...(already.length === 0 ? [] : [`${already.join(' or ')} means already done`]),
+    ...(permission === undefined ? [] : [`needs the permission ${printable(permission)}`]),
+    ...(createsId === undefined ? [] : [`returns the id of ${printable(createsId.address)}`]),
     repeatable ? 'repeatable' : 'not repeatable',
   ];
 }
 
-// Who touched a resource, for a terminal: beside its one changed line where there is room, else below its fields.
+// Who last modified a resource: beside its only changed line if there is room, otherwise below its fields.
 
 interface LastModifiedLayout {
   readonly paint: Paint;
   /** milliseconds since 1970 */
   readonly now?: number;
-  /** columns that there are */
+  /** available columns */
   readonly width: number;
-  /** whether it may stand beside a line */
+  /** whether it may be put beside a line */
   readonly beside: boolean;
 }
 
 /** Adds the lines to those of the fields. */
 export function withLastModified(
   fields: readonly string[],
-  touched: LastModified | undefined,
+  lastModified: LastModified | undefined,
   { paint, now = 0, width, beside }: LastModifiedLayout,
 ): string[] {
-  if (touched === undefined) return [...fields];
-  const [first = '', ...more] = lastModifiedLines(touched, now);
+  if (lastModified === undefined) return [...fields];
+  const [first = '', ...more] = lastModifiedLines(lastModified, now);
   const nested = (line: string) => (line.startsWith(' ') ? [line] : indent(wrap(line, width - 2), 2));
   const below = more.flatMap(nested).map(paint.dim);
   const [field] = fields;

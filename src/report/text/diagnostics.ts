@@ -34,14 +34,24 @@ function firstDiagnostics(diagnostics: readonly ShownDiagnostic[]): readonly Sho
   return diagnostics.filter(({ severity }) => room[severity]-- > 0);
 }
 
-/** `3 errors, 1 warning in 2 files` */
-function countLine(diagnostics: readonly ShownDiagnostic[]): string {
-  const { errors, warnings, files } = countDiagnostics(diagnostics);
-  const counts = [
+/** `3 errors, 1 warning`; empty without any. */
+export function severityCounts(diagnostics: readonly ShownDiagnostic[]): string {
+  const { errors, warnings } = countDiagnostics(diagnostics);
+  return [
     ...(errors > 0 ? [counted(errors, 'error')] : []),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ].join(', ');
-  return files === 0 ? counts : `${counts} in ${counted(files, 'file')}`;
+}
+
+/** `3 errors, 1 warning in 2 files` */
+export function countLine(diagnostics: readonly ShownDiagnostic[]): string {
+  const { files } = countDiagnostics(diagnostics);
+  return `${severityCounts(diagnostics)}${files === 0 ? '' : ` in ${counted(files, 'file')}`}`;
+}
+
+export function errorsFirst(diagnostics: readonly ShownDiagnostic[]): ShownDiagnostic[] {
+  const rank = ({ severity }: ShownDiagnostic) => (severity === 'error' ? 0 : 1);
+  return diagnostics.toSorted((one, other) => rank(one) - rank(other));
 }
 
 export function countDiagnostics(diagnostics: readonly ShownDiagnostic[]) {
@@ -91,8 +101,8 @@ function excerptLines(
   underline: Underline,
   paint: Paint,
 ): string[] {
-  if (place === undefined || place.text.trim() === '') return [];
-  const shown: Excerpt = excerpt(place);
+  const shown = excerptOf(place);
+  if (shown === undefined) return [];
   const bar = paint.dim('|');
   return indent(
     [
@@ -115,9 +125,15 @@ interface Excerpt {
 /** Longer lines are cut around the span: a line may contain a whole certificate. */
 const maxLength = 90;
 
+/** Undefined without a place, or for an empty line. */
+export function excerptOf(place: Place | undefined): Excerpt | undefined {
+  return place === undefined || place.text.trim() === '' ? undefined : excerpt(place);
+}
+
 /** The underline is measured on the escaped text, which may be longer than the original. */
-export function excerpt({ line, column, length, text }: Place): Excerpt {
-  const start = Math.min(column - 1, text.length);
+function excerpt({ line, column, text, ...place }: Place): Excerpt {
+  const start = Math.min(place.shown?.start ?? column - 1, text.length);
+  const length = place.shown === undefined ? place.length : place.shown.end - start;
   const cut = cutAround(text, start, length);
   const before = shown(text.slice(cut.from, start));
   const span = shown(text.slice(start, Math.min(start + length, cut.to)));

@@ -37,7 +37,7 @@ function concernLines(guard: Guard, width: number): string[] {
   const shown = showAll ? concerns : concerns.slice(0, maxConcerns);
   const left = concerns.length - shown.length;
   const nameOf = nameFormatter(guard);
-  const more = left === 0 ? [] : [`and ${left} more, each told with its change`];
+  const more = left === 0 ? [] : [`and ${left} more, listed with their changes`];
   return [
     ...flow(shown.filter(hasNoMessages).map(nameOf), ', ', width),
     ...shown

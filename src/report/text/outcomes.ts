@@ -1,7 +1,7 @@
 /** Outcomes for a terminal: a line for each change while apply works, and a report at the end. */
 import { formatAddress } from '../../model/address.ts';
 import { counted } from '../../model/quoted.ts';
-import type { ApplyEvent, Outcome, OutcomeKind } from '../../model/change.ts';
+import { type ApplyEvent, type Outcome, type OutcomeKind, runStopped } from '../../model/change.ts';
 import { actionSymbols, formatPlace } from './change.ts';
 import { indent, pad, type Paint } from './layout.ts';
 import { printable } from '../view/printable.ts';
@@ -15,7 +15,7 @@ const outcomeKinds: readonly OutcomeKind[] = [
   'failed',
 ];
 
-/** `applied   ~ Kind/acme/network-prod  (3/12)`; undefined for events without a line (the start of a change). */
+/** `applied   ~ Kind/acme/network-prod  (3/12)`; undefined for starts, and for skipped changes, which only the final report lists. */
 export function renderEvent(event: ApplyEvent, { paint }: { paint: Paint }): string | undefined {
   switch (event.type) {
     case 'begin':
@@ -23,6 +23,7 @@ export function renderEvent(event: ApplyEvent, { paint }: { paint: Paint }): str
     case 'start':
       return undefined;
     case 'end': {
+      if (isUnsent(event.outcome)) return undefined;
       const progress = paint.dim(`(${event.finished}/${event.changes})`);
       return `${titleOf(event.outcome, paint)}  ${progress}${detailAfter(event.outcome)}`;
     }
@@ -41,9 +42,11 @@ export function renderOutcomes(
   { paint, openOnly = false }: OutcomesTextOptions,
 ): string {
   const successful = outcomes.filter(isSuccessful);
-  const others = outcomes.filter((outcome) => !isSuccessful(outcome));
+  const isLeft = leftByStop(outcomes);
+  const others = outcomes.filter((outcome) => !isSuccessful(outcome) && !isLeft(outcome));
   const blocks = [
     openOnly ? [] : successful.flatMap((outcome) => outcomeLines(outcome, paint)),
+    ...leftGroups(outcomes.filter(isLeft)).flatMap((group) => groupLines(group, paint)),
     ...others.map((outcome) => outcomeLines(outcome, paint)),
     [paint.bold(outcomeSummary(outcomes))],
   ];
@@ -55,13 +58,16 @@ export function renderOutcomes(
 
 /**
  * What to do after an apply, in a sentence.
- * @param proof whether the plan that was made afterwards is empty; undefined when there was nothing to prove
+ * @param proof whether the plan that was made afterwards is empty; undefined when none was made
  */
 export function stepAfterApply(
   outcomes: readonly Outcome[],
   proof: 'empty' | 'not-empty' | undefined,
 ): string {
-  const kinds = new Set(outcomes.filter((outcome) => !isSuccessful(outcome)).map(({ kind }) => kind));
+  const open = outcomes.filter((outcome) => !isSuccessful(outcome));
+  const kinds = new Set(open.map(({ kind }) => kind));
+  if (open.length > 0 && open.every(leftByStop(outcomes)))
+    return 'Next: run the same command again. It continues with what is left.';
   if (kinds.has('failed') || kinds.has('unknown') || kinds.has('skipped'))
     return 'Next: correct what is reported above, then run the same command again. It continues with what is left.';
   if (kinds.has('stale'))
@@ -74,7 +80,7 @@ export function stepAfterApply(
 export function doneText(outcomes: readonly Outcome[]): string {
   const open = outcomes.filter((outcome) => !isSuccessful(outcome)).length;
   return isAllDone(outcomes)
-    ? 'all changes were carried out, and the plan that proves it was not made'
+    ? 'all changes were carried out, but no plan was made to verify them'
     : `${outcomes.length - open} of ${counted(outcomes.length, 'change')} were carried out`;
 }
 
@@ -103,6 +109,46 @@ function isSuccessful({ kind }: Outcome): boolean {
   return kind === 'applied' || kind === 'unchanged';
 }
 
+// A stopped run may leave hundreds of changes unsent. They are grouped, so that outcomes that need attention stay visible; the
+// JSON lists each of them.
+
+function isUnsent({ kind, done = [] }: Outcome): boolean {
+  return kind === 'skipped' && done.length === 0;
+}
+
+function isStopped(outcome: Outcome): boolean {
+  return isUnsent(outcome) && outcome.detail === `not sent: ${runStopped}`;
+}
+
+/** Whether a change was not sent because the run was stopped, or because it depends on such a change. */
+function leftByStop(outcomes: readonly Outcome[]): (outcome: Outcome) => boolean {
+  if (!outcomes.some(isStopped)) return () => false;
+  const failed = outcomes.some(
+    ({ kind }) => kind !== 'skipped' && kind !== 'applied' && kind !== 'unchanged',
+  );
+  return (outcome) => isStopped(outcome) || (!failed && isUnsent(outcome));
+}
+
+/** In two groups: not sent because the run was stopped, and skipped because of another change. */
+function leftGroups(outcomes: readonly Outcome[]): Outcome[][] {
+  return [...Map.groupBy(outcomes, (outcome) => isStopped(outcome)).values()];
+}
+
+/** A longer group is shortened. */
+const maxListed = 5;
+
+function groupLines(group: readonly Outcome[], paint: Paint): string[][] {
+  if (group.length <= maxListed) return group.map((outcome) => outcomeLines(outcome, paint));
+  const [first] = group;
+  const reason =
+    first !== undefined && isStopped(first)
+      ? `not sent: ${runStopped}`
+      : 'skipped: depends on a change that was not sent';
+  const shown = group.slice(0, maxListed - 2).map((outcome) => titleOf(outcome, paint));
+  const more = `and ${group.length - shown.length} more: "trueup history show" lists each`;
+  return [[...shown, ...indent([more, `${counted(group.length, 'change')}: ${reason}`], 4)]];
+}
+
 function titleOf({ kind, action, address }: Outcome, paint: Paint): string {
   const word = pad(kind, 'unchanged'.length + 1);
   return `${paintOutcome(kind, paint)(word)}${actionSymbols[action]} ${printable(formatAddress(address))}`;
@@ -127,9 +173,10 @@ function warningText(warning: string): string {
 }
 
 /** For a change that failed, or whose answer was lost. */
-const foundTrueText = 'it happened all the same: looked at afterwards, all of it was found true';
+const foundTrueText =
+  'the request failed or its answer was lost, but a later read shows that the change is applied';
 
-/** A service's words are not wrapped, because users copy them and search for them. */
+/** Messages of a service are not wrapped: users copy them and search for them. */
 function outcomeLines(outcome: Outcome, paint: Paint): string[] {
   const { detail, done = [], foundTrue, place, warnings = [] } = outcome;
   const where = place === undefined || isSuccessful(outcome) ? '' : `  ${paint.dim(formatPlace(place))}`;

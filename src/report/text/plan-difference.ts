@@ -21,7 +21,7 @@ interface PlanDifferenceOptions {
   readonly names: { readonly one: string; readonly other: string };
   /** columns of the terminal; default 100 */
   readonly width?: number;
-  /** resources that each section tells of at most; the others are counted */
+  /** maximum number of resources listed in a section; the others are counted */
   readonly most?: number;
 }
 
@@ -82,7 +82,9 @@ function placeLines({ stack, targets, selection }: PlanDifference, layout: Layou
           layout,
         )),
   ];
-  return rows.length === 0 ? [] : [layout.paint.heading('Made for different places'), ...indent(rows, 2)];
+  return rows.length === 0
+    ? []
+    : [layout.paint.heading('Different stack, targets or selection'), ...indent(rows, 2)];
 }
 
 function selectionText(selection: readonly string[] | undefined): string {
@@ -121,7 +123,7 @@ function section(heading: string, changes: readonly ChangeDifference[], layout: 
   return [
     layout.paint.heading(heading),
     ...shown.flatMap((change) => indent(changeLines(change, layout), 2)),
-    ...(left === 0 ? [] : [`  and ${left} more, which "trueup diff" and "--format json" tell`]),
+    ...(left === 0 ? [] : [`  and ${left} more: "trueup diff" and "--format json" list all`]),
   ];
 }
 
@@ -140,11 +142,11 @@ function changeLines(change: ChangeDifference, layout: Layout): string[] {
   ];
 }
 
-/** The two plans may be about different resources of the same name. */
+/** The two plans may be about different resources with the same name. */
 function identityLines({ ids, fingerprints, references = [] }: ChangeDifference, layout: Layout): string[] {
   return [
-    ...(ids === undefined ? [] : sideLines('of id', idSides(ids), layout)),
-    ...(fingerprints === undefined ? [] : sideLines('of fingerprint', idSides(fingerprints), layout)),
+    ...(ids === undefined ? [] : sideLines('id', idSides(ids), layout)),
+    ...(fingerprints === undefined ? [] : sideLines('fingerprint', idSides(fingerprints), layout)),
     ...references.flatMap(({ address, ...both }) =>
       sideLines(`id of ${printable(address)}`, referenceSides(address, both), layout),
     ),
@@ -168,7 +170,7 @@ function actionWord(action: Action, paint: Paint): string {
   return paintAction(action, paint)(`${actionSymbols[action]} ${pad(action, 7)}`);
 }
 
-/** All fields of a change that only one of the plans makes. */
+/** All fields of a change that only one plan has. */
 function fullFields({ one, other, fields }: ChangeDifference, { paint, width }: Layout): string[] {
   const action = one ?? other;
   const views = fields.flatMap((field) =>
@@ -179,7 +181,7 @@ function fullFields({ one, other, fields }: ChangeDifference, { paint, width }: 
 
 function fieldRows({ path, one, other }: FieldDifference, layout: Layout): string[] {
   const { names, paint, width } = layout;
-  // A plan that was read from atoms has no shapes, so take the shape from the other plan.
+  // An approval from the ledger has no shapes: take the shape from the other plan.
   const shape = [one, other].find((side) => side !== undefined && side.shape !== 'scalar')?.shape ?? 'scalar';
   const sides: readonly (readonly [string, FieldChange | undefined])[] = [
     [names.one, one],

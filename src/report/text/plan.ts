@@ -1,14 +1,13 @@
 /**
- * A plan for a terminal: guards, changes in the order in which apply starts them, mentions, problems, the summary with the digest
+ * A plan for a terminal: guards, changes in the order in which apply starts them, notices, problems, the summary with the digest
  * and the next step, and what was checked.
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Change, Notice } from '../../model/change.ts';
-import { counted } from '../../model/quoted.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { isBlocking } from '../../model/guard.ts';
 import type { Plan, PlanTarget } from '../../model/plan.ts';
-import { apiRoots } from '../../model/stack.ts';
+import { apiRootIn } from '../view/call.ts';
 import { groupEqual, changeLines, type PlanLayout } from './change.ts';
 import { renderDiagnostics } from './diagnostics.ts';
 import {
@@ -18,6 +17,7 @@ import {
   coverageRows,
   formatCounts,
   incompleteReasons,
+  selectionText,
   summaryLine,
   targetCounts,
 } from '../view/plan-summary.ts';
@@ -35,8 +35,8 @@ interface PlanTextOptions {
   readonly now?: number;
   /** the stack's argument on the command line, for proposed commands */
   readonly stack?: string;
-  /** problems of the command that are no part of the plan, and are shown elsewhere: the summary counts them */
-  readonly told?: readonly ShownDiagnostic[];
+  /** diagnostics of the command that are not part of the plan; they are printed elsewhere, but counted in the summary */
+  readonly diagnostics?: readonly ShownDiagnostic[];
 }
 
 /** With more changes, the end of the report repeats the totals by kind, and the names of removed resources. */
@@ -49,16 +49,13 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     calls: options.calls ?? false,
     width: Math.max(40, options.width ?? 100),
     ...(options.now === undefined ? {} : { now: options.now }),
-    rootOf: (target: string) => {
-      const service = plan.targets.find(({ name }) => name === target)?.service;
-      return service === undefined ? '' : apiRoots[service];
-    },
+    rootOf: apiRootIn(plan.targets),
   };
   const sections = [
     ...limitSections(plan, layout),
     guardLines(plan, layout),
     ...targetSections(plan, layout),
-    noticeLines(plan.mentions, layout),
+    noticeLines(plan.notices, layout),
     problemLines(plan, layout),
     recapLines(plan.changes, layout),
     closingLines(plan, layout, options),
@@ -70,7 +67,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     .join('\n\n');
 }
 
-/** What the service of a target lacks: nobody should read the plan without it (rule 48). */
+/** What the service of a target lacks. It comes first, because it limits the whole plan. */
 export function limitSections(
   { coverage }: Pick<Plan, 'coverage'>,
   { paint, width }: PlanLayout,
@@ -103,14 +100,14 @@ export function targetHeading({ name, service, place, url, dialect }: PlanTarget
   return `${paint.heading(printable(name))}  ${paint.dim(where)}`;
 }
 
-/** Resources with a sentence about each, below a heading. */
+/** Resources with a message about each, below a heading. */
 export function noticeLines(
-  mentions: readonly Notice[],
+  notices: readonly Notice[],
   { paint, width }: PlanLayout,
   heading = 'Left alone',
 ): string[] {
-  if (mentions.length === 0) return [];
-  const each = mentions.flatMap(({ address, message, fix }) => [
+  if (notices.length === 0) return [];
+  const each = notices.flatMap(({ address, message, fix }) => [
     printable(formatAddress(address)),
     ...indent(wrap(printable(message), width - 4), 2),
     ...(fix === undefined ? [] : indent(labelled('fix: ', printable(fix), width - 4), 2)),
@@ -156,12 +153,12 @@ export function coverageLines({ coverage }: Pick<Plan, 'coverage'>, { paint, wid
 function closingLines(
   plan: Plan,
   { paint, width }: PlanLayout,
-  { stack, told }: Pick<PlanTextOptions, 'stack' | 'told'>,
+  { stack, diagnostics }: Pick<PlanTextOptions, 'stack' | 'diagnostics'>,
 ): string[] {
   const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
   const warning = plan.coverage.complete
     ? []
-    : ['The look was incomplete, so nothing undeclared is removed', ...indent(reasons, 2)];
+    : ['The read was incomplete, so nothing undeclared is removed', ...indent(reasons, 2)];
   const blocked = blockedLine(plan);
   const guards = guardSummary(plan);
   const acknowledge = blocked === undefined ? acknowledgement(plan, stack) : undefined;
@@ -169,11 +166,11 @@ function closingLines(
     ...warning.map(paint.warning),
     ...(blocked === undefined ? [] : [paint.error(blocked)]),
     ...(guards === undefined ? [] : [(plan.guards.some(isBlocking) ? paint.error : paint.warning)(guards)]),
-    ...wrap(summaryLine(plan, told), width).map(paint.bold),
+    ...wrap(summaryLine(plan, diagnostics), width).map(paint.bold),
     ...targetCountLines(plan),
     ...selectionLines(plan, paint),
     `${paint.dim('stack')} ${printable(plan.stack)}  ${paint.dim('digest')} ${printable(plan.digest)}`,
-    ...(acknowledge === undefined ? [] : [`${paint.dim('to let them pass')}  ${printable(acknowledge)}`]),
+    ...(acknowledge === undefined ? [] : [`${paint.dim('to acknowledge')}  ${printable(acknowledge)}`]),
   ];
 }
 
@@ -185,7 +182,5 @@ function targetCountLines(plan: Plan): string[] {
 
 /** Says that the counts are about a selection only. */
 export function selectionLines({ selection }: Pick<Plan, 'selection'>, paint: Paint): string[] {
-  if (selection === undefined) return [];
-  const some = counted(selection.length, 'resource');
-  return [paint.bold(`a selection of ${some}: the rest of the stack is left as it is`)];
+  return selection === undefined ? [] : [paint.bold(selectionText(selection))];
 }

@@ -13,7 +13,8 @@ import {
   SecretReference,
 } from '../../model/call.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
-import type { SecretSource } from '../../model/stack.ts';
+import type { PlanTarget } from '../../model/plan.ts';
+import { apiRoots, type SecretSource } from '../../model/stack.ts';
 import { printable } from './printable.ts';
 
 /** `/workspaces/{Kind/acme/app}/actions/lock`: segments are encoded as on the wire, so braces always mean references. */
@@ -31,6 +32,12 @@ export function pathTemplate(path: Call['path'], reference = (address: string) =
 /** `/workspaces/{id of Kind/acme/app}/actions/lock` */
 export function formatCallPath(path: Call['path']): string {
   return pathTemplate(path, (address) => `{id of ${address}}`);
+}
+
+/** The API root of a target, which precedes the paths of its calls: `/v1`; empty for an unknown target. */
+export function apiRootIn(targets: readonly PlanTarget[]): (target: string) => string {
+  const roots = new Map(targets.map(({ name, service }) => [name, apiRoots[service]]));
+  return (target) => roots.get(target) ?? '';
 }
 
 /** Indented JSON, with `{id of Kind/acme/app}` and `{secret from env REVIEWER_JWT}` in place of references. */

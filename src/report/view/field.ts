@@ -21,7 +21,7 @@ export interface FieldView {
   /** `vcsRepo.branch`, `tags."cost.center"` */
   readonly name: string;
   readonly difference: ShownDifference;
-  /** where the value comes from, or why the one before is unknown */
+  /** where the value comes from, or why the previous one is unknown */
   readonly remarks: readonly string[];
 }
 
@@ -188,7 +188,7 @@ function unchangedParts(lines: readonly string[], head: number, tail: number): S
   ];
 }
 
-// A difference as lines, each after its mark: `-` for what goes, `+` for what comes, a space for the rest. All text is printable.
+// A difference as lines, each after its mark: `-` removed, `+` added, a space for the rest. All text is printable.
 
 export function differenceLines(difference: ShownDifference): string[] {
   switch (difference.as) {
@@ -211,7 +211,7 @@ export function differenceLines(difference: ShownDifference): string[] {
   }
 }
 
-/** The value alone, each part on a line of its own. */
+/** The value alone, one part per line. */
 export function valueLines(value: ShownValue): readonly string[] {
   if (value.as === 'word') return [value.text];
   return value.as === 'items' ? value.items : value.lines;

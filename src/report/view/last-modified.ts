@@ -1,50 +1,50 @@
 /**
- * Who last modified a resource, as lines before any layout. The trail names resource and action and never the field (rule 50).
+ * Who last modified a resource, as lines before any layout. The audit trail has the resource and the action, never the field.
  * All text is printable.
  */
 import type { LastModified, Modification, TrailActor } from '../../model/audit-trail.ts';
 import { counted, quotedUnlessPlain } from '../../model/quoted.ts';
 import { firstFew, printable } from './printable.ts';
 
-/** Several actors are each named, up to so many. */
+/** More actors are only counted. */
 const mostActors = 5;
 
-/** The first line stands for itself; further ones belong below it. @param here the time here, in milliseconds since 1970 */
+/** The first line may be shown alone; further lines belong below it. @param here the local time in milliseconds since 1970 */
 export function lastModifiedLines(
-  { touches, unknown, clockAhead = 0 }: LastModified,
+  { modifications, unknown, clockAhead = 0 }: LastModified,
   here: number,
 ): string[] {
   const now = here + clockAhead;
   const caveat = unknown === undefined ? [] : [printable(unknown)];
-  const actors = [...Map.groupBy(touches, ({ actor }) => formatActor(actor)).values()];
+  const actors = [...Map.groupBy(modifications, ({ actor }) => formatActor(actor)).values()];
   const [only] = actors;
   if (only === undefined)
     return unknown === undefined
-      ? ['touched by nobody that the audit trail knows of, since the last apply']
-      : [`touched by: unknown, ${caveat.join('')}`];
+      ? ['not modified since the last apply, according to the audit trail']
+      : [`modified by: unknown, ${caveat.join('')}`];
   const more = unknown === undefined ? [] : [`or by somebody else: ${caveat.join('')}`];
-  if (actors.length === 1) return [`${agoOf(only, now)} · touched by ${formatModifications(only)}`, ...more];
-  const each = actors.map((touches) => `${agoOf(touches, now)} · ${formatModifications(touches)}`);
-  return ['touched by one of', ...firstFew(each, mostActors).map((line) => `  ${line}`), ...more];
+  if (actors.length === 1) return [`modified ${agoOf(only, now)} by ${formatModifications(only)}`, ...more];
+  const each = actors.map((some) => `${agoOf(some, now)} · ${formatModifications(some)}`);
+  return ['modified by one of', ...firstFew(each, mostActors).map((line) => `  ${line}`), ...more];
 }
 
-/** `2 h ago`, of the last one. */
+/** `2 h ago`, for the latest one. */
 function agoOf([last]: readonly Modification[], now: number): string {
   return formatAgo(Date.parse(last?.at ?? ''), now);
 }
 
 /** `user-… (ann), workspace update`; all of one actor, newest first. */
-function formatModifications(touches: readonly Modification[]): string {
-  const [first] = touches;
+function formatModifications(modifications: readonly Modification[]): string {
+  const [first] = modifications;
   if (first === undefined) return '';
-  const deeds = [
-    ...Map.groupBy(touches, ({ resource }) => quotedUnlessPlain(`${resource.type} ${resource.action}`)),
-  ].map(([deed, some]) => (some.length === 1 ? deed : `${deed} (${counted(some.length, 'time')})`));
-  const maybe = touches.every(({ maybeOurs }) => maybeOurs) ? ' (maybe ours)' : '';
-  return `${formatActor(first.actor)}, ${printable(deeds.join(', '))}${maybe}`;
+  const actions = [
+    ...Map.groupBy(modifications, ({ resource }) => quotedUnlessPlain(`${resource.type} ${resource.action}`)),
+  ].map(([action, some]) => (some.length === 1 ? action : `${action} (${counted(some.length, 'time')})`));
+  const maybe = modifications.every(({ maybeOurs }) => maybeOurs) ? ' (maybe ours)' : '';
+  return `${formatActor(first.actor)}, ${printable(actions.join(', '))}${maybe}`;
 }
 
-/** `user-… (team platform)`; what the trail does not tell is left out. */
+/** `user-… (team platform)`; without what the trail lacks. */
 function formatActor(actor: TrailActor): string {
   const [id, name, kind] = [actor.id, actor.name, actor.kind].map(quotedUnlessPlain) as [
     string,
@@ -65,12 +65,12 @@ const units = [
   { unit: 's', length: 1000 },
 ] as const;
 
-/** Two clocks may differ by so many milliseconds: what is to come sooner than that is now. */
+/** Two clocks may differ by this many milliseconds: a time in the near future counts as now. */
 const soon = 60_000;
 
-/** `2 h ago`, rounded down; what is to come is told with its time. */
+/** `2 h ago`, rounded down; a time in the future is printed in full. */
 export function formatAgo(at: number, now: number): string {
-  if (at > now + soon) return `at ${new Date(at).toISOString()}, a time to come`;
+  if (at > now + soon) return `at ${new Date(at).toISOString()} (in the future)`;
   const found = units.find(({ length }) => now - at >= length);
   return found === undefined ? 'just now' : `${Math.floor((now - at) / found.length)} ${found.unit} ago`;
 }

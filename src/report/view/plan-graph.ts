@@ -1,4 +1,4 @@
-/** The changes of a plan and which of them wait for which: because a call needs another one, or the id that it gives. */
+/** The changes of a plan and their dependencies: a call needs another call, or the id that another call returns. */
 import { type CallId, IdReference, referencesIn } from '../../model/call.ts';
 import type { Action, Change } from '../../model/change.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -8,12 +8,12 @@ interface GraphNode {
   /** shown, not unique */
   readonly label: string;
   readonly kind: string;
-  /** empty where it stands for changes of several targets */
+  /** empty for a group across targets */
   readonly target: string;
   readonly action: Action;
 }
 
-/** The later node waits for the earlier one; both by their position. */
+/** The later node depends on the earlier one; both by position. */
 interface GraphEdge {
   readonly earlier: number;
   readonly later: number;
@@ -36,8 +36,8 @@ export function planGraph({ changes }: Pick<Plan, 'changes'>): PlanGraph {
 }
 
 /**
- * One node for all changes of the same kind, target and action: for plans whose single changes nobody could see.
- * @param acrossTargets the target makes no difference
+ * One node for all changes of the same kind, target and action: for plans with too many changes to draw.
+ * @param acrossTargets ignores the target
  */
 export function groupedGraph(
   { changes }: Pick<Plan, 'changes'>,

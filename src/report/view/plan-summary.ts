@@ -32,17 +32,16 @@ export function formatCounts(counts: ActionCounts): string {
 
 /**
  * `2 to create, 3 to update, 1 to delete, 211 unchanged, 1 warning`, or why the plan has no changes.
- * @param told problems that are no part of the plan, such as what the lint found in manifests
+ * @param diagnostics of the command that are not part of the plan, such as warnings about manifests
  */
-export function summaryLine(plan: Plan, told: readonly ShownDiagnostic[] = []): string {
+export function summaryLine(plan: Plan, diagnostics: readonly ShownDiagnostic[] = []): string {
   const todo = formatCounts(countActions(plan.changes));
-  const warnings = [...plan.problems, ...told].filter(
+  const warnings = [...plan.problems, ...diagnostics].filter(
     ({ severity, code }) => severity === 'warning' && code !== 'note',
   ).length;
   const unchanged = `${plan.unchanged} unchanged${warnings === 0 ? '' : `, ${counted(warnings, 'warning')}`}`;
   if (todo !== '') return `${todo}, ${unchanged}`;
-  if (!plan.coverage.complete)
-    return `Nothing was found to change, but the look was incomplete; ${unchanged}`;
+  if (!plan.coverage.complete) return `Found nothing to change, but the read was incomplete; ${unchanged}`;
   if (hasErrors(plan.problems)) return `Nothing can be planned yet, ${unchanged}`;
   return plan.problems.length === 0
     ? `No changes, ${unchanged}`
@@ -64,6 +63,11 @@ export function targetCounts({
   });
 }
 
+/** Says that a plan is about a part of the stack only. */
+export function selectionText(selection: NonNullable<Plan['selection']>): string {
+  return `a selection of ${counted(selection.length, 'resource')}: the rest of the stack is left as it is`;
+}
+
 /** `2 problems forbid applying`; undefined when none does. */
 export function blockedLine({ problems }: Plan): string | undefined {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
@@ -71,7 +75,7 @@ export function blockedLine({ problems }: Plan): string | undefined {
   return `${counted(errors, 'problem')} ${errors === 1 ? 'forbids' : 'forbid'} applying`;
 }
 
-/** Why the look was incomplete, as clauses; empty when it was complete. */
+/** Why the read was incomplete, as clauses; empty when it was complete. */
 export function incompleteReasons({ coverage, problems }: Pick<Plan, 'coverage' | 'problems'>): string[] {
   if (coverage.complete) return [];
   const isWhole = ({ unread, incomplete }: TargetCoverage) => !unread && incomplete.length === 0;
@@ -80,7 +84,7 @@ export function incompleteReasons({ coverage, problems }: Pick<Plan, 'coverage' 
     // The reason is among the problems already.
     ...coverage.targets.flatMap(({ target, unread, incomplete }) =>
       unread
-        ? [`target ${quoted(printable(target))} was not looked at`]
+        ? [`target ${quoted(printable(target))} was not read`]
         : firstFew(incomplete).map((why) => printable(`${target}: ${why}`)),
     ),
     ...problems
@@ -89,33 +93,34 @@ export function incompleteReasons({ coverage, problems }: Pick<Plan, 'coverage' 
   ];
 }
 
-// What a reviewer can do with a plan: one or two sentences, with what is to be typed between quotes.
+// What a reviewer can do with a plan: one or two sentences, with commands in quotes.
 
 export function nextSteps({ digest, problems, guards, changes, coverage }: Plan): string {
-  if (hasErrors(problems)) return 'Nothing can be applied before the problems are solved. Then plan again.';
+  if (hasErrors(problems))
+    return 'Nothing can be applied until the problems are solved. Solve them, then plan again.';
   if (blockingIds(guards).length > 0)
-    return 'Review this digest: whoever approves it acknowledges its guards by name, with the command that stands beside them. Any other plan is refused.';
+    return 'Review this plan. To approve it, acknowledge its guards by name with the command shown beside them. Any other plan is refused.';
   if (changes.length === 0)
     return coverage.complete
       ? 'There is nothing to apply.'
-      : 'Plan again when everything can be looked at: whether there is something to do is not known.';
-  return `Review this digest. After the merge, "trueup apply" with the plan file, or ${quoted(`trueup apply --approve ${digest}`)}, applies this and nothing else; any other plan is refused.`;
+      : 'The plan is incomplete. Fix the read errors and plan again.';
+  return `Review this plan. After the merge, apply it with "trueup apply" and the plan file, or with ${quoted(`trueup apply --approve ${digest}`)}. Any other plan is refused.`;
 }
 
 // What reports of a plan say about its guards besides their messages.
 
-/** What guards say of single resources, but for the access gained and lost, which is told with the changes. */
+/** The messages of guards about single resources, except gained and lost access, which is listed with the changes. */
 export function hiddenConcerns({ guards, changes }: Plan): (Concern & { readonly id: GuardId })[] {
-  const told = new Set(changes.flatMap(({ risks = [] }) => risks.map(({ message }) => message)));
+  const listed = new Set(changes.flatMap(({ risks = [] }) => risks.map(({ message }) => message)));
   return guards.flatMap(({ id, concerns }) =>
     concerns.flatMap(({ address, messages }) => {
-      const untold = messages.filter((message) => !told.has(message));
-      return untold.length === 0 ? [] : [{ id, address, messages: untold }];
+      const others = messages.filter((message) => !listed.has(message));
+      return others.length === 0 ? [] : [{ id, address, messages: others }];
     }),
   );
 }
 
-/** The command for this very plan. With problems there is none: they have to be solved first. */
+/** The command for this plan. With problems there is none: they have to be solved first. */
 export function usableAcknowledgement(plan: Plan, stack: string | undefined): string | undefined {
   return hasErrors(plan.problems) ? undefined : acknowledgement(plan, stack);
 }
@@ -134,7 +139,7 @@ export function acknowledgement(
   return `${command} --approve ${digest} --ack ${blocking.join(',')}`;
 }
 
-// The order of changes for reviewers: what takes away or destroys first, then what opens, then the rest as apply does it.
+// The order of changes for reviewers: first what removes or destroys, then what widens access, then the rest in the order of apply.
 
 export function byRisk(changes: readonly Change[]): Change[] {
   return [...changes].sort((one, other) => rank(one) - rank(other));
@@ -175,7 +180,7 @@ function targetRow(coverage: TargetCoverage): CoverageRow {
   const { target, unread, requests, read, incomplete, invisible, notes, trail } = coverage;
   if (unread) {
     const after = requests === 0 ? '' : `, after ${counted(requests, 'request')}`;
-    return { label: printable(target), details: [`not looked at${after}`], incomplete: [] };
+    return { label: printable(target), details: [`not read${after}`], incomplete: [] };
   }
   const counts = read.map(({ kind, count, total }) =>
     printable(total === undefined ? `${count} ${kind}` : `${count} of ${total} ${kind}`),

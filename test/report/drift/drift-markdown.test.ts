@@ -12,16 +12,16 @@ const { stack, targets, coverage } = plan();
 
 function drift(about: Partial<Drift> = {}): Drift {
   return {
-    ...{ stack, targets, coverage, drifted: [], pending: [], unrecorded: [], untold: [], problems: [] },
+    ...{ stack, targets, coverage, drifted: [], pending: [], unrecorded: [], undetermined: [], problems: [] },
     ...{ unchanged: 5, complete: true },
     ...about,
   };
 }
 
-const toy = (name: string) => ({ kind: 'Toy', target: 'acme', name });
+const sample = (name: string) => ({ kind: 'Toy', target: 'acme', name });
 
 const byAnn: LastModified = {
-  touches: [
+  modifications: [
     {
       at: '2026-11-22T19:36:28Z',
       actor: { id: 'user-1', name: 'ann', kind: 'Client' },
@@ -34,7 +34,7 @@ const byAnn: LastModified = {
 const small = drift({
   drifted: [
     {
-      address: toy('ball'),
+      address: sample('ball'),
       is: 'changed',
       id: 'toy-1',
       fields: [
@@ -42,48 +42,48 @@ const small = drift({
         { path: ['friends'], before: ['ann'], after: ['ann', 'eve'], shape: 'set' },
       ],
       notes: ['its claim is gone'],
-      touched: byAnn,
+      lastModified: byAnn,
     },
-    { address: toy('old'), is: 'gone', id: 'toy-7', fields: [], notes: [] },
-    { address: toy('kite'), is: 'recreated', id: 'toy-8', newId: 'toy-9', fields: [], notes: [] },
+    { address: sample('old'), is: 'gone', id: 'toy-7', fields: [], notes: [] },
+    { address: sample('kite'), is: 'recreated', id: 'toy-8', newId: 'toy-9', fields: [], notes: [] },
   ],
   unmanaged: {
     resources: [
       {
-        address: toy('ball'),
+        address: sample('ball'),
         fields: [{ path: ['note'], before: '', after: 'x', shape: 'scalar' }],
-        touched: byAnn,
+        lastModified: byAnn,
       },
     ],
     unseen: 2,
   },
   pending: [
-    { address: toy('new'), is: 'new', fields: [], place: place() },
+    { address: sample('new'), is: 'new', fields: [], place: place() },
     {
-      address: toy('ball'),
+      address: sample('ball'),
       is: 'changed',
       fields: [{ path: ['colour'], before: 'red', after: 'green', shape: 'scalar', both: true }],
     },
   ],
-  unrecorded: [{ address: toy('stray'), message: 'bears our claim, and is not in the ledger' }],
+  unrecorded: [{ address: sample('stray'), message: 'has our ownership tag, and is not in the ledger' }],
 });
 
 describe('drift in Markdown', () => {
-  it('tells what changed and who touched it, apart from it what is pending, and how to go on', async () => {
+  it('lists what changed and who modified it, separately what is pending, and the next steps', async () => {
     const text = renderDriftMarkdown(small, { now });
     await expect(text).toMatchFileSnapshot('drift-markdown.golden.md');
     expect(activeIn(text)).toEqual([]);
   });
 
-  it('says "No drift" only after a complete look', () => {
+  it('says "No drift" only after a complete read', () => {
     expect(renderDriftMarkdown(drift(), { now })).toContain(
       '**No drift, nothing pending, 5 as last applied**',
     );
-    const untold = [{ address: toy('ball'), message: 'was not answered' }];
-    const text = renderDriftMarkdown(drift({ complete: false, untold }), { now });
+    const undetermined = [{ address: sample('ball'), message: 'was not answered' }];
+    const text = renderDriftMarkdown(drift({ complete: false, undetermined }), { now });
     expect(text).not.toMatch(/No drift|nothing to do/i);
-    expect(text).toContain('**The look was incomplete**');
-    expect(text).toContain('### Could not be told');
+    expect(text).toContain('**The read was incomplete**');
+    expect(text).toContain('### Not known whether it drifted');
   });
 
   it('does nothing, whatever names, values and people are in it', () => {
@@ -106,8 +106,8 @@ describe('drift in Markdown', () => {
           (_, index) => ({ ...(one.drifted[index % 3] ?? small.drifted[0]) }) as Drift['drifted'][number],
         ),
         pending: Array.from({ length: 400 }, () => one.pending[0] as Drift['pending'][number]),
-        untold: Array.from({ length: 400 }, () => one.untold[0] as Drift['untold'][number]),
-        unrecorded: Array.from({ length: 400 }, () => one.untold[0] as Drift['untold'][number]),
+        undetermined: Array.from({ length: 400 }, () => one.undetermined[0] as Drift['undetermined'][number]),
+        unrecorded: Array.from({ length: 400 }, () => one.undetermined[0] as Drift['undetermined'][number]),
       });
       const text = renderDriftMarkdown(many, { now });
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(60_000);
@@ -132,8 +132,8 @@ function hostile(texts: readonly string[]): Drift {
     },
     { path: [any()], before: [any()], after: [any()], shape: 'set' as const },
   ];
-  const touched = (): LastModified => ({
-    touches: [
+  const lastModified = (): LastModified => ({
+    modifications: [
       {
         at: '2026-11-22T19:36:28Z',
         actor: { id: any(), name: any(), kind: any(), impersonatorId: any() },
@@ -150,12 +150,15 @@ function hostile(texts: readonly string[]): Drift {
     complete: false,
     drifted: (['changed', 'gone', 'recreated'] as const).map((is) => ({
       ...{ address: address(), is, id: any(), newId: any(), fields: fields(), notes: [any()] },
-      touched: touched(),
+      lastModified: lastModified(),
     })),
-    unmanaged: { resources: [{ address: address(), fields: fields(), touched: touched() }], unseen: 1 },
+    unmanaged: {
+      resources: [{ address: address(), fields: fields(), lastModified: lastModified() }],
+      unseen: 1,
+    },
     pending: [{ address: address(), is: 'changed', fields: fields(), place: spot() }],
     unrecorded: [mention()],
-    untold: [mention()],
+    undetermined: [mention()],
     problems: [problem({ message: any(), place: spot(), fix: any() })],
     coverage: {
       ...coverage,

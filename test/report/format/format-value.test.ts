@@ -39,7 +39,7 @@ describe('a value in words', () => {
     ]);
   });
 
-  it('tells null, nothing and empty apart', () => {
+  it('reports null, nothing and empty apart', () => {
     expect([null, undefined, [], {}, ''].map((value) => formatInline(value, 'scalar'))).toEqual([
       '(none)',
       '(absent)',

@@ -24,7 +24,7 @@ const texts = [
   "\u001b[2J'\\\t",
 ];
 
-it('a word of a proposed command is read back by a shell as the text that it stands for', () => {
+it('a word of a proposed command is read back by a shell as the text that it means', () => {
   const command = `printf '%s\\0' ${texts.map(shellWord).join(' ')}`;
   const read = execFileSync('bash', ['--norc', '-c', command], {
     encoding: 'utf8',

@@ -25,19 +25,19 @@ function read(line: string) {
 }
 
 describe('an annotation', () => {
-  it('stands at the line of its file in the repository, with what to do', () => {
+  it('is at the line of its file in the repository, with what to do', () => {
     const [line] = annotations(
       [problem({ place: place(), found: '"x"', allowed: '"y", "z"', fix: 'write "y"' })],
       inRepository,
     );
     expect(line).toBe(
-      '::error file=stacks/toys.yaml,line=4,col=9,title=not-ours::Toy "ball" exists and bears no claim%0Afound: "x"%0Aallowed: "y", "z"%0Afix: write "y"',
+      '::error file=stacks/toys.yaml,line=4,col=9,title=not-ours::Toy "ball" exists without an ownership tag%0Afound: "x"%0Aallowed: "y", "z"%0Afix: write "y"',
     );
   });
 
   it('of a place outside of the repository names it in the text', () => {
     expect(annotations([problem({ place: place({ file: '-' }) })], () => undefined)).toEqual([
-      '::error title=not-ours::-:4:9: Toy "ball" exists and bears no claim',
+      '::error title=not-ours::-:4:9: Toy "ball" exists without an ownership tag',
     ]);
   });
 

@@ -7,7 +7,7 @@ import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { attackingPlan } from '../../support/report/markdown-attacks.ts';
 import { call, change, plan } from '../../support/report/small-plan.ts';
 
-const toy = (name: string) => ({ kind: 'Toy', target: 'acme', name });
+const sample = (name: string) => ({ kind: 'Toy', target: 'acme', name });
 
 /** Every line that a diagram of ours may have; labels are made of plain characters and numbered ones. */
 const label = String.raw`"(?:[\w ./<>-]|#\d+;)*"`;
@@ -22,17 +22,21 @@ describe('the graph of a plan', () => {
         changes: [
           change({
             action: 'create',
-            address: toy('box'),
+            address: sample('box'),
             calls: [
               call({ id: 'one', createsId: { address: readAddress('Toy/acme/box'), pointer: '/data/id' } }),
             ],
           }),
           change({
-            address: toy('ball'),
+            address: sample('ball'),
             calls: [call({ id: 'two', body: { in: new IdReference(readAddress('Toy/acme/box')) } })],
           }),
-          change({ address: toy('old'), action: 'delete', calls: [call({ id: 'three', needs: ['two'] })] }),
-          change({ address: toy('part'), action: 'create', sharedCall: 'one' }),
+          change({
+            address: sample('old'),
+            action: 'delete',
+            calls: [call({ id: 'three', needs: ['two'] })],
+          }),
+          change({ address: sample('part'), action: 'create', sharedCall: 'one' }),
         ],
       }),
     );
@@ -57,7 +61,7 @@ describe('the graph of a plan', () => {
   it('of more changes than a platform draws groups those of one kind, target and action', () => {
     const many = Array.from({ length: 900 }, (_, index) =>
       change({
-        address: toy(`toy-${index}`),
+        address: sample(`toy-${index}`),
         action: index % 3 === 0 ? 'create' : 'delete',
         calls: [call({ id: `call-${index}`, needs: index % 3 === 0 ? [] : [`call-${index - (index % 3)}`] })],
       }),

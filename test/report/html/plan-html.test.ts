@@ -8,7 +8,7 @@ import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { htmlAttack } from '../../support/report/html-attacks.ts';
 import { planOf } from '../../support/report/markdown-attacks.ts';
 import { place, problem } from '../../support/report/small-plan.ts';
-import { fullPlan, manyToys } from '../../support/report/toy-plans.ts';
+import { fullPlan, manySamples } from '../../support/report/sample-plans.ts';
 
 const form =
   /^(?<head><!doctype html>.*)<style>(?<style>[^<]*)<\/style>(?<middle>.*)<noscript>\n(?<shown>.*)\n<\/noscript>\n<script type="application\/json" id="report">(?<data>[^<]*)<\/script>\n<script>(?<script>.*)<\/script>\n<\/body>\n<\/html>$/s;
@@ -69,11 +69,11 @@ describe('the page of a plan', () => {
   });
 
   it('of 5,000 changes is no larger than a picture', () => {
-    expect(Buffer.byteLength(renderPlanHtml(manyToys(5_000)))).toBeLessThan(4_000_000);
+    expect(Buffer.byteLength(renderPlanHtml(manySamples(5_000)))).toBeLessThan(4_000_000);
   });
 });
 
-it('the page of a command that made no plan tells its problems, or what is to be said without any', () => {
+it('the page of a command that made no plan reports its problems, or what is to be said without any', () => {
   const problems = [
     problem({ severity: 'warning', message: 'later' }),
     problem({ place: place(), fix: 'write it' }),

@@ -36,7 +36,7 @@ describe('a plan as JSON', () => {
             calls: [call({ body: { colour: 'blue' } })],
           }),
         ],
-        mentions: [
+        notices: [
           {
             address: { kind: 'Toy', target: 'acme', name: 'stray' },
             message: 'is claimed by nobody',
@@ -52,7 +52,7 @@ describe('a plan as JSON', () => {
     await expect(`${text}\n`).toMatchFileSnapshot('plan-json.golden.txt');
   });
 
-  it('tells what each change does: parts of the address, fields with pointers, operations, requests', () => {
+  it('says what each change does: parts of the address, fields with pointers, operations, requests', () => {
     const text = renderPlanJson(
       plan({
         changes: [

@@ -74,7 +74,7 @@ describe('A plan that is written as JSON and read back', () => {
   });
 });
 
-describe('What is no plan is told apart', () => {
+describe('What is no plan is reported apart', () => {
   const good = planJson(
     plan({ changes: [change({ fields: [{ path: ['a'], after: 1, shape: 'scalar' }] })] }),
   );

@@ -27,7 +27,7 @@ describe('the check of a login', () => {
     expect(render([passed], { trial: granted() })).toMatch(/\n\nThe login succeeds$/);
   });
 
-  it('tells what a token was worth, what the service remarked, and why it may be left', () => {
+  it('says what a token was worth, what the service remarked, and why it may be left', () => {
     const trial = granted({
       lifetime: 0,
       policies: [],
@@ -41,7 +41,7 @@ The service warns: TTL is capped`);
   });
 
   it('wonders where the service grants what fails here', () => {
-    expect(render([failed], { trial: granted() })).toContain('The service accepts it all the same');
+    expect(render([failed], { trial: granted() })).toContain('The service accepts it nevertheless');
   });
 
   it('fits into a narrow terminal', () => {

@@ -9,14 +9,14 @@ import { attackingPlan } from '../../support/report/markdown-attacks.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
 import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
 
-const toy = (name: string) => ({ kind: 'Toy', target: 'acme', name });
+const sample = (name: string) => ({ kind: 'Toy', target: 'acme', name });
 
 const small = plan({
   changes: [
     change({
       action: 'create',
       reason: 'declared, not live',
-      address: toy('kite'),
+      address: sample('kite'),
       fields: [
         { path: ['colour'], after: 'red', shape: 'scalar' },
         { path: ['friends'], after: ['ann', 'bob'], shape: 'set' },
@@ -25,7 +25,7 @@ const small = plan({
       ],
     }),
     change({
-      address: toy('ball'),
+      address: sample('ball'),
       fields: [
         { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' },
         { path: ['friends'], before: ['ann', 'bob'], after: ['ann', 'eve'], shape: 'set' },
@@ -36,29 +36,35 @@ const small = plan({
       ],
       notes: ['the colour fades'],
     }),
-    change({ action: 'delete', reason: 'no longer declared', address: toy('old'), id: 'toy-7', fields: [] }),
+    change({
+      action: 'delete',
+      reason: 'no longer declared',
+      address: sample('old'),
+      id: 'toy-7',
+      fields: [],
+    }),
   ],
-  mentions: [{ address: toy('stray'), message: 'is claimed by nobody', fix: 'declare it' }],
+  notices: [{ address: sample('stray'), message: 'is claimed by nobody', fix: 'declare it' }],
   guards: [
     {
       id: 'deletes',
       effect: 'blocks',
       counted: 1,
       message: '1 Toy in "acme" would be deleted',
-      concerns: [{ address: toy('old'), messages: [] }],
+      concerns: [{ address: sample('old'), messages: [] }],
     },
     {
       id: 'rename',
       effect: 'blocks',
       counted: 1,
       message: '1 create looks like a rename',
-      concerns: [{ address: toy('kite'), messages: ['looks like "old"'] }],
+      concerns: [{ address: sample('kite'), messages: ['looks like "old"'] }],
     },
   ],
 });
 
 describe('the Markdown of a plan', () => {
-  it('tells risks first, then each change, the fields folded, what was looked at, and how to go on', async () => {
+  it('reports risks first, then each change, the fields folded, what was read, and how to go on', async () => {
     await expect(renderPlanMarkdown(small)).toMatchFileSnapshot('plan-markdown.golden.md');
     expect(activeIn(renderPlanMarkdown(small))).toEqual([]);
   });
@@ -77,18 +83,18 @@ describe('the Markdown of a plan', () => {
     });
     expect(text).toContain('### Problems\n\n**error** `not-ours` `toys.yaml:4:9`: Toy `ball` exists');
     expect(text).toContain('- fix: write `adopt: true`');
-    expect(text).toContain('Nothing can be applied before the problems are solved');
+    expect(text).toContain('Nothing can be applied until the problems are solved');
     expect(text).not.toContain('--ack');
   });
 
-  it('never says that there is nothing to do when the look was incomplete', () => {
+  it('never says that there is nothing to do when the read was incomplete', () => {
     const text = renderPlanMarkdown(plan({ coverage: { ...plan().coverage, complete: false } }));
-    expect(text).toContain('**The look was incomplete**');
+    expect(text).toContain('**The read was incomplete**');
     expect(text).not.toMatch(/No changes|nothing to apply/);
   });
 
   it('of equal changes says once what they are, below all their names', () => {
-    const same = ['one', 'two', 'three'].map((name) => change({ address: toy(name), reason: 'equal' }));
+    const same = ['one', 'two', 'three'].map((name) => change({ address: sample(name), reason: 'equal' }));
     const text = renderPlanMarkdown(plan({ changes: same }));
     expect(text.match(/<details>/g)).toHaveLength(1);
     expect(text).toContain('and 2 more with the same change');
@@ -109,17 +115,17 @@ describe('a plan that is too long for a comment', () => {
   const many = <T>(count: number, of: (index: number) => T) =>
     Array.from({ length: count }, (_, index) => of(index));
 
-  it('tells every kind of risk, and counts what has no room', () => {
+  it('reports every kind of risk, and counts what has no room', () => {
     const changes = many(3_000, (index) =>
       change({
-        address: toy(`toy-${index}`),
+        address: sample(`toy-${index}`),
         action: index % 2 === 0 ? 'delete' : 'update',
         fields: [{ path: ['colour'], before: 'red', after: `${index}`, shape: 'scalar' }],
       }),
     );
     const text = renderPlanMarkdown({ ...small, changes: [...changes, ...small.changes] });
     expect(text).toMatch(/#### Deletes\n\n- `Toy\/acme\/toy-0`.*\*\*and \d+ more deletes\*\*/s);
-    expect(text).toContain('to let them pass: `trueup apply --approve');
+    expect(text).toContain('to acknowledge: `trueup apply --approve');
     expect(text).toContain('`eve` may play with it');
     const rows = text.match(/^\| `[-~+]` /gm)?.length ?? 0;
     const [, left = '0'] = /\*\*and (\d+) more changes\*\*/.exec(text) ?? [];
@@ -128,23 +134,23 @@ describe('a plan that is too long for a comment', () => {
     expect(sizeOf({ ...small, changes })).toBeLessThanOrEqual(60_000);
   });
 
-  it('counts what it leaves out in changes, also where one block would tell of many', () => {
+  it('counts what it leaves out in changes, also where one block would report many', () => {
     const single = (index: number) =>
-      change({ address: toy(`a-${index}`), action: 'delete', notes: ['x'.repeat(500), `${index}`] });
-    const equal = (index: number) => change({ address: toy(`z-${index}`), reason: 'equal' });
+      change({ address: sample(`a-${index}`), action: 'delete', notes: ['x'.repeat(500), `${index}`] });
+    const equal = (index: number) => change({ address: sample(`z-${index}`), reason: 'equal' });
     const text = renderPlanMarkdown(plan({ changes: [...many(300, single), ...many(100, equal)] }));
     const told = text.match(/<details>/g)?.length ?? 0;
-    const [, left = '0'] = /\*\*and (\d+) more changes\*\*, for which there is no room here/.exec(text) ?? [];
+    const [, left = '0'] = /\*\*and (\d+) more changes\*\*, which `trueup show` prints/.exec(text) ?? [];
     expect(told + Number(left)).toBe(400);
   });
 
   it('counts the notes and the messages that one line has no room for', () => {
     const gone = change({
-      address: toy('old'),
+      address: sample('old'),
       action: 'delete',
       notes: many(5, (index) => `note ${index}`),
     });
-    const concerns = [{ address: toy('old'), messages: many(9, (index) => `message ${index}`) }];
+    const concerns = [{ address: sample('old'), messages: many(9, (index) => `message ${index}`) }];
     const guard = { id: 'rename', effect: 'blocks', counted: 1, message: 'looks so', concerns } as const;
     const text = renderPlanMarkdown(plan({ changes: [gone], guards: [guard] }));
     expect(text).toContain('note 2; and 2 more notes');
@@ -160,7 +166,7 @@ describe('a plan that is too long for a comment', () => {
       const any = plan({
         stack: long,
         digest: long,
-        selection: [formatAddress(toy('x'))],
+        selection: [formatAddress(sample('x'))],
         changes: many(20, (index) =>
           change({
             address,
@@ -188,7 +194,7 @@ describe('a plan that is too long for a comment', () => {
           message: long,
           concerns,
         })),
-        mentions: many(30, () => ({ address, message: long, fix: long })),
+        notices: many(30, () => ({ address, message: long, fix: long })),
         problems: many(30, () =>
           problem({
             severity: 'warning',

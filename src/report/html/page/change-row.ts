@@ -1,13 +1,13 @@
 /**
- * A row of the table: what is done to one resource. Folded below are the reason, each field, what it means, the changes it
- * depends on, and its requests.
+ * A row of the table: the change of one resource. Its details are collapsed: the reason, fields, risks, notes, dependencies
+ * and requests.
  */
 import { printableJson } from '../../view/printable.ts';
 import type { CallView, ChangeView, FieldLines, PlanView } from '../report-view.ts';
 import { button, type Child, code, element, sentence } from './elements.ts';
 
 interface RowState {
-  /** counted with the head, from 1 */
+  /** from 1, the head of the table included */
   readonly row: number;
   readonly isOpen: boolean;
   onToggle(isOpen: boolean): void;
@@ -70,7 +70,7 @@ export function changeRow(plan: PlanView, index: number, state: RowState): HTMLE
 
 const maxFields = 4;
 
-/** The fields that change, with their values while the details are closed. Of what is created or goes as a whole, the reason says more. */
+/** The changed fields, with their values while the details are closed. For creates and removals, the reason. */
 function whatChanges({ action, fields, reason, risks = [] }: ChangeView): Child {
   const badges = [
     ['destroys', 'schedules a destroy'],
@@ -96,7 +96,7 @@ function whatChanges({ action, fields, reason, risks = [] }: ChangeView): Child 
   ];
 }
 
-// What is folded below a change: why, each field, what it means, which changes it waits for, and its requests.
+// The details of a change.
 
 interface Neighbours {
   readonly earlier: readonly number[];
@@ -106,18 +106,28 @@ interface Neighbours {
 }
 
 function changeDetails(change: ChangeView, neighbours: Neighbours): HTMLElement {
-  const { reason, id, place, fields, risks = [], notes = [], touched = [], calls = [], sharedCall } = change;
+  const {
+    reason,
+    id,
+    place,
+    fields,
+    risks = [],
+    notes = [],
+    lastModified = [],
+    calls = [],
+    sharedCall,
+  } = change;
   const facts: Child[] = [
     fact('why', sentence(reason)),
     id === undefined ? undefined : fact('id', code(id)),
     place === undefined ? undefined : fact('where', code(place)),
     risks.map(({ effect, text }) => fact(effect, sentence(text), effect === 'narrows' ? '' : 'warning')),
     notes.map((text) => fact('note', sentence(text))),
-    touched.length === 0
+    lastModified.length === 0
       ? undefined
       : fact(
-          'touched',
-          touched.map((line) => element('div', {}, line)),
+          'audit trail',
+          lastModified.map((line) => element('div', {}, line)),
         ),
     waiting('waits for', neighbours.earlier, neighbours),
     waiting('comes before', neighbours.later, neighbours),
@@ -173,14 +183,14 @@ function fieldRow({ name, lines, remarks }: FieldLines, { action }: ChangeView):
 
 const maxInline = 60;
 
-/** @param isWhole all values come, or all go, so that one alone needs no mark */
+/** @param isWhole the resource is created or deleted, so that a single value needs no mark */
 function difference(lines: readonly string[], isWhole: boolean): Child {
   const [one = ''] = lines;
   if (isWhole && lines.length === 1) return code(one.slice(2), { class: 'value' });
   return inlineDifference(lines) ?? element('div', { class: 'diff' }, lines.map(diffLine));
 }
 
-/** `before → after` on one line; undefined where it takes more. */
+/** `before → after` on one line; undefined if it does not fit. */
 function inlineDifference(lines: readonly string[]): Child {
   const [one = '', other = ''] = lines;
   const isPair = lines.length === 2 && one.startsWith('- ') && other.startsWith('+ ');

@@ -1,4 +1,4 @@
-/** The table of changes: filtered, a page of rows at a time, each with its details folded below. In print it is one page. */
+/** The table of changes: filtered, a page of rows at a time, each with its details collapsed. In print, all rows are on one page. */
 import type { PlanView } from '../report-view.ts';
 import { changeRow } from './change-row.ts';
 import { button, element, grouped, onPrint, replace, section } from './elements.ts';
@@ -9,9 +9,9 @@ const fewChanges = 30;
 
 export interface Changes {
   readonly section: HTMLElement;
-  /** opens a change in the table and goes there */
+  /** opens a change in the table and scrolls to it */
   show(change: number): void;
-  /** shows the changes that pass, and goes there */
+  /** sets the filter and scrolls to the table */
   filter(filter: Partial<Filter>): void;
 }
 
@@ -26,14 +26,14 @@ class ChangesTable implements Changes {
   readonly #neighboursOf: ReturnType<typeof findNeighbours>;
   readonly #rows = element('div', { role: 'rowgroup', class: 'rows' });
   readonly #table: HTMLElement;
-  readonly #said = element('p', { role: 'status', class: 'said' });
+  readonly #status = element('p', { role: 'status', class: 'status' });
   readonly #all = button('', () => this.#toggleAll(), { class: 'small' });
   readonly #above = makePager('above', (by) => this.#turn(by));
   readonly #below = makePager('below', (by) => this.#turn(by));
   readonly #bar: ReturnType<typeof filterBar>;
   /** positions of changes whose details are open */
   #open = new Set<number>();
-  /** positions of those that pass the filters */
+  /** positions of the changes that match the filters */
   #found: readonly number[];
   #page = 0;
 
@@ -50,7 +50,7 @@ class ChangesTable implements Changes {
       element('div', { role: 'rowgroup', class: 'table-head' }, headRow()),
       this.#rows,
     );
-    const tools = element('div', { class: 'table-tools' }, this.#said, this.#all, this.#above.nav);
+    const tools = element('div', { class: 'table-tools' }, this.#status, this.#all, this.#above.nav);
     const shown = [this.#bar.element, tools, this.#table, this.#below.nav];
     this.section = section('Changes', plan.changes.length === 0 ? element('p', {}, plan.next) : shown);
     onPrint(
@@ -92,7 +92,7 @@ class ChangesTable implements Changes {
     this.#goTo(this.#table);
   }
 
-  /** The focus follows to the first row: what had it may be gone. */
+  /** The focus moves to the first row: the element that had it may be gone. */
   #goTo(place: HTMLElement): void {
     place.scrollIntoView({ block: 'start' });
     this.#rows.querySelector<HTMLElement>('button')?.focus({ preventScroll: true });
@@ -117,7 +117,7 @@ class ChangesTable implements Changes {
     this.#draw(this.#page * rowsPerPage, rowsPerPage);
   }
 
-  /** @param isPaper shows the details of each, whatever is open on the screen */
+  /** @param isPaper shows the details of each row, even if closed on the screen */
   #draw(first: number, count: number, isPaper = false): void {
     const shown = this.#found.slice(first, first + count);
     replace(
@@ -125,7 +125,7 @@ class ChangesTable implements Changes {
       shown.map((index, at) => this.#row(index, first + at, isPaper)),
     );
     for (const pager of [this.#above, this.#below]) pager.draw(this.#page, this.#found.length);
-    this.#tell();
+    this.#updateStatus();
   }
 
   #row(index: number, at: number, isPaper: boolean): HTMLElement {
@@ -134,7 +134,7 @@ class ChangesTable implements Changes {
       isOpen: isPaper || this.#open.has(index),
       onToggle: (isOpen) => {
         this.#setOpen(index, isOpen);
-        this.#tell();
+        this.#updateStatus();
       },
       neighbours: () => ({
         ...this.#neighboursOf(index),
@@ -149,13 +149,13 @@ class ChangesTable implements Changes {
     return change === undefined ? '' : addressOf(change);
   }
 
-  /** How many there are, for those who see it and those who hear it. */
-  #tell(): void {
+  /** Shows the number of changes; screen readers announce it. */
+  #updateStatus(): void {
     const [count, of] = [this.#found.length, this.#plan.changes.length];
     const numbers = count === of ? grouped(of) : `${grouped(count)} of ${grouped(of)}`;
-    const said =
-      count === 0 ? 'No change passes these filters' : `${numbers} ${of === 1 ? 'change' : 'changes'}`;
-    if (this.#said.textContent !== said) this.#said.textContent = said;
+    const text =
+      count === 0 ? 'No change matches these filters' : `${numbers} ${of === 1 ? 'change' : 'changes'}`;
+    if (this.#status.textContent !== text) this.#status.textContent = text;
     this.#all.hidden = count === 0;
     this.#all.textContent = this.#isAllOpen() ? 'Close all' : 'Open all';
   }
@@ -167,9 +167,9 @@ function headRow(): HTMLElement {
   return element('div', { role: 'row', class: 'row', 'aria-rowindex': 1 }, names.map(head));
 }
 
-// The way from one page of rows to the next, above and below the table.
+// The controls between pages of rows, above and below the table.
 
-/** More rows make browsers slow, and nobody reads them at once. */
+/** More rows make browsers slow. */
 const rowsPerPage = 100;
 
 interface Pager {
@@ -178,7 +178,7 @@ interface Pager {
   draw(page: number, count: number): void;
 }
 
-/** @param where it stands, as seen from the table */
+/** @param where relative to the table */
 function makePager(where: string, onTurn: (by: number) => void): Pager {
   const back = button('Previous', () => onTurn(-1), { class: 'small' });
   const range = element('span');
@@ -198,9 +198,7 @@ function makePager(where: string, onTurn: (by: number) => void): Pager {
   };
 }
 
-// Which changes wait for which.
-
-/** By position: what the change waits for, and what waits for it. */
+/** By position: the changes that a change depends on, and those that depend on it. */
 function findNeighbours({ waits }: PlanView) {
   const earlier = new Map<number, number[]>();
   const later = new Map<number, number[]>();

@@ -58,24 +58,24 @@ export function button(text: string, onPress: () => void, attributes: Attributes
   return made;
 }
 
-/** Names and values: their direction is their own, and does not reach what stands around. */
+/** Names and values. Their text direction does not affect the text around them. */
 export function code(text: string, attributes: Attributes = {}): HTMLElement {
   return element('code', attributes, text);
 }
 
-/** A sentence, in which what stands between quotes is a name or a command; an escaped quote of a value stays escaped. */
+/** A sentence in which quoted parts are names or commands; escaped quotes stay escaped. */
 export function sentence(text: string): Child[] {
   return splitQuoted(text).map((part, index) =>
     index % 2 === 1 && isClearUnquoted(part) ? code(part.slice(1, -1)) : part,
   );
 }
 
-/** `1,234`: the same in every locale, as the page is in one language. */
+/** `1,234` in every locale, as the page has one language. */
 export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-// The parts of the page: each has a heading, by which it is named and linked to.
+// The sections of the page, each with a heading and an anchor.
 
 export function section(title: string, ...children: Child[]): HTMLElement {
   const id = title.toLowerCase().replaceAll(/\W+/g, '-');
@@ -87,17 +87,17 @@ export function section(title: string, ...children: Child[]): HTMLElement {
   );
 }
 
-/** The heading of a part, for links to it. */
-export function titleOf(part: HTMLElement): string {
-  return part.querySelector('h2')?.textContent ?? '';
+/** The heading of a section, for links to it. */
+export function titleOf(section: HTMLElement): string {
+  return section.querySelector('h2')?.textContent ?? '';
 }
 
-// A list that shows its first items and, when asked, more of them: it may have thousands. The table has room for those.
+// A list that may have thousands of items: it shows the first ones, and more on request.
 
 const first = 10;
 const step = 100;
 
-/** @param showAll leads to all of them elsewhere, when a step more is not enough */
+/** @param showAll opens all items in the table, if one more step does not show them */
 export function growingList<Item>(
   items: readonly Item[],
   show: (item: Item) => Child,
@@ -120,27 +120,27 @@ export function growingList<Item>(
   return element('div', {}, list, more);
 }
 
-/** The button that had the focus is gone. */
+/** Moves the focus from the button, which is gone. */
 function focusItem(item: Element | undefined): void {
   if (!(item instanceof HTMLElement)) return;
   item.tabIndex = -1;
   item.focus();
 }
 
-// A button that copies a text, where the browser lets pages do so.
+// A button that copies a text, if the browser allows it.
 
-/** @param what names the text for those who do not see where the button stands */
+/** @param what names the text for screen readers */
 export function copyButton(text: string, what: string): HTMLElement | undefined {
-  // Browsers know no clipboard in a page that came without encryption.
+  // Browsers have no clipboard on pages without encryption.
   const clipboard = navigator.clipboard as Clipboard | undefined;
   if (clipboard === undefined) return undefined;
-  const say = (word: string) => made.replaceChildren(word);
+  const show = (word: string) => made.replaceChildren(word);
   const made = button(
     'Copy',
     () => {
       clipboard.writeText(text).then(
-        () => say('Copied'),
-        () => say('Not allowed'),
+        () => show('Copied'),
+        () => show('Not allowed'),
       );
     },
     { class: 'small', 'aria-label': `Copy the ${what}` },
@@ -148,7 +148,7 @@ export function copyButton(text: string, what: string): HTMLElement | undefined 
   return made;
 }
 
-// Before and after printing, however it is begun: by the user, or by a program that sets the medium.
+// Before and after printing, started by the user or by a program that sets the medium.
 
 export function onPrint(before: () => void, after: () => void): void {
   let isPrinting = false;

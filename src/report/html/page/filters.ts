@@ -1,4 +1,4 @@
-/** Which changes are shown, by action, kind, target and words, and the controls above the table that choose them. */
+/** Filters of the changes by action, kind, target and text, and their controls above the table. */
 import type { ChangeView, PlanView } from '../report-view.ts';
 import { button, element, grouped } from './elements.ts';
 
@@ -16,7 +16,7 @@ function isEverything({ actions, kind, target, words }: Filter): boolean {
   return actions.size === 0 && kind === '' && target === '' && words.trim() === '';
 }
 
-/** Finds the positions of the changes that pass. Texts are put together when words are looked for first. */
+/** Finds the positions of the changes that match. Texts are built on the first search. */
 export function makeFinder({ changes }: PlanView): (filter: Filter) => number[] {
   let texts: readonly string[] | undefined;
   return ({ actions, kind, target, words }) => {
@@ -33,7 +33,7 @@ export function makeFinder({ changes }: PlanView): (filter: Filter) => number[] 
   };
 }
 
-/** Everything that is told about a change, but for bodies of requests. */
+/** All text of a change except the bodies of requests. */
 function textOf(change: ChangeView): string {
   const { action, reason, place, id, fields, risks = [], notes = [], calls = [] } = change;
   return [
@@ -55,7 +55,7 @@ export function addressOf({ kind, target, name }: ChangeView): string {
   return `${kind}/${target}/${name}`;
 }
 
-/** Each value once, with how many changes have it; the most first. */
+/** Each value with the number of changes that have it, most frequent first. */
 function countBy(
   { changes }: PlanView,
   memberOf: (change: ChangeView) => string,
@@ -73,7 +73,7 @@ interface FilterBar {
   show(filter: Filter): void;
 }
 
-/** @param onChange called with each filter that somebody chooses */
+/** @param onChange called with each filter that the user chooses */
 export function filterBar(plan: PlanView, onChange: (filter: Filter) => void): FilterBar {
   let filter = everything;
   const choose = (change: Partial<Filter>) => {

@@ -1,4 +1,4 @@
-/** Which part of the graph is visible: arithmetic of pan and zoom, and mouse and touch. */
+/** The visible part of the graph: pan and zoom by mouse and touch. */
 
 interface Size {
   readonly width: number;
@@ -6,22 +6,22 @@ interface Size {
 }
 
 export interface Camera {
-  /** what of the drawing stands at the left and upper edge */
+  /** the point of the drawing in the upper left corner */
   readonly x: number;
   readonly y: number;
-  /** length on the screen for one of the drawing */
+  /** pixels for one unit of the drawing */
   readonly scale: number;
 }
 
 const margin = 20;
 const largest = 3;
 
-/** All of the drawing, in the middle, and not larger than life. */
+/** The whole drawing, centred, at most at its own size. */
 export function fullView(drawing: Size, screen: Size): Camera {
   return centred(drawing, screen, Math.min(1, fitting(drawing, screen)));
 }
 
-/** The height on a screen that has room for all of it at its width. */
+/** The height that shows the whole drawing at this width. */
 export function wantedHeight(drawing: Size, width: number): number {
   const scale = Math.min(1, Math.max(0, width - 2 * margin) / Math.max(1, drawing.width));
   return Math.ceil(drawing.height * scale + 2 * margin);
@@ -41,12 +41,12 @@ function centred(drawing: Size, screen: Size, scale: number): Camera {
   };
 }
 
-/** @param by lengths on the screen */
+/** @param by distance in pixels */
 export function pan(camera: Camera, by: { readonly x: number; readonly y: number }): Camera {
   return { ...camera, x: camera.x - by.x / camera.scale, y: camera.y - by.y / camera.scale };
 }
 
-/** @param at the point of the screen that stays where it is */
+/** @param at the point of the screen that does not move */
 export function zoom(camera: Camera, factor: number, at: { readonly x: number; readonly y: number }): Camera {
   const scale = Math.min(largest, Math.max(0.02, camera.scale * factor));
   return {
@@ -56,13 +56,13 @@ export function zoom(camera: Camera, factor: number, at: { readonly x: number; r
   };
 }
 
-/** With a point of the drawing in the middle of the screen. */
+/** Centres a point of the drawing. */
 export function centre(camera: Camera, at: { readonly x: number; readonly y: number }, screen: Size): Camera {
   const { scale } = camera;
   return { scale, x: at.x - screen.width / scale / 2, y: at.y - screen.height / scale / 2 };
 }
 
-/** Not so far away that the drawing is out of sight, nor smaller than all of it. */
+/** Keeps the drawing in view, and not smaller than the whole drawing needs. */
 export function clamp(camera: Camera, drawing: Size, screen: Size): Camera {
   const scale = Math.max(Math.min(1, fitting(drawing, screen)), camera.scale);
   const within = (at: number, length: number, seen: number) => {
@@ -79,7 +79,7 @@ export function clamp(camera: Camera, drawing: Size, screen: Size): Camera {
   };
 }
 
-// Mouse and fingers on the graph: one drags, two zoom, a touch that does not move chooses. The wheel zooms with Ctrl alone, else the page scrolls.
+// Gestures on the graph: the mouse or one finger drags, two fingers zoom, a tap selects. The wheel zooms only with Ctrl.
 
 interface Point {
   readonly x: number;
@@ -93,7 +93,7 @@ interface Gestures {
   onTap(target: Element): void;
 }
 
-/** A hand is never quite still. */
+/** A tap may move by this many pixels. */
 const stillness = 4;
 
 export function handleTouch(frame: HTMLElement, { onPan, onZoom, onTap }: Gestures): void {
@@ -124,7 +124,7 @@ export function handleTouch(frame: HTMLElement, { onPan, onZoom, onTap }: Gestur
       if (moved > stillness) onPan({ x: now.x - before.x, y: now.y - before.y });
       return;
     }
-    // Both fingers pan by half of what one of them moves.
+    // The middle between two fingers moves half as far as one of them.
     onPan({ x: (now.x - before.x) / 2, y: (now.y - before.y) / 2 });
     const apart = Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
     const factor = Math.hypot(now.x - other.x, now.y - other.y) / apart;

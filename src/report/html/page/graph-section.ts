@@ -1,6 +1,6 @@
 /**
- * The graph of changes that depend on each other, as SVG: moved and zoomed with mouse, touch and keys; a node leads to its
- * change in the table. Every node is clipped to its box, whatever its text is.
+ * The graph of changes that depend on each other, as SVG, with pan and zoom by mouse, touch and keys. A node links to its
+ * change in the table, and is clipped to its box, however long its text.
  */
 import { counted } from '../../../model/quoted.ts';
 import {
@@ -25,7 +25,7 @@ import {
 } from './graph-camera.ts';
 
 const hint =
-  'Drag to move; Ctrl and the wheel, or two fingers, zoom. Keys: the arrows move, + and − zoom, 0 shows all, N and P go from one to the next, Enter opens it in the table.';
+  'Drag to move; Ctrl and the wheel, or two fingers, zoom. Keys: the arrows move, + and − zoom, 0 shows all, N and P select the next and the previous change, Enter opens it in the table.';
 
 const step = 60;
 const factor = 1.25;
@@ -42,8 +42,8 @@ class GraphPanel {
   readonly #frame: HTMLElement;
   readonly #selection = element('p', { class: 'selection', role: 'status' });
   #camera: Camera = { x: 0, y: 0, scale: 1 };
-  /** somebody has moved it: it stays so when the window changes */
-  #isTouched = false;
+  /** the user has moved it: it stays so when the window is resized */
+  #isMoved = false;
   #isPrinted = false;
   #selected: number | undefined;
 
@@ -76,7 +76,7 @@ class GraphPanel {
     return [
       button('+', () => this.#zoom(factor), { class: 'small', 'aria-label': 'Zoom in' }),
       button('−', () => this.#zoom(1 / factor), { class: 'small', 'aria-label': 'Zoom out' }),
-      button('Show all', () => this.#seeAll(), { class: 'small' }),
+      button('Show all', () => this.#showAll(), { class: 'small' }),
     ];
   }
 
@@ -84,15 +84,15 @@ class GraphPanel {
     const { graph } = this.#plan;
     this.#frame.addEventListener('keydown', (event) => this.#press(event));
     handleTouch(this.#frame, {
-      onPan: (by) => this.#see(pan(this.#camera, by)),
-      onZoom: (by, at) => this.#see(zoom(this.#camera, by, at)),
+      onPan: (by) => this.#moveTo(pan(this.#camera, by)),
+      onZoom: (by, at) => this.#moveTo(zoom(this.#camera, by, at)),
       onTap: (target) => {
         const node = target.closest('[data-node]')?.getAttribute('data-node');
         this.#select(node === null || node === undefined ? undefined : Number(node));
       },
     });
     new ResizeObserver(() => this.#resize()).observe(this.#frame);
-    // On paper all of it is seen.
+    // Prints the whole graph.
     onPrint(
       () => {
         this.#isPrinted = true;
@@ -112,7 +112,7 @@ class GraphPanel {
     const { graph } = this.#plan;
     const height = wantedHeight(graph, this.#frame.clientWidth);
     this.#frame.style.setProperty('--graph-height', `${height}px`);
-    this.#show(this.#isTouched ? this.#camera : fullView(graph, this.#screen()));
+    this.#show(this.#isMoved ? this.#camera : fullView(graph, this.#screen()));
   }
 
   #press(event: KeyboardEvent): void {
@@ -131,7 +131,7 @@ class GraphPanel {
     '+': () => this.#zoom(factor),
     '=': () => this.#zoom(factor),
     '-': () => this.#zoom(1 / factor),
-    '0': () => this.#seeAll(),
+    '0': () => this.#showAll(),
     n: () => this.#walk(1),
     p: () => this.#walk(-1),
     Escape: () => this.#select(undefined),
@@ -142,8 +142,8 @@ class GraphPanel {
     return { width: this.#frame.clientWidth || 800, height: this.#frame.clientHeight || 400 };
   }
 
-  #see(to: Camera): void {
-    this.#isTouched = true;
+  #moveTo(to: Camera): void {
+    this.#isMoved = true;
     this.#show(to);
   }
 
@@ -155,17 +155,17 @@ class GraphPanel {
     this.#drawing.svg.setAttribute('viewBox', box.join(' '));
   }
 
-  #seeAll(): void {
-    this.#see(fullView(this.#plan.graph, this.#screen()));
+  #showAll(): void {
+    this.#moveTo(fullView(this.#plan.graph, this.#screen()));
   }
 
   #move(x: number, y: number): void {
-    this.#see(pan(this.#camera, { x, y }));
+    this.#moveTo(pan(this.#camera, { x, y }));
   }
 
   #zoom(by: number): void {
     const { width, height } = this.#screen();
-    this.#see(zoom(this.#camera, by, { x: width / 2, y: height / 2 }));
+    this.#moveTo(zoom(this.#camera, by, { x: width / 2, y: height / 2 }));
   }
 
   #nodeAt(index: number | undefined): GraphNodeView | undefined {
@@ -193,12 +193,12 @@ class GraphPanel {
     const from = this.#selected ?? (by > 0 ? -1 : count);
     this.#select((from + by + count) % count);
     const node = this.#nodeAt(this.#selected);
-    if (node !== undefined) this.#see(centre(this.#camera, node, this.#screen()));
+    if (node !== undefined) this.#moveTo(centre(this.#camera, node, this.#screen()));
   }
 }
 
 function introduction({ graph, changes }: PlanView): string {
-  const arrows = 'An arrow leads from a change to one that waits for it.';
+  const arrows = 'An arrow points from a change to one that depends on it.';
   if (!graph.grouped) return arrows;
   const by = graph.nodes.some(({ group }) => group?.target !== undefined)
     ? 'action, kind and target'
@@ -217,7 +217,7 @@ function selectionText({ changes }: PlanView, { action, label, detail, change }:
   return element('span', {}, `${action} `, code(name));
 }
 
-// The graph as SVG: every node is clipped to its box, whatever its words are.
+// The graph as SVG.
 
 interface GraphDrawing {
   readonly svg: SVGSVGElement;
@@ -272,7 +272,7 @@ function drawNode(node: GraphNodeView, index: number): SVGElement {
   );
 }
 
-/** From the right of one box to the left of another, level at every point, so that no corner is left. */
+/** A smooth curve from the right of one box to the left of another. */
 function curve({ nodes }: GraphView, { from, to, through }: GraphEdgeView): string {
   const [start, end] = [nodes[from], nodes[to]];
   if (start === undefined || end === undefined) return '';

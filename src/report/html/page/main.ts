@@ -49,7 +49,7 @@ function draw(view: ReportView): void {
 const data = document.getElementById('report')?.textContent ?? '';
 draw(JSON.parse(data) as ReportView);
 
-// The head of the page: what the report is about in a few lines, how to go on, and where the parts are.
+// The head of the page: what the report is about, the next steps, and links to the sections.
 
 function pageHead(view: ReportView, sections: readonly HTMLElement[]): HTMLElement {
   const { title, name, plan } = view;
@@ -73,7 +73,7 @@ function pageHead(view: ReportView, sections: readonly HTMLElement[]): HTMLEleme
         ? tiles(plan)
         : element('p', { class: 'summary' }, sentence(view.summary)),
       view.statements.map(banner),
-      plan === undefined ? undefined : [...incomplete(plan), goingOn(plan)],
+      plan === undefined ? undefined : [...incomplete(plan), nextSteps(plan)],
       parts.length < 2
         ? undefined
         : element('nav', { 'aria-label': 'Parts of the report' }, element('ul', {}, parts)),
@@ -124,7 +124,7 @@ function banner({ tone, text }: Statement): HTMLElement {
   return element('p', { class: `banner ${tone}` }, sentence(text));
 }
 
-/** Why the look was incomplete, and what services lack. */
+/** Why the read was incomplete, and what services lack. */
 function incomplete({ reasons, limits }: PlanView): HTMLElement[] {
   const list = (items: readonly Child[]) =>
     element(
@@ -142,7 +142,7 @@ function incomplete({ reasons, limits }: PlanView): HTMLElement[] {
             element(
               'p',
               {},
-              element('strong', {}, 'The look was incomplete'),
+              element('strong', {}, 'The read was incomplete'),
               ', so nothing undeclared is removed:',
             ),
             list(reasons.map(sentence)),
@@ -160,17 +160,17 @@ function incomplete({ reasons, limits }: PlanView): HTMLElement[] {
   ];
 }
 
-function goingOn({ next, digest }: PlanView): HTMLElement {
+function nextSteps({ next, digest }: PlanView): HTMLElement {
   return element(
     'div',
-    { class: 'going-on' },
-    element('h2', {}, 'How to go on'),
+    { class: 'next-steps' },
+    element('h2', {}, 'Next steps'),
     element('p', {}, sentence(next)),
     element('p', { class: 'digest' }, 'digest ', code(digest), ' ', copyButton(digest, 'digest')),
   );
 }
 
-// What forbids applying, and warnings: each with its place, what to do, and the line of the file.
+// Problems and warnings: each with its place, fix, and the line of the file.
 
 function problemsSection(problems: readonly ProblemView[]): HTMLElement | undefined {
   if (problems.length === 0) return undefined;
@@ -199,11 +199,11 @@ function problemItem({ severity, code: id, message, spot, members, excerpt }: Pr
   );
 }
 
-// Guards and how to let them pass, what goes, and who gains or loses access.
+// Guards and how to acknowledge them, removals, and who gains or loses access.
 
 type Leads = Pick<Changes, 'show' | 'filter'>;
 
-/** @param changes the table, to which names lead */
+/** @param changes the table, to which names link */
 function risksSection(plan: PlanView, changes: Leads): HTMLElement | undefined {
   const { guards, risks, acknowledge } = plan;
   if (guards.length === 0 && risks.length === 0) return undefined;
@@ -252,7 +252,7 @@ function acknowledgement(command: string): HTMLElement {
   return element(
     'div',
     { class: 'command' },
-    element('p', {}, 'To let the guards that block pass, for this very plan:'),
+    element('p', {}, 'To acknowledge the blocking guards, for this plan only:'),
     element('div', { class: 'command-line' }, code(command), copyButton(command, 'command')),
   );
 }
@@ -287,13 +287,13 @@ function riskItem({ name, text, change, losses = [] }: RiskItem, changes: Leads)
   return [lead, element('div', { class: 'text' }, sentence(text), lost)];
 }
 
-// What was left alone, and what the plan has looked at.
+// What was left alone, and what the plan has read.
 
-function noticesSection({ mentions }: PlanView): HTMLElement | undefined {
-  if (mentions.length === 0) return undefined;
+function noticesSection({ notices }: PlanView): HTMLElement | undefined {
+  if (notices.length === 0) return undefined;
   return section(
     'Left alone',
-    growingList(mentions, ({ name, text }) => [
+    growingList(notices, ({ name, text }) => [
       code(name),
       element('span', { class: 'text' }, sentence(text)),
     ]),

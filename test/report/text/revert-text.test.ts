@@ -63,13 +63,13 @@ describe('taking back', () => {
     ]);
   });
 
-  it('what cannot be told is said and not guessed', () => {
+  it('what cannot be reported is said and not guessed', () => {
     const { before: _, ...added } = field(['added']);
     const text = revert(
       change({
         fields: [
           field(['key'], { shape: 'secret', before: { set: true, version: 1, env: 'KEY' } }),
-          { ...added, path: ['list'], unknown: 'not answered by the service' },
+          { ...added, path: ['list'], unknown: 'not returned by the service' },
           added,
         ],
       }),
@@ -78,16 +78,16 @@ describe('taking back', () => {
     expect(text).toContain(
       '# key cannot be taken back: it is a secret, and its former value is not kept; it was set (version 1, from env KEY)',
     );
-    expect(text).toContain('# list cannot be taken back: its value before was not known (not answered');
+    expect(text).toContain('# list cannot be taken back: its value before was not known (not returned');
     expect(text).toContain('# remove added: it did not exist before');
   });
 
   it('a release declares it again, and adopts it', () => {
-    const was = { 'Kind/acme/app': { mode: 'old' }, 'Part/acme/app': { of: 'it' } };
+    const was = { 'Kind/acme/app': { mode: 'old' }, 'Child/acme/app': { of: 'it' } };
     const text = revert(change({ action: 'release', fields: [field(['claim'])], was }));
     expect(documents(text)).toMatchObject([
       { kind: 'Kind', metadata: { name: 'app', adopt: true }, spec: { mode: 'old' } },
-      { kind: 'Part', metadata: { name: 'app' }, spec: { of: 'it' } },
+      { kind: 'Child', metadata: { name: 'app' }, spec: { of: 'it' } },
     ]);
   });
 
@@ -103,13 +103,13 @@ describe('taking back', () => {
     expect(documents(text)).toEqual([]);
   });
 
-  it('what was done in part, or perhaps, is marked', () => {
+  it('what was done partly, or perhaps, is marked', () => {
     const [partly, perhaps] = [
       revert(change({ outcome: 'failed', done: ['Kind/acme/app#update'], fields: [field(['a'])] })),
       revert(change({ outcome: 'unknown', fields: [field(['a'])] })),
     ];
-    expect(partly).toContain('was updated, in part: look at it before you take it back');
-    expect(perhaps).toContain('was updated, perhaps: look at it before you take it back');
+    expect(partly).toContain('was updated, in part: check it before you take it back');
+    expect(perhaps).toContain('was updated, perhaps: check it before you take it back');
   });
 
   it.each(['failed', 'skipped', 'stale', 'unchanged'] as const)('what was %s is nothing', (outcome) => {

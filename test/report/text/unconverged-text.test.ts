@@ -33,11 +33,11 @@ it('what did not converge is named field by field, sent against returned', () =>
   `);
 });
 
-it('an empty second plan leaves nothing to tell', () => {
+it('an empty second plan leaves nothing to report', () => {
   expect(renderUnconverged(plan(), { paint })).toBe('');
 });
 
-it('a second look that was incomplete proves nothing, and says so', () => {
+it('a second read that was incomplete proves nothing, and says so', () => {
   const text = renderUnconverged(plan({ coverage: { ...plan().coverage, complete: false } }), { paint });
-  expect(text).toContain('the look was incomplete');
+  expect(text).toContain('the read was incomplete');
 });

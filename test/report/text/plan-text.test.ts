@@ -76,13 +76,13 @@ describe('a whole plan', () => {
     `);
   });
 
-  it('tells what was left alone, what forbids applying, and what could not be seen', () => {
+  it('says what was left alone, what forbids applying, and what could not be seen', () => {
     const shown = plan({
-      mentions: [
+      notices: [
         {
           address: { kind: 'Toy', target: 'acme', name: 'clone' },
           message: 'bears our claim alone',
-          fix: 'declare it, or take its claim away',
+          fix: 'declare it, or remove its ownership tag',
         },
       ],
       problems: [problem({ place: place(), fix: 'add "adopt: true" below "metadata"' })],
@@ -100,12 +100,12 @@ describe('a whole plan', () => {
       "Left alone
         Toy/acme/clone
           bears our claim alone
-          fix: declare it, or take its claim away
+          fix: declare it, or remove its ownership tag
 
       Problems
 
       error[not-ours] toys.yaml:4:9
-        Toy "ball" exists and bears no claim
+        Toy "ball" exists without an ownership tag
         4 |   name: ball
           |         ^^^^
         fix: add "adopt: true" below "metadata"
@@ -157,10 +157,10 @@ describe('a whole plan', () => {
 
   it('says the same thing once for neighbours that change alike', () => {
     const fields: FieldChange[] = [{ path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' }];
-    const toys = ['a', 'b', 'c'].map((name, index) =>
+    const samples = ['a', 'b', 'c'].map((name, index) =>
       change({ address: { kind: 'Toy', target: 'acme', name }, fields, place: place({ line: index + 1 }) }),
     );
-    expect(changesText(toys, { width: 60 })).toMatchInlineSnapshot(`
+    expect(changesText(samples, { width: 60 })).toMatchInlineSnapshot(`
       "~ update  Toy/acme/a                             toys.yaml:1
       ~ update  Toy/acme/b                             toys.yaml:2
       ~ update  Toy/acme/c                             toys.yaml:3
@@ -218,18 +218,18 @@ describe('"No changes"', () => {
     ],
   };
 
-  it('is said when everything was looked at', () => {
+  it('is said when everything was read', () => {
     expect(renderPlan(plan(), { paint })).toMatch(/^No changes, 3 unchanged\n/);
   });
 
-  it('is never said after an incomplete look, which is explained instead', () => {
+  it('is never said after an incomplete read, which is explained instead', () => {
     const text = renderPlan(plan({ coverage: incomplete }), { paint });
     expect(text).not.toMatch(/no changes/i);
-    expect(text).toContain('Nothing was found to change, but the look was incomplete');
+    expect(text).toContain('Found nothing to change, but the read was incomplete');
     expect(text).toContain('because acme: page 3 was forbidden');
   });
 
-  it('is not said when a problem stands in the way', () => {
+  it('is not said when a problem is in the way', () => {
     const text = renderPlan(plan({ problems: [problem()] }), { paint });
     expect(text).not.toMatch(/no changes/i);
     expect(text).toContain('1 problem forbids applying');
@@ -345,7 +345,7 @@ describe('a field', () => {
     `);
   });
 
-  it('that is a set of texts shows each text whole', () => {
+  it('that is a set of texts shows each text completely', () => {
     expect(
       fieldsText({ path: ['keys'], before: ['-- A\nx'], after: ['-- A\nx', '-- B\ny'], shape: 'set' }),
     ).toMatchInlineSnapshot(`
@@ -428,7 +428,7 @@ it('with calls, shows the exact requests, what they wait for, and references in 
         colour  red
 
         POST /api/v2/shops/a%20b/toys
-          call Toy/acme/ball#create; order 10; success is 200 or 201; gives the id of Toy/acme/ball;
+          call Toy/acme/ball#create; order 10; success is 200 or 201; returns the id of Toy/acme/ball;
           not repeatable
           {
             "type": "toys",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome, OutcomeKind } from '../../../src/model/change.ts';
 import { renderOutcomesJson } from '../../../src/report/json/apply-events.ts';
-import { renderEvent, renderOutcomes } from '../../../src/report/text/outcomes.ts';
+import { renderEvent, renderOutcomes, stepAfterApply } from '../../../src/report/text/outcomes.ts';
 import { plain } from '../../../src/report/text/layout.ts';
 import { change, place } from '../../support/report/small-plan.ts';
 
@@ -29,7 +29,7 @@ describe('while apply works', () => {
     );
   });
 
-  it('a warning of the service stands behind what it is about, and in the JSON', () => {
+  it('a warning of the service is there behind what it is about, and in the JSON', () => {
     const warned = outcome('applied', 'kite', { warnings: ['kites have no audience'] });
     expect(renderEvent({ type: 'end', outcome: warned, finished: 1, changes: 1 }, { paint })).toBe(
       'applied   ~ Toy/acme/kite  (1/1)  the service warns: kites have no audience',
@@ -42,11 +42,54 @@ describe('while apply works', () => {
     });
   });
 
-  it('the begin tells how much there is to do, and the start of a change is no line', () => {
+  it('the begin says how much there is to do, and the start of a change is no line', () => {
     expect(renderEvent({ type: 'begin', changes: 1, calls: 3 }, { paint })).toBe(
       'Applying 1 change with 3 calls',
     );
     expect(renderEvent({ type: 'start', change: change() }, { paint })).toBeUndefined();
+  });
+});
+
+describe('after a run that was stopped', () => {
+  const unsent = (name: string) =>
+    outcome('skipped', name, { detail: 'not sent: the run was stopped', place: place() });
+  const numbered = (count: number, make: (name: string) => Outcome) =>
+    Array.from({ length: count }, (_, index) => make(`toy-${index + 1}`));
+
+  it('what was not sent is grouped, with the way to go on, and the JSON has each', () => {
+    const waiting = (name: string) =>
+      outcome('skipped', name, { detail: `depends on Toy/acme/${name}#create, which did not succeed` });
+    const outcomes = [outcome('applied', 'kite'), ...numbered(200, unsent), ...numbered(90, waiting)];
+    expect(renderOutcomes(outcomes, { paint, openOnly: true })).toMatchInlineSnapshot(`
+      "skipped   ~ Toy/acme/toy-1
+      skipped   ~ Toy/acme/toy-2
+      skipped   ~ Toy/acme/toy-3
+          and 197 more: "trueup history show" lists each
+          200 changes: not sent: the run was stopped
+
+      skipped   ~ Toy/acme/toy-1
+      skipped   ~ Toy/acme/toy-2
+      skipped   ~ Toy/acme/toy-3
+          and 87 more: "trueup history show" lists each
+          90 changes: skipped: depends on a change that was not sent
+
+      1 applied, 290 skipped"
+    `);
+    expect(stepAfterApply(outcomes, undefined)).toBe(
+      'Next: run the same command again. It continues with what is left.',
+    );
+    expect(JSON.parse(renderOutcomesJson(outcomes)).outcomes).toHaveLength(291);
+    expect(renderEvent({ type: 'end', outcome: unsent('cat'), finished: 4, changes: 12 }, { paint })).toBe(
+      undefined,
+    );
+  });
+
+  it('a few are listed each, and a failure is to be corrected first', () => {
+    const outcomes = [...numbered(2, unsent), failed];
+    const text = renderOutcomes(outcomes, { paint });
+    expect(text.match(/not sent: the run was stopped/g)).toHaveLength(2);
+    expect(text).toContain('colour is taken');
+    expect(stepAfterApply(outcomes, undefined)).toMatch(/^Next: correct what is reported above/);
   });
 });
 
@@ -77,7 +120,7 @@ describe('after an apply', () => {
     expect(renderOutcomes([], { paint })).toBe('Nothing to apply');
   });
 
-  it('JSON tells the same', () => {
+  it('JSON reports the same', () => {
     const { summary, outcomes } = JSON.parse(renderOutcomesJson([failed, outcome('applied', 'kite')])) as {
       summary: object;
       outcomes: object[];

@@ -47,7 +47,7 @@ describe('the risks of a plan', () => {
     ],
   });
 
-  it('stand first, with what they are about; the summary repeats them in a line, and how to let them pass', () => {
+  it('stand first, with what they are about; the summary repeats them in a line, and how to acknowledge', () => {
     expect(renderPlan(shown, { paint: plain, width: 80 })).toMatchInlineSnapshot(`
       "Risks
         ! blocks  deletes   4 of 12 Toy in "acme" would be deleted or released, more
@@ -67,7 +67,7 @@ describe('the risks of a plan', () => {
       1 guard blocks applying until it is acknowledged: deletes; warned of: widening
       1 to update, 3 unchanged
       stack nursery  digest 0123456789abcdef0123456789abcdef
-      to let them pass  trueup apply --approve 0123456789abcdef0123456789abcdef --ack deletes
+      to acknowledge  trueup apply --approve 0123456789abcdef0123456789abcdef --ack deletes
 
       Checked
         manifests  1 file, 4 documents
@@ -92,14 +92,14 @@ describe('the risks of a plan', () => {
     ]);
   });
 
-  it('of very many are counted in the end; what blocks with words of its own is told whole', () => {
+  it('of very many are counted in the end; what blocks with words of its own is reported completely', () => {
     const names = Array.from({ length: 30 }, (_, index) => `toy-${index}`);
     const text = (about: Partial<Guard>) =>
       renderPlan(plan({ guards: [guard(about)] }), { paint: plain, width: 200 });
     const bare = text({ concerns: names.map((name) => concern(name)) });
     expect(bare).toContain('toy-19');
     expect(bare).not.toContain('toy-20');
-    expect(bare).toContain('and 10 more, each told with its change');
+    expect(bare).toContain('and 10 more, listed with their changes');
     const told = names.map((name) => concern(name, 'everyone may kick it'));
     expect(text({ concerns: told })).toContain('toy-29: everyone may kick it');
     expect(text({ effect: 'warns', concerns: told })).not.toContain('toy-29');
@@ -108,14 +108,14 @@ describe('the risks of a plan', () => {
   it('are let pass by a command that names the stack as it was named', () => {
     const shown = plan({ guards: [guard()] });
     const way = (stack: string) =>
-      /^to let them pass.*$/m.exec(renderPlan(shown, { paint: plain, stack }))?.[0];
+      /^to acknowledge.*$/m.exec(renderPlan(shown, { paint: plain, stack }))?.[0];
     expect(way('stacks/toys')).toBe(
-      `to let them pass  trueup apply stacks/toys --approve ${shown.digest} --ack deletes`,
+      `to acknowledge  trueup apply stacks/toys --approve ${shown.digest} --ack deletes`,
     );
     expect(way('- --complete')).toContain('trueup apply - --complete --approve');
   });
 
-  it('tell no way to let a plan pass that has problems besides', () => {
+  it('name no way to let a plan pass that has problems besides', () => {
     const text = renderPlan(plan({ guards: [guard()], problems: [problem()] }), { paint: plain });
     expect(text).toContain('1 guard blocks applying until it is acknowledged: deletes');
     expect(text).not.toContain('--ack');
