@@ -4,10 +4,12 @@ import { comparePlans, isSamePlan } from '../plan/compare-plans.ts';
 import { renderPlanDifferenceJson } from '../report/json/plan-difference.ts';
 import { renderPlanDifference } from '../report/text/plan-difference.ts';
 import { type CommandEnd, type CommonOptions, formatOption } from '../run/command-options.ts';
+import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
-import { isRefusal, openPlanFile } from '../run/plan-file.ts';
-import { type CommandContext, printError, printJson } from '../run/terminal.ts';
+import { openPlanFile } from '../run/plan-file.ts';
+import { reportStop } from '../run/report-stop.ts';
+import { type CommandContext, printJson } from '../run/terminal.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -23,11 +25,13 @@ async function diff(
   files: { readonly one: string; readonly other: string },
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
-  const [one, other] = [await openPlanFile(files.one, host.cwd), await openPlanFile(files.other, host.cwd)];
-  if (isRefusal(one) || isRefusal(other)) {
-    for (const { code, message } of [one, other].filter(isRefusal)) printError(terminal, code, message);
-    return exitCodes.error;
-  }
+  // Where both files are refused, both are reported.
+  const open = (file: string) =>
+    openPlanFile(file, host.cwd).catch((error: unknown) => {
+      reportStop(error, terminal);
+    });
+  const [one, other] = [await open(files.one), await open(files.other)];
+  if (one === undefined || other === undefined) throw CommandStop.reported(exitCodes.error);
   const difference = comparePlans(one.plan, other.plan);
   const isSame = isSamePlan(difference);
   const named = ({ file, plan }: typeof one) => ({ name: file, digest: plan.digest });

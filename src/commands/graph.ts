@@ -11,7 +11,7 @@ import type { ExitCode } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { meansPlanFile } from '../run/plan-file.ts';
 import type { CommandContext } from '../run/terminal.ts';
-import { plan, type PlanOptions } from './plan.ts';
+import { plan } from './plan.ts';
 import { show } from './show.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
@@ -19,20 +19,15 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .argument('[path]', `${pathHelp}; or a plan file`)
     .addOption(completeOption())
     .addOption(timeoutOption())
-    .action(
-      async (
-        path: string | undefined,
-        options: CommonOptions & Pick<PlanOptions, 'complete' | 'timeout'>,
-      ) => {
-        end(await graph(path, options, { host, terminal: terminalOf({ ...options, format: 'mermaid' }) }));
-      },
-    );
+    .action(async (path: string | undefined, options: CommonOptions) => {
+      end(await graph(path, options, { host, terminal: terminalOf({ ...options, format: 'mermaid' }) }));
+    });
 }
 
 /** @param context its terminal has the format `mermaid` */
 async function graph(
   path: string | undefined,
-  options: Pick<PlanOptions, 'complete' | 'timeout'>,
+  options: CommonOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
   const isFile = path !== undefined && (await meansPlanFile(path, context.host.cwd));

@@ -25,6 +25,7 @@ import {
   pathHelp,
   timeoutOption,
 } from '../run/command-options.ts';
+import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { askTrails } from '../run/last-modified.ts';
@@ -37,7 +38,7 @@ import { type PreparedRun, runToRead } from '../run/prepare-run.ts';
 import { printPlan } from '../run/print-plan.ts';
 import { secretContext } from '../run/read-secret.ts';
 import { raceStop } from '../run/stop-signals.ts';
-import { type CommandContext, printError, type Terminal } from '../run/terminal.ts';
+import type { CommandContext } from '../run/terminal.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -48,20 +49,16 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .addOption(timeoutOption())
     .option('--exit-code', 'exit with 2 when there are changes')
     .option('--out <file>', 'keep the plan as JSON, for "trueup apply <file>"')
-    .action(async (path: string | undefined, options: CommonOptions & PlanOptions) => {
+    .action(async (path: string | undefined, options: PlanOptions) => {
       end(await plan(path, options, { host, terminal: terminalOf(options) }));
     });
 }
 
-export interface PlanOptions {
+export interface PlanOptions extends CommonOptions {
   readonly calls?: boolean;
   readonly exitCode?: boolean;
   /** a file for the plan as JSON, in addition to the printed plan */
   readonly out?: string;
-  /** the manifests on standard input are the whole stack */
-  readonly complete?: boolean;
-  /** seconds */
-  readonly timeout?: number;
 }
 
 /** The name for it in other commands; not supported by `--out`. */
@@ -70,103 +67,66 @@ const standardOutput = '-';
 export async function plan(
   path: string | undefined,
   options: PlanOptions,
-  { host, terminal }: CommandContext,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const { complete, timeout } = options;
-  const refusal = await refuseOut(options, host);
-  if (refusal !== undefined) {
-    printError(terminal, 'output-refused', refusal);
-    return exitCodes.error;
-  }
-  const stack = stackArgument(path, complete);
-  return runToRead(path, { host, terminal }, { complete, timeout }, (prepared, stop) =>
-    report(prepared, options, { stack, terminal, stop }),
-  );
-}
-
-/** @param stack once it is known */
-async function refuseOut({ out }: PlanOptions, { cwd }: CliHost, stack?: Stack): Promise<string | undefined> {
-  if (out === undefined) return undefined;
-  const amongManifests = stack && refuseAmongManifests(out, cwd, stack);
-  if (amongManifests !== undefined) return amongManifests;
-  return out === standardOutput
-    ? '"--out -" names no file, and standard output has the plan as text: "--format json" prints it there as JSON, and that is a plan file, too'
-    : refusePlanOut(out, cwd);
-}
-
-interface PlanReport {
-  /** the stack's argument on the command line */
-  readonly stack: string | undefined;
-  readonly terminal: Terminal;
-  readonly stop: AbortSignal;
-}
-
-async function report(
-  prepared: PreparedRun<ReaderConnection>,
-  options: PlanOptions,
-  { stack, terminal, stop }: PlanReport,
-): Promise<ExitCode> {
-  const { host } = terminal;
-  try {
+  const { host, terminal } = context;
+  await refuseOut(options, host);
+  const stack = stackArgument(path, options.complete);
+  return runToRead(path, context, options, async (prepared, stop) => {
     const { request } = prepared;
-    const refusal = await refuseOut(options, host, request.stack);
-    if (refusal !== undefined) {
-      printError(terminal, 'output-refused', refusal);
-      return exitCodes.error;
-    }
+    await refuseOut(options, host, request.stack);
     const planned = await raceStop(makePlanWithAuthors(prepared, host), stop);
-    if (planned === 'stopped') return exitCodes.interrupted;
     const noted = await noteMissingSecrets(planned, secretContext(request.stack, host));
     const made = withOrigin(noted, prepared);
     printPlan(terminal, made, { calls: options.calls ?? false, stack });
     if (options.out !== undefined) {
       // Another file may have been created there meanwhile.
-      const changed = await refuseOut(options, host);
-      if (changed !== undefined) {
-        printError(terminal, 'output-refused', changed);
-        return exitCodes.error;
-      }
+      await refuseOut(options, host);
       await writePlanFile(options.out, host, made);
-      const command = ['trueup apply', shellWord(options.out), stack]
-        .filter((word) => word !== undefined)
-        .join(' ');
+      const words = ['trueup apply', shellWord(options.out), stack];
+      const command = words.filter((word) => word !== undefined).join(' ');
       host.stderr.write(`the plan was written to ${quoted(options.out)}${useOf(made, command)}\n`);
     }
     return planExitCode(made, options.exitCode ?? false);
-  } finally {
-    await prepared.close();
-  }
+  });
 }
 
-/** The plan, with who touched what is not live as it was last applied (rule 50). */
+/** @param stack once it is known. @throws CommandStop when the plan cannot be written there */
+async function refuseOut({ out }: PlanOptions, { cwd }: CliHost, stack?: Stack): Promise<void> {
+  if (out === undefined) return;
+  const why = (stack && whyAmongManifests(out, cwd, stack)) ?? (await whyNotWritable(out, cwd));
+  if (why !== undefined) throw new CommandStop('output-refused', why);
+}
+
+/** The plan, with who last modified what drifted. */
 async function makePlanWithAuthors(prepared: PreparedRun<ReaderConnection>, host: CliHost): Promise<Plan> {
   const { request } = prepared;
   const { planning, input } = await makePlanToShow(request);
   const { drifted } = findDrift(input, planning.plan);
-  const touches = await askTrails(drifted, {
+  const modifications = await askTrails(drifted, {
     ...prepared,
     stack: request.stack,
     host,
     coverage: planning.plan.coverage,
   });
-  return planWithAuthors(planning.plan, drifted, touches);
+  return planWithAuthors(planning.plan, drifted, modifications);
 }
 
-/** What can be done with the plan file: apply plans again, and does not apply a plan with problems (rules 28, 39). */
+/** How the plan file can be used: apply plans again, and does not apply a plan with problems. */
 function useOf({ coverage, problems }: Plan, command: string): string {
   const unread = coverage.targets.flatMap(({ target, unread }) =>
     unread ? [quoted(printable(target))] : [],
   );
   if (unread.length > 0) {
     const [targets, which] = unread.length === 1 ? ['target', 'which was'] : ['targets', 'which were'];
-    return ` and says nothing of ${targets} ${unread.join(', ')}, ${which} not looked at: ${quoted(command)} writes nothing until that can be done, and then only if it leads to no other plan`;
+    return ` and says nothing of ${targets} ${unread.join(', ')}, ${which} not read: ${quoted(command)} writes nothing until that can be done, and then only if it leads to no other plan`;
   }
   if (hasErrors(problems))
     return `, with its problems: ${quoted(command)} writes nothing until they are solved, and then only if that leads to no other plan`;
   return `: ${quoted(command)} applies this and nothing else`;
 }
 
-/** Problems come first, then an incomplete look, then changes, if `--exit-code` asks for them. */
+/** Problems come first, then an incomplete read, then changes, if `--exit-code` asks for them. */
 function planExitCode(made: Plan, changesCount: boolean): ExitCode {
   const problems = exitCodeOf(made.problems);
   if (problems !== exitCodes.done) return problems;
@@ -188,14 +148,15 @@ async function writePlanFile(
 }
 
 /**
- * Refuses a path where no plan may be written: a pipe or a device, and a file that holds something else than a plan.
+ * Why no plan may be written to a path: a pipe or a device, and a file that holds something else than a plan.
  * @param file as the user typed it
- * @returns the reason; undefined when a plan may be written there
  */
-async function refusePlanOut(file: string, cwd: string): Promise<string | undefined> {
+async function whyNotWritable(file: string, cwd: string): Promise<string | undefined> {
+  if (file === standardOutput)
+    return '"--out -" names no file, and standard output has the plan as text: "--format json" prints it there as JSON, and that is a plan file, too';
   const found = await readRegularText(resolve(cwd, file), maxPlanSize).catch((error: Error) => error);
   if (typeof found !== 'string') {
-    if ('code' in found && found.code === 'ENOENT') return refuseOwnFile(file, cwd);
+    if ('code' in found && found.code === 'ENOENT') return whyOwnFile(file, cwd);
     return `the plan cannot be written to ${quoted(file)}: ${unusableReason(found)}`;
   }
   const value = parsed(found);
@@ -208,7 +169,7 @@ async function refusePlanOut(file: string, cwd: string): Promise<string | undefi
 /** Names in the state folder that trueup reads as something else: ledgers, histories, the embedded service's data. */
 const ownNames = /\.ledger\.json(\.|$)|\.history(\/|$)|^embedded\.db/;
 
-function refuseOwnFile(file: string, cwd: string): string | undefined {
+function whyOwnFile(file: string, cwd: string): string | undefined {
   const path = resolve(cwd, file).split(sep);
   const inside = path.slice(path.lastIndexOf(stateFolderName) + 1).join('/');
   return path.includes(stateFolderName) && ownNames.test(inside)
@@ -216,8 +177,8 @@ function refuseOwnFile(file: string, cwd: string): string | undefined {
     : undefined;
 }
 
-/** Refuses a path that the stack's patterns match, because the next plan would read the file as a manifest. @returns the reason */
-function refuseAmongManifests(file: string, cwd: string, stack: Stack): string | undefined {
+/** For a path that the stack's patterns match: the next plan would read the file as a manifest. */
+function whyAmongManifests(file: string, cwd: string, stack: Stack): string | undefined {
   const path = relative(stack.directory, resolve(cwd, file)).split(sep).join('/');
   return matchStackFiles(stack, false).isFile(path)
     ? `the plan cannot be written to ${quoted(file)}: the stack would read it as a manifest; give "--out" another name`
@@ -227,6 +188,6 @@ function refuseAmongManifests(file: string, cwd: string, stack: Stack): string |
 function unusableReason(error: Error): string {
   if (!(error instanceof UnfitFile)) return error.message;
   if (error.obstacle === 'folder') return 'it is a directory; name a file in it';
-  if (error.obstacle === 'irregular') return 'it is no regular file, but a pipe, a socket or a device';
+  if (error.obstacle === 'irregular') return 'it is not a regular file, but a pipe, a socket or a device';
   return 'it is larger than any plan, and is no plan file';
 }

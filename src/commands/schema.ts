@@ -17,9 +17,10 @@ import {
   problemsSchema,
 } from '../report/json/result-schemas.ts';
 import type { CommandEnd, CommonOptions } from '../run/command-options.ts';
+import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
-import { printError, type Terminal } from '../run/terminal.ts';
+import type { CommandContext } from '../run/terminal.ts';
 import { acceptSchema } from './accept/schema.ts';
 import { eventsSchema } from './audit/schema.ts';
 import { driftSchema } from './drift/schema.ts';
@@ -30,11 +31,11 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
   command
     .argument('[kind]', 'for example Workspace')
     .action(async (kind: string | undefined, options: CommonOptions) => {
-      end(schema(kind, host, terminalOf(options)));
+      end(schema(kind, { host, terminal: terminalOf(options) }));
     });
 }
 
-function schema(name: string | undefined, host: CliHost, terminal: Terminal): ExitCode {
+function schema(name: string | undefined, { host }: CommandContext): ExitCode {
   const schemas = allSchemas(host.kinds);
   if (name === undefined) {
     host.stdout.write(`${[...schemas.keys()].join('\n')}\n`);
@@ -45,8 +46,7 @@ function schema(name: string | undefined, host: CliHost, terminal: Terminal): Ex
     const near = nearestWord(name, [...schemas.keys()]);
     const hint =
       near === undefined ? `one of ${[...schemas.keys()].join(', ')}` : `did you mean ${quoted(near)}?`;
-    printError(terminal, 'unknown-schema', `there is no schema ${quoted(name)}: ${hint}`);
-    return exitCodes.error;
+    throw new CommandStop('unknown-schema', `there is no schema ${quoted(name)}: ${hint}`);
   }
   host.stdout.write(`${JSON.stringify(found[1], null, 2)}\n`);
   return exitCodes.done;

@@ -4,9 +4,9 @@ import { standardInput } from '../manifest/files/find-stack.ts';
 import { type CommandEnd, type CommonOptions, formatOption } from '../run/command-options.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
-import { isRefusal, openPlanFile } from '../run/plan-file.ts';
+import { openPlanFile } from '../run/plan-file.ts';
 import { printPlan } from '../run/print-plan.ts';
-import { type CommandContext, printError } from '../run/terminal.ts';
+import type { CommandContext } from '../run/terminal.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -23,12 +23,7 @@ export async function show(
   { calls = false }: { readonly calls?: boolean },
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
-  const opened = await openPlanFile(file, host.cwd);
-  if (isRefusal(opened)) {
-    printError(terminal, opened.code, opened.message);
-    return exitCodes.error;
-  }
-  const { plan } = opened;
+  const { plan } = await openPlanFile(file, host.cwd);
   // The manifests of a selection came from standard input; for other plans the argument is unknown.
   printPlan(terminal, plan, { calls, stack: plan.selection === undefined ? undefined : standardInput });
   return exitCodes.done;

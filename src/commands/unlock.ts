@@ -7,41 +7,39 @@ import type { LedgerLock, StackStore } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Stack } from '../model/stack.ts';
 import { type CommandEnd, type CommonOptions, stackHelp, timeoutOption } from '../run/command-options.ts';
+import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { lockLines, raiseSerial } from '../run/lock.ts';
 import { openLedger, withStackLedger } from '../run/open-ledger.ts';
 import { listenForSignals, type RunTime } from '../run/stop-signals.ts';
-import { type CommandContext, printError } from '../run/terminal.ts';
+import type { CommandContext } from '../run/terminal.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
     .argument('[path]', stackHelp)
-    .requiredOption('--id <id>', 'which lock: its id stands in the message of the apply that was refused')
+    .requiredOption('--id <id>', 'which lock: the message of the refused apply names its id')
     .addOption(timeoutOption())
-    .action(async (path: string | undefined, options: CommonOptions & UnlockOptions) => {
+    .action(async (path: string | undefined, options: UnlockOptions) => {
       end(await unlock(path, options, { host, terminal: terminalOf(options) }));
     });
 }
 
-interface UnlockOptions {
+interface UnlockOptions extends CommonOptions {
   readonly id: string;
-  /** seconds that the run may take */
-  readonly timeout?: number;
 }
 
 async function unlock(
   path: string | undefined,
   { id, timeout }: UnlockOptions,
-  context: CommandContext,
+  { host }: CommandContext,
 ): Promise<ExitCode> {
-  const { host, terminal } = context;
   const reportRemoved = (name: string, lock: LedgerLock) => {
     host.stdout.write(`Unlocked stack ${quoted(name)}; removed the lock of\n${lockLines(lock).join('\n')}\n`);
     return exitCodes.done;
   };
   const stops = listenForSignals(host);
-  return withStackLedger(path, { ...context, timeout, stops }, async ({ stack, store, time }) => {
+  return withStackLedger(path, { host, timeout, stops }, async ({ stack, store, time }) => {
     const removed = await removeLock(id, store, host);
     if (removed !== undefined) return reportRemoved(stack.name, removed);
     // An apply of a renamed stack also holds the lock of the former name.
@@ -52,8 +50,7 @@ async function unlock(
     const held = await store.readLock();
     const why =
       held === undefined ? 'nobody holds it' : `it is held under another one:\n${lockLines(held).join('\n')}`;
-    printError(terminal, 'wrong-lock-id', `stack ${quoted(stack.name)} is not locked with this id: ${why}`);
-    return exitCodes.error;
+    throw new CommandStop('wrong-lock-id', `stack ${quoted(stack.name)} is not locked with this id: ${why}`);
   });
 }
 

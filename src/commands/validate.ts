@@ -23,24 +23,17 @@ export function defineCommand(command: Command, _: CliHost, { end, terminalOf }:
     .addOption(formatOption('markdown', 'github', 'sarif'))
     .addOption(completeOption())
     .addOption(timeoutOption())
-    .action(async (path: string | undefined, options: CommonOptions & ValidateOptions) => {
+    .action(async (path: string | undefined, options: CommonOptions) => {
       end(await validate(path, options, terminalOf(options)));
     });
 }
 
-interface ValidateOptions {
-  /** the manifests on standard input are the whole stack */
-  readonly complete?: boolean;
-  /** seconds that standard input may take */
-  readonly timeout?: number;
-}
-
 async function validate(
   path: string | undefined,
-  { complete, timeout }: ValidateOptions,
+  options: CommonOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const manifests = await loadManifests(path, terminal.host, { complete, timeout });
+  const manifests = await loadManifests(path, terminal.host, options);
   const { resources, files, documents, stack, isSelection } = manifests;
   const diagnostics = sortDiagnostics([...manifests.diagnostics, ...(await namesIn(manifests, terminal))]);
   if (stack !== undefined) terminal.pending.stackFile = stack.file;
@@ -51,7 +44,7 @@ async function validate(
   return exitCodeOf(diagnostics);
 }
 
-/** Of the secrets only those that stand in environment variables here are known: no file is read for this. */
+/** Only secrets in environment variables are known here: no file is read for this. */
 async function namesIn({ stack, resources }: Manifests, { host }: Terminal): Promise<Diagnostic[]> {
   if (stack === undefined) return [];
   await learnSources(stack, resources, host, { files: 'none' });

@@ -17,14 +17,14 @@ import {
   refuse,
   refuseSecret,
   type AcceptedChange,
-} from '../../run/manifest-edits/accepted-change.ts';
+} from '../../run/manifest-edits/locate-change.ts';
 
 export interface AcceptRequest {
   /** as the plan shows them */
   readonly addresses: readonly string[];
   /** paths of fields; when empty, all that differ */
   readonly fields: readonly string[];
-  /** takes in whatever was changed in the targets since it was applied */
+  /** accepts everything that was changed in the targets since the last apply */
   readonly all: boolean;
   /** drops the manifest of what is gone */
   readonly remove: boolean;
@@ -37,7 +37,7 @@ interface ChoiceContext {
 }
 
 interface Choice {
-  readonly takings: readonly AcceptedChange[];
+  readonly acceptedChanges: readonly AcceptedChange[];
   readonly refusals: readonly Refusal[];
 }
 
@@ -51,13 +51,13 @@ export function chooseAcceptedChanges(plan: Plan, request: AcceptRequest, contex
   const asked = request.all ? [...changes.keys()].filter((text) => declared.has(text)) : request.addresses;
   const choices = [...new Set(asked)].map((text): Choice => {
     const resource = declared.get(text);
-    if (resource === undefined) return { takings: [], refusals: [unknownAddress(text)] };
+    if (resource === undefined) return { acceptedChanges: [], refusals: [unknownAddress(text)] };
     const change = changes.get(text);
     if (change?.action === 'create') return takeRemoval(change, request, context);
     return takeFields(change, { resource, request, context });
   });
   return {
-    takings: choices.flatMap(({ takings }) => takings),
+    acceptedChanges: choices.flatMap(({ acceptedChanges }) => acceptedChanges),
     refusals: choices.flatMap(({ refusals }) => refusals),
   };
 }
@@ -78,14 +78,14 @@ function takeRemoval(
 ): Choice {
   const whole: AcceptedChange = { address, path: [], value: undefined };
   const wasThere = ledger.records.has(formatAddress(address));
-  if (all && !wasThere) return { takings: [], refusals: [] };
-  if (remove) return { takings: [whole], refusals: [] };
+  if (all && !wasThere) return { acceptedChanges: [], refusals: [] };
+  if (remove) return { acceptedChanges: [whole], refusals: [] };
   const why = refuse(whole, 'resource-gone', {
     message: `${nameOfAcceptedChange(whole)} is ${wasThere ? 'gone from its target' : 'not in its target'}: its manifest is kept`,
     place,
     fix: `pass "--remove" to drop its manifest, too; or let apply create it${wasThere ? ' again' : ''}`,
   });
-  return { takings: [], refusals: [why] };
+  return { acceptedChanges: [], refusals: [why] };
 }
 
 interface FieldsOfOne {
@@ -108,7 +108,7 @@ function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
   const followsDrift = others.length > 0 && others.every((field) => isDrift(field, driftContext(about)));
   const found = [...taken].flatMap((field) => takeField(field, { ...about, followsDrift }) ?? []);
   return {
-    takings: found.flatMap((one) => ('why' in one ? [] : [one])),
+    acceptedChanges: found.flatMap((one) => ('why' in one ? [] : [one])),
     refusals: [
       ...found.flatMap((one) => ('why' in one ? [one] : [])),
       ...missing.map((field) => noDifference(address, field, fields)),
@@ -125,9 +125,9 @@ function fieldsNamed(name: string, fields: readonly FieldChange[]): readonly Fie
 
 function noDifference(address: Address, field: string, fields: readonly FieldChange[]): Refusal {
   const others = fields.map(({ path }) => path.join('.')).join(', ');
-  const taking = { address, path: [field] };
-  return refuse(taking, 'no-difference', {
-    message: `${nameOfAcceptedChange(taking)} does not differ`,
+  const accepted = { address, path: [field] };
+  return refuse(accepted, 'no-difference', {
+    message: `${nameOfAcceptedChange(accepted)} does not differ`,
     fix:
       others === ''
         ? 'leave it out: all of the resource is as declared'
@@ -136,7 +136,7 @@ function noDifference(address: Address, field: string, fields: readonly FieldCha
 }
 
 interface DerivedFields extends FieldsOfOne {
-  /** whether fields that no manifest mentions follow from drift alone, and from no edit of the manifest */
+  /** whether fields that no manifest has follow from drift alone, and from no edit of the manifest */
   readonly followsDrift: boolean;
 }
 
@@ -152,13 +152,13 @@ function driftContext({ resource: { address }, context: { kinds, ledger } }: Fie
   };
 }
 
-/** Undefined: it follows from another field, or nobody asked for it. */
+/** Undefined: it follows from another field, or was not asked for. */
 function takeField(field: FieldChange, about: DerivedFields): AcceptedChange | Refusal | undefined {
   const { resource, request, followsDrift } = about;
   const { address } = resource;
   const { path, before } = field;
-  const taking: AcceptedChange = { address, path, value: before };
-  if (path.length === 1 && path[0] === 'name') return renamed(taking, resource);
+  const accepted: AcceptedChange = { address, path, value: before };
+  if (path.length === 1 && path[0] === 'name') return renamed(accepted, resource);
   const isWritten = Object.hasOwn(resource.spec, path[0] ?? '');
   if (!isWritten && field.origin === undefined) return undefined;
   const { table, recorded } = driftContext(about);
@@ -166,14 +166,14 @@ function takeField(field: FieldChange, about: DerivedFields): AcceptedChange | R
   if (request.all && !(isDerived ? followsDrift : isDrift(field, { table, recorded }))) return undefined;
   const place = resource.placeOf(path);
   const isSecret = field.shape === 'secret' || fieldAt(table, path)?.writeOnly === true;
-  if (isSecret) return refuseSecret(taking, place);
+  if (isSecret) return refuseSecret(accepted, place);
   if (field.unknown !== undefined)
-    return refuse(taking, 'value-unknown', {
-      message: `the live value of ${nameOfAcceptedChange(taking)} is not known: ${field.unknown}`,
+    return refuse(accepted, 'value-unknown', {
+      message: `the live value of ${nameOfAcceptedChange(accepted)} is not known: ${field.unknown}`,
       place,
       fix: 'write it by hand, or let apply set what is declared',
     });
-  return taking;
+  return accepted;
 }
 
 /**
@@ -192,10 +192,10 @@ function isDrift(
   return wasApplied && !sameJson(applied, before);
 }
 
-function renamed(taking: AcceptedChange, { place }: DesiredResource): Refusal {
-  const name = JSON.stringify(taking.value);
-  return refuse(taking, 'resource-renamed', {
-    message: `${quoted(formatAddress(taking.address))} is called ${name} in its target`,
+function renamed(accepted: AcceptedChange, { place }: DesiredResource): Refusal {
+  const name = JSON.stringify(accepted.value);
+  return refuse(accepted, 'resource-renamed', {
+    message: `${quoted(formatAddress(accepted.address))} is called ${name} in its target`,
     place,
     fix: `write ${name} here and wherever it is named, or let apply change it back`,
   });

@@ -3,7 +3,6 @@
  * writes only what leaves nothing to plan.
  */
 import type { Command } from 'commander';
-import type { ReaderConnection } from '../../api/open-target.ts';
 import { formatAddress, parseAddress } from '../../model/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type Guard, guardDefaults, type GuardId } from '../../model/guard.ts';
@@ -14,13 +13,15 @@ import type { Guards } from '../../model/stack.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import { countGuards } from '../../plan/count-guards.ts';
 import {
+  ackOption,
   type CommandEnd,
   type CommonOptions,
   formatOption,
   stackHelp,
   timeoutOption,
 } from '../../run/command-options.ts';
-import { readIds, refuseIds } from '../../run/consent.ts';
+import { checkIds, readIds } from '../../run/consent.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type LoadedManifests, loadManifests } from '../../run/load-manifests.ts';
@@ -30,9 +31,9 @@ import type { NothingTaken } from '../../run/manifest-edits/render.ts';
 import { resolveAcceptedChanges, type Trial } from '../../run/manifest-edits/resolve-changes.ts';
 import { reviewChanges, type ReviewOptions } from '../../run/manifest-edits/review-changes.ts';
 import { learnSources } from '../../run/needed-secrets.ts';
-import { type PreparedRun, runToRead } from '../../run/prepare-run.ts';
+import { runToRead } from '../../run/prepare-run.ts';
 import { raceStop } from '../../run/stop-signals.ts';
-import { type CommandContext, printError, printWarnings } from '../../run/terminal.ts';
+import { type CommandContext, printWarnings } from '../../run/terminal.ts';
 import { type AcceptRequest, chooseAcceptedChanges } from './choose-changes.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
@@ -50,54 +51,64 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     )
     .option('--all', 'all that somebody changed in the targets since it was applied')
     .option('--remove', 'drop the manifests of what is gone from its target')
-    .option(
-      '--ack <guards>',
-      'with --remove: guards that may pass, such as deletes,zero; may be repeated',
-      (ids: string, before: string | undefined) => (before === undefined ? ids : `${before},${ids}`),
-    )
+    .addOption(ackOption('with --remove: guards that may pass, such as deletes,zero; may be repeated'))
     .option('--dry-run', 'show the patch, and write nothing')
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
     .addOption(timeoutOption())
-    .action(async (words: readonly string[], options: CommonOptions & AcceptOptions) => {
+    .action(async (words: readonly string[], options: AcceptOptions) => {
       end(await accept(words, options, { host, terminal: terminalOf(options) }));
     });
 }
 
-interface AcceptOptions extends ReviewOptions {
+interface AcceptOptions extends ReviewOptions, CommonOptions {
   readonly field: readonly string[];
   readonly all?: boolean;
   readonly remove?: boolean;
   /** guards about dropped manifests that may pass */
   readonly ack?: string;
-  /** seconds */
-  readonly timeout?: number;
 }
 
 /** @param words addresses, and behind them perhaps the path of the stack */
 async function accept(
   words: readonly string[],
   options: AcceptOptions,
-  context: CommandContext,
+  { terminal, ...context }: CommandContext,
 ): Promise<ExitCode> {
-  const { host, terminal } = context;
-  const { addresses, path } = splitWords(words, host.kinds);
-  const unknown = refuseIds(readIds(options.ack), true);
-  if (unknown !== undefined) {
-    printError(terminal, unknown.code, unknown.message);
-    return unknown.exit;
-  }
-  const mistake = mistakeIn(addresses, options);
-  if (mistake !== undefined) {
-    printError(terminal, 'usage', mistake);
-    return exitCodes.error;
-  }
-  const reading = { ...context, host: readingOnce(host) };
-  return runToRead(path, reading, { timeout: options.timeout }, (prepared, stop) =>
-    takeIn(prepared, { addresses, path, options, stop, ...reading }),
-  );
+  const { addresses, path } = splitWords(words, context.host.kinds);
+  checkIds(readIds(options.ack));
+  checkUsage(addresses, options);
+  const host = readingOnce(context.host);
+  const { all = false, remove = false, field: fields } = options;
+  const request: AcceptRequest = { addresses, fields, all, remove };
+  return runToRead(path, { host, terminal }, options, async (prepared, stop) => {
+    const { manifests, ledger } = prepared;
+    const { stack } = prepared.request;
+    const input = await raceStop(readPlanInput(prepared.request), stop);
+    await learnSources(stack, manifests.resources, host);
+    const { kinds, cwd, secrets } = host;
+    const attemptWith = (from: LoadedManifests) =>
+      attempt(from, input, (plan) =>
+        chooseAcceptedChanges(plan, request, { resources: from.resources, kinds, ledger }),
+      );
+    const first = attemptWith(manifests);
+    printWarnings(terminal, first.problems);
+    const resolved = await resolveAcceptedChanges(first, {
+      cwd,
+      kinds,
+      secrets,
+      attempt: async (drafts) => attemptWith(await loadManifests(path, host, { drafts })),
+    });
+    const unread = input.targets.some((target) => target.unread !== undefined);
+    const nothing = nothingOf(first, request);
+    const blocked = new Map(guardRemovals(resolved.placed, ledger, stack.guards));
+    for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
+    const code = await reviewChanges(resolved, { ...options, stack, terminal, stop, nothing, blocked });
+    if (code !== exitCodes.done || !(unread || hasErrors(first.problems))) return code;
+    return resolved.placed.length > 0 ? exitCodes.partial : exitCodes.error;
+  });
 }
 
-/** The last word is a path if it does not begin with a kind: a folder that is called like one is written with "./". */
+/** The last word is a path if it does not begin with a kind: a folder with the name of a kind is written with "./". */
 function splitWords(
   words: readonly string[],
   kinds: CliHost['kinds'],
@@ -107,13 +118,17 @@ function splitWords(
   return isPath ? { addresses: words.slice(0, -1), path: last } : { addresses: words };
 }
 
-function mistakeIn(addresses: readonly string[], { all = false, field }: AcceptOptions): string | undefined {
+/** @throws CommandStop for options that do not go together */
+function checkUsage(addresses: readonly string[], { all = false, field }: AcceptOptions): void {
   if (all === addresses.length > 0)
-    return all
-      ? '--all takes in every drift: give no address beside it'
-      : 'name what to take in, as the plan does, or pass --all';
-  if (field.length > 0 && addresses.length !== 1) return '--field is about one resource: give one address';
-  return undefined;
+    throw new CommandStop(
+      'usage',
+      all
+        ? '--all takes in every drift: give no address beside it'
+        : 'name what to take in, as the plan does, or pass --all',
+    );
+  if (field.length > 0 && addresses.length !== 1)
+    throw new CommandStop('usage', '--field is about one resource: give one address');
 }
 
 /** Manifests are read again and again, and standard input can be read once. */
@@ -128,54 +143,7 @@ function readingOnce(host: CliHost): CliHost {
   };
 }
 
-interface AcceptedChangeIn extends CommandContext {
-  readonly addresses: readonly string[];
-  readonly path: string | undefined;
-  readonly options: AcceptOptions;
-  readonly stop: AbortSignal;
-}
-
-async function takeIn(
-  prepared: PreparedRun<ReaderConnection>,
-  { addresses, path, options, stop, host, terminal }: AcceptedChangeIn,
-): Promise<ExitCode> {
-  try {
-    const { request: planned, manifests, ledger } = prepared;
-    const input = await raceStop(readPlanInput(planned), stop);
-    if (input === 'stopped') return exitCodes.interrupted;
-    await learnSources(planned.stack, manifests.resources, host);
-    const { all = false, remove = false, field: fields } = options;
-    const request: AcceptRequest = { addresses, fields, all, remove };
-    const attemptWith = (from: LoadedManifests) =>
-      attempt(from, input, (plan) =>
-        chooseAcceptedChanges(plan, request, {
-          resources: from.resources,
-          kinds: host.kinds,
-          ledger,
-        }),
-      );
-    const first = attemptWith(manifests);
-    printWarnings(terminal, first.problems);
-    const settled = await resolveAcceptedChanges(first, {
-      cwd: host.cwd,
-      kinds: host.kinds,
-      secrets: host.secrets,
-      attempt: async (drafts) => attemptWith(await loadManifests(path, host, { drafts })),
-    });
-    const unread = input.targets.some((target) => target.unread !== undefined);
-    const nothing = nothingOf(first, request);
-    const { stack } = planned;
-    const blocked = new Map(guardRemovals(settled.placed, ledger, stack.guards));
-    for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
-    const code = await reviewChanges(settled, { ...options, stack, terminal, stop, nothing, blocked });
-    if (code !== exitCodes.done || !(unread || hasErrors(first.problems))) return code;
-    return settled.placed.length > 0 ? exitCodes.partial : exitCodes.error;
-  } finally {
-    await prepared.close();
-  }
-}
-
-/** "As declared" is only said after a complete look. */
+/** "As declared" is only said when everything was read. */
 function nothingOf({ plan, problems }: Attempt, { all, addresses }: AcceptRequest): NothingTaken {
   if (plan?.coverage.complete !== true || hasErrors(problems)) return 'not-all-seen';
   const left = plan.changes.filter(({ address }) => all || addresses.includes(formatAddress(address)));
@@ -191,21 +159,21 @@ interface Attempt extends Trial {
 function attempt(
   manifests: LoadedManifests,
   input: PlanInput,
-  choose: (plan: Plan) => Pick<Trial, 'takings' | 'refusals'>,
+  choose: (plan: Plan) => Pick<Trial, 'acceptedChanges' | 'refusals'>,
 ): Attempt {
   if (hasErrors(manifests.diagnostics))
-    return { manifests, takings: [], refusals: [], problems: [], contentOf: () => undefined };
+    return { manifests, acceptedChanges: [], refusals: [], problems: [], contentOf: () => undefined };
   const { plan, contentOf } = buildPlan({
     ...input,
     desired: manifests.resources,
     manifestsComplete: manifests.complete,
-    // Nothing keeps this plan: each key is taken in, or refused, by itself.
+    // This plan is not stored: each key is accepted or refused by itself.
     secretsIn: undefined,
   });
   return { manifests, plan, ...choose(plan), problems: plan.problems as Trial['problems'], contentOf };
 }
 
-// Holds the manifests that would be dropped against the stack's guards about deletions (rule 33): a token that sees nothing looks the
+// Checks the manifests that would be dropped against the stack's guards about deletions: for a token that sees nothing it is the
 // same as resources that are gone.
 
 /** @returns the guards that block, each id with what it says */
@@ -214,14 +182,14 @@ function guardRemovals(
   { records }: Pick<Ledger, 'records'>,
   limits: Guards,
 ): ReadonlyMap<Guard['id'], string> {
-  const removed = placed.flatMap(({ taking: { address, path } }) => (path.length === 0 ? [address] : []));
+  const removed = placed.flatMap(({ accepted: { address, path } }) => (path.length === 0 ? [address] : []));
   const recorded = [...records.keys()].map(parseAddress);
   const groups = Map.groupBy(removed, ({ kind, target }) => `${kind}/${target}`);
   const counts = [...groups.values()].flatMap((taken) => {
     const { kind = '', target = '' } = taken[0] ?? {};
     const isHere = (one: { kind: string; target: string }) => one.kind === kind && one.target === target;
     const owned = new Set([...recorded.filter(isHere), ...taken].map((address) => formatAddress(address)));
-    return [{ kind, target, owned: owned.size, taken, unproven: 0, updated: [], created: 0 }];
+    return [{ kind, target, owned: owned.size, taken, unrecorded: 0, updated: [], created: 0 }];
   });
   const blocks = ({ id }: Pick<Guard, 'id'>) =>
     limits.raise?.includes(id) || (guardDefaults[id] === 'blocks' && !limits.allow?.includes(id));

@@ -1,9 +1,10 @@
 /**
  * The approval of an apply, by a plan file or by a digest: reads it from the arguments, and checks that the new plan is the
- * approved one, or the rest of it (rule 28).
+ * approved one, or the rest of it.
  */
 import { formatAddress } from '../../model/address.ts';
 import type { DigestedChange } from '../../model/change.ts';
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { ApprovedPlan, Ledger } from '../../model/ledger.ts';
 import type { Plan, PlanDifference } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -15,17 +16,12 @@ import { renderPlanDifferenceJson } from '../../report/json/plan-difference.ts';
 import { renderPlanJson } from '../../report/json/plan.ts';
 import { renderPlanDifference } from '../../report/text/plan-difference.ts';
 import { shellWord } from '../../report/view/printable.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { checkIds, readIds } from '../../run/consent.ts';
+import { exitCodes } from '../../run/exit-codes.ts';
 import type { PlanRequest } from '../../run/make-plan.ts';
-import {
-  isRefusal,
-  meansPlanFile,
-  openPlanFile,
-  type PlanFile,
-  type PlanFileRefusal,
-  refuseFormerDigest,
-} from '../../run/plan-file.ts';
-import { printError, printJson, type Terminal, textOutput } from '../../run/terminal.ts';
+import { meansPlanFile, openApprovedPlan, type PlanFile } from '../../run/plan-file.ts';
+import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
 
 /** What the command line names: at most one stack, and at most one approval. */
 export interface ApplyRequest {
@@ -34,7 +30,7 @@ export interface ApplyRequest {
   readonly approval?: Approval;
 }
 
-interface Approval {
+export interface Approval {
   readonly digest: string;
   /** the plan file, when the approval is one */
   readonly given?: PlanFile;
@@ -42,84 +38,107 @@ interface Approval {
   readonly again?: boolean | undefined;
 }
 
+interface ApprovalFlags {
+  /** in lower case */
+  readonly approve?: string | undefined;
+  readonly again?: boolean | undefined;
+  readonly ack?: string | undefined;
+}
+
 /**
  * Distinguishes plan file and stack, in any order.
- * @param flags.approve in lower case
+ * @throws CommandStop with the reason why the apply does not begin
  */
 export async function readApproval(
   paths: readonly string[],
-  { approve: digest, again }: { readonly approve?: string | undefined; readonly again?: boolean | undefined },
+  flags: ApprovalFlags,
   cwd: string,
-): Promise<ApplyRequest | PlanFileRefusal> {
+): Promise<ApplyRequest> {
+  try {
+    const request = await readRequest(paths, flags, cwd);
+    const acknowledged = readIds(flags.ack);
+    checkIds(acknowledged);
+    if (acknowledged.length > 0 && request.approval === undefined)
+      throw new CommandStop(
+        'ack-without-plan',
+        '--ack is for one plan only: give its digest with --approve, or its plan file, as "trueup plan" shows them',
+      );
+    return request;
+  } catch (error) {
+    if (!(error instanceof CommandStop) || error.code === undefined) throw error;
+    const isStale = staleCodes.includes(error.code);
+    throw new CommandStop(error.code, `nothing was written: ${error.message}`, {
+      exit: isStale ? exitCodes.stale : error.exit,
+    });
+  }
+}
+
+const staleCodes: readonly DiagnosticCode[] = ['plan-version', 'plan-edited', 'approval-mismatch'];
+
+async function readRequest(
+  paths: readonly string[],
+  { approve: digest, again }: ApprovalFlags,
+  cwd: string,
+): Promise<ApplyRequest> {
   const kinds = await Promise.all(
     paths.map(async (path) => ({ path, isPlan: await meansPlanFile(path, cwd) })),
   );
   const [plan, ...morePlans] = kinds.filter(({ isPlan }) => isPlan);
   const [stack, ...moreStacks] = kinds.filter(({ isPlan }) => !isPlan);
   if (morePlans.length > 0)
-    return mistake('apply takes one plan file; to see how two differ, use "trueup diff"');
+    throw mistake('apply takes one plan file; to see how two differ, use "trueup diff"');
   if (moreStacks.length > 0) {
     const all = paths.map(quoted).join(' nor ');
-    return mistake(`apply takes one stack, and beside it a plan file: neither ${all} is a plan file`);
+    throw mistake(`apply takes one stack, and beside it a plan file: neither ${all} is a plan file`);
   }
   const path = stack === undefined ? {} : { path: stack.path };
   if (again === true && (plan !== undefined || digest === undefined))
-    return mistake(
-      '"--again" goes with "--approve" and a digest alone; a plan file counts again once it is made anew',
+    throw mistake(
+      '"--again" goes with "--approve" and a digest alone; make the plan file again to approve it again',
     );
   if (plan === undefined)
     return { ...path, ...(digest === undefined ? {} : { approval: { digest, again } }) };
-  const given = await openPlanFile(plan.path, cwd);
-  if (isRefusal(given)) return given;
-  const former = refuseFormerDigest(given);
-  if (former !== undefined) return former;
-  if (digest !== undefined && digest !== given.plan.digest) {
-    return stale(
+  const given = await openApprovedPlan(plan.path, cwd);
+  if (digest !== undefined && digest !== given.plan.digest)
+    throw new CommandStop(
+      'approval-mismatch',
       `the plan ${quoted(given.file)} has the digest ${quoted(given.plan.digest)}, and ${quoted(digest)} was approved: apply the plan that was approved, or approve this one`,
     );
-  }
   return { ...path, approval: { digest: given.plan.digest, given } };
 }
 
-function mistake(message: string): PlanFileRefusal {
-  return { code: 'usage', exit: exitCodes.error, message };
+function mistake(message: string): CommandStop {
+  return new CommandStop('usage', message);
 }
 
-function stale(message: string): PlanFileRefusal {
-  return { code: 'approval-mismatch', exit: exitCodes.stale, message };
+/** For a plan that is not the approved one. */
+function notApproved(code: DiagnosticCode, why: string): CommandStop {
+  return new CommandStop(code, `nothing was written: ${why}`, { exit: exitCodes.stale });
 }
 
-/** Reports why an apply does not begin. */
-export function reportRefusal({ code, message, exit }: PlanFileRefusal, terminal: Terminal): ExitCode {
-  printError(terminal, code, `nothing was written: ${message}`);
-  return exit;
-}
-
-// Checks that the plan that `apply` has just made is the approved one, or the rest of it (rule 28). Otherwise the difference is
+// Checks that the plan that `apply` has just made is the approved one, or the rest of it. Otherwise the difference is
 // printed and nothing is written.
 
-/** Called before anything is read: refuses a plan of another stack, target or selection. */
+/** Called before anything is read. @throws CommandStop for a plan of another stack, target or selection */
 export function refuseOtherStack(
   { given }: Approval,
-  { stack, resources: desired, isSelection }: Pick<PlanRequest, 'stack' | 'resources' | 'isSelection'>,
+  { stack, ...declared }: Pick<PlanRequest, 'stack' | 'desired' | 'isSelection'>,
   terminal: Terminal,
-): ExitCode | undefined {
-  if (given === undefined) return undefined;
+): void {
+  if (given === undefined) return;
   const { changes, ...approved } = given.plan;
-  const selection = selectionOf({ isSelection, desired });
+  const selection = selectionOf(declared);
   const here = { stack: stack.name, targets: stack.targets.map(planTarget), ...selection, changes };
   const difference = comparePlans({ ...approved, changes }, here);
-  if (isSamePlan(difference)) return undefined;
-  printError(
-    terminal,
-    'plan-elsewhere',
-    `nothing was written: the plan ${quoted(given.file)} was made for ${otherContext(difference, given.file)}`,
-  );
+  if (isSamePlan(difference)) return;
   showDifference(terminal, difference, {
     one: { name: given.file, digest: approved.digest },
     other: { name: stack.file, digest: '' },
   });
-  return exitCodes.stale;
+  throw notApproved(
+    'plan-elsewhere',
+    `the plan ${quoted(given.file)} was made for ${otherContext(difference, given.file)}`,
+  );
 }
 
 /** The first difference of stack, targets and selection, where possible with the command that fits. */
@@ -133,63 +152,64 @@ function otherContext({ stack, targets, selection }: PlanDifference, file: strin
 }
 
 /**
- * @returns the approved plan, when the new plan is the same or the rest of it; `ended`, when an apply of it has ended well and nothing
- * is left to do; otherwise an exit code, with the difference printed
+ * @returns the approved plan, when the new plan is the same or the rest of it; undefined when an apply of it has ended well and
+ * nothing is left to do
+ * @throws CommandStop for another plan, with the difference printed
  */
 export function checkApproval(
   planning: PlanResult,
   approval: Approval,
   { ledger, terminal }: { readonly ledger: Ledger; readonly terminal: Terminal },
-): ApprovedPlan | 'ended' | ExitCode {
+): ApprovedPlan | undefined {
   const { plan } = planning;
+  const { clean } = terminal.host;
+  const printAsJson = () =>
+    printJson(terminal, (reported) => renderPlanJson(plan, { diagnostics: reported, clean }));
   const ended = ledger.endedApprovals?.get(approval.digest);
-  if (ended !== undefined && plan.changes.length === 0) return reportEnded(approval, ended, terminal);
+  if (ended !== undefined && plan.changes.length === 0) {
+    const output = textOutput(terminal) ?? terminal.host.stderr;
+    output.write(
+      `The approval of the plan ${quoted(approval.digest)} ended at ${ended}; nothing is left to do\n\n`,
+    );
+    return undefined;
+  }
   if (ended !== undefined && !countsAgain(approval, ended, ledger)) {
-    printJson(terminal, (reported) => renderPlanJson(plan, { told: reported, clean: terminal.host.clean }));
-    printError(terminal, 'approval-ended', `nothing was written: ${endedReason(approval, ended)}`);
-    return exitCodes.stale;
+    printAsJson();
+    throw notApproved('approval-ended', endedReason(approval, ended));
   }
-  const changes = approvedChanges(planning.plan, approval, ledger);
+  const changes = approvedChanges(plan, approval, ledger);
   if (changes === undefined) {
-    printJson(terminal, (reported) => renderPlanJson(plan, { told: reported, clean: terminal.host.clean }));
-    printError(terminal, 'approval-stale', `nothing was written: ${mismatchReason(plan, approval, ledger)}`);
-    return exitCodes.stale;
+    printAsJson();
+    throw notApproved('approval-stale', mismatchReason(plan, approval, ledger));
   }
-  const judgement = checkApprovedChanges(planning, { digest: approval.digest, changes });
-  switch (judgement.is) {
+  const checked = checkApprovedChanges(planning, { digest: approval.digest, changes });
+  switch (checked.is) {
     case 'equal':
       break;
     case 'subset':
-      printProgress(terminal, { approved: changes.length, done: judgement.done.map(formatAddress), plan });
+      printProgress(terminal, { approved: changes.length, done: checked.done.map(formatAddress), plan });
       break;
     case 'elsewhere':
-      printError(
-        terminal,
+      throw notApproved(
         'plan-elsewhere',
-        `nothing was written: the plan ${quoted(approval.digest)} was approved when this stack had other targets, or for another selection of it`,
+        `the plan ${quoted(approval.digest)} was approved when this stack had other targets, or for another selection of it`,
       );
-      return exitCodes.stale;
     case 'differs':
-      printError(
-        terminal,
-        'approval-stale',
-        'nothing was written: the plan is not the one that was approved, nor what is left of it; review it and approve it anew: "trueup plan" makes it, "--show-plan" shows it here, too',
-      );
-      showDifference(terminal, judgement.difference, {
+      showDifference(terminal, checked.difference, {
         one: { name: 'approved', digest: approval.digest },
         other: { name: 'now', digest: plan.digest },
       });
-      return exitCodes.stale;
+      throw notApproved(
+        'approval-stale',
+        'the plan is not the one that was approved, nor what is left of it; review it and approve it again: "trueup plan" makes it, "--show-plan" shows it here, too',
+      );
   }
-  const other = approval.given && findOtherText(approval.given.plan, plan, terminal.host.clean);
-  if (other !== undefined) {
-    printError(
-      terminal,
+  const other = approval.given && findOtherText(approval.given.plan, plan, clean);
+  if (other !== undefined)
+    throw notApproved(
       'plan-shows-other',
-      `nothing was written: the plan file ${quoted(approval.given?.file ?? '')} shows something else than this apply finds as ${other}: it was edited, or the stack changed since; plan again, and approve again`,
+      `the plan file ${quoted(approval.given?.file ?? '')} shows something else than this apply finds as ${other}: it was edited, or the stack changed since; plan again, and approve again`,
     );
-    return exitCodes.stale;
-  }
   return {
     version: digestVersion,
     digest: approval.digest,
@@ -198,19 +218,13 @@ export function checkApproval(
   };
 }
 
-function reportEnded({ digest }: Approval, ended: string, terminal: Terminal): 'ended' {
-  const output = textOutput(terminal) ?? terminal.host.stderr;
-  output.write(`The approval of the plan ${quoted(digest)} ended at ${ended}; nothing is left to do\n\n`);
-  return 'ended';
-}
-
 /** Whether an approval is newer than the apply that ended it. One in the ledger is: an apply of it has begun since, and has not ended. */
 function countsAgain({ digest, given, again }: Approval, ended: string, { approved }: Ledger): boolean {
   if (approved?.digest === digest) return true;
   if (given === undefined) return again === true;
   const { made } = given.plan;
   if (made === undefined) return false;
-  // Times of two machines tell nothing certain, so they count only for a plan file that does not name the end it comes after.
+  // Times of two machines are not comparable, so they count only for a plan file that does not name the end it comes after.
   return made.lastEnded === undefined ? Date.parse(made.at) > Date.parse(ended) : made.lastEnded === ended;
 }
 
@@ -226,7 +240,7 @@ function mismatchReason({ digest, changes }: Plan, approval: Approval, { approve
     return `${quoted(approval.digest)} was approved under an earlier trueup, whose digests meant less: plan again, and approve again ${quoted(digest)}`;
   const both = `this plan has the digest ${quoted(digest)}, and ${quoted(approval.digest)} was approved`;
   return changes.length === 0
-    ? `${both}: nothing is left to do, and whether that is what was approved cannot be told from a digest`
+    ? `${both}: nothing is left to do, and a digest alone does not show whether that is what was approved`
     : `${both}: live or the manifests changed since, or an earlier trueup made that digest; review the plan that "trueup plan" makes and approve again, or apply the plan file that was approved to see how they differ`;
 }
 
@@ -260,7 +274,7 @@ interface Names {
   readonly other: { readonly name: string; readonly digest: string };
 }
 
-/** Who has more than these to look at, looks at the whole plan. */
+/** With more than these, the plan itself is easier to read. */
 const maxDifferences = 20;
 
 function showDifference(terminal: Terminal, difference: PlanDifference, { one, other }: Names): void {

@@ -1,8 +1,6 @@
 /** Carries out the plan of an apply: history, progress and outcomes, and a new plan that proves that nothing is left to do. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TargetConnection } from '../../api/open-target.ts';
 import { type Applied, applyPlan, type ApplyTarget } from '../../apply/apply-plan.ts';
-import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import { saveFound } from '../../apply/ledger-records.ts';
 import { creationsInDoubt, withFoundTrue } from '../../apply/verify-write.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
@@ -37,12 +35,12 @@ import { incompleteReasons } from '../../report/view/plan-summary.ts';
 import { printable } from '../../report/view/printable.ts';
 import { formatInline, unknown } from '../../report/view/value.ts';
 import { clocksOf, keepHistory } from '../../run/apply-history.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodeOfApply, exitCodes } from '../../run/exit-codes.ts';
 import { endAfter } from '../../run/lock.ts';
 import { makePlan } from '../../run/make-plan.ts';
-import type { PreparedRun } from '../../run/prepare-run.ts';
 import { readSecret, secretContext } from '../../run/read-secret.ts';
-import { raceStop, reportStop, type StopSignals } from '../../run/stop-signals.ts';
+import { raceStop, stoppedRun, type StopSignals } from '../../run/stop-signals.ts';
 import {
   type CommandContext,
   printJson,
@@ -50,35 +48,26 @@ import {
   type Terminal,
   textOutput,
 } from '../../run/terminal.ts';
-import { endApprovals } from './store-approval.ts';
-
-export type PreparedApply = PreparedRun<TargetConnection>;
-
-/** A run that has consent to write. */
-interface WritingRun extends PreparedApply {
-  readonly head: LedgerHead;
-  /** approvals that end when it ends well */
-  readonly digests: readonly string[];
-}
+import { endApprovals, type PreparedApply, type WritingRun } from './store-approval.ts';
 
 /** One run of apply: its identity, and the signals that stop it. */
 export interface ApplyContext extends CommandContext, StopSignals {
   readonly run: RunIdentity;
 }
 
-/** Applies a plan that may be applied, plans again, and reports what came of it. */
+/** Applies a plan that may be applied, plans again, and reports the outcomes. @throws CommandStop when it was stopped */
 export async function carryOut(
   planning: PlanResult,
   prepared: WritingRun,
   context: ApplyContext,
 ): Promise<ExitCode> {
-  const { stop, run, terminal } = context;
-  const { store, ledger, from, held, digests } = prepared;
-  const [now, fence] = [context.host.now, held?.fence];
-  const about = { from, run, store, ledger, held, clocks: clocksOf(prepared) };
+  const { run, terminal } = context;
+  const { store, ledger, from, held, head, digests } = prepared;
+  const [now, lockGuard] = [context.host.now, held?.lockGuard];
+  const about = { from, head, run, store, ledger, held, clocks: clocksOf(prepared) };
   const history = await keepHistory(planning.plan, about, terminal);
   const ended: Outcome[] = [];
-  let [completed, unrecorded, isProved] = [false, true, false];
+  let [completed, unrecorded, isProved, isConverged] = [false, true, false, false];
   let written: Ledger | undefined;
   let endedApprovals: HistoryEntry['endedApprovals'];
   const work = async () => {
@@ -86,36 +75,42 @@ export async function carryOut(
       const applied = await applyWithProgress(planning, prepared, { ...context, ended });
       unrecorded = false;
       written = applied.ledger;
-      const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
-      if (proved === 'stopped') {
-        const { outcomes } = applied;
-        const code = exitCodeOfApply(outcomes, undefined) || exitCodes.partial;
-        const told = { done: doneText(outcomes), code, isNews: isAllDone(outcomes) };
-        return finish({ outcomes, context, code: reportStop(stop, terminal, told) });
-      }
+      ended.splice(0, ended.length, ...applied.outcomes);
+      const proved = await prove(planning.plan, applied, { prepared, stop: context.stopStarting });
       const { outcomes, proof } = proved;
       ended.splice(0, ended.length, ...outcomes);
       const code = exitCodeOfApply(outcomes, proof);
-      isProved = code === exitCodes.done && (proof ?? planning.plan).selection === undefined;
-      if (code === exitCodes.done)
-        endedApprovals = await endApprovals(store, proved.ledger, { digests, isProved, now, fence });
+      const { selection, notices } = proof ?? planning.plan;
+      isProved = code === exitCodes.done && selection === undefined;
+      isConverged = isProved && !notices.some(({ isPending }) => isPending);
+      const ending = { digests, isProved, isConverged, now, lockGuard };
+      if (code === exitCodes.done) endedApprovals = await endApprovals(store, proved.ledger, ending);
       completed = true;
-      return finish({ ...proved, context, code });
+      printOutcomes(terminal, outcomes, proof);
+      return code;
     } catch (error) {
       // The outcomes are reported in any case: when the ledger could not be written, they are recorded nowhere else.
-      if (ended.length > 0) finish({ outcomes: ended, context, code: exitCodes.error });
+      if (ended.length > 0 || error instanceof CommandStop) printOutcomes(terminal, ended, undefined);
       throw error;
     }
   };
-  const ending = () => ({ completed, unrecorded, proved: isProved, endedApprovals, ledger: written });
-  return endAfter(work, () => history.end(ended, ending()));
+  return endAfter(work, () =>
+    history.end(ended, {
+      completed,
+      unrecorded,
+      proved: isProved,
+      isConverged,
+      endedApprovals,
+      ledger: written,
+    }),
+  );
 }
 
 /** @param context.ended each outcome is added to it as soon as it is known */
 async function applyWithProgress(
   planning: PlanResult,
   prepared: WritingRun,
-  { host, terminal, stop, cut, ended }: ApplyContext & { readonly ended: Outcome[] },
+  { host, terminal, stopStarting, abortRequests, ended }: ApplyContext & { readonly ended: Outcome[] },
 ): Promise<Applied> {
   const progress = openProgress(terminal);
   try {
@@ -126,11 +121,11 @@ async function applyWithProgress(
       ledger: prepared.ledger,
       head: prepared.head,
       store: prepared.store,
-      ...(prepared.held === undefined ? {} : { fence: prepared.held.fence }),
-      stop,
+      ...(prepared.held === undefined ? {} : { lockGuard: prepared.held.lockGuard }),
+      stop: stopStarting,
       readSecret: (source) => readSecret(source, secretContext(prepared.request.stack, host)),
       now: host.now,
-      pause: (milliseconds) => pause(milliseconds, undefined, { signal: cut }).catch(() => {}),
+      pause: (milliseconds) => pause(milliseconds, undefined, { signal: abortRequests }).catch(() => {}),
       tell: (event) => {
         if (event.type === 'end') ended.push(event.outcome);
         if (planning.plan.changes.length > 0) progress.show(event);
@@ -145,7 +140,11 @@ function applyTargets({ connected }: PreparedApply): ReadonlyMap<string, ApplyTa
   return new Map(
     connected.targets.map((target) => [
       target.target.name,
-      { session: target.openSession(), writer: target.connection.openWriter() },
+      {
+        session: target.openSession(),
+        openSession: () => target.openSession(),
+        writer: target.connection.openWriter(),
+      },
     ]),
   );
 }
@@ -159,12 +158,19 @@ interface Proved {
   readonly ledger: Ledger;
 }
 
-/** Plans again with the new ledger. */
+/** Plans again with the new ledger. @throws CommandStop when the run was stopped */
 async function prove(
   plan: Plan,
   { outcomes, ledger }: Applied,
   { prepared, stop }: { readonly prepared: PreparedApply; readonly stop: AbortSignal },
-): Promise<Proved | 'stopped'> {
+): Promise<Proved> {
+  const stopped = () =>
+    stoppedRun(stop, {
+      done: doneText(outcomes),
+      exit: exitCodeOfApply(outcomes, undefined) || exitCodes.partial,
+      isNews: isAllDone(outcomes),
+    });
+  if (stop.aborted) throw stopped();
   if (plan.changes.length === 0)
     return plan.coverage.complete ? { outcomes, ledger } : { outcomes, proof: plan, ledger };
   const { former, begunCreations = [], ...request } = prepared.request;
@@ -174,26 +180,13 @@ async function prove(
     begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
     // The records of the former ledger have been imported by now.
     ...(former && { former: { ...former, records: new Set<AddressText>() } }),
-    // The questions of commits and of times were settled before the apply.
-    commitOrder: undefined,
+    // Commits and times were checked before the apply.
+    commitOrders: undefined,
     isApproved: true,
   };
-  const again = await raceStop(makePlan({ ...request, ...written }), stop);
-  if (again === 'stopped') return again;
+  const again = await raceStop(makePlan({ ...request, ...written }), stop, stopped);
   const saved = await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
   return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan, ledger: saved };
-}
-
-interface ApplyResult {
-  readonly outcomes: readonly Outcome[];
-  readonly context: CommandContext;
-  readonly code: ExitCode;
-  readonly proof?: Plan;
-}
-
-function finish({ outcomes, context: { terminal }, code, proof }: ApplyResult): ExitCode {
-  printOutcomes(terminal, outcomes, proof);
-  return code;
 }
 
 // Shows the progress of an apply: one line that is updated on a terminal, one line for each change elsewhere. It never reads the
@@ -229,7 +222,8 @@ function liveLine({ host, width = 80 }: Terminal): Progress {
   return {
     show: (event) => {
       const text = renderEvent(event, { paint: plain });
-      if (text !== undefined) host.stdout.write(`${clearLine}${fitting(text, width)}`);
+      if (text !== undefined)
+        host.stdout.write(`${clearLine}${fitting(host.secrets.redactPrinted(text), width)}`);
     },
     end: () => host.stdout.write(clearLine),
   };
@@ -281,19 +275,19 @@ interface UnconvergedOptions {
   readonly width?: number;
 }
 
-/** Empty when the plan is empty and its look was complete: everything converged. */
+/** Empty when the plan is empty and its read was complete: everything converged. */
 export function renderUnconverged(plan: Plan, { paint, width = 100 }: UnconvergedOptions): string {
   const blocks = plan.changes.map((change) => changeLines(change, paint, width));
   const count = plan.changes.length;
   const summary = count === 0 ? [] : [paint.error(`${counted(count, 'resource')} did not converge`)];
   const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
-  const unproven = plan.coverage.complete
+  const unverified = plan.coverage.complete
     ? []
     : [
-        paint.warning('It could not be proved that nothing is left: the look was incomplete'),
+        paint.warning('Could not verify that nothing is left: the read was incomplete'),
         ...indent(reasons, 2),
       ];
-  return [...blocks, unproven, summary]
+  return [...blocks, unverified, summary]
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n');

@@ -1,32 +1,62 @@
 /**
  * Keeps the approved plan in the ledger from before the first call until the apply has succeeded. A job that is run again after a
- * crash is then compared with the whole approved plan, and not only with the rest of it (rule 28).
+ * crash is then compared with the whole approved plan, and not only with the rest of it.
  */
+import type { TargetConnection } from '../../api/open-target.ts';
 import type { LedgerHead, LockGuard } from '../../apply/keep-ledger.ts';
 import { sameJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { ApprovedPlan, Ledger, LedgerStore } from '../../model/ledger.ts';
+import { importFormerLedger, isPending } from '../../run/open-ledger.ts';
+import { ledgerHead } from '../../run/ledger-head.ts';
+import type { PreparedRun } from '../../run/prepare-run.ts';
 
-/**
- * Writes the approval, before the first call, unless the ledger has it already.
- * @param approval.head is written together with it, so that the approval's commit is known
- */
-export async function storeApproval(
-  store: LedgerStore,
-  ledger: Ledger,
-  approval: HeadedApproval,
-): Promise<Ledger> {
-  const kept = withApproved(ledger, approval);
-  return kept === ledger ? ledger : store.write(kept);
+export type PreparedApply = PreparedRun<TargetConnection>;
+
+/** A run that may write. */
+export interface WritingRun extends PreparedApply {
+  readonly head: LedgerHead;
+  /** approvals that end when it ends well */
+  readonly digests: readonly string[];
 }
 
-export interface HeadedApproval {
+/**
+ * Writes the approval, before the first call, unless the ledger has it already. The head is written together with it, so that the
+ * approval's commit is known.
+ */
+export async function storeApproval(
+  plan: Plan,
+  approved: ApprovedPlan | undefined,
+  prepared: PreparedApply,
+): Promise<WritingRun> {
+  const { stack, stackIds, commitOrders } = prepared.request;
+  const orders = (await commitOrders) ?? [];
+  const head = ledgerHead({ ...prepared, stack, plan, orders, stackId: stackIds?.own });
+  const imported = await importFormer(prepared, { approved, head });
+  const kept = withApproved(imported, { approved, head });
+  const ledger = kept === imported ? imported : await prepared.store.write(kept);
+  return { ...prepared, ledger, head, digests: endedDigests(plan, approved) };
+}
+
+interface HeadedApproval {
   readonly approved: ApprovedPlan | undefined;
   readonly head: LedgerHead;
 }
 
+/**
+ * Imports the ledger of the stack's former name before anything is sent. The approval is written at the same time, because after
+ * the import a new plan would have another digest.
+ */
+async function importFormer(
+  { former, store, ledger, request: { stack } }: PreparedApply,
+  approval: HeadedApproval,
+): Promise<Ledger> {
+  if (former === undefined || !isPending(former)) return ledger;
+  return importFormerLedger(former, { stack, store, ledger: withApproved(ledger, approval) });
+}
+
 /** Returns the same object when the ledger has the approval already. */
-export function withApproved(ledger: Ledger, { approved, head }: HeadedApproval): Ledger {
+function withApproved(ledger: Ledger, { approved, head }: HeadedApproval): Ledger {
   if (approved === undefined || isKept(approved, ledger)) return ledger;
   const replaced = openDigests(ledger).filter((digest) => digest !== approved.digest);
   return {
@@ -47,10 +77,7 @@ function isKept({ digest, passed = [] }: ApprovedPlan, { approved }: Ledger): bo
 }
 
 /** What an apply that ended well has used up: the plan that was approved, and the plan that it carried out. */
-export function endedDigests(
-  { digest, changes }: Plan,
-  approved: ApprovedPlan | undefined,
-): readonly string[] {
+function endedDigests({ digest, changes }: Plan, approved: ApprovedPlan | undefined): readonly string[] {
   const made = changes.length === 0 ? [] : [digest];
   return [...new Set([...made, ...(approved === undefined ? [] : [approved.digest])])];
 }
@@ -59,13 +86,16 @@ interface Ending {
   readonly digests: readonly string[];
   /** nothing is left to do in the whole stack: that ends each approval whose apply has begun */
   readonly isProved: boolean;
+  /** and no removal waits, as of a locked workspace */
+  readonly isConverged: boolean;
   /** milliseconds since 1970 */
   readonly now: () => number;
-  readonly fence: LockGuard | undefined;
+  readonly lockGuard: LockGuard | undefined;
 }
 
 /**
- * Ends approvals after an apply has succeeded: the ledger keeps their digests, so that none of them is used again unnoticed.
+ * Ends approvals after an apply has succeeded: the ledger keeps their digests, so that none of them is used again unnoticed. Where
+ * nothing is left to do, ids that were taken over from another repository and commits of earlier applies end, too.
  * @returns the digests that ended, with the time, for the history
  * @param ledger as this run wrote it last; what another run has written since is not changed
  * @throws LedgerConflict when another run has written, LockLost when this run no longer holds the lock
@@ -73,15 +103,21 @@ interface Ending {
 export async function endApprovals(
   store: LedgerStore,
   ledger: Ledger,
-  { digests, isProved, now, fence }: Ending,
+  { digests, isProved, isConverged, now, lockGuard }: Ending,
 ): Promise<Readonly<Record<string, string>>> {
-  const { approved, endedApprovals = [], ...rest } = ledger;
-  if (digests.length === 0 && approved === undefined) return {};
+  const { approved, endedApprovals = [], takenIds = [], otherCommits = [], ...rest } = ledger;
+  const isOpen = takenIds.length + otherCommits.length > 0;
+  if (digests.length === 0 && approved === undefined && !(isConverged && isOpen)) return {};
   const time = new Date(now()).toISOString();
   const ended = [...digests, ...(isProved ? openDigests(ledger) : [])].map(
     (digest) => [digest, time] as const,
   );
-  await fence?.pass();
-  await store.write({ ...rest, endedApprovals: new Map([...endedApprovals, ...ended]) });
+  await lockGuard?.pass();
+  await store.write({
+    ...rest,
+    // Nothing is left of what these allow and protect: a tag with a former id would be another repository's again.
+    ...(isConverged ? {} : { takenIds, otherCommits }),
+    endedApprovals: new Map([...endedApprovals, ...ended]),
+  });
   return Object.fromEntries(ended);
 }

@@ -12,10 +12,11 @@ import {
 import { counted, quoted } from '../../model/quoted.ts';
 import { redactEvent } from '../../redaction/stored-values.ts';
 import { type ConnectionLimits, connectToAudit } from '../../run/connect.ts';
-import { openDeadline } from '../../run/deadline.ts';
+import { openDeadline } from '../../run/stop-signals.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import { namedArchive, openArchive } from '../../run/open-archive.ts';
-import { type CommandContext, printError, printJson, printWarnings } from '../../run/terminal.ts';
+import { type CommandContext, printJson, printWarnings } from '../../run/terminal.ts';
 import { poll, type PollOptions } from './follow.ts';
 import { gapWarning, renderArchivedJson, timeText } from './render.ts';
 import { type AuditContext, Organizations, trailOf, withTrails } from './trails.ts';
@@ -24,9 +25,9 @@ export interface AuditArchiveOptions extends PollOptions {
   readonly target?: string | undefined;
   /** a file, or `postgres`; the archive of the stack when absent */
   readonly to?: string | undefined;
-  /** look again and again, until it is told to stop */
+  /** poll until it is stopped */
   readonly follow?: boolean | undefined;
-  /** seconds that a look may take */
+  /** seconds that a poll may take */
   readonly timeout?: number | undefined;
 }
 
@@ -39,16 +40,13 @@ export async function auditArchive(
 }
 
 async function archive(options: AuditArchiveOptions, context: AuditContext): Promise<ExitCode> {
-  const { stack, host, terminal, stops } = context;
+  const { stack, host, stops } = context;
   const place = namedArchive(options.to, stack, host) ?? stack.audit?.archive;
-  if (place === undefined) {
-    printError(
-      terminal,
+  if (place === undefined)
+    throw new CommandStop(
       'no-archive',
       `it is not said where to: pass --to FILE.db or --to postgres, or name an archive in "spec.audit.archive" of stack ${quoted(stack.name)}`,
     );
-    return exitCodes.error;
-  }
   const opened = await openArchive(place, { directory: stack.directory, host, run: stops });
   try {
     const looking = { ...context, archive: opened, organizations: new Organizations(context) };
@@ -74,8 +72,8 @@ async function pollArchive(looking: PollContext): Promise<ExitCode> {
   const { stack, host, stops, terminal, archive: kept, began } = looking;
   const deadline = openDeadline(stack.timeout, { now: host.now, began });
   try {
-    const signal = AbortSignal.any([stops.over, deadline.over]);
-    const looked = await pollAll(looking, { deadline, signal, leave: stops.leave });
+    const runEnded = AbortSignal.any([stops.runEnded, deadline.passed]);
+    const looked = await pollAll(looking, { ...stops, deadline, runEnded });
     for (const each of looked) tell(each, looking, { quiet: false });
     const trails = looked.map(({ target, added, head, gap }) => ({
       target,
@@ -88,14 +86,13 @@ async function pollArchive(looking: PollContext): Promise<ExitCode> {
     );
     return exitCodes.done;
   } catch (error) {
-    if (stops.over.aborted) return exitCodes.interrupted;
-    throw error;
+    throw stops.runEnded.aborted ? CommandStop.reported(exitCodes.interrupted) : error;
   } finally {
     deadline.clear();
   }
 }
 
-/** One after the other: what one of them has kept stays, whatever becomes of the next. */
+/** One after the other: what one of them has stored stays when the next one fails. */
 async function pollAll(
   { stack, host, targets, archive: kept, organizations }: PollContext,
   limits: ConnectionLimits,
@@ -115,7 +112,7 @@ async function pollAll(
   }
 }
 
-/** @param options.quiet a look that found nothing is not worth a line */
+/** @param options.quiet prints nothing for a poll without new events */
 function tell(
   { target, added, head, gap }: PollResult,
   { terminal }: AuditContext,
@@ -127,24 +124,24 @@ function tell(
   terminal.host.stdout.write(`${target}: ${counted(added, 'new event')}${newest}\n`);
 }
 
-// Takes a trail into an archive: one look reads it from some time before the last event that the archive has, for some appear late,
-// page by page. Each page is kept at once; the cursor moves with the last one, when nothing that was there can be missing. A look that is
-// killed is therefore made again, and meets what it had kept.
+// Archives a trail: one poll reads it, page by page, from some time before the last event that the archive has, because some appear
+// late. Each page is stored at once; the cursor moves with the last one, when nothing can be missing. A poll that is killed is repeated,
+// and reads again what it had stored.
 
 interface ArchivedTrail {
   readonly channel: TrailChannel;
   readonly archive: Archive;
   /** the trail's name in the archive */
   readonly trail: string;
-  /** the time here, in milliseconds since 1970; what is kept is by the clock of the service, where it tells its time */
+  /** the time here, in milliseconds since 1970; what is kept is by the clock of the service, where its time is known */
   readonly now: number;
-  /** the opaque id of the target's organization; undefined where it cannot be told. Asked for only while the archive does not know it */
+  /** the opaque id of the target's organization; undefined where it is not known. Asked for only while the archive does not know it */
   readonly organization: () => Promise<string | undefined>;
   /** what is kept of an event: without the secrets that the run knows */
   readonly clean: (event: TrailEvent) => TrailEvent;
 }
 
-/** What one look has added. */
+/** What one poll has added. */
 interface TrailCheck {
   readonly added: number;
   readonly head: ArchiveHead;
@@ -171,7 +168,7 @@ export async function archiveTrail(archived: ArchivedTrail): Promise<TrailCheck>
     if (!value.sawAll) {
       await archive.keep(trail, { events: held });
       throw new TrailError('the audit trail kept changing while it was read, so it was not read whole', {
-        passing: true,
+        temporary: true,
       });
     }
     if (!seen.sawCursor) await seen.checkArchive();
@@ -183,7 +180,7 @@ export async function archiveTrail(archived: ArchivedTrail): Promise<TrailCheck>
   }
 }
 
-/** What a look has met. */
+/** What a poll has read. */
 class Sight {
   readonly #known: ArchiveHead | undefined;
   readonly #told: () => Promise<string | undefined>;
@@ -214,7 +211,7 @@ class Sight {
   }
 
   /**
-   * Where something does not fit, the archive may have been filled with a wrong token that nobody could tell.
+   * Where something does not fit, the archive may have been filled with a wrong token without notice.
    * @throws TrailError when what it has is of another organization than the target's
    */
   async checkArchive(): Promise<void> {
@@ -230,7 +227,7 @@ class Sight {
     return this.#newest?.at;
   }
 
-  /** of those that the archive need not have */
+  /** of the events that the archive may lack */
   get oldest(): number | undefined {
     return this.#oldest?.at;
   }
@@ -240,40 +237,40 @@ class Sight {
     const { cursor } = this.#known ?? {};
     const newest = this.#newest && { at: this.#newest.at, id: this.#newest.id };
     const at = newest ?? cursor;
-    const wholeFrom = Math.min(horizonOf(this, now), this.#oldest?.at ?? now);
+    const completeFrom = Math.min(horizonOf(this, now), this.#oldest?.at ?? now);
     return {
       ...(at === undefined ? {} : { cursor: at }),
       ...(organizationId === undefined ? {} : { organizationId }),
-      lookedAt: now,
-      wholeFrom,
+      readAt: now,
+      completeFrom,
     };
   }
 }
 
 /**
- * Milliseconds since 1970: up to then the archive has what the service told. An event with a time after the look that met it, from a
- * clock that was wrong, proves nothing of what came in between. Undefined when the trail had no event.
+ * Milliseconds since 1970: up to then the archive has what the service returned. An event with a time after the poll that read it, from
+ * a wrong clock, proves nothing about what came in between. Undefined when the trail had no event.
  */
-function provenUntil({ cursor, lookedAt }: ArchiveHead): number | undefined {
-  return cursor && Math.min(cursor.at, lookedAt);
+function provenUntil({ cursor, readAt }: ArchiveHead): number | undefined {
+  return cursor && Math.min(cursor.at, readAt);
 }
 
-/** What is older than this the service has forgotten, or is about to. Its own clock may be ahead of ours: its newest event tells. */
+/** The service has removed what is older than this, or is about to. Its clock may be ahead of ours, as its newest event shows. */
 function horizonOf({ newest = 0 }: Pick<Sight, 'newest'>, now: number): number {
   return Math.max(now, newest) - trailRetention;
 }
 
-/** Services forget by their own clock, and not at the very moment. */
+/** Services remove events by their own clock, and not at once. */
 const leeway = 24 * 3_600_000;
 
 /**
  * Events are missing when the last one that the archive has is gone from the trail before its time, or when it is gone and the last
- * look is so long ago that others may have come and gone since. A trail in which nothing happens loses nothing.
+ * poll is so long ago that others may have come and gone since. A trail in which nothing happens loses nothing.
  */
 function findGap(known: ArchiveHead | undefined, seen: Sight, now: number): TrailGap | undefined {
   if (known === undefined) return undefined;
-  const { cursor, lookedAt } = known;
-  const isAhead = cursor !== undefined && cursor.at > lookedAt;
+  const { cursor, readAt } = known;
+  const isAhead = cursor !== undefined && cursor.at > readAt;
   if (seen.sawCursor && !isAhead) return undefined;
   const horizon = seen.sawCursor ? now - trailRetention : horizonOf(seen, now);
   const gap = (from: number, why: string): TrailGap => ({
@@ -284,9 +281,9 @@ function findGap(known: ArchiveHead | undefined, seen: Sight, now: number): Trai
   });
   if (cursor !== undefined && !seen.sawCursor && cursor.at > horizon + leeway)
     return gap(cursor.at, 'the last event that was archived is gone from the trail before its time');
-  if (lookedAt >= horizon) return undefined;
+  if (readAt >= horizon) return undefined;
   return gap(
-    isAhead ? lookedAt : Math.max(cursor?.at ?? 0, lookedAt),
+    isAhead ? readAt : Math.max(cursor?.at ?? 0, readAt),
     'the trail was last read longer ago than the service keeps events',
   );
 }

@@ -13,17 +13,19 @@ import {
   type CommandEnd,
   type CommonOptions,
   formatOption,
+  parseCount,
   parseTimeout,
   stackHelp,
   timeoutOption,
   timeParser,
 } from '../../run/command-options.ts';
 import { connectToAudit } from '../../run/connect.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { namedArchive, openArchive } from '../../run/open-archive.ts';
 import { beginRun, raceStop, type RunTime } from '../../run/stop-signals.ts';
-import { type CommandContext, printError, printJson, printWarnings } from '../../run/terminal.ts';
+import { type CommandContext, printJson, printWarnings } from '../../run/terminal.ts';
 import { auditArchive, type AuditArchiveOptions } from './archive.ts';
 import { type EventFilter, NewestEvents, oldestFirst } from './filter-events.ts';
 import { auditFollow, type AuditFollowOptions } from './follow.ts';
@@ -71,7 +73,7 @@ function addFollow(audit: Command, host: CliHost, { end, terminalOf }: CommandEn
   const follow = command(
     audit,
     'follow',
-    'Prints each event as it happens, oldest first, until it is told to stop',
+    'Prints each event as it happens, oldest first, until it is stopped',
   );
   filterOptions(follow, host)
     .option('--cursor <file>', 'keep in this file how far it came, and go on there the next time')
@@ -94,7 +96,7 @@ function addArchive(audit: Command, host: CliHost, { end, terminalOf }: CommandE
       'a SQLite file, or postgres for the database whose address is in TRUEUP_AUDIT_URL (default: what the stack says)',
     )
     .option('--target <name>', 'only the organization of this target')
-    .option('--follow', 'go on with it until it is told to stop')
+    .option('--follow', 'continue until it is stopped')
     .addOption(intervalOption())
     .addOption(durationOption())
     .addOption(formatOption().conflicts('follow'))
@@ -128,7 +130,7 @@ interface DurationOption {
 }
 
 function intervalOption(): Option {
-  return new Option('--interval <duration>', 'how long to wait between two looks')
+  return new Option('--interval <duration>', 'how long to wait between two polls')
     .argParser((text) => {
       const seconds = parseTimeout(text);
       if (seconds === 0) throw new InvalidArgumentError('a service is asked once a second at most');
@@ -140,7 +142,7 @@ function intervalOption(): Option {
 function durationOption(): Option {
   return new Option(
     '--for <duration>',
-    'begin no further look after this time; 0s looks once (default: without end)',
+    'begin no further poll after this time; 0s polls once (default: without end)',
   ).argParser(parseTimeout);
 }
 
@@ -150,15 +152,9 @@ function linesOption(choices: readonly string[]): Option {
     .default('text');
 }
 
-/** What is said besides the lines is text. */
+/** Everything besides the lines is text. */
 function withoutLines({ format, color }: WithLines<object>): CommonOptions {
   return { format: format === 'json' ? 'json' : 'text', ...(color === undefined ? {} : { color }) };
-}
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('a number from 1 on');
-  return count;
 }
 
 const listExamples = `Examples:
@@ -182,7 +178,7 @@ const archiveExamples = `Examples:
 interface AuditListOptions extends EventFilter {
   readonly target?: string | undefined;
   readonly limit: number;
-  /** an archive instead of the services, in the words of `--to` */
+  /** an archive instead of the services, written like `--to` */
   readonly from?: string | undefined;
   /** the archive that the stack names, instead of the services */
   readonly archived?: boolean | undefined;
@@ -202,16 +198,13 @@ async function auditList(
 }
 
 async function list(options: AuditListOptions, context: AuditContext): Promise<ExitCode> {
-  const { stack, terminal, stops, host, began } = context;
+  const { stack, stops, host, began } = context;
   const place = options.archived ? stack.audit?.archive : namedArchive(options.from, stack, host);
-  if (options.archived && place === undefined) {
-    printError(
-      terminal,
+  if (options.archived && place === undefined)
+    throw new CommandStop(
       'no-archive',
       `stack ${quoted(stack.name)} names no archive in "spec.audit.archive"`,
     );
-    return exitCodes.error;
-  }
   const time = beginRun({ stack, began }, stops, host);
   try {
     const reading = { ...context, options, time };
@@ -219,9 +212,9 @@ async function list(options: AuditListOptions, context: AuditContext): Promise<E
       place === undefined
         ? listLive(reading)
         : listArchived(reading, await openArchive(place, { directory: stack.directory, host, run: time })),
-      stops.stop,
+      stops.stopStarting,
     );
-    return found === 'stopped' ? exitCodes.interrupted : print(found, reading);
+    return print(found, reading);
   } finally {
     time.deadline.clear();
   }
@@ -239,9 +232,8 @@ interface Listed {
 }
 
 async function listLive({ stack, host, options, targets, time }: Reading): Promise<Listed> {
-  const limits = { ...time, signal: time.over };
   const organizations = new Organizations({ stack, host });
-  const { trails, close } = await connectToAudit(stack, targets, host, limits);
+  const { trails, close } = await connectToAudit(stack, targets, host, time);
   try {
     const read = trails.map(async ({ target, channel }) => {
       const newest = new NewestEvents(options, options.limit + 1);
@@ -249,7 +241,7 @@ async function listLive({ stack, host, options, targets, time }: Reading): Promi
       for (;;) {
         const { done, value } = await reading.next();
         if (!done) {
-          await organizations.check(target, value, limits);
+          await organizations.check(target, value, time);
           newest.add(value);
         } else if (value.sawAll) return ofTarget(target, newest);
         else

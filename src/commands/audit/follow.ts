@@ -4,26 +4,33 @@
  */
 import { systemClock } from '../../api/transport/clock.ts';
 import { ArchiveError } from '../../audit-trail/archive.ts';
-import { type TrailChannel, TrailError } from '../../model/audit-trail.ts';
+import { type TrailChannel, TrailError, type TrailEvent, trailOverlap } from '../../model/audit-trail.ts';
 import { formatDuration } from '../../model/duration.ts';
 import { WireError } from '../../model/http.ts';
 import { type ConnectionLimits, connectToAudit } from '../../run/connect.ts';
-import { openDeadline } from '../../run/deadline.ts';
+import { openDeadline } from '../../run/stop-signals.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import type { CommandContext } from '../../run/terminal.ts';
 import { type EventFilter, matches, oldestFirst } from './filter-events.ts';
-import { cursorAfter, cursorFromNow, followTrail, openCursors, type TrailCursor } from './follow-trail.ts';
 import { renderEvent, renderEventLine } from './render.ts';
 import { type AuditContext, Organizations, trailOf, withTrails } from './trails.ts';
+import { resolve } from 'node:path';
+import { readFullTrail, readTrailPage } from '../../audit-trail/read-trail.ts';
+import { megabyte, readRegularText } from '../../files/read-file.ts';
+import { replaceFile } from '../../files/write-file.ts';
+import { messageOf } from '../../model/error-message.ts';
+import { isJsonObject, type Json, memberOf } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 
 export interface AuditFollowOptions extends Omit<EventFilter, 'until'>, PollOptions {
   readonly target?: string | undefined;
-  /** a file that keeps how far the trails were followed, so that a later run goes on there */
+  /** a file that keeps how far the trails were followed, so that a later run continues there */
   readonly cursor?: string | undefined;
   /** JSON with a line for each event */
   readonly lines: boolean;
-  /** seconds that a look may take */
+  /** seconds that a poll may take */
   readonly timeout?: number | undefined;
 }
 
@@ -72,13 +79,13 @@ async function beginAt(
   return since === undefined ? cursorFromNow(channel, now()) : cursorAfter(since);
 }
 
-// Looks again and again, until a signal comes or the time is over. Each look is a run with a deadline of its own. What fails once may
-// go well the next time, and is told; but a first look that fails ends the command, for then something is set up wrongly.
+// Polls until a signal comes or the time is over. Each poll is a run with its own deadline. A poll that fails is reported and repeated,
+// because the next one may succeed; a first poll that fails ends the command, because then something is set up wrongly.
 
 export interface PollOptions {
-  /** seconds between two looks */
+  /** seconds between two polls */
   readonly interval: number;
-  /** seconds after which no further look begins; without end when absent */
+  /** seconds after which no further poll begins; without end when absent */
   readonly duration?: number | undefined;
 }
 
@@ -91,7 +98,7 @@ export async function poll(
   const { host, stops } = context;
   const pause = interval * 1000;
   const end = host.now() + duration * 1000;
-  const { over: until } = stops;
+  const { runEnded: until } = stops;
   await pollOnce(context, look).catch(unlessStopped(until));
   while (!until.aborted && host.now() + pause <= end) {
     await systemClock.wait(pause, until).catch(unlessStopped(until));
@@ -99,7 +106,7 @@ export async function poll(
     await pollOnce(context, look).catch((error: unknown) => {
       if (until.aborted) return;
       if (!isTemporary(error)) throw error;
-      host.stderr.write(`${error.message}; the next look is in ${formatDuration(interval)}\n`);
+      host.stderr.write(`${error.message}; the next poll is in ${formatDuration(interval)}\n`);
     });
   }
   return exitCodes.done;
@@ -109,15 +116,15 @@ type Poll = (limits: ConnectionLimits) => Promise<void>;
 
 async function pollOnce({ stack, host, stops }: AuditContext, look: Poll): Promise<void> {
   const deadline = openDeadline(stack.timeout, host);
-  const signal = AbortSignal.any([stops.over, deadline.over]);
+  const runEnded = AbortSignal.any([stops.runEnded, deadline.passed]);
   try {
-    await look({ deadline, signal, leave: stops.leave });
+    await look({ ...stops, deadline, runEnded });
   } finally {
     deadline.clear();
   }
 }
 
-/** What fails because somebody has stopped it has not failed. */
+/** A failure after the run was stopped is none. */
 function unlessStopped(signal: AbortSignal): (error: unknown) => void {
   return (error) => {
     if (!signal.aborted) throw error;
@@ -128,6 +135,133 @@ function isTemporary(error: unknown): error is Error {
   return (
     error instanceof WireError ||
     error instanceof ArchiveError ||
-    (error instanceof TrailError && error.passing)
+    (error instanceof TrailError && error.temporary)
   );
+}
+
+// Follows a trail: each poll asks from some time before the last event, because `since` excludes its own time, events may share
+// one, and some appear late. Known events are dropped by their ids.
+
+/** How far a trail was followed. */
+export interface TrailCursor {
+  /** milliseconds since 1970: when the following began; nothing earlier is printed */
+  readonly from: number;
+  /** the same: the time of the newest event, but never later than the poll, because one event with a wrong time would hide all later ones */
+  readonly at: number;
+  /** the events that were read and that the next poll will read again */
+  readonly ids: readonly string[];
+}
+
+/** One poll. */
+interface Followed {
+  /** those that are new, oldest first */
+  readonly events: readonly TrailEvent[];
+  /** for the next poll */
+  readonly cursor: TrailCursor;
+}
+
+/**
+ * A cursor that begins now, by the clock of the service: that of this machine may be another one.
+ * @param now the time here, in milliseconds since 1970
+ * @throws WireError, TrailError
+ */
+export async function cursorFromNow(channel: TrailChannel, now: number): Promise<TrailCursor> {
+  await readTrailPage(channel, { since: now, page: 1, pageSize: 1 });
+  return cursorAfter(now + (channel.clockAhead() ?? 0));
+}
+
+/** A cursor is a time before which all was read: new events begin a millisecond later. */
+function cursorAfter(since: number): TrailCursor {
+  const from = since + 1;
+  return { from, at: from, ids: [] };
+}
+
+/**
+ * @param now the time here, in milliseconds since 1970
+ * @throws WireError, TrailError; then the next poll has the same cursor
+ */
+export async function followTrail(
+  channel: TrailChannel,
+  cursor: TrailCursor,
+  now: number,
+): Promise<Followed> {
+  const known = new Set(cursor.ids);
+  const since = windowOf(cursor);
+  const read = await readFullTrail(channel, { since: since - 1 });
+  const found = read.filter((event) => event.at >= since).sort(oldestFirst);
+  const at = Math.max(cursor.at, Math.min(found.at(-1)?.at ?? 0, now + (channel.clockAhead() ?? 0)));
+  const next = windowOf({ from: cursor.from, at });
+  const met = found.flatMap((event) => (event.at >= next ? [event.id] : []));
+  return {
+    events: found.filter(({ id }) => !known.has(id)),
+    cursor: { from: cursor.from, at, ids: at === cursor.at ? [...new Set([...known, ...met])] : met },
+  };
+}
+
+/** From when on a poll reads events, in milliseconds since 1970. */
+function windowOf({ from, at }: Pick<TrailCursor, 'from' | 'at'>): number {
+  return Math.max(from, at - trailOverlap);
+}
+
+// How far trails were followed, in a file for the next run. It is replaced after the events were printed: a run that is killed in between
+// prints those of the last poll again, and loses none.
+
+/** The cursors of all trails of one run. */
+interface Cursors {
+  of(trail: string): TrailCursor | undefined;
+  keep(cursors: ReadonlyMap<string, TrailCursor>): Promise<void>;
+}
+
+/** The file has the ids of the events of one minute. */
+const largest = 16 * megabyte;
+
+/** @param file kept in memory alone when absent. @throws CommandStop when the file cannot be read, or is something else */
+async function openCursors(file: string | undefined, cwd: string): Promise<Cursors> {
+  const path = file === undefined ? undefined : resolve(cwd, file);
+  const known = path === undefined ? new Map<string, TrailCursor>() : await readCursors(path);
+  return {
+    of: (trail) => known.get(trail),
+    async keep(cursors) {
+      const moved = [...cursors].filter(([trail, cursor]) => !isSame(known.get(trail), cursor));
+      for (const [trail, cursor] of moved) known.set(trail, cursor);
+      if (path === undefined || moved.length === 0) return;
+      const text = JSON.stringify({ version: 1, trails: Object.fromEntries(known) }, null, 2);
+      await replaceFile(path, `${text}\n`);
+    },
+  };
+}
+
+function isSame(one: TrailCursor | undefined, other: TrailCursor): boolean {
+  return one?.at === other.at && one.ids.length === other.ids.length;
+}
+
+async function readCursors(path: string): Promise<Map<string, TrailCursor>> {
+  const refused = (why: string) => new CommandStop('cursor-file', `the cursor file ${quoted(path)} ${why}`);
+  const text = await readRegularText(path, largest).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw refused(`cannot be read: ${messageOf(error)}`);
+  });
+  if (text === '') return new Map();
+  const trails = memberOf(parsed(text), 'trails');
+  if (!isJsonObject(trails)) throw refused('is none: name another file, or remove it to start over');
+  return new Map(
+    Object.entries(trails).map(([trail, cursor]) => {
+      const [from, at, ids] = ['from', 'at', 'ids'].map((name) => memberOf(cursor, name));
+      if (!isTime(from) || !isTime(at) || !Array.isArray(ids))
+        throw refused('is damaged: remove it to start over');
+      return [trail, { from, at, ids: ids.map(String) }];
+    }),
+  );
+}
+
+function isTime(value: Json | undefined): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value);
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }

@@ -9,7 +9,7 @@ import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts'
 import { columns, pad, type Paint } from '../../report/text/layout.ts';
 import { printable, printableJson } from '../../report/view/printable.ts';
 
-/** An event, and the target whose organization's trail it stands in. */
+/** An event, and the target whose organization's trail has it. */
 export interface TargetEvent {
   readonly target: string;
   readonly event: TrailEvent;
@@ -103,7 +103,7 @@ export function renderEventLine(event: TargetEvent): string {
   return printableJson(JSON.stringify(eventJson(event)));
 }
 
-/** What one look has added to an archive, by target. */
+/** What one poll has added to an archive, by target. */
 interface ArchivedJson {
   readonly target: string;
   readonly added: number;

@@ -4,24 +4,23 @@
  */
 import { refuseForeign } from '../../audit-trail/parse-event.ts';
 import type { TrailEvent } from '../../model/audit-trail.ts';
-import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import { WireError } from '../../model/http.ts';
 import { memberOf } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import { formatIdentity, identityOf, type Stack, type Target } from '../../model/stack.ts';
 import { auditedTargets, type ConnectionLimits, connectToRead } from '../../run/connect.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { ExitCode } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { loadManifests } from '../../run/load-manifests.ts';
-import { SecretError } from '../../run/read-secret.ts';
-import { listenForEnd, type StopSignals } from '../../run/stop-signals.ts';
-import { type CommandContext, printDiagnostics, printError } from '../../run/terminal.ts';
+import { loadStack } from '../../run/load-manifests.ts';
+import { listenForEnd, type ReadSignals } from '../../run/stop-signals.ts';
+import type { CommandContext } from '../../run/terminal.ts';
 
 export interface AuditContext extends CommandContext {
   readonly stack: Stack;
   /** milliseconds since 1970: when the run began to read standard input; absent when it did not */
   readonly began?: number | undefined;
-  readonly stops: Omit<StopSignals, 'cut'>;
+  readonly stops: ReadSignals;
   /** whose trails it is about */
   readonly targets: readonly Target[];
 }
@@ -44,16 +43,12 @@ export async function withTrails(
   const { host, terminal } = context;
   const stops = listenForEnd(host);
   try {
-    const { stack, diagnostics, began } = await loadManifests(path, host, { timeout, over: stops.over });
-    if (stack === undefined) {
-      printDiagnostics(terminal, diagnostics);
-      return exitCodeOf(diagnostics) || exitCodes.error;
-    }
+    const { stack, began } = await loadStack(path, host, {
+      timeout,
+      runEnded: stops.runEnded,
+      ignoresMistakes: true,
+    });
     const targets = chooseTrails(stack, target, { live });
-    if ('code' in targets) {
-      printError(terminal, targets.code, targets.message);
-      return exitCodes.error;
-    }
     return await work({ host, terminal, stack, began, stops, targets });
   } finally {
     stops.dispose();
@@ -62,39 +57,34 @@ export async function withTrails(
 
 // Chooses the targets whose trails a command is about, and names their trails in an archive.
 
-interface Mistake {
-  readonly code: DiagnosticCode;
-  readonly message: string;
-}
-
 /**
  * @param wanted the target that was named on the command line; all when absent
  * @param options.live whether the services are asked, which takes a token
+ * @throws CommandStop when there is none
  */
 function chooseTrails(
   stack: Stack,
   wanted: string | undefined,
   { live }: { readonly live: boolean },
-): readonly Target[] | Mistake {
+): readonly Target[] {
   const known = stack.targets.filter(({ service }) => service === 'workspaces');
   const named = wanted === undefined ? known : known.filter(({ name }) => name === wanted);
   if (wanted !== undefined && named.length === 0)
-    return {
-      code: 'unknown-target',
-      message: `stack ${quoted(stack.name)} has no target ${quoted(wanted)} of service "workspaces", which alone has an audit trail`,
-    };
+    throw new CommandStop(
+      'unknown-target',
+      `stack ${quoted(stack.name)} has no target ${quoted(wanted)} of service "workspaces", which alone has an audit trail`,
+    );
   const audited = auditedTargets({ targets: named });
   if (!live || audited.length > 0) return live ? audited : named;
   const which = wanted === undefined ? 'no target' : `target ${quoted(wanted)}`;
-  return {
-    code: 'no-audit-token',
-    message:
-      `${which}${wanted === undefined ? ` of stack ${quoted(stack.name)} has an` : ' has no'} "auditToken": add "auditToken: { env: NAME }" in ${stack.file}, ` +
-      `best with a token that was made for audit trails`,
-  };
+  const has = wanted === undefined ? ` of stack ${quoted(stack.name)} has an` : ' has no';
+  throw new CommandStop(
+    'no-audit-token',
+    `${which}${has} "auditToken": add "auditToken: { env: NAME }" in ${stack.file}, best with a token that was made for audit trails`,
+  );
 }
 
-/** The name of a target's trail in an archive: a target may be called otherwise in another stack (rule 37). */
+/** The name of a target's trail in an archive: a target may be called otherwise in another stack. */
 export function trailOf(target: Target): string {
   return formatIdentity(identityOf(target));
 }
@@ -102,7 +92,7 @@ export function trailOf(target: Target): string {
 // Asks which organization a target is: its opaque id, which all events of its trail have. With the target's own token, for the one that
 // gets the trail can ask for nothing else.
 
-/** How long it is waited for, in milliseconds: what is asked is only whether the trail is the right one. */
+/** How long to wait for it, in milliseconds: it only shows whether the trail is the right one. */
 const patience = 10_000;
 
 interface OrganizationContext {
@@ -111,8 +101,8 @@ interface OrganizationContext {
 }
 
 /**
- * Undefined where it cannot be told: without a token of the target, or from a service that does not give the id. The embedded service
- * gives a target that has no `auditToken` the trail of its own organization. Source: wire/workspaces 1.1
+ * Undefined where it is not known: without a token of the target, or from a service that does not give the id. The embedded service
+ * gives a target that has no `auditToken` the trail of its organization. Source: wire/workspaces 1.1
  */
 async function organizationOf(
   target: Target,
@@ -121,10 +111,10 @@ async function organizationOf(
 ): Promise<string | undefined> {
   if (target.auditToken === undefined) return undefined;
   const until = Math.min(limits.deadline.until, host.now() + patience);
-  const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(patience)]);
+  const runEnded = AbortSignal.any([limits.runEnded, AbortSignal.timeout(patience)]);
   try {
     const alone = { ...stack, targets: [target] };
-    const { targets, close } = await connectToRead(alone, host, { ...limits, deadline: { until }, signal });
+    const { targets, close } = await connectToRead(alone, host, { ...limits, deadline: { until }, runEnded });
     try {
       const reader = targets[0]?.connection.reader;
       const answer = await reader?.get(`/organizations/${encodeURIComponent(target.organization ?? '')}`);
@@ -135,7 +125,7 @@ async function organizationOf(
       await close();
     }
   } catch (error) {
-    if (error instanceof WireError || error instanceof SecretError) return undefined;
+    if (error instanceof WireError || error instanceof CommandStop) return undefined;
     throw error;
   }
 }

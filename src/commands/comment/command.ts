@@ -10,10 +10,11 @@ import { quoted } from '../../model/quoted.ts';
 import { renderPlanMarkdown } from '../../report/markdown/plan.ts';
 import { blockedLine, summaryLine } from '../../report/view/plan-summary.ts';
 import { type CommandEnd, type CommonOptions, timeoutOption } from '../../run/command-options.ts';
-import { openDeadline } from '../../run/deadline.ts';
+import { listenForEnd, openDeadline, raceStop } from '../../run/stop-signals.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { isRefusal, openPlanFile, type PlanFile } from '../../run/plan-file.ts';
+import { openPlanFile, type PlanFile } from '../../run/plan-file.ts';
 import { planWithoutSecrets } from '../../run/print-plan.ts';
 import {
   codeHosts,
@@ -23,19 +24,10 @@ import {
   readEvent,
   type ReviewPlace,
 } from '../../run/pull-request.ts';
-import { listenForEnd, raceStop } from '../../run/stop-signals.ts';
-import { type CommandContext, printError, type Terminal } from '../../run/terminal.ts';
+import type { CommandContext } from '../../run/terminal.ts';
 import { renderComment } from './render.ts';
-import {
-  githubHeaders,
-  githubReview,
-  gitlabHeaders,
-  gitlabReview,
-  NoRights,
-  Review,
-  ReviewError,
-} from './review.ts';
-import { AuthorUnknown, type Draft, markStale, type Posted, postPlan } from './sticky-comment.ts';
+import { githubHeaders, githubReview, gitlabHeaders, gitlabReview, NoRights, Review } from './review.ts';
+import { type Draft, markStale, type Posted, postPlan } from './sticky-comment.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -52,7 +44,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     )
     .option(
       '--commit <sha>',
-      'the commit that was planned, for a plan file that does not tell it; with --outdated, the one that is planned now',
+      'the commit that was planned, for a plan file that does not name it; with --outdated, the one that is planned now',
     )
     .option(
       '--token-env <variable>',
@@ -73,7 +65,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .addOption(
       timeoutOption('how long the run may take, waits for the limit of the rate included (default: 10m)'),
     )
-    .action(async (options: CommonOptions & CommentOptions) => {
+    .action(async (options: CommentOptions) => {
       end(await comment(options, { host, terminal: terminalOf(options) }));
     });
 }
@@ -83,7 +75,7 @@ function parseNumber(text: string): number {
   return Number(text);
 }
 
-interface CommentOptions extends PlaceFlags {
+interface CommentOptions extends PlaceFlags, CommonOptions {
   /** a plan file */
   readonly plan?: string;
   readonly author?: string;
@@ -92,31 +84,25 @@ interface CommentOptions extends PlaceFlags {
   readonly always?: boolean;
   readonly mustPost?: boolean;
   readonly dryRun?: boolean;
-  /** seconds */
-  readonly timeout?: number;
 }
 
 /** In seconds; the rate of a service may have to be waited for. */
 const defaultTimeout = 600;
 
-async function comment(options: CommentOptions, { host, terminal }: CommandContext): Promise<ExitCode> {
+async function comment(options: CommentOptions, { host }: CommandContext): Promise<ExitCode> {
   keepTokens(options, host);
-  const misuse = whyMisused(options);
-  if (misuse !== undefined) return failed(terminal, 'usage', misuse);
+  checkUsage(options);
   const opened = options.plan === undefined ? undefined : await openPlanFile(options.plan, host.cwd);
-  if (opened !== undefined && isRefusal(opened)) return failed(terminal, opened.code, opened.message);
   const event = await readEvent(host);
   const origin = opened && originOf(opened, options);
-  if (typeof origin === 'string') return failed(terminal, 'usage', origin);
   const draft = opened && draftOf(opened.plan, host, origin ?? {});
   if (options.dryRun === true && draft !== undefined) {
     host.stdout.write(`${renderComment({ ...draft, earlier: [] })}\n`);
     return exitCodes.done;
   }
   const place = findReview(options, host.env, event);
-  if (typeof place === 'string') return failed(terminal, 'review-unknown', place);
   const token = host.env[place.tokenEnv]?.trim() ?? '';
-  if (token === '') return withoutToken(place, { draft, options, terminal });
+  if (token === '') return withoutToken(place, { draft, options, host });
   const task: Task = {
     place,
     token,
@@ -126,10 +112,10 @@ async function comment(options: CommentOptions, { host, terminal }: CommandConte
     commit: options.commit ?? jobCommit(host.env, event, options.service),
     isEmpty: isEmpty(opened?.plan),
   };
-  return carryOut(task, terminal);
+  return carryOut(task, host);
 }
 
-/** Whatever of them is used: none of them is printed or posted, also where a plan repeats one. */
+/** None of these tokens is printed or posted, also where a plan repeats one. */
 function keepTokens({ tokenEnv }: CommentOptions, { env, secrets }: CliHost): void {
   for (const name of [tokenEnv ?? '', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'CI_JOB_TOKEN']) {
     const value = env[name]?.trim();
@@ -148,29 +134,29 @@ interface Task {
   readonly isEmpty: boolean;
 }
 
-function whyMisused({ plan, outdated = false, stack, dryRun }: CommentOptions): string | undefined {
-  if (outdated && dryRun) return '--outdated and --dry-run do not go together: it writes no plan';
-  if (outdated)
-    return plan === undefined && stack === undefined ? '--outdated needs --stack, or --plan' : undefined;
-  if (plan === undefined) return '--plan is missing: name the file that "trueup plan --out" wrote';
-  return stack === undefined ? undefined : '--stack goes with --outdated: a plan says which stack it is of';
+/** @throws CommandStop for options that do not go together */
+function checkUsage({ plan, outdated = false, stack, dryRun }: CommentOptions): void {
+  const refuse = (message: string) => new CommandStop('usage', message);
+  if (outdated && dryRun) throw refuse('--outdated and --dry-run do not go together: it writes no plan');
+  if (outdated && plan === undefined && stack === undefined)
+    throw refuse('--outdated needs --stack, or --plan');
+  if (!outdated && plan === undefined)
+    throw refuse('--plan is missing: name the file that "trueup plan --out" wrote');
+  if (!outdated && stack !== undefined)
+    throw refuse('--stack goes with --outdated: a plan says which stack it is of');
 }
 
-async function carryOut(task: Task, terminal: Terminal): Promise<ExitCode> {
-  const { host } = terminal;
+async function carryOut(task: Task, host: CliHost): Promise<ExitCode> {
   const stops = listenForEnd(host);
   const deadline = openDeadline(task.options.timeout ?? defaultTimeout, { now: host.now });
   stops.endWith(deadline);
-  const codeHost = openPlace(task, { host, signal: stops.over, until: deadline.until });
+  const codeHost = openPlace(task, { host, signal: stops.runEnded, until: deadline.until });
   try {
-    const posted = await raceStop(post(task, codeHost), stops.stop);
-    if (posted === 'stopped') return exitCodes.interrupted;
+    const posted = await raceStop(post(task, codeHost), stops.stopStarting);
     host.stdout.write(`${commentTimes(posted, task)}\n`);
     return exitCodes.done;
   } catch (error) {
-    if (error instanceof NoRights) return printInstead(error.message, task, terminal);
-    if (error instanceof ReviewError) return failed(terminal, 'comment-refused', error.message);
-    if (error instanceof AuthorUnknown) return failed(terminal, 'comment-author', error.message);
+    if (error instanceof NoRights) return printInstead(error.message, task, host);
     throw error;
   } finally {
     deadline.clear();
@@ -212,12 +198,15 @@ function openPlace(
 
 type Origin = Pick<Draft['shown'], 'commit' | 'dirty' | 'made'>;
 
-/** What a plan file says of its commit; not what is checked out now, or what this job is about. @returns a message when `--commit` says otherwise */
-function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions): Origin | string {
+/** What a plan file says of its commit; not what is checked out now, or what this job is about. @throws CommandStop when `--commit` says otherwise */
+function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions): Origin {
   if (made?.commit === undefined) return { ...(made && { made: made.at }), ...(commit && { commit }) };
   const known = [made.pullRequestCommit, made.commit].filter((one) => one !== undefined);
   if (commit !== undefined && !known.includes(commit))
-    return `the plan ${quoted(file)} was made for commit ${quoted(known[0] ?? '')}, and --commit names ${quoted(commit)}`;
+    throw new CommandStop(
+      'usage',
+      `the plan ${quoted(file)} was made for commit ${quoted(known[0] ?? '')}, and --commit names ${quoted(commit)}`,
+    );
   return {
     made: made.at,
     commit: commit ?? made.pullRequestCommit ?? made.commit,
@@ -267,35 +256,25 @@ function spot({ url, id }: { readonly url?: string; readonly id: number }): stri
   return `: ${url ?? id}`;
 }
 
-/** In a pipeline of a fork, GitLab gives no variable that is protected: nobody has to correct anything. */
+/** In a pipeline of a fork, GitLab gives no variable that is protected: there is nothing to correct. */
 function withoutToken(
   { tokenEnv, tokenMayLack }: ReviewPlace,
-  about: Pick<Task, 'draft' | 'options'> & { readonly terminal: Terminal },
+  { host, ...about }: Pick<Task, 'draft' | 'options'> & { readonly host: CliHost },
 ): ExitCode {
   const why = `the environment variable ${quoted(tokenEnv)} is not set`;
-  if (tokenMayLack) return printInstead(why, about, about.terminal);
-  return failed(
-    about.terminal,
-    'secret-unreadable',
-    `${why}: it has to hold a token that may write comments`,
-  );
+  if (tokenMayLack) return printInstead(why, about, host);
+  throw new CommandStop('secret-unreadable', `${why}: it has to hold a token that may write comments`);
 }
 
 function printInstead(
   why: string,
   { draft, options }: Pick<Task, 'draft' | 'options'>,
-  terminal: Terminal,
+  host: CliHost,
 ): ExitCode {
-  const { host } = terminal;
-  if (options.mustPost === true) return failed(terminal, 'comment-refused', why);
+  if (options.mustPost === true) throw new CommandStop('comment-refused', why);
   host.stderr.write(
     `the comment was not posted, because the token has no rights for it here, as in a fork: ${why}${draft === undefined ? '' : '; it is on standard output instead'}\n`,
   );
   if (draft !== undefined) host.stdout.write(`${renderComment({ ...draft, earlier: [] })}\n`);
   return exitCodes.done;
-}
-
-function failed(terminal: Terminal, code: Parameters<typeof printError>[1], message: string): ExitCode {
-  printError(terminal, code, message);
-  return exitCodes.error;
 }

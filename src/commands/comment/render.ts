@@ -1,6 +1,6 @@
 /**
  * The text of the comment: two hidden lines with the stack and the plans it has shown, the plan, and folded earlier plans. It
- * stays below the size limit of GitHub. Whoever may edit the comment may change the hidden lines, so they prove nothing.
+ * stays below the size limit of GitHub. Everybody who may edit the comment may change the hidden lines, so they prove nothing.
  */
 import { createHash } from 'node:crypto';
 import { isJsonObject, type Json } from '../../model/json.ts';
@@ -13,7 +13,7 @@ export interface ShownPlan {
   readonly post: string;
   /** when it was posted: `2026-11-22T21:36:28Z` */
   readonly at: string;
-  /** when it was made; absent where its file does not tell */
+  /** when it was made; absent where its file does not say */
   readonly made?: string;
   /** the commit that it was made for, as its file says */
   readonly commit?: string;
@@ -118,7 +118,7 @@ interface CommentParts {
   readonly plan: string;
   /** what was shown before, newest first */
   readonly earlier: readonly ShownPlan[];
-  /** the account that wrote the comment, once the service has told it */
+  /** the account that wrote the comment, once the service has returned it */
   readonly author?: string | undefined;
   /** why it is out of date, as a sentence */
   readonly outdated?: string | undefined;

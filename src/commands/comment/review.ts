@@ -4,6 +4,7 @@
  */
 import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../../api/code-host.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 
 /** What is different from service to service. All paths are below the API's address, unless the table says otherwise. */
 interface ReviewApi {
@@ -17,7 +18,7 @@ interface ReviewApi {
   /** the review itself, with the commit that it is about */
   readonly reviewPath: string;
   headOf(review: JsonObject): Json | undefined;
-  /** the name of who wrote a comment; undefined for what nobody wrote, such as notes of the system */
+  /** the name of the author of a comment; undefined for notes of the system */
   authorOf(comment: JsonObject): Json | undefined;
   /** whether an app wrote a comment, whose token belongs to no user */
   isApp(comment: JsonObject): boolean;
@@ -43,13 +44,12 @@ export class NoRights extends Error {
 }
 
 /** The service refuses for another reason than rights. */
-export class ReviewError extends Error {
-  override readonly name = 'ReviewError';
-  /** the service failed, and may have carried the request out all the same */
+export class ReviewError extends CommandStop {
+  /** the service failed, and may still have carried the request out */
   readonly isFault: boolean;
 
   constructor(message: string, isFault = false) {
-    super(message);
+    super('comment-refused', message);
     this.isFault = isFault;
   }
 }
@@ -76,13 +76,13 @@ export class Review {
         found.set(one.id, one);
       const { nextPage } = answer;
       if (nextPage !== undefined && (nextPage <= page || read >= maxPages))
-        throw new ReviewError(`${answer.method} ${answer.url} tells of a list without an end`);
+        throw new ReviewError(`${answer.method} ${answer.url} returned a list without an end`);
       page = nextPage;
     }
     return [...found.values()].sort((one, other) => one.id - other.id);
   }
 
-  /** Not sent again when its answer was lost: whether it was carried out, the list tells. */
+  /** Not sent again when its answer was lost: the list shows whether it was carried out. */
   async create(body: string): Promise<PostedComment> {
     const request = {
       method: 'POST',
@@ -96,7 +96,7 @@ export class Review {
     return created;
   }
 
-  /** @returns undefined when the comment is there no more */
+  /** @returns undefined when the comment no longer exists */
   async update(id: number, body: string): Promise<PostedComment | undefined> {
     const path = this.#api.commentPath(id);
     const request = { method: this.#api.updateMethod, path, body: { body }, repeatable: true };
@@ -120,7 +120,7 @@ export class Review {
     return typeof head === 'string' && head !== '' ? head : undefined;
   }
 
-  /** Whom the token belongs to; undefined where nobody tells it. */
+  /** Whose token it is; undefined where the service does not say. */
   async self(): Promise<string | undefined> {
     const request = { method: 'GET', path: this.#api.selfPath, repeatable: true } as const;
     const { status, body } = await this.#host.send(request);

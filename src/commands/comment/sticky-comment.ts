@@ -5,6 +5,7 @@
  */
 import { WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import {
   type CommentState,
   earlierPlans,
@@ -27,7 +28,7 @@ export interface Draft {
 interface Accounts {
   /** named by the user */
   readonly author?: string | undefined;
-  /** who writes with the token of such a job, where the service does not tell whom the token belongs to */
+  /** who writes with the token of such a job, where the service does not say whose token it is */
   readonly usual?: string | undefined;
 }
 
@@ -42,24 +43,21 @@ export type Posted =
   | { readonly is: 'left'; readonly why: string }
   | { readonly is: 'none' };
 
-/** It cannot be told which comments are ours. */
-export class AuthorUnknown extends Error {
-  override readonly name = 'AuthorUnknown';
-
-  constructor() {
-    super(
-      'there are comments for this stack, and the service does not tell which account this token belongs to, so nothing was changed; name the author of the comment with --author, such as --author "github-actions[bot]"',
-    );
-  }
+/** It is not known which comments are ours. */
+function unknownAuthor(): CommandStop {
+  return new CommandStop(
+    'comment-author',
+    'there are comments for this stack, and the service does not say which account this token belongs to, so nothing was changed; name the author of the comment with --author, such as --author "github-actions[bot]"',
+  );
 }
 
-/** How often all is looked at again, because something was created or removed meanwhile. */
+/** How often all comments are listed again, because something was created or removed meanwhile. */
 const maxRounds = 6;
 
 /** So often a comment may be listed and be gone when it is updated: a list may be a moment old. Then the token may only read. */
 const maxGone = 3;
 
-/** Shows a plan. @throws NoRights, ReviewError, AuthorUnknown, WireError */
+/** Shows a plan. @throws NoRights, CommandStop, WireError */
 export async function postPlan(review: Review, draft: Draft, options: StickyOptions): Promise<Posted> {
   const { stack } = draft;
   let self = options.accounts.author;
@@ -86,7 +84,7 @@ export async function postPlan(review: Review, draft: Draft, options: StickyOpti
     for (const { id } of younger) await review.remove(id);
     return created?.id === kept.id && ended.is === 'updated' ? { ...ended, is: 'created' } : ended;
   }
-  throw new ReviewError('the comments changed each time that they were looked at; run it again');
+  throw new ReviewError('the comments changed each time that they were listed; run it again');
 }
 
 /** Marks the comment of a stack as out of date; there may be none. @param about.commit that is planned now */
@@ -132,7 +130,7 @@ function withCreated(
 
 /**
  * The comments of our account. Who we are is asked only where it matters: most pull requests have no such comment yet.
- * @throws AuthorUnknown when it cannot be told which account is ours
+ * @throws CommandStop when it is not known which account is ours
  */
 async function findOurs(review: Review, stack: string, accounts: Accounts) {
   const marked = (await review.list()).filter(({ body }) => isMarked(body, stack));
@@ -152,11 +150,11 @@ function ourApp(marked: readonly PostedComment[], { usual }: Accounts): string |
       isSameAccount(author, usual) || (isApp && isSameAccount(author, readState(body)?.author)),
   );
   const [one, ...more] = new Set(apps.map(({ author }) => author.toLowerCase()));
-  if (more.length > 0 || (one === undefined && usual === undefined)) throw new AuthorUnknown();
+  if (more.length > 0 || (one === undefined && usual === undefined)) throw unknownAuthor();
   return one;
 }
 
-/** Both services tell users apart without regard to case. */
+/** Both services ignore the case of user names. */
 function isSameAccount(author: string, other: string | undefined): boolean {
   return author.toLowerCase() === other?.toLowerCase();
 }
@@ -167,7 +165,7 @@ interface Created {
   readonly accounts: Accounts;
 }
 
-/** Names the app that wrote the comment in it, where the next job could not tell otherwise which app that was. */
+/** Names the app that wrote the comment in it, where the next job would not know which app that was. */
 async function withAuthor(
   review: Review,
   created: PostedComment,
@@ -178,20 +176,20 @@ async function withAuthor(
 }
 
 /**
- * @param looksAgain whether a create without an answer is no error yet: the next look at the list tells whether it was carried out
+ * @param listsAgain whether a create without an answer is no error yet: the next list shows whether it was carried out
  * @returns undefined then
  */
 async function createOnce(
   review: Review,
   text: string,
-  looksAgain: boolean,
+  listsAgain: boolean,
 ): Promise<PostedComment | undefined> {
   try {
     return await review.create(text);
   } catch (error) {
     const isLost =
       (error instanceof WireError && error.sent) || (error instanceof ReviewError && error.isFault);
-    if (isLost && looksAgain) return undefined;
+    if (isLost && listsAgain) return undefined;
     throw error;
   }
 }

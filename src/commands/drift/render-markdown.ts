@@ -1,5 +1,5 @@
 /**
- * Drift in Markdown, for the issue or the chat that a nightly job writes to: what somebody changed in the targets, and who touched it,
+ * Drift in Markdown, for the issue or the chat that a nightly job writes to: what somebody changed in the targets, and who last modified it,
  * then what is pending in the files. Escaped and bounded like the Markdown of a plan.
  */
 import { counted } from '../../model/quoted.ts';
@@ -32,7 +32,7 @@ import { driftReasons, driftSummary } from './render.ts';
 
 interface DriftMarkdownOptions {
   /** problems of the command that are no part of the drift */
-  readonly told?: readonly ShownDiagnostic[];
+  readonly diagnostics?: readonly ShownDiagnostic[];
   /** milliseconds since 1970 */
   readonly now: number;
 }
@@ -43,21 +43,21 @@ const shares = {
   limits: 1_500,
   problems: 6_000,
   table: 10_000,
-  mentions: 3_000,
+  notices: 3_000,
   coverage: 4_000,
 };
 
-/** Between two parts stands a blank line. */
+/** A blank line separates two parts. */
 const gapBytes = 2;
 
 /** @param drift without secrets */
-export function renderDriftMarkdown(drift: Drift, { told = [], now }: DriftMarkdownOptions): string {
+export function renderDriftMarkdown(drift: Drift, { diagnostics = [], now }: DriftMarkdownOptions): string {
   const reasons = drift.complete ? [] : driftReasons(drift);
   const before = [
     ...headParts(drift),
     fitted(reasonsSection(reasons, 'so more may have drifted than was found'), shares.reasons),
     fitted(limitsSection(drift), shares.limits),
-    fitted(diagnosticsSection([...drift.problems, ...told], '### Problems'), shares.problems),
+    fitted(diagnosticsSection([...drift.problems, ...diagnostics], '### Problems'), shares.problems),
     fitted(driftedSection(drift.drifted, now), shares.table),
     fitted(unmanagedSection(drift.unmanaged, now), shares.table),
     fitted(pendingSection(drift.pending), shares.table),
@@ -65,11 +65,14 @@ export function renderDriftMarkdown(drift: Drift, { told = [], now }: DriftMarkd
   const after = [
     fitted(
       noticesSection('Not in the ledger', drift.unrecorded, 'that are not in the ledger'),
-      shares.mentions,
+      shares.notices,
     ),
-    fitted(noticesSection('Could not be told', drift.untold, 'that could not be told'), shares.mentions),
+    fitted(
+      noticesSection('Not known whether it drifted', drift.undetermined, 'whose drift is not known'),
+      shares.notices,
+    ),
     fitted(coverageSection(drift), shares.coverage),
-    `### How to go on\n\n${nextSteps(drift)}`,
+    `### Next steps\n\n${nextSteps(drift)}`,
   ].filter(Boolean);
   const used = [...before, ...after].reduce((sum, part) => sum + bytesOf(part) + gapBytes, 0);
   const details = fitted(detailsSection(drift, now), maxMarkdownBytes - used - gapBytes);
@@ -83,11 +86,11 @@ function headParts(drift: Drift): string[] {
     `**${sentence(driftSummary(drift))}**`,
     ...(selection === undefined
       ? []
-      : [`a selection of ${counted(selection.length, 'resource')}: the rest of the stack was not looked at`]),
+      : [`a selection of ${counted(selection.length, 'resource')}: the rest of the stack was not read`]),
     ...(unseen === 0
       ? []
       : [
-          `of ${counted(unseen, 'resource')} the ledger has not seen fields that no manifest mentions: the next apply does`,
+          `of ${counted(unseen, 'resource')} the ledger has no values of fields that are in no manifest: the next apply records them`,
         ]),
   ];
   return [`## Drift of ${code(stack)}`, lines.join('\\\n')];
@@ -96,24 +99,24 @@ function headParts(drift: Drift): string[] {
 function driftedSection(drifted: readonly DriftedResource[], now: number): Section {
   return {
     heading: '### Changed in the targets',
-    before: tableHead('drift', 'resource', 'what', 'touched by'),
-    blocks: drifted.map(({ is, address, fields, touched }) =>
-      tableRow([is, code(formatAddress(address)), fieldNames(fields), lastModifiedText(touched, now)]),
+    before: tableHead('drift', 'resource', 'what', 'last modified'),
+    blocks: drifted.map(({ is, address, fields, lastModified }) =>
+      tableRow([is, code(formatAddress(address)), fieldNames(fields), lastModifiedText(lastModified, now)]),
     ),
     between: '\n',
-    left: (count) => `**and ${count} more that drifted**, which \`trueup drift\` tells as text`,
+    left: (count) => `**and ${count} more that drifted**, which \`trueup drift\` lists as text`,
   };
 }
 
 function unmanagedSection(unmanaged: Unmanaged | undefined, now: number): Section {
   return {
-    heading: '### Changed, and no manifest mentions it',
-    before: tableHead('resource', 'what', 'touched by'),
-    blocks: (unmanaged?.resources ?? []).map(({ address, fields, touched }) =>
-      tableRow([code(formatAddress(address)), fieldNames(fields), lastModifiedText(touched, now)]),
+    heading: '### Changed, and in no manifest',
+    before: tableHead('resource', 'what', 'last modified'),
+    blocks: (unmanaged?.resources ?? []).map(({ address, fields, lastModified }) =>
+      tableRow([code(formatAddress(address)), fieldNames(fields), lastModifiedText(lastModified, now)]),
     ),
     between: '\n',
-    left: (count) => `**and ${count} more**, which \`trueup drift --unmanaged\` tells as text`,
+    left: (count) => `**and ${count} more**, which \`trueup drift --unmanaged\` lists as text`,
   };
 }
 
@@ -130,7 +133,7 @@ function pendingSection(pending: readonly PendingResource[]): Section {
       ]),
     ),
     between: '\n',
-    left: (count) => `**and ${count} more that are pending**, which \`trueup plan\` tells`,
+    left: (count) => `**and ${count} more that are pending**, which \`trueup plan\` lists`,
   };
 }
 
@@ -147,9 +150,9 @@ function fieldNames(fields: readonly MovedField[]): string {
   return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
-function lastModifiedText(touched: LastModified | undefined, now: number): string {
-  if (touched === undefined) return '';
-  return lastModifiedLines(touched, now)
+function lastModifiedText(lastModified: LastModified | undefined, now: number): string {
+  if (lastModified === undefined) return '';
+  return lastModifiedLines(lastModified, now)
     .map((line) => sentence(line, 200))
     .join('<br>');
 }
@@ -170,28 +173,29 @@ function detailsSection({ drifted, unmanaged, pending }: Drift, now: number): Se
     heading: '### Details',
     blocks,
     between: '\n\n',
-    left: (count) =>
-      `**and ${count} more**, for which there is no room here: \`trueup drift\` tells all as text`,
+    left: (count) => `**and ${count} more**, which \`trueup drift\` lists as text`,
   };
 }
 
 function driftedDetails(
-  { is, address, id, newId, fields, notes, touched }: DriftedResource,
+  { is, address, id, newId, fields, notes, lastModified }: DriftedResource,
   now: number,
 ): string {
   const identity = {
     changed: [],
-    gone: [`applied by this stack${idText(id)}, and there no more`],
+    gone: [`applied by this stack${idText(id)}, and no longer there`],
     recreated: [`another one has its name now: ${idText(id).trim()} was applied,${idText(newId)} is live`],
   }[is];
-  const said = [
+  const details = [
     ...notes.map((note) => `- note: ${sentence(note)}`),
-    ...(touched === undefined ? [] : lastModifiedLines(touched, now).map((line) => `- ${sentence(line)}`)),
+    ...(lastModified === undefined
+      ? []
+      : lastModifiedLines(lastModified, now).map((line) => `- ${sentence(line)}`)),
   ];
   return folded(`${is} ${nameOf(address)}`, [
     ...identity,
     ...diffOf(fields, 'the files changed it, too'),
-    ...(said.length === 0 ? [] : [said.slice(0, 20).join('\n')]),
+    ...(details.length === 0 ? [] : [details.slice(0, 20).join('\n')]),
   ]);
 }
 
@@ -216,7 +220,7 @@ function folded(summary: string, body: readonly string[]): string {
 
 function nextSteps({ drifted, pending, problems, complete }: Drift): string {
   if (hasErrors(problems) || !complete)
-    return 'Look again when everything can be looked at: more may have drifted than was found.';
+    return 'The report is incomplete. Fix the read errors and run "trueup drift" again.';
   if (drifted.length > 0)
     return '`trueup plan` shows how to take it back, `trueup accept` writes what is live into the manifests.';
   return pending.length > 0 ? '`trueup plan` shows what is pending.' : 'There is nothing to do.';

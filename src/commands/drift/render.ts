@@ -1,6 +1,6 @@
 /**
  * Drift for a terminal and as JSON: changes in the targets, changes in the files, and a summary. Only this file may say "No
- * drift", and only after a complete read. The JSON is valid against `schema.ts`, and has no more of a secret than a plan has.
+ * drift", and only after a complete read. The JSON is valid against `schema.ts`, and redacts secrets as a plan does.
  */
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
@@ -55,7 +55,7 @@ export function renderDrift(drift: Drift, options: DriftTextOptions): string {
     ...unmanagedSections(drift, layout),
     ...pendingSections(drift, layout),
     noticeLines(drift.unrecorded, layout, 'Not in the ledger'),
-    noticeLines(drift.untold, layout, 'Could not be told'),
+    noticeLines(drift.undetermined, layout, 'Not known whether it drifted'),
     problemLines(drift, layout),
     closingLines(drift, layout),
     coverageLines(drift, layout),
@@ -93,7 +93,7 @@ function driftedLines(drifted: DriftedResource, layout: PlanLayout): string[] {
     ...movedLines(drifted.fields, 'the files changed it, too', layout),
   ];
   const body = [
-    ...withLastModified(found, drifted.touched, {
+    ...withLastModified(found, drifted.lastModified, {
       ...layout,
       width: width - 4,
       beside: drifted.is === 'changed',
@@ -106,7 +106,7 @@ function driftedLines(drifted: DriftedResource, layout: PlanLayout): string[] {
 function identityLines({ is, id, newId }: DriftedResource, { paint, width }: PlanLayout): string[] {
   const was = id === undefined ? '' : ` (${quotedUnlessPlain(id)})`;
   if (is === 'gone')
-    return wrap(printable(`applied by this stack${was}, and there no more`), width - 4).map(paint.dim);
+    return wrap(printable(`applied by this stack${was}, and no longer there`), width - 4).map(paint.dim);
   if (is === 'recreated')
     return wrap(
       printable(
@@ -120,20 +120,20 @@ function identityLines({ is, id, newId }: DriftedResource, { paint, width }: Pla
 function unmanagedSections({ unmanaged }: Drift, layout: PlanLayout): string[][] {
   const { resources = [], unseen = 0 } = unmanaged ?? {};
   const { paint, width } = layout;
-  const untold =
+  const unseenLines =
     unseen === 0
       ? []
       : [
           wrap(
-            `of ${counted(unseen, 'resource')} the ledger has not seen fields that no manifest mentions: the next apply does`,
+            `of ${counted(unseen, 'resource')} the ledger has no values of fields that are in no manifest: the next apply records them`,
             width,
           ),
         ];
-  const heading = paint.heading('Unmanaged: changed in the targets, and no manifest mentions it');
-  const blocks = resources.map(({ address, fields, touched }) => [
+  const heading = paint.heading('Unmanaged: changed in the targets, and in no manifest');
+  const blocks = resources.map(({ address, fields, lastModified }) => [
     `${paint.changed('~ changed  ')} ${nameOf(address, paint)}`,
     ...indent(
-      withLastModified(movedLines(fields, '', layout), touched, {
+      withLastModified(movedLines(fields, '', layout), lastModified, {
         ...layout,
         width: width - 4,
         beside: true,
@@ -141,7 +141,7 @@ function unmanagedSections({ unmanaged }: Drift, layout: PlanLayout): string[][]
       4,
     ),
   ]);
-  return resources.length + unseen === 0 ? [] : [[heading], ...blocks, ...untold];
+  return resources.length + unseen === 0 ? [] : [[heading], ...blocks, ...unseenLines];
 }
 
 const pendingWords = {
@@ -186,7 +186,7 @@ function closingLines(drift: Drift, { paint, width }: PlanLayout): string[] {
     : driftReasons(drift).flatMap((why) => labelled('because ', why, width - 2));
   const warning = drift.complete
     ? []
-    : ['The look was incomplete: more may have drifted than was found', ...indent(reasons, 2)];
+    : ['The read was incomplete: more may have drifted than was found', ...indent(reasons, 2)];
   return [
     ...warning.map(paint.warning),
     ...wrap(driftSummary(drift), width).map(paint.bold),
@@ -195,12 +195,12 @@ function closingLines(drift: Drift, { paint, width }: PlanLayout): string[] {
   ];
 }
 
-/** Why the look was incomplete, as clauses. */
+/** Why the read was incomplete, as clauses. */
 export function driftReasons(drift: Drift): string[] {
-  const { untold, unrecorded } = drift;
+  const { undetermined, unrecorded } = drift;
   const reasons = incompleteReasons(drift);
   if (reasons.length > 0) return reasons;
-  return untold.length > 0
+  return undetermined.length > 0
     ? ['not every recorded resource could be read']
     : unrecorded.length > 0
       ? ['the ledger lacks resources of this stack']
@@ -214,7 +214,7 @@ export function driftSummary({ drifted, pending, unmanaged, unchanged, complete 
       ? `${drifted.length} drifted`
       : complete
         ? 'No drift'
-        : 'None was found to have drifted, but the look was incomplete';
+        : 'Found nothing that drifted, but the read was incomplete';
   const waiting = pending.length === 0 ? 'nothing pending' : `${pending.length} pending`;
   const besides = unmanaged === undefined ? '' : ` ${unmanaged.resources.length} with unmanaged changes,`;
   return `${found},${besides} ${waiting}, ${unchanged} as last applied`;
@@ -224,7 +224,7 @@ export function driftSummary({ drifted, pending, unmanaged, unchanged, complete 
 
 interface DriftJsonOptions {
   /** diagnostics of the command */
-  readonly told?: readonly ShownDiagnostic[];
+  readonly diagnostics?: readonly ShownDiagnostic[];
   /** redacts secrets in all texts */
   readonly clean?: <T extends object>(value: T) => T;
 }
@@ -232,9 +232,9 @@ interface DriftJsonOptions {
 /** Without a final line end. */
 export function renderDriftJson(
   drift: Drift,
-  { told = [], clean = (all) => all }: DriftJsonOptions = {},
+  { diagnostics = [], clean = (all) => all }: DriftJsonOptions = {},
 ): string {
-  return renderJson(clean({ ...membersOf(drift), ...diagnosticsMember(told) }));
+  return renderJson(clean({ ...membersOf(drift), ...diagnosticsMember(diagnostics) }));
 }
 
 function membersOf(drift: Drift): DriftJson {
@@ -249,20 +249,20 @@ function membersOf(drift: Drift): DriftJson {
       pending: drift.pending.length,
       unchanged: drift.unchanged,
       unrecorded: drift.unrecorded.length,
-      untold: drift.untold.length,
+      untold: drift.undetermined.length,
     },
     drifted: drift.drifted.map(driftedJson),
     ...(drift.unmanaged === undefined ? {} : { unmanaged: unmanagedJson(drift.unmanaged) }),
     pending: drift.pending.map(pendingJson),
     unrecorded: drift.unrecorded.map(noticeJson),
-    untold: drift.untold.map(noticeJson),
+    untold: drift.undetermined.map(noticeJson),
     problems: drift.problems.map(diagnosticJson),
     coverage: coverageJson(drift.coverage),
   };
 }
 
 function driftedJson(drifted: DriftedResource): DriftJson['drifted'][number] {
-  const { address, is, id, newId, fields, notes, declaredAs, touched } = drifted;
+  const { address, is, id, newId, fields, notes, declaredAs, lastModified } = drifted;
   return {
     ...addressMembers(address),
     is,
@@ -271,17 +271,17 @@ function driftedJson(drifted: DriftedResource): DriftJson['drifted'][number] {
     fields: fields.map(movedJson),
     notes: [...notes],
     ...(declaredAs === undefined ? {} : { declaredAs: formatAddress(declaredAs) }),
-    ...(touched === undefined ? {} : { touched: lastModifiedJson(touched) }),
+    ...(lastModified === undefined ? {} : { touched: lastModifiedJson(lastModified) }),
   };
 }
 
 function unmanagedJson({ resources, unseen }: Unmanaged): NonNullable<DriftJson['unmanaged']> {
   return {
-    resources: resources.map(({ address, id, fields, touched }) => ({
+    resources: resources.map(({ address, id, fields, lastModified }) => ({
       ...addressMembers(address),
       ...(id === undefined ? {} : { id }),
       fields: fields.map(movedJson),
-      ...(touched === undefined ? {} : { touched: lastModifiedJson(touched) }),
+      ...(lastModified === undefined ? {} : { touched: lastModifiedJson(lastModified) }),
     })),
     unseen,
   };

@@ -4,31 +4,23 @@ import { basename, join, relative, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
-import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
-import type { Ledger } from '../../model/ledger.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import { printable } from '../../report/view/printable.ts';
 import { type CommandEnd, type CommonOptions, timeoutOption } from '../../run/command-options.ts';
-import { type Connected, connectToRead } from '../../run/connect.ts';
+import { connectToRead } from '../../run/connect.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { type LoadedManifests, loadManifests } from '../../run/load-manifests.ts';
-import { openLedger } from '../../run/open-ledger.ts';
-import {
-  beginRun,
-  listenForEnd,
-  raceStop,
-  type RunStart,
-  type RunTime,
-  type StopSignals,
-} from '../../run/stop-signals.ts';
-import { type CommandContext, printDiagnostics, printError } from '../../run/terminal.ts';
+import { loadManifests } from '../../run/load-manifests.ts';
+import { type StackLedger, withStackLedger } from '../../run/open-ledger.ts';
+import { listenForEnd, raceStop } from '../../run/stop-signals.ts';
+import { type CommandContext, printDiagnostics } from '../../run/terminal.ts';
 import { type Checked, checkManifests, type DraftedManifest, draftManifests } from './draft.ts';
 import { groupFiles, type Grouping, writeExport } from './files.ts';
-import { type ExportedTarget, openReadProgress, readExport, type ReadProgress } from './read.ts';
+import { type ExportedTarget, openReadProgress, readExport } from './read.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   const several = (value: string, before: readonly string[]) => [...before, value];
@@ -66,12 +58,12 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .addOption(timeoutOption())
     .option('--all', 'also what this stack or another one manages already')
     .option('--force', 'write over files that exist')
-    .action(async (path: string | undefined, options: CommonOptions & ExportOptions) => {
+    .action(async (path: string | undefined, options: ExportOptions) => {
       end(await exportLive(path, options, { host, terminal: terminalOf(options) }));
     });
 }
 
-interface ExportOptions {
+interface ExportOptions extends CommonOptions {
   /** a directory, or `-` for standard output */
   readonly out: string;
   readonly group: Grouping;
@@ -82,11 +74,9 @@ interface ExportOptions {
   readonly project?: string;
   readonly all?: boolean;
   readonly force?: boolean;
-  /** seconds that the run may take */
-  readonly timeout?: number;
 }
 
-interface ExportJob extends RunStart {
+interface ExportJob {
   readonly stack: Stack;
   /** absolute path of the stack file */
   readonly file: string;
@@ -96,51 +86,34 @@ interface ExportJob extends RunStart {
   readonly wanted: ReadonlySet<string>;
 }
 
-/** A flag names something that does not exist. */
-interface Mistake {
-  readonly code: DiagnosticCode;
-  readonly message: string;
-}
-
 async function exportLive(
   path: string | undefined,
   options: ExportOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
   const { host, terminal } = context;
-  const refusal = refuseDirectory(options.out, host.cwd);
-  if (refusal !== undefined) {
-    printError(terminal, 'output-refused', refusal);
-    return exitCodes.error;
-  }
-  const manifests = await loadManifests(path, host, options);
-  const { stack, diagnostics } = manifests;
-  if (path === '-' || stack === undefined || hasErrors(diagnostics.filter(preventsExport))) {
-    printDiagnostics(terminal, diagnostics.filter(preventsExport));
-    if (path === '-')
-      printError(terminal, 'stack-file-needed', 'an export needs a stack with a file, not standard input');
-    return exitCodeOf(diagnostics) || exitCodes.error;
-  }
-  const job = makeJob(stack, manifests, options, context);
-  if ('code' in job) {
-    printError(terminal, job.code, job.message);
-    return exitCodes.error;
-  }
-  const stops = listenForEnd(host);
-  try {
-    const targets = await raceStop(readTargets(job, options, { ...context, stops }), stops.stop);
-    return targets === 'stopped' ? exitCodes.interrupted : await draft(targets, job, { options, context });
-  } finally {
-    stops.dispose();
-  }
-}
-
-/** Why nothing can be written to this directory; undefined when it is one, or does not exist yet. */
-function refuseDirectory(out: string, cwd: string): string | undefined {
-  const found = out === '-' ? undefined : statSync(resolve(cwd, out), { throwIfNoEntry: false });
-  return found === undefined || found.isDirectory()
-    ? undefined
-    : `nothing was written: ${quoted(out)} is no directory; give "--out" another name`;
+  const found = options.out !== '-' && statSync(resolve(host.cwd, options.out), { throwIfNoEntry: false });
+  if (found && !found.isDirectory())
+    throw new CommandStop(
+      'output-refused',
+      `nothing was written: ${quoted(options.out)} is no directory; give "--out" another name`,
+    );
+  const about = { host, stops: listenForEnd(host), timeout: options.timeout };
+  return withStackLedger(path, about, async (run) => {
+    const diagnostics = run.diagnostics.filter(preventsExport);
+    if (path === '-') {
+      printDiagnostics(terminal, diagnostics);
+      throw new CommandStop('stack-file-needed', 'an export needs a stack with a file, not standard input', {
+        exit: exitCodeOf(run.diagnostics) || exitCodes.error,
+      });
+    }
+    if (hasErrors(diagnostics)) throw CommandStop.ofProblems(diagnostics);
+    const job = makeJob(run, options, context);
+    return draft(await raceStop(readTargets(job, options, { ...context, run }), run.stop), job, {
+      options,
+      context,
+    });
+  });
 }
 
 async function draft(
@@ -159,14 +132,13 @@ async function draft(
     { ...job, kinds: host.kinds, targets },
   );
   const checked = { ...found, refused: [...found.refused, ...unnamed.map(secretName)] };
-  const wrote = await writeExport(checked.manifests, stack, { options, context });
-  if (wrote !== exitCodes.done) return wrote;
+  await writeExport(checked.manifests, stack, { options, host });
   await report({ job, targets, checked, options }, context);
   const isWhole = targets.every(({ sets }) => [...sets.values()].every((set) => set.incomplete.length === 0));
   return isWhole && checked.refused.length === 0 ? exitCodes.done : exitCodes.error;
 }
 
-/** No file is written for it: its name would stand in it. */
+/** No file is written for it, because the file would contain its name. */
 function secretName({ address }: DraftedManifest): string {
   return `${formatAddress(address)}: its name contains a secret of this run`;
 }
@@ -176,57 +148,50 @@ function preventsExport({ code }: Manifests['diagnostics'][number]): boolean {
   return code !== 'no-file' && code !== 'no-manifests';
 }
 
-/** The job that the flags describe, or the mistake in them. */
+/** The job that the flags describe. @throws CommandStop when one names something that does not exist */
 function makeJob(
-  stack: Stack,
-  manifests: LoadedManifests,
+  { stack, resources }: StackLedger,
   options: ExportOptions,
   { host }: CommandContext,
-): ExportJob | Mistake {
+): ExportJob {
   const unknown = options.target.find((name) => !stack.targets.some((target) => target.name === name));
   if (unknown !== undefined) {
     const known = stack.targets.map(({ name }) => name).join(', ');
-    return { code: 'unknown-target', message: `the stack has no target ${quoted(unknown)}: it has ${known}` };
+    throw new CommandStop('unknown-target', `the stack has no target ${quoted(unknown)}: it has ${known}`);
   }
   const wanted = kindsOf(options.kind, host.kinds);
-  if ('code' in wanted) return wanted;
   return {
     stack,
-    began: manifests.began,
     file: join(stack.directory, basename(stack.file)),
-    declared: new Set(manifests.resources.map(({ address }) => formatAddress(address))),
+    declared: new Set(resources.map(({ address }) => formatAddress(address))),
     targets: stack.targets.filter(({ name }) => options.target.length === 0 || options.target.includes(name)),
     wanted,
   };
 }
 
-function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string> | Mistake {
+function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string> {
   const known = [...kinds.keys()];
   if (names.length === 0) return new Set(known);
   const found = names.map((name) => known.find((kind) => kind.toLowerCase() === name.toLowerCase()));
   const missing = names[found.indexOf(undefined)];
   if (missing !== undefined)
-    return {
-      code: 'unknown-kind',
-      message: `there is no kind ${quoted(missing)}: there are ${known.join(', ')}`,
-    };
+    throw new CommandStop(
+      'unknown-kind',
+      `there is no kind ${quoted(missing)}: there are ${known.join(', ')}`,
+    );
   return new Set(found.filter((kind) => kind !== undefined));
 }
 
 async function readTargets(
-  { stack, targets, wanted, declared, began }: ExportJob,
+  { stack, targets, wanted, declared }: ExportJob,
   options: ExportOptions,
-  { host, terminal, stops }: CommandContext & { readonly stops: Omit<StopSignals, 'cut'> },
+  { host, terminal, run: { store, time } }: CommandContext & { readonly run: StackLedger },
 ): Promise<ExportedTarget[]> {
   const { name: names, tag: tags, project, all = false } = options;
-  const time = beginRun({ stack, began }, stops, host);
-  const { deadline } = time;
-  let connected: Connected | undefined;
-  let progress: ReadProgress | undefined;
+  const ledger = await store.read();
+  const connected = await connectToRead({ ...stack, targets }, host, time);
+  const progress = openReadProgress(terminal);
   try {
-    const ledger = await readLedger(stack, host, time);
-    connected = await connectToRead({ ...stack, targets }, host, { ...time, signal: time.over });
-    progress = openReadProgress(terminal);
     const request = {
       kinds: host.kinds,
       wanted,
@@ -236,18 +201,8 @@ async function readTargets(
     };
     return await Promise.all(connected.targets.map((target) => readExport(target, request)));
   } finally {
-    progress?.end();
-    await connected?.close();
-    deadline.clear();
-  }
-}
-
-async function readLedger(stack: Stack, host: CliHost, time: RunTime): Promise<Ledger> {
-  const store = await openLedger(stack, host, time);
-  try {
-    return await store.read();
-  } finally {
-    await store.close();
+    progress.end();
+    await connected.close();
   }
 }
 

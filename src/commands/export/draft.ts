@@ -32,11 +32,11 @@ interface DraftContext {
   readonly secrets: KnownSecrets;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly chosen: ReadonlySet<AddressText>;
-  /** parts that are written as short forms in the manifest of their whole */
+  /** children that are written as short forms in the manifest of their parent */
   readonly folded: Set<AddressText>;
 }
 
-/** One manifest for each chosen resource that is not written as a short form; wholes first, in the order of the registry. */
+/** One manifest for each chosen resource that is not written as a short form; parents first, in the order of the registry. */
 export function draftManifests(
   { sets, chosen }: ExportedTarget,
   { stack, kinds, secrets }: Pick<DraftContext, 'stack' | 'kinds' | 'secrets'>,
@@ -57,16 +57,16 @@ function draft(context: DraftContext, kind: Kind, live: LiveResource): DraftedMa
   const defaults = defaultsOf(context, kind);
   const { spec, remarks } = kind.toManifest?.(live, defaults) ?? { spec: live.spec, remarks: [] };
   const own = exportSpec({ fields: kind.fields, live: spec, defaults });
-  const isPart = kind.ownership.by === 'part';
-  // A part with only default values needs no manifest.
-  if (isPart && Object.keys(own).length === 0) return undefined;
+  const isChild = kind.ownership.by === 'child';
+  // A child with only default values needs no manifest.
+  if (isChild && Object.keys(own).length === 0) return undefined;
   const serving = context.stack.targets.filter(({ service }) => service === kind.service).length;
   return {
     address,
     kind,
     metadata: { name: address.name, ...(serving > 1 ? { target: address.target } : {}), adopt: true },
     ...withoutSecrets(
-      { ...own, ...foldParts(context, kind, address) },
+      { ...own, ...foldChildren(context, kind, address) },
       [...creatorRemarks(context, live), ...(remarks ?? [])],
       context.secrets,
     ),
@@ -75,11 +75,13 @@ function draft(context: DraftContext, kind: Kind, live: LiveResource): DraftedMa
 
 function creatorRemarks(
   { stack: { name, renamedFrom } }: DraftContext,
-  { witness: { bornOf } }: LiveResource,
+  { evidence: { creatorStack } }: LiveResource,
 ) {
-  return bornOf === undefined || bornOf === name || bornOf === renamedFrom
+  return creatorStack === undefined || creatorStack === name || creatorStack === renamedFrom
     ? []
-    : [`Stack ${quoted(bornOf)} created it: make sure that no other stack manages it before you adopt it.`];
+    : [
+        `Stack ${quoted(creatorStack)} created it: make sure that no other stack manages it before you adopt it.`,
+      ];
 }
 
 /** Leaves out each field whose value holds a secret, because manifests are committed to git. */
@@ -102,15 +104,15 @@ function defaultsOf({ stack }: DraftContext, kind: Kind): Spec {
   return kind.upgrade?.(written) ?? written;
 }
 
-function foldParts(context: DraftContext, kind: Kind, { target, name }: Address): Spec {
+function foldChildren(context: DraftContext, kind: Kind, { target, name }: Address): Spec {
   const values = Object.entries(kind.shortForms ?? {}).flatMap(([field, form]) => {
     const text = formatAddress({ kind: form.kind, target, name });
-    const part = context.kinds.get(form.kind);
+    const child = context.kinds.get(form.kind);
     const live = context.live.get(text);
-    if (part === undefined || live === undefined || !context.chosen.has(text)) return [];
+    if (child === undefined || live === undefined || !context.chosen.has(text)) return [];
     const value = shortValue(
-      { part, form, live },
-      defaultsOf(context, part),
+      { child, form, live },
+      defaultsOf(context, child),
       defaultsOf(context, kind)[field],
     );
     if (value === 'needs a document') return [];
@@ -121,35 +123,35 @@ function foldParts(context: DraftContext, kind: Kind, { target, name }: Address)
 }
 
 interface Foldable {
-  readonly part: Kind;
+  readonly child: Kind;
   readonly form: ShortForm;
   readonly live: LiveResource;
 }
 
 type ShortValue = { readonly is: Spec[string] } | 'only defaults' | 'needs a document';
 
-/** @param byDefault the short form in the stack's defaults of the whole, which applies even when the manifest has none */
+/** @param byDefault the short form in the stack's defaults of the parent, which applies even when the manifest has none */
 function shortValue(
-  { part, form, live }: Foldable,
-  ofPart: Spec,
+  { child, form, live }: Foldable,
+  ofChild: Spec,
   byDefault: Spec[string] | undefined,
 ): ShortValue {
-  const base = byDefault === undefined ? ofPart : mergeDefaults(ofPart, form.spec(byDefault));
-  const { spec: described } = part.toManifest?.(live, base) ?? live;
+  const base = byDefault === undefined ? ofChild : mergeDefaults(ofChild, form.spec(byDefault));
+  const { spec: described } = child.toManifest?.(live, base) ?? live;
   const spec = exportSpec({
-    fields: part.fields,
+    fields: child.fields,
     live: described,
     defaults: byDefault === undefined ? {} : base,
   });
   const [[, value] = ['', null], ...more] = Object.entries(spec);
   if (Object.keys(spec).length === 0) return 'only defaults';
-  const canonical = (written: Spec) => canonicalSpec(part.fields, written);
+  const canonical = (written: Spec) => canonicalSpec(child.fields, written);
   const isExact = more.length === 0 && sameJson(canonical(form.spec(value)), canonical(spec));
   return isExact ? { is: value } : 'needs a document';
 }
 
 // Checks manifests before they are written: they are validated, and planned against the same live resources that they were made
-// from, as if nobody owned them. A resource that cannot be adopted as it is must be reported.
+// from, as if they had no owner. A resource that cannot be adopted as it is must be reported.
 
 export interface Checked {
   /** to be written */
@@ -195,8 +197,8 @@ export async function checkManifests(
     const name = formatAddress(address);
     if (records.has(name)) continue;
     const why = problems.find(({ message }) => message.includes(quoted(name)))?.message;
-    const whole = formatAddress(parentOf(address, kinds));
-    refuse(byAddress.get(name) ?? byAddress.get(whole), why ?? 'it cannot be adopted as it is');
+    const parent = formatAddress(parentOf(address, kinds));
+    refuse(byAddress.get(name) ?? byAddress.get(parent), why ?? 'it cannot be adopted as it is');
   }
   const own = new Set(read.resources.map(({ address }) => formatAddress(address)));
   return {
@@ -227,14 +229,14 @@ function planFor(desired: readonly DesiredResource[], { stack, kinds, targets }:
 
 function parentOf(address: Address, kinds: Registry): Address {
   const ownership = kinds.get(address.kind)?.ownership;
-  return ownership?.by === 'part' ? ownership.of(address) : address;
+  return ownership?.by === 'child' ? ownership.of(address) : address;
 }
 
 function withoutOwners(sets: ReadonlyMap<string, LiveSet>): ReadonlyMap<string, LiveSet> {
   return new Map(
     [...sets].map(([kind, set]) => [
       kind,
-      { ...set, resources: set.resources.map((resource) => ({ ...resource, witness: {} })) },
+      { ...set, resources: set.resources.map((resource) => ({ ...resource, evidence: {} })) },
     ]),
   );
 }

@@ -9,8 +9,8 @@ import { counted, quoted } from '../../model/quoted.ts';
 import { kebabCase } from '../../model/field.ts';
 import type { Stack } from '../../model/stack.ts';
 import { withPath } from '../../model/error-message.ts';
-import { type CommandContext, printError } from '../../run/terminal.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { CliHost } from '../../run/host.ts';
 import type { DraftedManifest } from './draft.ts';
 
 const groupings = ['per-resource', 'per-kind', 'one-file'] as const;
@@ -59,7 +59,7 @@ function textOf({ path, manifests }: ExportedFile, directory: string, schemas: s
 
 /**
  * The first path that leads over a symbolic link of the repository or below the directory; the directory itself is `.`. An export
- * follows no such link: with it, whoever writes to the repository could choose what is written over.
+ * follows no such link: otherwise, somebody who writes to the repository could choose which file is replaced.
  * @param directory absolute, without a link above the repository @param root of the repository, without a link in it
  */
 function linkedPath(files: readonly ExportedFile[], directory: string, root: string): string | undefined {
@@ -119,7 +119,7 @@ async function writeFiles(
   }
 }
 
-/** A part of a manifest is none, so it is removed. */
+/** An incomplete manifest is removed. */
 async function writeNew(path: string, text: string): Promise<void> {
   await makeFolder(dirname(path));
   await writeFile(path, text, { flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {
@@ -157,49 +157,39 @@ function isWithin(path: string, directory: string): boolean {
 
 interface ExportWriting {
   readonly options: { readonly out: string; readonly group: Grouping; readonly force?: boolean };
-  readonly context: CommandContext;
+  readonly host: CliHost;
 }
 
-/** Writes the manifests where `--out` says. @returns an exit code; the reason is printed where nothing was written */
+/** Writes the manifests where `--out` says. @throws CommandStop where nothing was written */
 export async function writeExport(
   manifests: readonly DraftedManifest[],
   stack: Pick<Stack, 'directory'>,
-  { options, context: { host, terminal } }: ExportWriting,
-): Promise<ExitCode> {
-  if (manifests.length === 0) return exitCodes.done;
+  { options, host }: ExportWriting,
+): Promise<void> {
+  if (manifests.length === 0) return;
   const schemas = schemaDirectory(stack.directory);
   if (options.out === '-') {
     host.stdout.write(textOf({ path: '-', manifests }, host.cwd, schemas));
-    return exitCodes.done;
+    return;
   }
   const directory = resolve(host.cwd, options.out);
   const files = groupFiles(manifests, options.group);
   const { root } = await findRepository(host.cwd);
   const linked = linkedPath(files, resolve(await realpath(host.cwd), options.out), root);
-  if (linked !== undefined) {
-    printError(
-      terminal,
+  if (linked !== undefined)
+    throw new CommandStop(
       'output-refused',
       `nothing was written: ${quoted(join(options.out, linked))} leads over a symbolic link, which an export does not follow; remove the link, or give another --out`,
     );
-    return exitCodes.error;
-  }
   const irregular = irregularFile(files, directory);
-  if (irregular !== undefined) {
-    printError(
-      terminal,
+  if (irregular !== undefined)
+    throw new CommandStop(
       'output-refused',
-      `nothing was written: ${quoted(join(options.out, irregular))} is no regular file; remove it, or give another --out`,
+      `nothing was written: ${quoted(join(options.out, irregular))} is not a regular file; remove it, or give another --out`,
     );
-    return exitCodes.error;
-  }
   const existing = options.force ? [] : existingFiles(files, directory);
-  if (existing.length > 0) {
-    printError(terminal, 'files-exist', whyNotOverwritten(existing, options.out));
-    return exitCodes.error;
-  }
+  if (existing.length > 0) throw new CommandStop('files-exist', whyNotOverwritten(existing, options.out));
   await writeFiles(files, { directory, schemas, force: options.force ?? false });
-  return exitCodes.done;
 }
 
 function whyNotOverwritten([first = '', ...more]: readonly string[], out: string): string {

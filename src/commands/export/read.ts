@@ -1,5 +1,5 @@
 /**
- * Reads the resources of an export with GET and LIST: first the parents, in bulk, then the parts of the selected ones, with
+ * Reads the resources of an export with GET and LIST: first the parents, in bulk, then the children of the selected ones, with
  * progress on stderr. Selected is what matches the filters and has no owner yet.
  */
 import { type AddressText, formatAddress } from '../../model/address.ts';
@@ -19,7 +19,7 @@ export interface ExportedTarget {
   readonly connected: ConnectedTarget;
   /** everything that was read, by kind */
   readonly sets: ReadonlyMap<string, LiveSet>;
-  /** addresses of the resources to write, wholes and parts */
+  /** addresses of the resources to write, parents and children */
   readonly chosen: ReadonlySet<AddressText>;
   /** how many were left out, by the reason */
   readonly leftOut: ReadonlyMap<string, number>;
@@ -44,16 +44,16 @@ export async function readExport(
     session: { ...opened, reader: request.progress.counted(opened.target.name, opened.reader) },
     request,
     sets: new Map(),
-    wholes: new Map(),
+    parents: new Map(),
     leftOut: new Map(),
   };
   const kinds = [...request.kinds.values()].filter(({ service }) => service === connected.target.service);
   for (const kind of kinds) if (isNeeded(kind, kinds, request.wanted)) await readParents(reading, kind);
   const chosen = new Set<AddressText>();
-  for (const [text, { address }] of reading.wholes) if (request.wanted.has(address.kind)) chosen.add(text);
+  for (const [text, { address }] of reading.parents) if (request.wanted.has(address.kind)) chosen.add(text);
   for (const kind of kinds) {
-    if (!isWantedPart(kind, kinds, request.wanted)) continue;
-    for (const text of await readParts(reading, kind)) chosen.add(text);
+    if (!isWantedChild(kind, kinds, request.wanted)) continue;
+    for (const text of await readChildren(reading, kind)) chosen.add(text);
   }
   return { connected, sets: reading.sets, chosen, leftOut: reading.leftOut };
 }
@@ -62,28 +62,28 @@ interface ExportReading {
   readonly session: Session;
   readonly request: ExportRequest;
   readonly sets: Map<string, LiveSet>;
-  readonly wholes: Map<AddressText, LiveResource>;
+  readonly parents: Map<AddressText, LiveResource>;
   readonly leftOut: Map<string, number>;
 }
 
-/** Parts are chosen by their wholes, so wholes are read even when only parts are to be written. */
+/** Children are chosen by their parents, so parents are read even when only children are to be written. */
 function isNeeded(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
-  if (kind.ownership.by === 'part') return false;
+  if (kind.ownership.by === 'child') return false;
   return (
-    wanted.has(kind.name) || kinds.some((part) => wanted.has(part.name) && parentKind(part) === kind.name)
+    wanted.has(kind.name) || kinds.some((child) => wanted.has(child.name) && parentKind(child) === kind.name)
   );
 }
 
-function isWantedPart(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
-  if (kind.ownership.by !== 'part') return false;
+function isWantedChild(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
+  if (kind.ownership.by !== 'child') return false;
   if (wanted.has(kind.name)) return true;
-  const whole = kinds.find(({ name }) => name === parentKind(kind));
-  const isShort = Object.values(whole?.shortForms ?? {}).some((form) => form.kind === kind.name);
-  return isShort && wanted.has(whole?.name ?? '');
+  const parent = kinds.find(({ name }) => name === parentKind(kind));
+  const isShort = Object.values(parent?.shortForms ?? {}).some((form) => form.kind === kind.name);
+  return isShort && wanted.has(parent?.name ?? '');
 }
 
 function parentKind({ name, ownership }: Kind): string | undefined {
-  return ownership.by === 'part' ? ownership.of({ kind: name, target: '', name: '' }).kind : undefined;
+  return ownership.by === 'child' ? ownership.of({ kind: name, target: '', name: '' }).kind : undefined;
 }
 
 async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
@@ -97,22 +97,22 @@ async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
   for (const live of set.resources) {
     if (!isInScope(live.address.name) || !matchesContent(filters, live)) continue;
     const owner = filters.all ? undefined : ownerOf(kind, live, owners);
-    if (owner === undefined) reading.wholes.set(formatAddress(live.address), live);
+    if (owner === undefined) reading.parents.set(formatAddress(live.address), live);
     else if (request.wanted.has(kind.name)) reading.leftOut.set(owner, (reading.leftOut.get(owner) ?? 0) + 1);
   }
 }
 
-/** Reads the parts of the chosen wholes. Parts that are declared already are left out. */
-async function readParts(
-  { session, request, sets, wholes }: ExportReading,
+/** Reads the children of the chosen parents. Those that are declared already are left out. */
+async function readChildren(
+  { session, request, sets, parents }: ExportReading,
   kind: Kind,
 ): Promise<AddressText[]> {
   const { name: target } = session.target;
   const { ownership } = kind;
   const isChosen = (name: string) =>
-    ownership.by === 'part' && wholes.has(formatAddress(ownership.of({ kind: kind.name, target, name })));
-  if (wholes.size === 0) return [];
-  request.progress.begin(target, `reading ${kind.name} of ${counted(wholes.size, 'resource')}`);
+    ownership.by === 'child' && parents.has(formatAddress(ownership.of({ kind: kind.name, target, name })));
+  if (parents.size === 0) return [];
+  request.progress.begin(target, `reading ${kind.name} of ${counted(parents.size, 'resource')}`);
   const set = withUnread(await kind.read(session, readRequestFor(isChosen)));
   sets.set(kind.name, set);
   const { declared } = request.owners;
@@ -130,8 +130,8 @@ function readRequestFor(undeclared: (name: string) => boolean): ReadRequest {
   return { declared: [], records: new Map(), record: () => undefined, undeclared };
 }
 
-// Selects the live resources of an export: those that match the filters and that nobody owns yet. A part is exported together
-// with its whole.
+// Selects the live resources of an export: those that match the filters and have no owner yet. A child is exported together
+// with its parent.
 
 interface Filters {
   /** patterns with `*`; an empty list matches every name */
@@ -169,21 +169,23 @@ function matchesContent({ tags, project }: Filters, { spec, facts }: LiveResourc
 /** Why a resource that matches the filters is left out, as a text that is the same for all with this reason; undefined when it is not. */
 function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string | undefined {
   const text = formatAddress(live.address);
-  const { claim } = live.witness;
+  const { ownershipTag } = live.evidence;
   if (owners.declared.has(text)) return 'declared in this stack';
-  if (claim !== undefined) {
+  if (ownershipTag !== undefined) {
     const { name, renamedFrom } = owners.stack;
-    const isOtherId = claim.id !== undefined && claim.id !== owners.ledger.stackId;
-    const another = isOtherId ? `another stack ${quoted(claim.stack)}` : 'this stack';
-    const by = [name, renamedFrom].includes(claim.stack) ? another : `stack ${quoted(claim.stack)}`;
-    return `claimed by ${by}${claim.inherited ? ' through a project' : ''}`;
+    const isOtherId = ownershipTag.id !== undefined && ownershipTag.id !== owners.ledger.stackId;
+    const another = isOtherId ? `another stack ${quoted(ownershipTag.stack)}` : 'this stack';
+    const by = [name, renamedFrom].includes(ownershipTag.stack)
+      ? another
+      : `stack ${quoted(ownershipTag.stack)}`;
+    return `claimed by ${by}${ownershipTag.inherited ? ' through a project' : ''}`;
   }
   return kind.ownership.by === 'ledger' && owners.ledger.records.has(text)
     ? 'applied by this stack before'
     : undefined;
 }
 
-/** Why a role cannot be exported: its target does not own the name, so it cannot be declared (rule 24). */
+/** Why a role cannot be exported: its target does not own the name, so it cannot be declared. */
 function isExcluded({ ownership, names }: Kind, target: Target, name: string): string | undefined {
   if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, name, names)) return undefined;
   return `outside the names that target ${quoted(target.name)} owns`;
@@ -191,7 +193,7 @@ function isExcluded({ ownership, names }: Kind, target: Target, name: string): s
 
 // Shows the progress of reading several targets on stderr: one line that is updated on a terminal, a new line now and then elsewhere.
 
-export interface ReadProgress {
+interface ReadProgress {
   /** Begins a step of one target: `("acme", "reading Workspace")`. */
   begin(target: string, what: string): void;
   /** The same reader, which counts its answers for the current step of the target. */

@@ -2,7 +2,7 @@
  * `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to revert it, for a terminal
  * and as JSON.
  */
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { parseAddress } from '../../model/address.ts';
 import type { Change } from '../../model/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
@@ -18,9 +18,11 @@ import {
   type CommandEnd,
   type CommonOptions,
   formatOption,
+  parseCount,
   stackHelp,
   timeoutOption,
 } from '../../run/command-options.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { withStackLedger } from '../../run/open-ledger.ts';
@@ -28,23 +30,18 @@ import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printError, printJson, type Terminal } from '../../run/terminal.ts';
 import { renderRevert } from './revert-text.ts';
 
-interface TimeoutOption {
-  /** seconds */
-  readonly timeout?: number;
-}
-
 export function defineCommand(history: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   history
     .argument('[path]', stackHelp)
     .addOption(formatOption())
     .option('--limit <number>', 'how many', parseCount, 20)
     .addOption(timeoutOption())
-    .action(async (path: string | undefined, options: CommonOptions & TimeoutOption & { limit: number }) => {
+    .action(async (path: string | undefined, options: CommonOptions & { limit: number }) => {
       end(
         await listHistory(path, options, { host, terminal: terminalOf(options), timeout: options.timeout }),
       );
     });
-  command(history, 'show', 'Tells one apply: who, when, from which commit, each change before and after')
+  command(history, 'show', 'Shows one apply: who, when, from which commit, each change before and after')
     .argument('<id>', 'as "trueup history" lists it')
     .argument('[path]', stackHelp)
     .addOption(formatOption())
@@ -55,16 +52,10 @@ export function defineCommand(history: Command, host: CliHost, { end, terminalOf
     .addOption(timeoutOption())
     .action(async (id: string, path: string | undefined, _: unknown, show: Command) => {
       // Options that "history" has, too, are stored there, wherever they are on the command line.
-      const options: CommonOptions & TimeoutOption & ShowOptions = show.optsWithGlobals();
+      const options: CommonOptions & ShowOptions = show.optsWithGlobals();
       const context = { host, terminal: terminalOf(options), timeout: options.timeout };
       end(await showHistory(id, path, { ...options, context }));
     });
-}
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('a number from 1 on');
-  return count;
 }
 
 interface HistoryContext extends CommandContext {
@@ -111,28 +102,21 @@ async function showHistory(
 ): Promise<ExitCode> {
   const { host, terminal } = context;
   const writes = options.write === true;
-  if (writes && !revert) {
-    printError(terminal, 'usage', '--write writes what --revert takes back: pass both');
-    return exitCodes.error;
-  }
-  const stops = listenForEnd(host);
-  return withStackLedger(path, { ...context, stops }, async ({ stack, store }) => {
+  if (writes && !revert) throw new CommandStop('usage', '--write writes what --revert takes back: pass both');
+  return withStackLedger(path, { ...context, stops: listenForEnd(host) }, async ({ stack, store, stop }) => {
     const outlives = (name: string) => {
       const ownership = host.kinds.get(name)?.ownership;
       return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';
     };
     const entry = await store.showEntry(id);
-    if (entry === undefined) {
-      printError(
-        terminal,
+    if (entry === undefined)
+      throw new CommandStop(
         'unknown-apply',
         `the history of stack ${quoted(stack.name)} has no apply ${quoted(id)}: see "trueup history"`,
       );
-      return exitCodes.error;
-    }
     if (writes) {
       const { writeRevert } = await import('./write-revert.ts');
-      return writeRevert(entry, { ...options, path, stack, stop: stops.stop, host, terminal });
+      return writeRevert(entry, { ...options, path, stack, stop, host, terminal });
     }
     if (terminal.format === 'json' && !revert)
       printJson(terminal, (reported) => renderEntryJson(entry, reported));
@@ -226,7 +210,7 @@ function asChange({
   done = [],
   foundTrue,
 }: HistoryChange): Change {
-  const text = outcome === undefined ? 'not known: the apply did not come to its end' : outcome;
+  const text = outcome === undefined ? 'not known: the apply did not end' : outcome;
   return {
     address: parseAddress(address),
     action,
@@ -235,7 +219,7 @@ function asChange({
     notes: [
       `outcome: ${text}${detail === undefined ? '' : `: ${detail}`}`,
       ...(outcome === 'applied' || foundTrue ? [] : done.map((call) => `done before it stopped: ${call}`)),
-      ...(foundTrue ? ['looked at afterwards, all of it was found true'] : []),
+      ...(foundTrue ? ['read afterwards, all of it was as desired'] : []),
     ],
     calls: [],
     preconditions: {},

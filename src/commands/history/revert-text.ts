@@ -53,8 +53,8 @@ const pastActions: Readonly<Record<HistoryChange['action'], string>> = {
 function uncertainty({ outcome, done = [], foundTrue }: HistoryChange): string {
   if (outcome === 'applied' || foundTrue) return '';
   return outcome === undefined || outcome === 'unknown' || done.length === 0
-    ? ', perhaps: look at it before you take it back'
-    : ', in part: look at it before you take it back';
+    ? ', perhaps: check it before you take it back'
+    : ', in part: check it before you take it back';
 }
 
 interface Fragment {
@@ -89,7 +89,7 @@ function fragmentOf(change: HistoryChange, address: Address, staysBehind: boolea
   }
 }
 
-/** A withdrawn part has values before; of a deleted whole only our own settings are known. */
+/** A withdrawn child has values before; of a deleted parent only our own settings are known. */
 function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): Fragment {
   const restored = restoreFields(fields, address);
   if (restored.documents.length > 0) return restored;
@@ -97,7 +97,7 @@ function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): 
   const known =
     documents.length === 0
       ? 'its settings are not known either'
-      : 'this declares it anew, as it was applied last';
+      : 'this declares it again, as it was applied last';
   return {
     remarks: [
       'what it held besides its settings is gone and cannot be taken back',
@@ -108,7 +108,7 @@ function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): 
   };
 }
 
-/** @param metadata additional metadata for the resource itself, the first one; not for its parts */
+/** @param metadata additional metadata for the resource itself, the first one; not for its children */
 function declareAgain(was: HistoryChange['was'] & object, metadata: JsonObject = {}): JsonObject[] {
   return Object.entries(was).map(([address, spec], index) => {
     const { kind, name, target } = parseAddress(address);
@@ -138,7 +138,7 @@ function manifest(kind: string, metadata: JsonObject, spec: JsonObject): JsonObj
   return { apiVersion: 'trueup.dev/v1', kind, metadata, spec };
 }
 
-/** Adds a remark to merge the fragment: as a document of its own it would reset all other fields. */
+/** Adds a remark to merge the fragment: as a separate document it would reset all other fields. */
 function withMergeRemark({ remarks, documents }: Fragment): Fragment {
   if (documents.length === 0) return { remarks, documents };
   const how = 'merge this into the document that declares it: all that it says besides stays as it is';
@@ -189,7 +189,7 @@ function cannotRestore({ path, shape, before, unknown }: FieldChange): string {
   return `remove ${name}: it did not exist before`;
 }
 
-/** The former source is only mentioned, because it may hold another value now. */
+/** The former source is only in a comment, because it may hold another value now. */
 function formerSource(before: Json | undefined): string {
   return before === undefined ? '' : `; it was ${formatSecret(before)}`;
 }

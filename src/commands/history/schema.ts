@@ -39,6 +39,14 @@ const entry = Type.Object({
   ended: Type.Optional(moment('missing when it was killed, or still runs')),
   commit: Type.Optional(Type.String({ description: 'of the manifests' })),
   dirty: Type.Optional(Type.Boolean({ description: 'whether there were changes that were not committed' })),
+  uncommitted: Type.Optional(
+    Type.String({ description: 'hash of what was declared, where files of the stack had such changes' }),
+  ),
+  commitKept: Type.Optional(
+    Type.Literal(true, {
+      description: 'the ledger keeps the commits of earlier applies beside or instead of this one',
+    }),
+  ),
   digest: Type.String(),
   targets: Type.Optional(Type.Record(Type.String(), Type.String())),
   clocks: Type.Optional(

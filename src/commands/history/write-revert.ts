@@ -1,5 +1,4 @@
 /** `trueup history show ID --revert --write`: the values before an apply, written into the manifests that declare them now. */
-import { hasErrors } from '../../model/diagnostic.ts';
 import { type FieldChange, isPlannerField } from '../../model/field.ts';
 import type { Registry } from '../../model/kind.ts';
 import { contentAfter } from '../../compare/comparisons.ts';
@@ -9,10 +8,11 @@ import type { DesiredResource } from '../../model/resource.ts';
 import type { HistoryChange, HistoryEntry } from '../../model/ledger.ts';
 import type { Stack } from '../../model/stack.ts';
 import { quoted } from '../../model/quoted.ts';
-import { type CommandContext, printDiagnostics, printError } from '../../run/terminal.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
+import type { CommandContext } from '../../run/terminal.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { ExitCode } from '../../run/exit-codes.ts';
 import { isRecordedFlag } from '../../plan/recorded-flags.ts';
-import { loadManifests } from '../../run/load-manifests.ts';
+import { loadManifests, loadStack } from '../../run/load-manifests.ts';
 import { learnSources } from '../../run/needed-secrets.ts';
 import { reviewChanges, type ReviewOptions } from '../../run/manifest-edits/review-changes.ts';
 import { resolveAcceptedChanges, type Trial } from '../../run/manifest-edits/resolve-changes.ts';
@@ -21,7 +21,7 @@ import {
   type Refusal,
   refuse,
   type AcceptedChange,
-} from '../../run/manifest-edits/accepted-change.ts';
+} from '../../run/manifest-edits/locate-change.ts';
 
 interface RevertRequest extends ReviewOptions, CommandContext {
   readonly path: string | undefined;
@@ -30,16 +30,10 @@ interface RevertRequest extends ReviewOptions, CommandContext {
 }
 
 export async function writeRevert(entry: HistoryEntry, request: RevertRequest): Promise<ExitCode> {
-  const { path, host, stack, terminal } = request;
-  if (path === '-') {
-    printError(terminal, 'stack-file-needed', 'manifests on standard input are not written: give a stack');
-    return exitCodes.error;
-  }
-  const manifests = await loadManifests(path, host);
-  if (hasErrors(manifests.diagnostics)) {
-    printDiagnostics(terminal, manifests.diagnostics);
-    return exitCodeOf(manifests.diagnostics);
-  }
+  const { path, host, stack } = request;
+  if (path === '-')
+    throw new CommandStop('stack-file-needed', 'manifests on standard input are not written: give a stack');
+  const manifests = await loadStack(path, host);
   await learnSources(stack, manifests.resources, host);
   const found = entry.changes
     .toReversed()
@@ -47,7 +41,7 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
     .flatMap((change) => revert(change, manifests.resources));
   const first: Trial = {
     manifests,
-    takings: found.flatMap((one) => ('why' in one ? [] : [one])),
+    acceptedChanges: found.flatMap((one) => ('why' in one ? [] : [one])),
     refusals: found.flatMap((one) => ('why' in one ? [one] : [])),
     problems: [],
     contentOf: declaredContent(manifests.resources, host.kinds),
@@ -59,7 +53,7 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
     attempt: async (drafts) => {
       const drafted = await loadManifests(path, host, { drafts });
       const contentOf = declaredContent(drafted.resources, host.kinds);
-      return { manifests: drafted, takings: [], refusals: [], problems: [], contentOf };
+      return { manifests: drafted, acceptedChanges: [], refusals: [], problems: [], contentOf };
     },
   });
   return reviewChanges(settled, { ...request, nothing: 'no-values-before' });
@@ -97,13 +91,13 @@ function revert(
   return fields.flatMap((field) => revertField(field, { address, resource }) ?? []);
 }
 
-/** Undefined: it is the planner's own, or followed from another field. */
+/** Undefined: it belongs to the planner, or followed from another field. */
 function revertField(
   { path, before, shape, unknown, origin }: FieldChange,
   { address, resource }: { address: AcceptedChange['address']; resource: DesiredResource | undefined },
 ): AcceptedChange | Refusal | undefined {
   const [name = ''] = path;
-  const taking: AcceptedChange = { address, path, value: before };
+  const accepted: AcceptedChange = { address, path, value: before };
   if (isPlannerField(path)) return undefined;
   if (
     !isRecordedFlag({ path }) &&
@@ -113,26 +107,26 @@ function revertField(
     origin === undefined
   )
     return undefined;
-  const named = nameOfAcceptedChange(taking);
+  const named = nameOfAcceptedChange(accepted);
   if (isRecordedFlag({ path }))
-    return refuse(taking, 'revert-by-hand', {
+    return refuse(accepted, 'revert-by-hand', {
       message: `${named} was ${before === undefined ? 'not set' : JSON.stringify(before)}`,
       fix: `write that into ${quoted(`metadata.${name}`)}`,
     });
   if (name === 'name')
-    return refuse(taking, 'resource-renamed', {
+    return refuse(accepted, 'resource-renamed', {
       message: `${quoted(formatAddress(address))} was called ${JSON.stringify(before)}`,
       fix: 'write the former name into "metadata.name", and the present one into "metadata.renamedFrom"',
     });
   if (shape === 'secret' || JSON.stringify([...path, before ?? null]).includes(secretPlaceholder))
-    return refuse(taking, 'value-secret', {
+    return refuse(accepted, 'value-secret', {
       message: `${named} was a secret, or held one: it is not kept`,
       fix: 'name its source in the manifest',
     });
   if (unknown !== undefined)
-    return refuse(taking, 'value-unknown', {
+    return refuse(accepted, 'value-unknown', {
       message: `the value of ${named} before was not known: ${unknown}`,
       fix: 'write it by hand',
     });
-  return taking;
+  return accepted;
 }

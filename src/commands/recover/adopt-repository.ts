@@ -6,7 +6,7 @@
 import { stackRepository } from '../../ledger/git/checkout.ts';
 import { findRepository } from '../../manifest/files/find-stack.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
-import type { Ledger, StackStore } from '../../model/ledger.ts';
+import type { Ledger } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { ownOwnershipTag } from '../../model/resource.ts';
 import type { Stack } from '../../model/stack.ts';
@@ -15,27 +15,11 @@ import { printable } from '../../report/view/printable.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { describeRepository } from '../../run/ledger-head.ts';
-import { endAfter, holdLock } from '../../run/lock.ts';
-import { identifyRun } from '../../run/origin.ts';
-import type { RunTime } from '../../run/stop-signals.ts';
-import type { CommandContext } from '../../run/terminal.ts';
+import { refuseSecretNames } from '../../run/needed-secrets.ts';
+import { askToWrite, type RecoverRun, underLock } from './recover-run.ts';
 
-interface Adoption {
-  readonly input: PlanInput;
-  readonly ledger: Ledger;
-  readonly store: StackStore;
-  readonly path: string | undefined;
-  readonly stop: AbortSignal;
-  readonly time: RunTime;
-  /** @returns an exit code when the ledger may not be written */
-  ask(): Promise<ExitCode | undefined>;
-}
-
-export async function adoptRepository(
-  { input, ledger, store, path, stop, time, ask }: Adoption,
-  { host, terminal }: CommandContext,
-): Promise<ExitCode> {
-  const { stack } = input;
+export async function adoptRepository(run: RecoverRun, ledger: Ledger, input: PlanInput): Promise<ExitCode> {
+  const { stack, resources, store, host } = run;
   const print = (line: string) => host.stdout.write(`${line}\n`);
   const tags = idsInTags(input);
   const foreign = [...tags].filter(([id]) => id !== ledger.stackId);
@@ -49,32 +33,33 @@ export async function adoptRepository(
     print(
       `These have the id ${quoted(id)} in their ownership tag, and become this stack's:\n  ${texts.map(printable).join('\n  ')}`,
     );
-  const refusal = await ask();
-  if (refusal !== undefined) return refusal;
-  const run = identifyRun(host);
-  const { deadline } = time;
-  const held = await holdLock({ store, stack: stack.name, run, timeout: 0, path, stop, deadline }, terminal);
-  if (typeof held === 'number') return held;
-  const writing = async () => {
-    const ids = [...(ledger.takenIds ?? []), ...foreign.map(([id]) => id)];
-    const { takenIds: _, stackId: __, ...rest } = await store.read();
-    await store.write({ ...rest, ...repository, ...idMembers([...new Set(ids)], ledger.stackId) });
+  refuseSecretNames(resources, host);
+  await askToWrite(run);
+  return underLock(run, async () => {
+    const { takenIds = [], stackId, ...rest } = await store.read();
+    const ids = [...takenIds, ...foreign.map(([id]) => id)];
+    // A new id, so that the repository whose id is in the tags is stopped.
+    const own = stackId ?? (ids.length === 0 ? undefined : host.newId().slice(0, 8));
+    await store.write({ ...rest, ...repository, ...idMembers([...new Set(ids)], own) });
     print('The ledger was written. The next apply writes the id of this stack into those tags.');
     return exitCodes.done;
-  };
-  return endAfter(writing, held.release);
+  });
 }
 
 // The ids of stacks in the ownership tags that were read, and how a ledger takes them over.
+
+type StackIdMembers = Pick<Ledger, 'stackId' | 'takenIds'>;
 
 /** By id, the resources whose tag has it and names this stack. */
 export function idsInTags({ targets, stack }: PlanInput): ReadonlyMap<string, readonly AddressText[]> {
   const tagged = targets.flatMap(({ sets }) =>
     [...sets.values()].flatMap(({ resources }) =>
-      resources.flatMap(({ address, witness }) => {
-        const claim = ownOwnershipTag(witness);
-        const isOfStack = claim?.stack === stack.name || claim?.stack === stack.renamedFrom;
-        return claim?.id !== undefined && isOfStack ? [{ id: claim.id, text: formatAddress(address) }] : [];
+      resources.flatMap(({ address, evidence }) => {
+        const ownershipTag = ownOwnershipTag(evidence);
+        const isOfStack = ownershipTag?.stack === stack.name || ownershipTag?.stack === stack.renamedFrom;
+        return ownershipTag?.id !== undefined && isOfStack
+          ? [{ id: ownershipTag.id, text: formatAddress(address) }]
+          : [];
       }),
     ),
   );
@@ -82,8 +67,13 @@ export function idsInTags({ targets, stack }: PlanInput): ReadonlyMap<string, re
   return new Map([...byId].map(([id, some]) => [id, [...new Set(some.map(({ text }) => text))].sort()]));
 }
 
+/** The ids of a rebuilt ledger. A stack that takes over another repository's gets a new id, so that the other one is stopped. */
+export function idsAfterLoss(ids: readonly string[], adopts: boolean, { newId }: CliHost): StackIdMembers {
+  return idMembers(ids, adopts ? newId().slice(0, 8) : undefined);
+}
+
 /** The id that the tags agree on; several ids are taken over, and the next apply writes its own in their place. */
-export function idMembers(ids: readonly string[], own?: string): Pick<Ledger, 'stackId' | 'takenIds'> {
+function idMembers(ids: readonly string[], own?: string): StackIdMembers {
   const others = ids.filter((id) => id !== own);
   const [only] = others;
   if (own === undefined && others.length === 1 && only !== undefined) return { stackId: only };
@@ -91,6 +81,23 @@ export function idMembers(ids: readonly string[], own?: string): Pick<Ledger, 's
     ...(own === undefined ? {} : { stackId: own }),
     ...(others.length === 0 ? {} : { takenIds: others.toSorted() }),
   };
+}
+
+/** The ids of the ownership tags say whose the resources are, so the user must see them before the ledger takes them over. */
+export function reportIds(
+  tags: ReturnType<typeof idsInTags>,
+  { stackId }: StackIdMembers,
+  { stdout }: CliHost,
+): void {
+  for (const [id, texts] of tags) {
+    const whose =
+      id === stackId
+        ? 'which becomes the id of this ledger. If they belong to a stack of this name in another repository, do not write it: rename one of the two stacks'
+        : `and become this stack's: the next apply writes the id ${quoted(stackId ?? '')} there`;
+    stdout.write(
+      `\nThese have the id ${quoted(id)} in their ownership tag, ${whose}:\n  ${texts.map(printable).join('\n  ')}\n`,
+    );
+  }
 }
 
 /** Where the stack file is now. */

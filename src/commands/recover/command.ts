@@ -3,10 +3,14 @@
  * changed.
  */
 import type { Command } from 'commander';
+import { type CommandEnd, stackHelp, timeoutOption } from '../../run/command-options.ts';
 import type { CliHost } from '../../run/host.ts';
-import { type CommonOptions, type CommandEnd, stackHelp, timeoutOption } from '../../run/command-options.ts';
+import { withStackLedger } from '../../run/open-ledger.ts';
+import { listenForSignals } from '../../run/stop-signals.ts';
+import { printWarnings } from '../../run/terminal.ts';
 import { recoverMoved } from './moved-target.ts';
 import { recover } from './rebuild.ts';
+import type { RecoverOptions } from './recover-run.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -18,22 +22,15 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       'this repository continues the one that the ledger or the ownership tags belong to',
     )
     .option('--moved <target>', 'a target is another place now: keep of the ledger what the new place proves')
-    .action(
-      async (
-        path: string | undefined,
-        options: CommonOptions & {
-          yes?: boolean;
-          moved?: string;
-          adoptRepository?: boolean;
-          timeout?: number;
-        },
-      ) => {
-        const context = { host, terminal: terminalOf(options) };
-        const { moved, ...rest } = options;
-        if (moved !== undefined) {
-          return end(await recoverMoved(path, { ...rest, moved }, context));
-        }
-        end(await recover(path, rest, context));
-      },
-    );
+    .action(async (path: string | undefined, options: RecoverOptions) => {
+      const terminal = terminalOf(options);
+      const about = { host, stops: listenForSignals(host), timeout: options.timeout, ignoresMistakes: false };
+      const work = options.moved === undefined ? recover : recoverMoved;
+      end(
+        await withStackLedger(path, about, (opened) => {
+          printWarnings(terminal, opened.diagnostics);
+          return work({ ...opened, host, terminal, path, options });
+        }),
+      );
+    });
 }

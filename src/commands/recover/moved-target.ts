@@ -1,12 +1,10 @@
 /**
- * `trueup recover --moved TARGET [path]`: a target is another place now, and the ledger keeps the records that the new place proves
- * (rule 37). Reads that target and writes only the ledger, after the user has seen which records are dropped and has agreed.
+ * `trueup recover --moved TARGET [path]`: a target is another place now, and the ledger keeps the records that the new place
+ * proves. Reads that target and writes only the ledger, after the user has seen which records are dropped and has agreed.
  */
-import { type CommandContext, printDiagnostics, printError, printWarnings } from '../../run/terminal.ts';
 import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
 import { counted, quoted } from '../../model/quoted.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
-import type { Ledger, LedgerRecord, StackStore } from '../../model/ledger.ts';
+import type { Ledger, LedgerRecord } from '../../model/ledger.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import { formatIdentity, identityOf, type Stack, type Target } from '../../model/stack.ts';
 import { type CarriedOver, carryOver } from '../../plan/carry-over-records.ts';
@@ -21,106 +19,32 @@ import {
 } from '../../plan/moved-targets.ts';
 import { printable } from '../../report/view/printable.ts';
 import { connectToRead } from '../../run/connect.ts';
-import { reportNotWritten } from '../../run/consent.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
-import { beginRun, listenForSignals, raceStop, type RunTime } from '../../run/stop-signals.ts';
-import { holdLock, endAfter } from '../../run/lock.ts';
-import { identifyRun } from '../../run/origin.ts';
-import { loadManifests } from '../../run/load-manifests.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { notWritten } from '../../run/consent.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import { raceStop } from '../../run/stop-signals.ts';
 import { readPlanInput } from '../../run/make-plan.ts';
-import { openLedger } from '../../run/open-ledger.ts';
-import { askToWrite } from './rebuild.ts';
+import { askToWrite, type RecoverRun, underLock } from './recover-run.ts';
 
-interface MoveContext extends CommandContext {
-  readonly stop: AbortSignal;
-  readonly time: RunTime;
+export function recoverMoved(run: RecoverRun): Promise<ExitCode> {
+  return underLock(run, () => carry(run));
 }
 
-interface MovedOptions {
-  readonly moved: string;
-  readonly yes?: boolean;
-  /** seconds that the run may take */
-  readonly timeout?: number;
-}
-
-export async function recoverMoved(
-  path: string | undefined,
-  options: MovedOptions,
-  context: CommandContext,
-): Promise<ExitCode> {
-  const { host, terminal } = context;
-  const { stack, diagnostics, resources, began } = await loadManifests(path, host, options);
-  if (stack === undefined || hasErrors(diagnostics)) {
-    printDiagnostics(terminal, diagnostics);
-    return exitCodeOf(diagnostics);
-  }
-  printWarnings(terminal, diagnostics);
-  const stops = listenForSignals(host);
-  const { stop } = stops;
-  const time = beginRun({ stack, began }, stops, host);
-  const store = await openLedger(stack, host, time);
-  try {
-    const held = await holdLock(
-      {
-        store,
-        stack: stack.name,
-        run: identifyRun(host),
-        timeout: 0,
-        path,
-        stop,
-        deadline: time.deadline,
-      },
-      terminal,
-    );
-    if (typeof held === 'number') return held;
-    return await endAfter(
-      () => carry({ stack, resources, store }, options, { ...context, stop, time }),
-      held.release,
-    );
-  } finally {
-    await store.close();
-    time.deadline.clear();
-    stops.dispose();
-  }
-}
-
-interface MovedStack {
-  readonly stack: Stack;
-  readonly resources: readonly DesiredResource[];
-  readonly store: StackStore;
-}
-
-async function carry(
-  { stack, resources, store }: MovedStack,
-  options: MovedOptions,
-  context: MoveContext,
-): Promise<ExitCode> {
-  const { host, terminal, stop } = context;
+async function carry(run: RecoverRun): Promise<ExitCode> {
+  const { stack, resources, store, host, terminal, stop } = run;
+  const { moved: wanted = '' } = run.options;
   const ledger = await store.read();
-  const search = findMoved({ stack, resources, ledger }, options.moved, context);
-  const moved = await raceStop(search, stop);
-  if (moved === 'stopped') return reportNotWritten(terminal, stop);
-  if (typeof moved === 'string') {
-    printError(terminal, 'nothing-moved', `nothing was written: ${moved}`);
-    return exitCodes.error;
-  }
-  const carried = await raceStop(
-    readMoved({ stack, resources, ledger, target: moved.target }, context),
-    stop,
-  );
-  if (carried === 'stopped') return reportNotWritten(terminal, stop);
-  if (carried.gaps.length > 0) {
-    const why = carried.gaps.join('; ');
-    printError(
-      terminal,
+  const stopped = () => notWritten(terminal, stop);
+  const moved = await raceStop(findMoved({ stack, resources, ledger }, wanted, run), stop, stopped);
+  const found = { stack, resources, ledger, target: moved.target };
+  const carried = await raceStop(readMoved(found, run), stop, stopped);
+  if (carried.gaps.length > 0)
+    throw new CommandStop(
       'look-incomplete',
-      `nothing was written: not everything of ${quoted(options.moved)} could be read, and what was not seen would be forgotten: ${why}`,
+      `nothing was written: not everything of ${quoted(wanted)} could be read, and what was not read would be forgotten: ${carried.gaps.join('; ')}`,
     );
-    return exitCodes.error;
-  }
-  report(moved, carried, context);
-  const refusal = await askToWrite(options, context, stop);
-  if (refusal !== undefined) return refusal;
+  report(moved, carried, run);
+  await askToWrite(run);
   const { name } = moved.target;
   const others = [...ledger.records].filter(([text]) => parseAddress(text).target !== name);
   const records = new Map<AddressText, LedgerRecord>([...others, ...carried.kept]);
@@ -139,27 +63,26 @@ interface MoveInput {
 }
 
 /**
- * The target that has moved, or why there is nothing to carry over. A ledger without the places of its targets counts as moved, so
- * that its records are checked.
+ * The target that has moved. A ledger without the places of its targets counts as moved, so that its records are checked.
+ * @throws CommandStop when there is nothing to carry over
  */
-async function findMoved(
-  found: MoveInput,
-  wanted: string,
-  context: MoveContext,
-): Promise<MovedTarget | string> {
+async function findMoved(found: MoveInput, wanted: string, run: RecoverRun): Promise<MovedTarget> {
   const { stack, ledger } = found;
   const names = stack.targets.map((target) => quoted(target.name)).join(', ');
   const target = stack.targets.find(({ name }) => name === wanted);
   if (target === undefined)
-    return `stack ${quoted(stack.name)} has no target ${quoted(wanted)}: it has ${names}`;
-  if (!ledger.known) return noLedgerHere(stack);
+    throw nothingMoved(`stack ${quoted(stack.name)} has no target ${quoted(wanted)}: it has ${names}`);
+  if (!ledger.known) throw nothingMoved(noLedgerHere(stack));
   const [moved] =
     ledger.targets === undefined ? ofUnknownPlace(ledger, [target]) : movedTargets(ledger, [target]);
   if (moved !== undefined) return moved;
-  const isElsewhere = await leadsElsewhere({ ...found, target }, context);
-  return isElsewhere
-    ? { target, was: undefined, is: formatIdentity(identityOf(target)) }
-    : `target ${quoted(wanted)} is the place that the ledger knows, so nothing has moved`;
+  if (await leadsElsewhere({ ...found, target }, run))
+    return { target, was: undefined, is: formatIdentity(identityOf(target)) };
+  throw nothingMoved(`target ${quoted(wanted)} is the place that the ledger knows, so nothing has moved`);
+}
+
+function nothingMoved(why: string): CommandStop {
+  return new CommandStop('nothing-moved', `nothing was written: ${why}`);
 }
 
 function noLedgerHere({ renamedFrom }: Stack): string {
@@ -169,10 +92,10 @@ function noLedgerHere({ renamedFrom }: Stack): string {
 }
 
 /** Whether the ledger has the target's current place, but also records that belong to another place. */
-async function leadsElsewhere(input: TargetInput, context: MoveContext): Promise<boolean> {
+async function leadsElsewhere(input: TargetInput, run: RecoverRun): Promise<boolean> {
   const { ledger, target } = input;
   const records = new Map(recordsOf(ledger, target));
-  const { targets } = await readAlone(input, { ...ledger, records }, context);
+  const { targets } = await readAlone(input, { ...ledger, records }, run);
   return targets.some(
     ({ unread, sets }) =>
       unread?.code === movedCode ||
@@ -193,8 +116,8 @@ interface TargetInput extends MoveInput {
  * Reads the moved target as if it had always been the new place. Resources with ids are searched in lists of all resources, so that
  * no id of the former place is sent to the new one.
  */
-async function readMoved(input: TargetInput, context: MoveContext): Promise<CarriedOver> {
-  const { host } = context;
+async function readMoved(input: TargetInput, run: RecoverRun): Promise<CarriedOver> {
+  const { host } = run;
   const { resources, ledger, target } = input;
   const here = recordsOf(ledger, target);
   const isUnmarked = (kind: string) => host.kinds.get(kind)?.ownership.by === 'ledger';
@@ -203,7 +126,7 @@ async function readMoved(input: TargetInput, context: MoveContext): Promise<Carr
   const planInput = await readAlone(
     { ...input, resources: resources.filter(({ address }) => isUnmarked(address.kind)) },
     { ...known, records: new Map(unmarked) },
-    context,
+    run,
   );
   return carryOver({ ...planInput, ledger: { ...known, records: new Map(here) } });
 }
@@ -212,15 +135,15 @@ async function readMoved(input: TargetInput, context: MoveContext): Promise<Carr
 async function readAlone(
   { stack, resources, target }: TargetInput,
   ledger: Ledger,
-  { host, time }: MoveContext,
+  { host, time }: RecoverRun,
 ): Promise<PlanInput> {
   const alone = { ...stack, targets: [target] };
-  const connected = await connectToRead(alone, host, { ...time, signal: time.over });
+  const connected = await connectToRead(alone, host, time);
   try {
     return await readPlanInput({
       stack: alone,
       kinds: host.kinds,
-      resources: resources.filter(({ address }) => address.target === target.name),
+      desired: resources.filter(({ address }) => address.target === target.name),
       files: 0,
       documents: 0,
       manifestsComplete: true,
@@ -241,7 +164,7 @@ function recordsOf({ records }: Ledger, { name }: Target): [AddressText, LedgerR
 function report(
   { target, was, is }: MovedTarget,
   { kept, dropped }: CarriedOver,
-  { host }: CommandContext,
+  { host }: RecoverRun,
 ): void {
   const print = (line = '') => host.stdout.write(`${line}\n`);
   print(`target ${quoted(printable(target.name))}  ${printable(was ?? unknownPlace)}`);

@@ -6,7 +6,7 @@
 import { admitsAll } from '../../kinds/cluster-auth-role/describe-access.ts';
 import { NAMES, NAMESPACES } from '../../kinds/cluster-auth-role/fields.ts';
 import {
-  holdsBlock,
+  containsBlock,
   isAddressBlock,
   selectsEverything,
 } from '../../kinds/cluster-auth-role/login-conditions.ts';
@@ -121,7 +121,7 @@ export function checkAddress({ boundBlocks }: CheckedRole, from: string | undefi
   const blocks = shownList(admitting);
   if (from === undefined)
     return open('address', `the role admits only ${blocks}: give the address of the client with --from`);
-  if (admitting.some((block) => holdsBlock(block, from)))
+  if (admitting.some((block) => containsBlock(block, from)))
     return passed('address', `${shown(from)} is in ${blocks}`);
   const fix = `add a block with ${shown(from)} to "tokenBoundCidrs" of the role`;
   return failed('address', `${shown(from)} is not in ${blocks}`, fix, ofRole('tokenBoundCidrs'));
@@ -156,7 +156,7 @@ export function checkNamespace(
   return failed('namespace', `${found}, and the role admits ${shownList(namespaces)}`, fix, field);
 }
 
-/** The service reads the labels of the namespace with the reviewer JWT, else with that of its own pod, and with no other. */
+/** The service reads the labels of the namespace with the reviewer JWT, else with that of its pod, and with no other. */
 function checkSelector(namespace: string, selector: string, known: KnownConfig): LoginCheck {
   if (known.is === 'known' && known.config.hasReviewerJwt === false && !known.config.usesPodFiles) {
     const message = `namespace ${shown(namespace)} is not listed, and the service has no JWT to ask the cluster for its labels with`;
@@ -166,11 +166,11 @@ function checkSelector(namespace: string, selector: string, known: KnownConfig):
   const wanted = selectsEverything(selector) ? 'every namespace matches' : `must match ${selector}`;
   return open(
     'namespace',
-    `the cluster tells the labels of ${shown(namespace)}, and the selector decides: ${wanted}`,
+    `only the cluster knows the labels of ${shown(namespace)}, and the selector decides: ${wanted}`,
   );
 }
 
-/** The name under which the service knows whoever logs in. */
+/** The name under which the service knows the one who logs in. */
 export function checkAlias(account: ServiceAccount, { aliasSource }: CheckedRole): LoginCheck {
   const { name, namespace, uid } = account;
   if (aliasSource !== 'serviceaccount_name') {
@@ -189,7 +189,7 @@ export function checkAlias(account: ServiceAccount, { aliasSource }: CheckedRole
   );
 }
 
-/** The cluster is asked last, and its answer must have the very name, namespace and UID of the JWT. */
+/** The cluster is asked last, and its answer must have the name, namespace and UID of the JWT. */
 export function checkReview(account: ServiceAccount, known: KnownConfig): LoginCheck {
   const missing = (['name', 'namespace', 'uid'] as const).filter((member) => account[member] === '');
   if (missing.length > 0) {
@@ -223,7 +223,7 @@ function admitted(what: string, pattern: string): string {
   return `${what} is admitted${admitsAll(pattern) ? ', as any is' : ` by ${shown(pattern)}`}`;
 }
 
-/** `*` stands for any text and is the only wildcard; case counts (wire/cluster-auth 1.8). */
+/** `*` matches any text and is the only wildcard; case counts (wire/cluster-auth 1.8). */
 function matchesPattern(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -1,9 +1,9 @@
 /** Finds the target whose role is to be checked: the one that is named, or the only one that can be meant. */
 import { formatAddress } from '../../model/address.ts';
-import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { clusterAuthConfig } from '../../kinds/cluster-auth-config/index.ts';
 import { CONFIG_NAME } from '../../kinds/cluster-auth-config/read.ts';
 import { clusterAuthRole } from '../../kinds/cluster-auth-role/index.ts';
@@ -19,24 +19,19 @@ export interface ChosenRole {
   readonly config?: DesiredResource | undefined;
 }
 
-interface Mistake {
-  readonly code: DiagnosticCode;
-  readonly message: string;
-}
-
 interface Manifests {
   readonly stack: Stack;
   readonly resources: readonly DesiredResource[];
 }
 
-/** @param wanted the target that was named on the command line */
+/** @param wanted the target that was named on the command line. @throws CommandStop when there is none, or several may be meant */
 export function chooseTarget(
   { stack, resources }: Manifests,
   role: string,
   wanted: string | undefined,
-): ChosenRole | Mistake {
+): ChosenRole {
   if (!names.pattern.test(role))
-    return { code: 'unknown-role', message: `${quoted(role)} is no name of a role: ${names.description}` };
+    throw new CommandStop('unknown-role', `${quoted(role)} is no name of a role: ${names.description}`);
   const name = names.fold(role);
   const targets = stack.targets.filter(({ service }) => service === clusterAuthRole.service);
   const declared = (target: string, kind = clusterAuthRole.name, called = name) =>
@@ -51,7 +46,6 @@ export function chooseTarget(
     role,
     declaring: targets.filter((each) => declared(each.name) !== undefined),
   });
-  if ('code' in target) return target;
   return {
     target,
     name,
@@ -67,24 +61,28 @@ interface TargetChoice {
   readonly declaring: readonly Target[];
 }
 
-function targetOf(targets: readonly Target[], { wanted, role, declaring }: TargetChoice): Target | Mistake {
+function targetOf(targets: readonly Target[], { wanted, role, declaring }: TargetChoice): Target {
   const known = quotedList(targets.map(({ name }) => name)) || 'none';
   if (wanted !== undefined) {
     const named = targets.find(({ name }) => name === wanted);
-    const message = `the stack has no target ${quoted(wanted)} with roles: it has ${known}`;
-    return named ?? { code: 'unknown-target', message };
+    if (named !== undefined) return named;
+    throw new CommandStop(
+      'unknown-target',
+      `the stack has no target ${quoted(wanted)} with roles: it has ${known}`,
+    );
   }
   const candidates = declaring.length > 0 ? declaring : targets;
   const [only, ...others] = candidates;
-  if (only === undefined) {
-    const message = 'the stack has no target with roles: one is of the service "cluster-auth"';
-    return { code: 'unknown-target', message };
-  }
+  if (only === undefined)
+    throw new CommandStop(
+      'unknown-target',
+      'the stack has no target with roles: one is of the service "cluster-auth"',
+    );
   if (others.length === 0) return only;
   const which = quotedList(candidates.map(({ name }) => name));
   const why =
     declaring.length > 0
       ? `role ${quoted(role)} is declared for ${which}`
       : `role ${quoted(role)} may be at ${which}`;
-  return { code: 'target-needed', message: `${why}: name one of them with --target` };
+  throw new CommandStop('target-needed', `${why}: name one of them with --target`);
 }

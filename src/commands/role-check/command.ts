@@ -8,10 +8,9 @@ import { mountName } from '../../api/cluster-auth/mount.ts';
 import { findDialect } from '../../api/dialects.ts';
 import { megabyte } from '../../files/read-file.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
 import { type LoginCheck, type LoginReport, type LoginTrial, wouldSucceed } from '../../model/login-check.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { Dialect, Stack, Target } from '../../model/stack.ts';
+import type { Dialect, Target } from '../../model/stack.ts';
 import {
   command,
   type CommandEnd,
@@ -21,19 +20,13 @@ import {
   timeoutOption,
 } from '../../run/command-options.ts';
 import { connectToRead, connectToTry } from '../../run/connect.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { type LoadedManifests, loadManifests } from '../../run/load-manifests.ts';
-import { readInput } from '../../run/read-input.ts';
+import { readInput, type StackRun, withStack } from '../../run/load-manifests.ts';
 import { readSecret } from '../../run/read-secret.ts';
-import { beginRun, listenForEnd, raceStop, type RunTime } from '../../run/stop-signals.ts';
-import {
-  type CommandContext,
-  printDiagnostics,
-  printError,
-  printJson,
-  type Terminal,
-} from '../../run/terminal.ts';
+import { listenForEnd, raceStop, type RunTime } from '../../run/stop-signals.ts';
+import { type CommandContext, printJson, type Terminal } from '../../run/terminal.ts';
 import { walkChecks } from './checks.ts';
 import { chooseTarget, type ChosenRole } from './choose-target.ts';
 import { parseJwt } from './parse-jwt.ts';
@@ -44,7 +37,7 @@ export function defineCommand(role: Command, host: CliHost, { end, terminalOf }:
   command(
     role,
     'check',
-    'Tells whether a login with a JWT would succeed, check by check; exits with 2 when it would not',
+    'Checks whether a login with a JWT would succeed, check by check; exits with 2 when it would not',
   )
     .argument('<name>', 'the role')
     .argument('[path]', stackHelp)
@@ -60,7 +53,7 @@ export function defineCommand(role: Command, host: CliHost, { end, terminalOf }:
     .addOption(formatOption())
     .addOption(timeoutOption())
     .addHelpText('after', `\n${examples}`)
-    .action(async (name: string, path: string | undefined, options: CommonOptions & CheckRoleOptions) => {
+    .action(async (name: string, path: string | undefined, options: CheckRoleOptions) => {
       end(await checkRole(name, path, { options, context: { host, terminal: terminalOf(options) } }));
     });
 }
@@ -78,7 +71,7 @@ function parseAddress(text: string): string {
   return text;
 }
 
-interface CheckRoleOptions {
+interface CheckRoleOptions extends CommonOptions {
   /** a file, or `-` for standard input */
   readonly jwt: string;
   readonly against: LoginReport['against'];
@@ -87,8 +80,6 @@ interface CheckRoleOptions {
   readonly from?: string;
   /** also log in, and revoke the token at once */
   readonly try?: boolean;
-  /** seconds */
-  readonly timeout?: number;
 }
 
 async function checkRole(
@@ -96,54 +87,27 @@ async function checkRole(
   path: string | undefined,
   { options, context }: { readonly options: CheckRoleOptions; readonly context: CommandContext },
 ): Promise<ExitCode> {
-  const { host, terminal } = context;
-  if (path === standardInput && options.jwt === standardInput) {
-    printError(terminal, 'usage', 'standard input can bring the stack or the JWT, not both');
-    return exitCodes.error;
-  }
-  const stops = listenForEnd(host);
-  try {
-    const manifests = await loadManifests(path, host, { timeout: options.timeout, over: stops.over });
-    const { stack, began } = manifests;
-    if (stack === undefined || (options.against === 'declared' && hasErrors(manifests.diagnostics))) {
-      printDiagnostics(terminal, manifests.diagnostics);
-      return exitCodeOf(manifests.diagnostics) || exitCodes.error;
-    }
-    const time = beginRun({ stack, began }, stops, host);
-    try {
-      return await check({ ...manifests, stack }, { role, options, host, terminal, time, stop: stops.stop });
-    } finally {
-      time.deadline.clear();
-    }
-  } finally {
-    stops.dispose();
-  }
+  const { host } = context;
+  if (path === standardInput && options.jwt === standardInput)
+    throw new CommandStop('usage', 'standard input can bring the stack or the JWT, not both');
+  const { timeout, against } = options;
+  const about = { host, stops: listenForEnd(host), timeout, ignoresMistakes: against === 'live' };
+  return withStack(path, about, (run) => check({ ...context, ...run, role, options }));
 }
 
-interface CheckContext extends CommandContext {
+interface CheckContext extends CommandContext, StackRun {
   readonly role: string;
   readonly options: CheckRoleOptions;
-  readonly time: RunTime;
-  readonly stop: AbortSignal;
 }
 
-async function check(
-  manifests: LoadedManifests & { readonly stack: Stack },
-  context: CheckContext,
-): Promise<ExitCode> {
+async function check(context: CheckContext): Promise<ExitCode> {
   const { options, terminal, role, stop } = context;
-  const chosen = chooseTarget(manifests, role, options.target);
-  if ('code' in chosen) {
-    printError(terminal, chosen.code, chosen.message);
-    return exitCodes.error;
-  }
+  const chosen = chooseTarget(context, role, options.target);
   const jwt = await readJwt(context);
-  const checks = await raceStop(makeChecks(jwt, chosen, { ...context, stack: manifests.stack }), stop);
-  if (checks === 'stopped') return exitCodes.interrupted;
-  const trial = options.try ? await tryLogin(jwt, chosen, { ...context, stack: manifests.stack }) : undefined;
-  if (trial === 'stopped') return exitCodes.interrupted;
+  const checks = await raceStop(makeChecks(jwt, chosen, context), stop);
+  const trial = options.try ? await tryLogin(jwt, chosen, context) : undefined;
   return report(terminal, {
-    stack: manifests.stack.name,
+    stack: context.stack.name,
     target: chosen.target.name,
     mount: mountOf(chosen),
     role,
@@ -163,7 +127,7 @@ function dialectOf(target: Target): Dialect {
   return dialect;
 }
 
-/** White space around it is removed: files end with a newline. @throws SecretError, InputWaitEnded */
+/** White space around it is removed: files end with a newline. @throws CommandStop */
 async function readJwt({ options, host, time }: CheckContext): Promise<string> {
   const text =
     options.jwt === standardInput
@@ -179,15 +143,13 @@ async function readJwt({ options, host, time }: CheckContext): Promise<string> {
 async function readPipedJwt(
   host: CliHost,
   { timeout }: CheckRoleOptions,
-  { over }: RunTime,
+  { runEnded }: RunTime,
 ): Promise<string> {
-  const input = await readInput(host, megabyte, { timeout, over });
+  const input = await readInput(host, megabyte, { timeout, runEnded });
   return Buffer.from(input).toString('utf8').trim();
 }
 
-type CheckPlace = CheckContext & { readonly stack: Stack };
-
-async function makeChecks(jwt: string, chosen: ChosenRole, context: CheckPlace): Promise<LoginCheck[]> {
+async function makeChecks(jwt: string, chosen: ChosenRole, context: CheckContext): Promise<LoginCheck[]> {
   const { options, host } = context;
   const found =
     options.against === 'live'
@@ -223,10 +185,9 @@ function missingRole({ name, target, role }: ChosenRole, { against }: CheckRoleO
 
 async function readLive(
   { target, name }: ChosenRole,
-  { stack, host, time }: CheckPlace,
+  { stack, host, time }: CheckContext,
 ): Promise<FoundRules> {
-  const limits = { ...time, signal: time.over };
-  const connected = await connectToRead({ ...stack, targets: [target] }, host, limits);
+  const connected = await connectToRead({ ...stack, targets: [target] }, host, time);
   try {
     const [only] = connected.targets;
     if (only === undefined) throw new Error('the target was not connected');
@@ -240,10 +201,10 @@ async function readLive(
 async function tryLogin(
   jwt: string,
   { target }: ChosenRole,
-  { stack, host, time, role, stop }: CheckPlace,
-): Promise<LoginTrial | 'stopped' | undefined> {
+  { stack, host, time, role, stop }: CheckContext,
+): Promise<LoginTrial | undefined> {
   if ('problem' in parseJwt(jwt)) return undefined;
-  const connection = await connectToTry(stack, target, host, { ...time, signal: time.over });
+  const connection = await connectToTry(stack, target, host, time);
   try {
     return await raceStop(connection.tryLogin(role, jwt), stop);
   } finally {

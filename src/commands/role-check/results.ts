@@ -25,12 +25,12 @@ export function passed(name: LoginCheckName, message: string): LoginCheck {
   return { name, result: 'passed', message };
 }
 
-/** For what only the service or its cluster can tell. */
+/** For what only the service or its cluster knows. */
 export function open(name: LoginCheckName, message: string): LoginCheck {
   return { name, result: 'open', message };
 }
 
-/** @param field what the fix is about, when a manifest can repair it */
+/** @param field the field of a manifest that the fix changes */
 export function failed(name: LoginCheckName, message: string, fix: string, field?: LoginField): LoginCheck {
   return { name, result: 'failed', message, fix, ...(field && { field }) };
 }
@@ -45,10 +45,10 @@ export function ofConfig(name: keyof ConfigSpec & string): LoginField {
 
 // Texts of JWTs, roles and configs as messages show them. A JWT may hold anything, so what is long is not shown.
 
-/** Longer than any name or address that is meant. A part of a longer text is not shown: a part of a secret is not masked. */
+/** Longer than any real name or address. A longer text is not shown in part, because a part of a secret is not masked. */
 const longest = 300;
 
-/** A list shows so many members, and the number of the others. */
+/** The most members of a list that are shown; then follows the number of the others. */
 const most = 8;
 
 /** The text in quotes. */
@@ -141,7 +141,7 @@ function expectation({ checks }: LoginReport, paint: Paint): string {
   return `${decided}, unless the service decides otherwise about what is open: ${open.join(', ')}`;
 }
 
-/** The service refused what no check has refused. */
+/** The service refused the login, and no check failed. */
 function unforeseen({ checks, against }: LoginReport): string {
   const open = checks.filter(({ result }) => result === 'open').map(({ name }) => name);
   const live = against === 'declared' ? ', or the live role differs from the declared one' : '';
@@ -151,7 +151,7 @@ function unforeseen({ checks, against }: LoginReport): string {
 function contradiction({ against }: LoginReport): string {
   return against === 'declared'
     ? 'The service accepts it now, because its role or config is another one: the declared one would end that'
-    : 'The service accepts it all the same: see whether its role or config has changed meanwhile, or the clock of this machine is wrong';
+    : 'The service accepts it nevertheless: check whether its role or config has changed meanwhile, or the clock of this machine is wrong';
 }
 
 // The checks of a login as JSON. Valid against `schema.ts`.

@@ -32,7 +32,7 @@ export interface CheckedRole {
   readonly audience: string;
   readonly aliasSource: string;
   readonly boundBlocks: readonly string[];
-  /** the first policy that no login gives, if any, and why as a clause */
+  /** the first policy that the service refuses to give, if any, and why as a clause */
   readonly refusedPolicy: ReturnType<typeof refusedPolicy>;
 }
 
@@ -43,9 +43,9 @@ interface CheckedConfig {
   readonly pemKeys: readonly string[];
   /** empty when the issuer is not compared */
   readonly issuer: string;
-  /** whether the service may use the CA certificate and JWT of its own pod */
+  /** whether the service may use the CA certificate and JWT of its pod */
   readonly usesPodFiles: boolean;
-  /** undefined where the service does not tell it */
+  /** undefined where the service does not report it */
   readonly hasReviewerJwt: boolean | undefined;
   /** whether annotations of the account become metadata of its identity; manifests do not say it */
   readonly usesAnnotations: boolean;
@@ -77,7 +77,7 @@ export function checkedRole(spec: RoleFields, dialect: Pick<Dialect, 'reservedPo
   };
 }
 
-/** What a live config tells besides its spec. */
+/** What a live config has besides its spec. */
 interface ConfigFacts {
   /** null when the service does not say whether it has one */
   readonly hasReviewerJwt: boolean | null;
@@ -85,17 +85,18 @@ interface ConfigFacts {
 }
 
 /**
- * @param defaultIssuer the dialect's, if it has one
+ * @param dialect decides what an empty issuer means, and what a host without a scheme is
  * @param facts of a live config
  */
 export function checkedConfig(
   spec: ConfigFields,
-  { defaultIssuer = '' }: Pick<Dialect, 'defaultIssuer'>,
+  { defaultIssuer = '', takesBareHosts }: Pick<Dialect, 'defaultIssuer' | 'takesBareHosts'>,
   facts: ConfigFacts = { hasReviewerJwt: isSet(spec.tokenReviewerJwt), usesAnnotations: false },
 ): CheckedConfig {
   const value = (name: keyof ConfigFields) => fieldValue<Spec>(configFields, spec, name);
+  const host = text(value('clusterHost'));
   return {
-    host: text(value('clusterHost')),
+    host: takesBareHosts && host !== '' && !host.includes('/') ? `https://${host}` : host,
     hasCaCert: text(value('clusterCaCert')) !== '',
     pemKeys: texts(value('pemKeys')),
     issuer: value('disableIssValidation') === true ? '' : text(value('issuer')) || defaultIssuer,

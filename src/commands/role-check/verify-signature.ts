@@ -1,5 +1,5 @@
 /**
- * Whether one of the config's keys signed a JWT. Each key is tried only with the algorithms of its own type, so a public key is
+ * Whether one of the config's keys signed a JWT. Each key is tried only with the algorithms of its type, so a public key is
  * never taken for a shared secret.
  */
 import { type KeyObject, verify as verifyBytes } from 'node:crypto';
@@ -76,14 +76,14 @@ function verifyWith(pemKeys: readonly string[], jwt: ParsedJwt): LoginCheck {
     length === 1 ? 'the key in "pemKeys" does not verify' : `none of ${length} keys in "pemKeys" verifies`;
   const message = `${keys} the JWT: another cluster issued it, or it was changed`;
   const fix =
-    'add the public key of the cluster that issued the JWT to "pemKeys" of the config, each key as an element of its own';
+    'add the public key of the cluster that issued the JWT to "pemKeys" of the config, each key as a separate element';
   return failed('signature', message, fix, ofConfig('pemKeys'));
 }
 
 type Verdict = 'good' | 'bad' | 'sha1' | 'unusable';
 
 function verify(pem: string, jwt: ParsedJwt): Verdict {
-  // The service, too, looks at the first block of an element only.
+  // The service also reads the first block of an element only.
   const [block] = pemBlocks(pem);
   const key = block && publicKeyIn(block);
   if (block === undefined || key === undefined) return 'unusable';

@@ -15,16 +15,11 @@ import {
   readSeedFile,
   removePublishedUrl,
 } from '../../run/embedded-service.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { printError, type Terminal } from '../../run/terminal.ts';
-import {
-  AdminTokenError,
-  adminTokenFile,
-  newAdminToken,
-  readTlsFiles,
-  writeAdminToken,
-} from './serve-files.ts';
+import type { CommandContext } from '../../run/terminal.ts';
+import { adminTokenFile, newAdminToken, readTlsFiles, writeAdminToken } from './serve-files.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -58,7 +53,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     )
     .addHelpText('after', `\n${examples}`)
     .action(async (options: CommonOptions & ServeOptions) => {
-      end(await serve(options, host, terminalOf(options)));
+      end(await serve(options, { host, terminal: terminalOf(options) }));
     });
 }
 
@@ -109,17 +104,13 @@ interface ServeOptions {
 }
 
 /** Resolves after a signal, when the service has closed. */
-async function serve(options: ServeOptions, host: CliHost, terminal: Terminal): Promise<ExitCode> {
-  // Whether /admin/ is served is said by one flag alone: nobody gets it by naming a file.
-  if (options.adminTokenFile !== undefined && options.admin !== true) {
-    printError(terminal, 'usage', '--admin-token-file needs --admin: add --admin, or leave the file out');
-    return exitCodes.error;
-  }
+async function serve(options: ServeOptions, { host }: CommandContext): Promise<ExitCode> {
+  // Only --admin serves /admin/, never the name of a file alone.
+  if (options.adminTokenFile !== undefined && options.admin !== true)
+    throw new CommandStop('usage', '--admin-token-file needs --admin: add --admin, or leave the file out');
   const { tlsCert: cert, tlsKey: key } = options;
-  if ((cert === undefined) !== (key === undefined)) {
-    printError(terminal, 'usage', '--tls-cert and --tls-key go together: name both files, or neither');
-    return exitCodes.error;
-  }
+  if ((cert === undefined) !== (key === undefined))
+    throw new CommandStop('usage', '--tls-cert and --tls-key go together: name both files, or neither');
   // A dialect or an edition that is not served is reported before any file is opened.
   const { chooseDialects } = await import('../../server/kernel/dialects.ts');
   const { chooseEdition } = await import('../../server/kernel/editions.ts');
@@ -130,17 +121,11 @@ async function serve(options: ServeOptions, host: CliHost, terminal: Terminal): 
   const data = options.data === inMemory ? inMemory : await dataFileOf(options, host);
   const adminFile = adminTokenPath(options, data, host);
   const hold = await holdFile(data, host.machine().pid);
-  if ('refused' in hold) {
-    printError(terminal, 'data-file-served', hold.refused);
-    return exitCodes.error;
-  }
   try {
     await serveUntilStopped(data, { ...options, seed, adminFile, tls }, host);
   } catch (error) {
     const why = portProblem(error, options.port);
-    if (why === undefined) throw error;
-    printError(terminal, 'port-unavailable', why);
-    return exitCodes.error;
+    throw why === undefined ? error : new CommandStop('port-unavailable', why);
   } finally {
     hold.release();
   }
@@ -158,16 +143,14 @@ function adminTokenPath(options: ServeOptions, data: string, host: CliHost): str
   if (options.admin !== true) return undefined;
   if (options.adminTokenFile !== undefined) return resolve(host.cwd, options.adminTokenFile);
   if (data !== inMemory) return adminTokenFile(data);
-  throw new AdminTokenError(
+  throw new CommandStop(
+    'admin-token-place',
     'with data in memory there is no data file to put the admin token beside: name a file with --admin-token-file',
   );
 }
 
-/** Only one `serve` may use a data file at a time; data in memory is never shared. */
-async function holdFile(
-  data: string,
-  pid: number,
-): Promise<{ release(): void } | { readonly refused: string }> {
+/** Only one `serve` may use a data file at a time; data in memory is never shared. @throws CommandStop */
+async function holdFile(data: string, pid: number): Promise<{ release(): void }> {
   if (data === inMemory) return { release: () => {} };
   const { holdDataFile } = await import('../../server/kernel/served-data-file.ts');
   const hold = holdDataFile(data, pid);
@@ -177,9 +160,10 @@ async function holdFile(
   }
   const url = await readPublishedUrl(data);
   const who = [url && `at ${url}`, hold.heldBy.pid && `by process ${hold.heldBy.pid}`].filter(Boolean);
-  return {
-    refused: `the data file ${quoted(data)} is served already${who.length > 0 ? `: ${who.join(' ')}` : ''}`,
-  };
+  throw new CommandStop(
+    'data-file-served',
+    `the data file ${quoted(data)} is served already${who.length > 0 ? `: ${who.join(' ')}` : ''}`,
+  );
 }
 
 const portMessages: Readonly<Record<string, string>> = {
@@ -239,13 +223,13 @@ async function serveUntilStopped(data: string, options: ServedOptions, host: Cli
   }
 }
 
-/** The beginning of a line that asks the service, with a header that it reads from its input. */
+/** The beginning of a request with curl, with a header that it reads from its input. */
 function curlLine(url: string, certificate: string | undefined): string {
   const trust = certificate === undefined ? '' : ` --cacert ${shellQuoted(certificate)}`;
   return `curl -sS --noproxy '*'${trust} -H @- ${url}`;
 }
 
-/** What a line that asks the service, and a target, depend on. */
+/** What the requests with curl, and a target, depend on. */
 interface ServedAbout {
   readonly url: string;
   readonly curl: string;
@@ -254,7 +238,7 @@ interface ServedAbout {
   readonly certificate: string | undefined;
 }
 
-/** How to get in, how to make what is missing, and the targets to copy. No token is shown, neither here nor in the list of processes. */
+/** How to authenticate, how to create what is missing, and the targets to copy. No token is shown, neither here nor in the list of processes. */
 function useHint({ ownerToken, serviceToken, ...made }: DataFileOwner, about: ServedAbout): string[] {
   const [organization = 'acme', mount = about.clusterAuth.mountType] = [
     made.organizations[0],

@@ -9,12 +9,8 @@ import { megabyte, readRegularText } from '../../files/read-file.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import { messageOf, systemErrorMessage } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
-
-/** The two files cannot be read, or are not a certificate and its key. */
-export class TlsFileError extends Error {
-  override readonly name = 'TlsFileError';
-}
 
 /** Both in PEM; the certificate may be followed by those of its issuers. */
 interface TlsIdentity {
@@ -27,7 +23,7 @@ interface TlsFiles {
   readonly key: string;
 }
 
-/** @throws TlsFileError */
+/** @throws CommandStop when the files cannot be read, or are not a certificate and its key */
 export async function readTlsFiles(files: TlsFiles, directory: string): Promise<TlsIdentity> {
   const identity = {
     cert: await read('certificate', files.cert, directory),
@@ -36,7 +32,8 @@ export async function readTlsFiles(files: TlsFiles, directory: string): Promise<
   try {
     createSecureContext(identity);
   } catch (cause) {
-    throw new TlsFileError(
+    throw new CommandStop(
+      'tls-files',
       `${quoted(files.cert)} and ${quoted(files.key)} are not a certificate and its key, both in PEM, the key without a passphrase`,
       { cause },
     );
@@ -49,7 +46,7 @@ async function read(what: string, file: string, directory: string): Promise<stri
     return await readRegularText(resolve(directory, file), megabyte);
   } catch (cause) {
     const why = systemErrorMessage(cause) ?? messageOf(cause);
-    throw new TlsFileError(`the ${what} ${quoted(file)} cannot be read: ${why}`, { cause });
+    throw new CommandStop('tls-files', `the ${what} ${quoted(file)} cannot be read: ${why}`, { cause });
   }
 }
 
@@ -66,18 +63,16 @@ export function newAdminToken(host: Pick<CliHost, 'newId'>): string {
   return `admin.${host.newId()}`;
 }
 
-/** No file for the token was named, or the file has other content. */
-export class AdminTokenError extends Error {
-  override readonly name = 'AdminTokenError';
-}
-
 /**
  * Writes the token, and returns a function that removes the file.
- * @throws AdminTokenError when the file has other content than such a token
+ * @throws CommandStop when the file has other content than such a token
  */
 export async function writeAdminToken(file: string, token: string): Promise<() => Promise<void>> {
   if ((await isThere(file)) && !/^admin\.[0-9a-f-]{36}\n$/.test(await readText(file))) {
-    throw new AdminTokenError(`${quoted(file)} does not contain an admin token, so it is not overwritten`);
+    throw new CommandStop(
+      'admin-token-place',
+      `${quoted(file)} does not contain an admin token, so it is not overwritten`,
+    );
   }
   await replaceFile(file, `${token}\n`);
   return async () => {

@@ -15,7 +15,7 @@ const nested = {
 };
 
 describe('the account of a JWT', () => {
-  it('stands in flat claims, or in one object, which wins', () => {
+  it('is in flat claims, or in one object, which wins', () => {
     const worker = { namespace: 'orders', name: 'worker', uid: 'flat-uid' };
     const app = { namespace: 'payments', name: 'app', uid: 'nested-uid' };
     expect(readServiceAccount(flat)).toEqual({ account: worker });

@@ -30,7 +30,7 @@ describe('the times of a JWT', () => {
     expect(checkTimes(claims, now * 1000)).toMatchObject({ name: 'times', result });
   });
 
-  it('are told in words when they do not hold', () => {
+  it('are reported in words when they do not hold', () => {
     const told = (claims: Claims) => checkTimes(claims, now * 1000).message;
     expect(told({ exp: now - 5400 })).toBe('the JWT expired 1h30m ago, at 2027-01-15T06:30:00Z');
     expect(told({ exp: now - 864_000 })).toContain('the JWT expired 10 days ago');

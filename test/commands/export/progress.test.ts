@@ -6,7 +6,7 @@ import type { Answer } from '../../../src/model/http.ts';
 
 const answer: Answer = { method: 'GET', url: 'https://toys.test', status: 200, body: null, words: '' };
 
-it('the first request is told as one', async () => {
+it('the first request is reported as one', async () => {
   const lines: string[] = [];
   const stderr = { isTTY: true, columns: 80, write: (text: string) => lines.push(text) };
   const progress = openReadProgress({ host: { stderr, env: {} } } as unknown as Terminal);

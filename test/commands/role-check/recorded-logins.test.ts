@@ -119,7 +119,7 @@ describe('a recorded login', () => {
   );
 
   it.each(logins.filter(({ id, refusal }) => refusal !== undefined && !decidedByCluster.has(id)))(
-    '$id that was refused is foreseen: $title',
+    '$id that was refused is predicted: $title',
     (login) => {
       const failed = firstFailed(login);
       const [, possible = []] = checksBehind.find(([words]) => words.test(login.refusal ?? '')) ?? [];

@@ -1,0 +1,90 @@
+/** Decides whether an apply may begin: problems, uses of tokens, approval, secrets, guards and consent. */
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { ApprovedPlan, Ledger } from '../../model/ledger.ts';
+import type { PlanResult } from '../../plan/build-plan.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { askConsent, passedGuards, readIds, refuseProblems } from '../../run/consent.ts';
+import { exitCodes } from '../../run/exit-codes.ts';
+import { type LimitedToken, refuseMissingSecrets, whyTooFewUses } from '../../run/needed-secrets.ts';
+import { printPlan } from '../../run/print-plan.ts';
+import type { SecretContext } from '../../run/read-secret.ts';
+import { printError, type Terminal, textOutput } from '../../run/terminal.ts';
+import { type Approval, checkApproval } from './approval.ts';
+
+export interface AuthorizeOptions {
+  readonly yes?: boolean;
+  /** guards of the approved plan that were acknowledged, separated by commas */
+  readonly ack?: string;
+  readonly calls?: boolean;
+  /** the plan is printed also where it is not the approved one */
+  readonly showPlan?: boolean;
+}
+
+interface AuthorizeInput {
+  readonly approval: Approval | undefined;
+  readonly options: AuthorizeOptions;
+  readonly ledger: Ledger;
+  /** the stack's argument on the command line */
+  readonly stack: string | undefined;
+  readonly secrets: SecretContext;
+  readonly limited: readonly LimitedToken[];
+}
+
+interface AuthorizeContext {
+  readonly terminal: Terminal;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * @returns the approved plan, where one was approved and its approval has not ended
+ * @throws CommandStop when the plan may not be applied
+ */
+export async function authorize(
+  planning: PlanResult,
+  { approval, options, ledger, stack, secrets, limited }: AuthorizeInput,
+  { terminal, stop }: AuthorizeContext,
+): Promise<ApprovedPlan | undefined> {
+  const { plan } = planning;
+  // As text: in JSON the plan is printed where it is the result.
+  const show = () => {
+    if (textOutput(terminal) !== undefined) printPlan(terminal, plan, { ...options, stack });
+  };
+  // Of a plan that is not the approved one, why and how it differs come first, and the rest only when asked for.
+  if (approval === undefined || hasErrors(plan.problems)) show();
+  const tooFewUses = whyTooFewUses(plan, limited);
+  // It may be the reason for problems of the plan, so both are reported.
+  if (tooFewUses !== undefined) printError(terminal, 'token-uses', tooFewUses);
+  refuseProblems(plan, terminal);
+  if (tooFewUses !== undefined) throw CommandStop.reported(exitCodes.error);
+  const approved = approval && checkShown(planning, approval, { ledger, terminal, options, show });
+  await refuseMissingSecrets(plan, secrets, terminal);
+  const begun = ledger.approved?.digest === approved?.digest ? ledger.approved : undefined;
+  const consent = {
+    agreed: options.yes === true || approval !== undefined,
+    acknowledged: readIds(options.ack),
+    passed: begun?.passed,
+    stack,
+  };
+  await askConsent(plan, consent, { terminal, stop });
+  return approved && { ...approved, passed: passedGuards(plan, begun?.passed) };
+}
+
+function checkShown(
+  planning: PlanResult,
+  approval: Approval,
+  {
+    ledger,
+    terminal,
+    options,
+    show,
+  }: Pick<AuthorizeInput, 'ledger' | 'options'> & { readonly terminal: Terminal; show(): void },
+): ApprovedPlan | undefined {
+  let isApproved = false;
+  try {
+    const approved = checkApproval(planning, approval, { ledger, terminal });
+    isApproved = true;
+    return approved;
+  } finally {
+    if (isApproved || options.showPlan) show();
+  }
+}
