@@ -1,7 +1,7 @@
 /**
- * An archive of audit trails, in SQL that a file and a server both understand. Each addition is one transaction: events, how
- * far the trail was read, and a gap. Known events are left as they are and a cursor only moves forward, so any number of
- * writers may run at once, and be killed.
+ * An archive of audit trails, in SQL for both SQLite and PostgreSQL. Each addition is one transaction: events, how far the trail was
+ * read, and a gap. Existing events are not changed and a cursor only moves forward, so any number of writers may run at once, and be
+ * killed.
  */
 import type { TrailEvent } from '../model/audit-trail.ts';
 import { quoted } from '../model/quoted.ts';
@@ -18,23 +18,23 @@ export type Query = (statement: string, values: readonly Column[]) => Promise<re
 export interface ArchiveDatabase {
   /** for messages: `the archive "audit.db"` */
   readonly place: string;
-  /** stands before the name of each table */
+  /** prefix of the name of each table */
   readonly prefix: string;
   /** Reads, and creates nothing. `undefined` when there is no archive yet. */
   read<T>(work: (query: Query) => Promise<T>): Promise<T | undefined>;
-  /** All of it or nothing, in one transaction that writes; may be done twice when a connection breaks. Creates the archive. */
+  /** In one write transaction, which may be repeated if a connection breaks. Creates the archive. */
   write<T>(work: (query: Query) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The archive cannot be read or written, or is none. */
+/** The archive cannot be read or written, or the database is not an archive. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
 
 /**
- * The tables, by version, from 1; migrations are only added. An event is kept as answered, and found by its time. `whole_from` and
- * the gaps say for which times nothing is missing. Times are milliseconds since 1970.
+ * The tables, by version, from 1; migrations are only added. An event is kept as answered, and found by its time. Events are complete
+ * from `whole_from` on, except for the gaps. Times are milliseconds since 1970.
  */
 export function archiveMigrations(types: {
   readonly id: string;
@@ -68,22 +68,19 @@ export function archiveMigrations(types: {
   ];
 }
 
-// An archive of audit trails. What one look adds is one transaction: events, how far the trail was read, and a gap. An event that is
-// there already is left as it is, and a cursor only moves on, so any number of writers may come in any order, and be killed.
-
 /** How far a trail was read. Times are milliseconds since 1970. */
 export interface ArchiveHead {
-  /** the newest event of the last look that saw all; absent when the trail had none */
+  /** the newest event of the last complete read; absent when the trail had none */
   readonly cursor?: { readonly at: number; readonly id: string };
   /** the organization that answered; absent when the trail had no event */
   readonly organizationId?: string;
-  /** when that look began */
-  readonly lookedAt: number;
-  /** since when nothing is missing, but for the gaps */
-  readonly wholeFrom: number;
+  /** when that read began */
+  readonly readAt: number;
+  /** the time since which events are complete, except for the gaps */
+  readonly completeFrom: number;
 }
 
-/** A time from which events may be missing, for good. Times are milliseconds since 1970. */
+/** A period in which events may be permanently missing. Times are milliseconds since 1970. */
 export interface TrailGap {
   readonly from: number;
   readonly to: number;
@@ -99,13 +96,13 @@ interface Addition {
 }
 
 interface TimeWindow {
-  /** milliseconds since 1970; not itself part of the window */
+  /** milliseconds since 1970, exclusive */
   readonly since?: number | undefined;
-  /** the same; part of the window */
+  /** the same, inclusive */
   readonly until?: number | undefined;
 }
 
-/** How many events are read at once, and how many are written with one statement. */
+/** Number of events that are read at once, and that are written with one statement. */
 const chunk = 1000;
 const batch = 100;
 
@@ -129,7 +126,7 @@ export class Archive {
     return this.#database.write(async (query) => {
       const [first] = events;
       const kept = first && (await this.#anyEvent(query, trail));
-      // What a look that was killed has kept is under no head yet.
+      // A killed run may have stored events without a head.
       if (kept !== undefined) for (const event of events) refuseForeign(event, kept.organizationId);
       let added = 0;
       for (let from = 0; from < events.length; from += batch)
@@ -148,7 +145,7 @@ export class Archive {
     });
   }
 
-  /** Undefined for a trail that was never read whole. @throws ArchiveError */
+  /** Undefined for a trail that was never read completely. @throws ArchiveError */
   async head(trail: string): Promise<ArchiveHead | undefined> {
     const statement = `select organization_id, cursor_at, cursor_id, looked_at, whole_from
       from ${this.#database.prefix}trails where trail = $1`;
@@ -156,18 +153,18 @@ export class Archive {
     return row && headOf(row);
   }
 
-  /** The trails that it has something of. @throws ArchiveError when there is no archive */
+  /** The trails in the archive. @throws ArchiveError when there is no archive */
   async trails(): Promise<readonly string[]> {
     const { prefix } = this.#database;
     const rows = await this.#database.read((query) =>
       query(`select distinct trail from ${prefix}events union select trail from ${prefix}trails`, []),
     );
     if (rows === undefined)
-      throw new ArchiveError(`${this.place} is not there: "trueup audit archive" makes it`);
+      throw new ArchiveError(`${this.place} does not exist: "trueup audit archive" creates it`);
     return rows.map((row) => String(row['trail'])).sort();
   }
 
-  /** In the order of their beginning. @throws ArchiveError */
+  /** In order of their start. @throws ArchiveError */
   async gaps(trail: string): Promise<readonly TrailGap[]> {
     const statement = `select from_at, to_at, noticed_at, why from ${this.#database.prefix}gaps
       where trail = $1 order by from_at, to_at`;
@@ -180,7 +177,7 @@ export class Archive {
     }));
   }
 
-  /** Newest first, so many at once; who has seen enough stops asking. @throws ArchiveError, TrailError for a damaged event */
+  /** Newest first, in chunks, so that the caller can stop early. @throws ArchiveError, TrailError for a damaged event */
   async *newestFirst(
     trail: string,
     { since, until }: TimeWindow = {},
@@ -215,7 +212,7 @@ export class Archive {
   }
 }
 
-/** @returns how many were not there */
+/** @returns the number of new events */
 async function insertEvents(
   query: Query,
   table: string,
@@ -228,13 +225,13 @@ async function insertEvents(
   return (await query(statement, [trail, ...values])).length;
 }
 
-/** The first look says since when nothing is missing; later ones move the cursor on, and never back. */
+/** The first read sets since when events are complete; later reads only move the cursor forward. */
 async function keepHead(
   query: Query,
   table: string,
   { trail, head }: { readonly trail: string; readonly head: ArchiveHead },
 ): Promise<void> {
-  const { organizationId = null, cursor, lookedAt, wholeFrom } = head;
+  const { organizationId = null, cursor, readAt, completeFrom } = head;
   const isFurther = 'excluded.cursor_at > coalesce(kept.cursor_at, -1)';
   await query(
     `insert into ${table} as kept (trail, organization_id, cursor_at, cursor_id, looked_at, whole_from)
@@ -244,7 +241,7 @@ async function keepHead(
        cursor_id = case when ${isFurther} then excluded.cursor_id else kept.cursor_id end,
        cursor_at = case when ${isFurther} then excluded.cursor_at else kept.cursor_at end,
        looked_at = case when excluded.looked_at > kept.looked_at then excluded.looked_at else kept.looked_at end`,
-    [trail, organizationId, cursor?.at ?? null, cursor?.id ?? null, lookedAt, wholeFrom],
+    [trail, organizationId, cursor?.at ?? null, cursor?.id ?? null, readAt, completeFrom],
   );
 }
 
@@ -253,22 +250,22 @@ function headOf(row: Row): ArchiveHead {
   return {
     ...(id === null ? {} : { cursor: { at: Number(at), id: String(id) } }),
     ...(organizationId === null ? {} : { organizationId: String(organizationId) }),
-    lookedAt: Number(row['looked_at']),
-    wholeFrom: Number(row['whole_from']),
+    readAt: Number(row['looked_at']),
+    completeFrom: Number(row['whole_from']),
   };
 }
 
-// What an archive has of one trail since a time, and whether that is all that happened.
+// The archived events of one trail since a time, and whether they are complete.
 
 export interface ArchivedEvents {
   /** oldest first */
   readonly events: readonly TrailEvent[];
-  /** milliseconds since 1970: what happened later was not yet archived; undefined for a trail that was never read whole, or never had an event */
+  /** milliseconds since 1970: later events are not archived yet; undefined for a trail that was never read completely, or never had an event */
   readonly until?: number;
-  /** the newest event, with its time by the service's clock: what the trail told up to then is here */
+  /** the newest event, with its time by the service's clock */
   readonly newest?: { readonly at: number; readonly id: string };
-  /** whether nothing is missing between the time that was asked for and `until` */
-  readonly whole: boolean;
+  /** whether no event is missing between the requested time and `until` */
+  readonly isComplete: boolean;
   /** the gaps in that time */
   readonly gaps: readonly TrailGap[];
 }
@@ -283,9 +280,9 @@ export async function eventsSince(archive: Archive, trail: string, since: number
   const events: TrailEvent[] = [];
   for await (const some of archive.newestFirst(trail, { since })) events.push(...some);
   const gaps = (await archive.gaps(trail)).filter(({ to }) => to > since);
-  const whole = head !== undefined && head.wholeFrom <= since && gaps.length === 0;
+  const isComplete = head !== undefined && head.completeFrom <= since && gaps.length === 0;
   const newest = head?.cursor && { newest: head.cursor };
-  // A trail in which nothing was may have been that of another organization.
-  const until = head?.organizationId === undefined ? undefined : { until: head.lookedAt };
-  return { events: events.reverse(), ...until, ...newest, whole, gaps };
+  // An empty trail may be that of another organization.
+  const until = head?.organizationId === undefined ? undefined : { until: head.readAt };
+  return { events: events.reverse(), ...until, ...newest, isComplete, gaps };
 }

@@ -1,6 +1,6 @@
 /**
- * Reads one event of a trail, and refuses events of another organization. Strict about who did what, so that nobody is blamed
- * by a guess; unknown members are kept.
+ * Reads one event of a trail, and refuses events of another organization. Strict about the actor and the action, so that nothing is
+ * attributed by a guess; unknown members are kept.
  */
 import { type TrailActor, TrailError, type TrailEvent } from '../model/audit-trail.ts';
 import { isJsonObject, type Json, type JsonObject, ownMember } from '../model/json.ts';
@@ -27,7 +27,7 @@ export function parseEvent(value: Json | undefined, position: string): TrailEven
   };
 }
 
-/** Id and name may be missing: what the system does by itself is done by nobody. */
+/** Id and name may be missing, as for actions of the system. */
 function readActor(auth: Members): TrailActor {
   const impersonatorId = auth.optionalText('impersonator_id');
   return {
@@ -38,20 +38,20 @@ function readActor(auth: Members): TrailActor {
   };
 }
 
-/** Milliseconds since 1970 of an RFC 3339 time; undefined for any other text, also where `Date` would make something of it. */
+/** Milliseconds since 1970 of an RFC 3339 time; undefined for any other text, even if `Date` accepts it. */
 export function parseTimestamp(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i.test(text)) return undefined;
   const at = Date.parse(text.toUpperCase());
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** The members of an object, each read as what it has to be. */
+/** Reads the members of an object with the required types. */
 class Members {
   readonly raw: JsonObject;
   readonly #path: string;
 
   constructor(value: Json | undefined, path: string) {
-    if (!isJsonObject(value)) throw new TrailError(`${path} of the audit trail is no object`);
+    if (!isJsonObject(value)) throw new TrailError(`${path} of the audit trail is not an object`);
     this.raw = value;
     this.#path = path;
   }
@@ -60,7 +60,7 @@ class Members {
     return this.optionalText(name) ?? this.refuse(name, 'a text');
   }
 
-  /** Absent and null mean the same; an empty text is none. */
+  /** Undefined if absent, null or empty. */
   optionalText(name: string): string | undefined {
     const value = ownMember(this.raw, name) ?? null;
     if (value === null || value === '') return undefined;
@@ -81,20 +81,20 @@ class Members {
   }
 
   refuse(name: string, wanted: string): never {
-    const is = Object.hasOwn(this.raw, name) ? 'is not' : 'is missing: it has to be';
+    const is = Object.hasOwn(this.raw, name) ? 'is not' : 'is missing: it must be';
     throw new TrailError(`${quoted(name)} of ${this.#path} of the audit trail ${is} ${wanted}`);
   }
 }
 
-// A trail is that of the organization whose token asks, and no path says which: so its events have to say that it is the right one.
+// The token determines the organization of a trail, so its events must show that it is the right one.
 
 /**
- * @param organization the opaque id that the events have to have (wire/audit-trails 2)
+ * @param organization the opaque id that the events must have (wire/audit-trails 2)
  * @throws TrailError for an event of another one
  */
 export function refuseForeign({ organizationId }: TrailEvent, organization: string): void {
   if (organizationId === organization) return;
   throw new TrailError(
-    `this is the audit trail of another organization: the target's has the id ${quoted(organization)}, and an event of ${quoted(organizationId)} came; check the target's "auditToken"`,
+    `this is the audit trail of another organization: the target has the organization id ${quoted(organization)}, an event has ${quoted(organizationId)}; check the target's "auditToken"`,
   );
 }

@@ -1,4 +1,4 @@
-/** An archive in PostgreSQL, in a schema of its own. Reading creates nothing. */
+/** An archive in PostgreSQL, in a separate schema. Reading creates nothing. */
 import type { OperationSignals } from '../ledger/ledger-store.ts';
 import {
   failureMessage,
@@ -23,7 +23,7 @@ const tables: StoreTables = {
 
 /**
  * @param url `postgres://…`, with its credentials; no message repeats it
- * @param signals when a server that does not answer is waited for no longer
+ * @param signals end the wait for a server that does not answer
  */
 export function postgresArchive(url: string, signals: OperationSignals): Archive {
   return new Archive(new PostgresArchive(url, signals));
@@ -34,7 +34,7 @@ class PostgresArchive implements ArchiveDatabase {
   readonly prefix = `${schema}.`;
   readonly #connection: PostgresConnection;
   readonly #signals: OperationSignals;
-  /** whether the tables are known to be there */
+  /** whether the tables are known to exist */
   #ready = false;
 
   constructor(url: string, signals: OperationSignals) {

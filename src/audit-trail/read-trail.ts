@@ -1,6 +1,6 @@
 /**
- * Reads a trail page by page, each event once. Events come and go while it is read: repeated ones are dropped by their ids, and
- * when one may have been missed the trail is read again.
+ * Reads a trail page by page, each event once. Events may be added and removed meanwhile: repeated ones are dropped by id, and if one
+ * may have been missed, the trail is read again.
  */
 import { type TrailChannel, TrailError, type TrailEvent, type TrailPage } from '../model/audit-trail.ts';
 import { type Answer, describeAnswer } from '../model/http.ts';
@@ -11,14 +11,14 @@ import { parseEvent } from './parse-event.ts';
 export interface TrailQuery {
   /** milliseconds since 1970: only events after this time; from the oldest when absent */
   readonly since?: number | undefined;
-  /** after so many pages the reading ends; without it, a bound that no trail reaches (rule 46) */
+  /** maximum number of pages; without it, a bound that no trail reaches */
   readonly maxPages?: number;
   readonly pageSize?: number;
 }
 
 /** How a reading ended. */
 export interface TrailEnd {
-  /** whether every event was seen that was there when the reading began */
+  /** whether all events were read that existed at the start */
   readonly sawAll: boolean;
   readonly pages: number;
 }
@@ -28,7 +28,7 @@ const defaultPageSize = 1000;
 
 const mostPages = 10_000;
 
-/** How often a list that moves is read from its beginning. */
+/** How often a list that changes is read from its beginning. */
 const mostPasses = 3;
 
 /** One reading of all pages. */
@@ -63,7 +63,7 @@ interface Reading {
   pages: number;
 }
 
-/** @returns undefined when there were more pages than it may read */
+/** @returns undefined when there are more pages than allowed */
 async function* readPass(reading: Reading): AsyncGenerator<readonly TrailEvent[], Pass | undefined> {
   const { maxPages = mostPages } = reading.query;
   const ids = new Set<string>();
@@ -73,7 +73,7 @@ async function* readPass(reading: Reading): AsyncGenerator<readonly TrailEvent[]
     const page = await readPage(reading, number);
     first ??= page;
     for (const { id } of page.events) ids.add(id);
-    // Also within a page: a service may tell an event twice.
+    // Also within a page: a service may return an event twice.
     const fresh = page.events.filter(({ id }) => !reading.seen.has(id) && reading.seen.add(id));
     if (fresh.length > 0) yield fresh;
     if (page.nextPage === undefined) return { ids, first, last: page };
@@ -87,8 +87,8 @@ function readPage(reading: Reading, page: number): Promise<TrailPage> {
 }
 
 /**
- * Whether an event may have slipped past: fewer were met than there were, or the oldest ones went from the front of the list, so
- * that the others moved towards the pages that had been read. A list of one page cannot move.
+ * Whether an event may have been missed: fewer were read than counted, or the oldest ones were removed from the front of the list, so
+ * that others moved to pages that had been read. A list of one page cannot move.
  */
 async function hasMoved(reading: Reading, { ids, first, last }: Pass): Promise<boolean> {
   if (first === last) return false;
@@ -98,14 +98,14 @@ async function hasMoved(reading: Reading, { ids, first, last }: Pass): Promise<b
   return again.events[0]?.id !== first.events[0]?.id;
 }
 
-/** Then only new events move the list, away from the reader. */
+/** Then only new events move the list, and none is missed. */
 function isNewestFirst(first: TrailPage, last: TrailPage): boolean {
   const [newest, oldest] = [first.events[0], last.events.at(-1)];
   if (newest === undefined || oldest === undefined) return false;
   return newest.at > oldest.at;
 }
 
-/** All events of a reading at once. @throws TrailError when these are not all, besides what reading throws */
+/** All events at once. @throws TrailError also when they are not complete */
 export async function readFullTrail(
   channel: TrailChannel,
   query: Omit<TrailQuery, 'maxPages'> = {},
@@ -117,13 +117,13 @@ export async function readFullTrail(
     if (!done) events.push(...value);
     else if (value.sawAll) return events;
     else
-      throw new TrailError('the audit trail kept changing while it was read, so it was not read whole', {
-        passing: true,
+      throw new TrailError('the audit trail kept changing while it was read, so it was not read completely', {
+        temporary: true,
       });
   }
 }
 
-// Reads one page of a trail: asks for it, and checks that the answer is that page.
+// Reads one page of a trail, and checks that the answer is that page.
 
 interface PageQuery {
   /** milliseconds since 1970: only events after this time; from the oldest when absent */
@@ -140,15 +140,15 @@ interface PageQuery {
  */
 export async function readTrailPage(channel: TrailChannel, query: PageQuery): Promise<TrailPage> {
   const answer = await channel.get(queryText(query));
-  if (answer.status !== 200) throw new TrailError(refusalText(answer), { passing: isTemporary(answer) });
+  if (answer.status !== 200) throw new TrailError(refusalText(answer), { temporary: isTemporary(answer) });
   const { body } = answer;
   const events = isJsonObject(body) ? ownMember(body, 'data') : undefined;
   const pagination = isJsonObject(body) ? ownMember(body, 'pagination') : undefined;
   if (!Array.isArray(events) || !isJsonObject(pagination))
-    throw new TrailError(`no page of an audit trail: ${describeAnswer(answer)}`);
+    throw new TrailError(`the answer is not a page of an audit trail: ${describeAnswer(answer)}`);
   const counts = readCounts(pagination, query.page);
   if (counts.nextPage !== undefined && events.length === 0)
-    throw new TrailError(`page ${query.page} of the audit trail is empty and tells of a next one`);
+    throw new TrailError(`page ${query.page} of the audit trail is empty, but has a next page`);
   return {
     ...counts,
     events: events.map((event, index) => parseEvent(event, `event ${index + 1} on page ${query.page}`)),
@@ -164,33 +164,35 @@ function readCounts(pagination: JsonObject, page: number): Omit<TrailPage, 'even
   const count = (name: string): number => {
     const value = ownMember(pagination, name);
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-    throw new TrailError(`${quoted(name)} in the pagination of the audit trail is no count`);
+    throw new TrailError(`${quoted(name)} in the pagination of the audit trail is not a count`);
   };
   const current = count('current_page');
   if (current !== page)
-    throw new TrailError(`page ${page} of the audit trail was asked for, and page ${current} came`);
+    throw new TrailError(`the service returned page ${current} instead of page ${page} of the audit trail`);
   const next = (ownMember(pagination, 'next_page') ?? null) === null ? undefined : count('next_page');
   if (next !== undefined && next !== page + 1)
-    throw new TrailError(`page ${page} of the audit trail tells of page ${next} as the next one`);
+    throw new TrailError(`page ${page} of the audit trail has page ${next} as its next page`);
   const totalPages = count('total_pages');
   if (next === undefined && totalPages > page)
-    throw new TrailError(`page ${page} of the audit trail tells of ${totalPages} pages and of no next one`);
+    throw new TrailError(
+      `page ${page} of the audit trail has no next page, but a total of ${totalPages} pages`,
+    );
   const counts = { page, totalPages, totalCount: count('total_count') };
   return next === undefined ? counts : { ...counts, nextPage: next };
 }
 
-/** The service was out of order, and not the question. */
+/** Whether the failure is of the service, not of the request. */
 function isTemporary({ status }: Answer): boolean {
   return status >= 500 || status === 429 || status === 408;
 }
 
-/** Which tokens get the trail is said by wire/audit-trails 1.3. */
+/** The tokens that may read the trail: wire/audit-trails 1.3. */
 function refusalText(answer: Answer): string {
   const why = describeAnswer(answer);
   if (answer.status === 401 || answer.status === 403 || answer.status === 404)
     return (
-      `the service gives no audit trail to this "auditToken": ${why}; it takes a token that was made for audit trails, ` +
-      `or the organization's own, and no service that is hosted by oneself has a trail`
+      `the service refuses this "auditToken": ${why}; use a token for audit trails or the token of the organization; ` +
+      `self-hosted services have no audit trail`
     );
-  return `the audit trail was not answered: ${why}`;
+  return `the audit trail could not be read: ${why}`;
 }

@@ -1,6 +1,6 @@
 /**
- * An archive in one file, in SQLite: a process that is killed leaves whole transactions, and several may write (decision 0006).
- * Another file is never taken for an archive, nor changed.
+ * An archive in one SQLite file: a killed process leaves only complete transactions, and several may write (decision 0006). Other
+ * files are never changed.
  */
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -37,7 +37,7 @@ class SqliteArchive implements ArchiveDatabase {
   readonly prefix = '';
   readonly #file: string;
   #database: Sqlite | undefined;
-  /** one transaction after the other: they would share the connection */
+  /** one transaction at a time, because they share the connection */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(file: string) {
@@ -79,7 +79,7 @@ class SqliteArchive implements ArchiveDatabase {
     return turn;
   }
 
-  /** Before the database opens it: who closes any handle of the file gives up all locks of the process on it. */
+  /** Before the database opens it: closing any handle of the file releases all locks of the process on it. */
   async #create(): Promise<void> {
     if (this.#database !== undefined || existsSync(this.#file)) return;
     await makeFolder(dirname(this.#file));
@@ -109,24 +109,22 @@ function run(database: Sqlite, statement: string, values: readonly Column[]) {
   return database.prepare(statement.replaceAll(/\$(\d+)/g, '?$1')).all(...values);
 }
 
-/** 0 for a new file. @throws ArchiveError when it is no archive, or that of a newer trueup */
+/** 0 for a new file. @throws ArchiveError when it is not an archive, or of a newer version */
 function versionOf(database: Sqlite): number {
   const read = (name: string) => Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]);
   const version = read('user_version');
   const isEmpty = database.prepare('select 1 from sqlite_schema limit 1').get() === undefined;
   if (isEmpty && version === 0) return 0;
   if (read('application_id') !== applicationId)
-    throw new ArchiveError(
-      'its file is a database of something else, and is left as it is: name another one',
-    );
+    throw new ArchiveError('its file is another database, which is not changed: name another file');
   if (version > migrations.length)
     throw new ArchiveError(
-      `the archive has version ${version}, which this trueup does not know: use the trueup that made it, or a newer one`,
+      `the archive has version ${version}, which this version of trueup does not support: use the version that created it, or a newer one`,
     );
   return version;
 }
 
-/** Inside a transaction that writes, so that two cannot do it at once. */
+/** Inside a write transaction, so that two runs cannot migrate at once. */
 function migrate(database: Sqlite): void {
   const version = versionOf(database);
   if (version === migrations.length) return;
@@ -134,7 +132,7 @@ function migrate(database: Sqlite): void {
   database.exec(`pragma application_id = ${applicationId}; pragma user_version = ${migrations.length}`);
 }
 
-/** An error of SQLite or of the file system, and none of ours. */
+/** Whether it is an error of SQLite or of the file system. */
 function isOfSystem(error: unknown): boolean {
   return error instanceof Error && ('errcode' in error || 'syscall' in error);
 }

@@ -1,15 +1,15 @@
 // An event says who did what: it is taken as it is, or not at all.
 import { describe, expect, it } from 'vitest';
-import { parseEvent, parseTimestamp } from '../../../src/audit-trail/parse-event.ts';
-import type { Json } from '../../../src/model/json.ts';
-import { servedEvent } from '../../support/audit/trail-service.ts';
+import { parseEvent, parseTimestamp } from '../../src/audit-trail/parse-event.ts';
+import type { Json } from '../../src/model/json.ts';
+import { servedEvent } from '../support/audit/trail-service.ts';
 
 const asJson = (value: unknown) => value as Json;
 const parse = (more: Record<string, unknown> = {}) =>
   parseEvent(asJson(servedEvent('e1', { more })), 'event 1 on page 1');
 
 describe('an event', () => {
-  it('tells who did what to what, when, and by which request', () => {
+  it('says who did what to what, when, and by which request', () => {
     expect(parse()).toMatchObject({
       id: 'e1',
       version: '0',
@@ -23,7 +23,7 @@ describe('an event', () => {
     });
   });
 
-  it('may tell its version as a number or as a text', () => {
+  it('may report its version as a number or as a text', () => {
     expect([0, 1, '0', '2'].map((version) => parse({ version }).version)).toEqual(['0', '1', '0', '2']);
   });
 
@@ -69,7 +69,7 @@ describe('an event', () => {
       '"timestamp" of event 1 on page 1 of the audit trail is not a time',
     ],
     ['with an hour that is none', { timestamp: '2026-11-20T25:00:00Z' }, '"timestamp" of event 1'],
-    ['without an actor', { auth: null }, '"auth" of event 1 on page 1 of the audit trail is no object'],
+    ['without an actor', { auth: null }, '"auth" of event 1 on page 1 of the audit trail is not an object'],
     [
       'with an actor of no kind',
       { auth: { ...auth, type: undefined } },
@@ -84,19 +84,19 @@ describe('an event', () => {
     [
       'about nothing',
       { resource: 'ws-1' },
-      '"resource" of event 1 on page 1 of the audit trail is no object',
+      '"resource" of event 1 on page 1 of the audit trail is not an object',
     ],
     ['without an action', { resource: { ...resource, action: null } }, '"action" of "resource"'],
     [
       'with a request that is none',
       { request: 'r' },
-      '"request" of event 1 on page 1 of the audit trail is no object',
+      '"request" of event 1 on page 1 of the audit trail is not an object',
     ],
   ])('%s is refused by the name of the member', (_, more, words) => {
     expect(() => parse(more)).toThrow(words);
   });
 
-  it('may tell its time with an offset, and with more or less than milliseconds', () => {
+  it('may report its time with an offset, and with more or less than milliseconds', () => {
     const noon = Date.parse('2026-11-20T12:00:00Z');
     expect(parseTimestamp('2026-11-20T14:00:00+02:00')).toBe(noon);
     expect(parseTimestamp('2026-11-20T12:00:00.1234567Z')).toBe(noon + 123);

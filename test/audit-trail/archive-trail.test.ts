@@ -1,18 +1,13 @@
 // A trail is taken into an archive: killed or refused at any page, it goes on where it was; what the service forgot is told.
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Archive } from '../../../src/audit-trail/archive.ts';
-import { archiveTrail } from '../../../src/commands/audit/archive.ts';
-import { findDialect } from '../../../src/api/dialects.ts';
-import { openAuditTrail } from '../../../src/api/open-target.ts';
-import { type TrailChannel, trailRetention } from '../../../src/model/audit-trail.ts';
-import { archiveStores } from '../../support/audit/stores.ts';
-import {
-  servedEvent,
-  servedEvents,
-  serveTrail,
-  type TrailService,
-} from '../../support/audit/trail-service.ts';
-import { workspacesTarget } from '../../support/http/open-for-test.ts';
+import type { Archive } from '../../src/audit-trail/archive.ts';
+import { archiveTrail } from '../../src/commands/audit/archive.ts';
+import { findDialect } from '../../src/api/dialects.ts';
+import { openAuditTrail } from '../../src/api/open-target.ts';
+import { type TrailChannel, trailRetention } from '../../src/model/audit-trail.ts';
+import { archiveStores } from '../support/audit/stores.ts';
+import { servedEvent, servedEvents, serveTrail, type TrailService } from '../support/audit/trail-service.ts';
+import { workspacesTarget } from '../support/http/open-for-test.ts';
 
 const noon = Date.parse('2026-11-20T12:00:00Z');
 const day = 24 * 3_600_000;
@@ -68,29 +63,26 @@ describe('an archive', () => {
   it.each([
     ['oldest', false],
     ['newest', true],
-  ])(
-    'has every event once when looks at a trail with the %s first end at any page',
-    async (_, newestFirst) => {
-      const service = await serveTrail(servedEvents(4500), { newestFirst });
-      const archive = open();
-      for (const answered of [0, 1, 3]) {
-        let left = answered;
-        service.instead = () => {
-          left -= 1;
-          return left < 0 ? 'drop' : undefined;
-        };
-        await expect(look(service, archive)).rejects.toThrow('failed');
-        expect(await archive.head('acme')).toBeUndefined();
-      }
-      service.instead = () => undefined;
-      await look(service, archive);
-      expect((await idsIn(archive)).sort()).toEqual(ids(4500).sort());
-      expect(await archive.head('acme')).toMatchObject({
-        cursor: { id: 'e4500' },
-        organizationId: 'org-acme',
-      });
-    },
-  );
+  ])('has every event once when reads a trail with the %s first end at any page', async (_, newestFirst) => {
+    const service = await serveTrail(servedEvents(4500), { newestFirst });
+    const archive = open();
+    for (const answered of [0, 1, 3]) {
+      let left = answered;
+      service.instead = () => {
+        left -= 1;
+        return left < 0 ? 'drop' : undefined;
+      };
+      await expect(look(service, archive)).rejects.toThrow('failed');
+      expect(await archive.head('acme')).toBeUndefined();
+    }
+    service.instead = () => undefined;
+    await look(service, archive);
+    expect((await idsIn(archive)).sort()).toEqual(ids(4500).sort());
+    expect(await archive.head('acme')).toMatchObject({
+      cursor: { id: 'e4500' },
+      organizationId: 'org-acme',
+    });
+  });
 
   it('has an event that appears after one with a later time', async () => {
     const service = await serveTrail(servedEvents(3));
@@ -136,7 +128,7 @@ describe('an archive', () => {
     expect((await idsIn(archive)).length).toBeGreaterThan(2400);
   });
 
-  it('that was filled with the token of another organization is told so', async () => {
+  it('that was filled with the token of another organization is reported', async () => {
     const service = await serveTrail(servedEvents(1));
     const archive = open();
     await look(service, archive);
@@ -149,16 +141,16 @@ describe('an archive', () => {
     expect(await archive.gaps('acme')).toEqual([]);
   });
 
-  it('keeps its looks by the clock of the service', async () => {
+  it('keeps its reads by the clock of the service', async () => {
     const service = await serveTrail(servedEvents(1));
     const archive = open();
     service.dated = () => new Date(Date.now() + 40 * day);
     const { head } = await look(service, archive);
-    expect(Math.round((head.lookedAt - noon) / day)).toBe(40);
-    expect(head.lookedAt).toBe(Math.floor(head.lookedAt));
+    expect(Math.round((head.readAt - noon) / day)).toBe(40);
+    expect(head.readAt).toBe(Math.floor(head.readAt));
   });
 
-  it('does not mix them either where the first look did not come to its end', async () => {
+  it('does not mix them either where the first read did not come to its end', async () => {
     const service = await serveTrail(servedEvents(2500));
     const archive = open();
     service.instead = (_, count) => (count > 2 ? 'drop' : undefined);
@@ -178,14 +170,14 @@ describe('an archive', () => {
     const auth = { accessor_id: 'u', description: 'u', type: 'Client', organization_id: 'org-other' };
     service.events = [servedEvent('x', { at: 9, more: { auth } })];
     await expect(look(service, archive)).rejects.toThrow(
-      'another organization: the target\'s has the id "org-acme", and an event of "org-other" came',
+      'another organization: the target has the organization id "org-acme", an event has "org-other"',
     );
     expect(await idsIn(archive)).toEqual(['e1']);
   });
 });
 
 describe('a gap', () => {
-  it('is told when the last look is longer ago than the service keeps events', async () => {
+  it('is reported when the last read is longer ago than the service keeps events', async () => {
     const service = await serveTrail(servedEvents(2));
     const archive = open();
     await look(service, archive, 100);
@@ -198,7 +190,7 @@ describe('a gap', () => {
     expect((await look(service, archive, back + 1)).gap).toBeUndefined();
   });
 
-  it('is told when the clock of the service alone has moved on', async () => {
+  it('is reported when the clock of the service alone has moved on', async () => {
     const service = await serveTrail(servedEvents(2));
     const archive = open();
     await look(service, archive, 100);
@@ -206,7 +198,7 @@ describe('a gap', () => {
     expect((await look(service, archive, 200)).gap).toMatchObject({ from: noon + 100 });
   });
 
-  it('is told when the last event has gone before its time', async () => {
+  it('is reported when the last event has gone before its time', async () => {
     const service = await serveTrail(servedEvents(5));
     const archive = open();
     await look(service, archive, 100);
@@ -216,7 +208,7 @@ describe('a gap', () => {
     expect(gap?.why).toContain('gone from the trail before its time');
   });
 
-  it('is told although an event with a time of next year is still there', async () => {
+  it('is reported although an event with a time of next year is still there', async () => {
     const service = await serveTrail([
       servedEvent('e1', { at: 1 }),
       servedEvent('future', { at: 365 * day }),
@@ -228,7 +220,7 @@ describe('a gap', () => {
     expect(gap).toMatchObject({ from: noon + 100, to: noon + 20 * day });
   });
 
-  it('is none while nothing happens and somebody looks', async () => {
+  it('is none while nothing happens and somebody reads', async () => {
     const service = await serveTrail(servedEvents(2));
     const archive = open();
     for (const now of [0, 10 * day, 20 * day, 30 * day]) {
@@ -239,11 +231,11 @@ describe('a gap', () => {
     expect((await look(service, archive, 31 * day + 100)).gap).toBeUndefined();
   });
 
-  it('is none before the first look, which is whole from the oldest event that the service keeps', async () => {
+  it('is none before the first read, which is complete from the oldest event that the service keeps', async () => {
     const service = await serveTrail(servedEvents(2));
     const archive = open();
     expect((await look(service, archive, day)).gap).toBeUndefined();
-    expect((await archive.head('acme'))?.wholeFrom).toBe(noon + day - trailRetention);
+    expect((await archive.head('acme'))?.completeFrom).toBe(noon + day - trailRetention);
   });
 
   it('is found again where the trail was empty at first', async () => {

@@ -1,10 +1,10 @@
 // What an archive promises, whatever it is kept in: every event once, a cursor that only moves on, gaps that stay.
 import { describe, expect, it } from 'vitest';
-import { type Archive, eventsSince } from '../../../src/audit-trail/archive.ts';
-import { parseEvent } from '../../../src/audit-trail/parse-event.ts';
-import type { Json } from '../../../src/model/json.ts';
-import { servedEvent, servedEvents, type EventOptions } from '../../support/audit/trail-service.ts';
-import { archiveStores } from '../../support/audit/stores.ts';
+import { type Archive, eventsSince } from '../../src/audit-trail/archive.ts';
+import { parseEvent } from '../../src/audit-trail/parse-event.ts';
+import type { Json } from '../../src/model/json.ts';
+import { servedEvent, servedEvents, type EventOptions } from '../support/audit/trail-service.ts';
+import { archiveStores } from '../support/audit/stores.ts';
 
 const parsed = (value: unknown) => parseEvent(value as Json, 'an event');
 const event = (id: string, options: EventOptions = {}) => parsed(servedEvent(id, options));
@@ -24,8 +24,8 @@ describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
     const headAt = (id: string, at: number) => ({
       cursor: { at, id },
       organizationId: 'org-acme',
-      lookedAt: at,
-      wholeFrom: 0,
+      readAt: at,
+      completeFrom: 0,
     });
 
     it('has each event once, however often it is brought', async () => {
@@ -35,21 +35,21 @@ describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
       expect(await idsIn(archive)).toEqual(['e5', 'e4', 'e3', 'e2', 'e1']);
     });
 
-    it('gives an event back as the service told it', async () => {
+    it('gives an event back as the service reported it', async () => {
       const archive = store.open();
       const told = servedEvent('e1', { more: { version: 3, policy_engine: 'x', note: '‮\n"quoted"' } });
       await archive.keep(trail, { events: [parsed(told)] });
       for await (const [kept] of archive.newestFirst(trail)) expect(kept?.raw).toEqual(told);
     });
 
-    it('tells thousands of events in order, also those of one millisecond', async () => {
+    it('reports thousands of events in order, also those of one millisecond', async () => {
       const archive = store.open();
       const many = Array.from({ length: 2100 }, (_, index) => event(`e${10_000 + index}`));
       await archive.keep(trail, { events: many });
       expect(await idsIn(archive)).toEqual(many.map(({ id }) => id).reverse());
     });
 
-    it('tells those after one time and up to another', async () => {
+    it('reports those after one time and up to another', async () => {
       const archive = store.open();
       await archive.keep(trail, { events: events(9) });
       expect(await idsIn(archive, { since: noon + 3, until: noon + 6 })).toEqual(['e6', 'e5', 'e4']);
@@ -64,13 +64,13 @@ describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
       expect(await archive.trails()).toEqual(['another', trail]);
     });
 
-    it('moves its cursor on and never back, whoever comes last', async () => {
+    it('moves its cursor on and never back, no matter who comes last', async () => {
       const archive = store.open();
-      await archive.keep(trail, { events: [], head: { lookedAt: 5, wholeFrom: 3 } });
-      expect(await archive.head(trail)).toEqual({ lookedAt: 5, wholeFrom: 3 });
+      await archive.keep(trail, { events: [], head: { readAt: 5, completeFrom: 3 } });
+      expect(await archive.head(trail)).toEqual({ readAt: 5, completeFrom: 3 });
       await archive.keep(trail, { events: [], head: headAt('late', 20) });
       await archive.keep(trail, { events: [], head: headAt('early', 10) });
-      expect(await archive.head(trail)).toEqual({ ...headAt('late', 20), wholeFrom: 3 });
+      expect(await archive.head(trail)).toEqual({ ...headAt('late', 20), completeFrom: 3 });
     });
 
     it('keeps a gap once', async () => {
@@ -98,35 +98,35 @@ describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
       expect(await idsIn(store.open(name))).toHaveLength(300);
     });
 
-    it('is not made by looking', async () => {
+    it('is not made by reading', async () => {
       const name = store.newName();
       const archive = store.open(name);
       expect(await archive.head(trail)).toBeUndefined();
       expect(await idsIn(archive)).toEqual([]);
       await expect(store.open(name).trails()).rejects.toThrow(
-        'is not there: "trueup audit archive" makes it',
+        'does not exist: "trueup audit archive" creates it',
       );
     });
 
     it('proves nothing by a trail that had no event, which may have been that of somebody else', async () => {
       const archive = store.open();
-      await archive.keep(trail, { events: [], head: { lookedAt: noon, wholeFrom: 0 } });
+      await archive.keep(trail, { events: [], head: { readAt: noon, completeFrom: 0 } });
       expect((await eventsSince(archive, trail, noon - 1)).until).toBeUndefined();
     });
 
     it('says whether it has all that happened since a time', async () => {
       const archive = store.open();
-      expect(await eventsSince(archive, trail, 0)).toEqual({ events: [], whole: false, gaps: [] });
-      const head = { ...headAt('e5', noon + 5), wholeFrom: noon };
+      expect(await eventsSince(archive, trail, 0)).toEqual({ events: [], isComplete: false, gaps: [] });
+      const head = { ...headAt('e5', noon + 5), completeFrom: noon };
       await archive.keep(trail, { events: events(5), head });
       const since = await eventsSince(archive, trail, noon + 3);
-      expect(since).toMatchObject({ whole: true, until: noon + 5, gaps: [] });
+      expect(since).toMatchObject({ isComplete: true, until: noon + 5, gaps: [] });
       expect(since.events.map(({ id }) => id)).toEqual(['e4', 'e5']);
-      expect((await eventsSince(archive, trail, noon - 1)).whole).toBe(false);
+      expect((await eventsSince(archive, trail, noon - 1)).isComplete).toBe(false);
       const gap = { from: noon + 1, to: noon + 4, noticedAt: noon, why: 'it was away' };
       await archive.keep(trail, { events: [], gap });
-      expect(await eventsSince(archive, trail, noon + 3)).toMatchObject({ whole: false, gaps: [gap] });
-      expect(await eventsSince(archive, trail, noon + 4)).toMatchObject({ whole: true, gaps: [] });
+      expect(await eventsSince(archive, trail, noon + 3)).toMatchObject({ isComplete: false, gaps: [gap] });
+      expect(await eventsSince(archive, trail, noon + 4)).toMatchObject({ isComplete: true, gaps: [] });
     });
   });
 });

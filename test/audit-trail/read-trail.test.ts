@@ -5,17 +5,12 @@ import {
   readFullTrail,
   type TrailEnd,
   type TrailQuery,
-} from '../../../src/audit-trail/read-trail.ts';
-import { findDialect } from '../../../src/api/dialects.ts';
-import { openAuditTrail } from '../../../src/api/open-target.ts';
-import type { TrailChannel } from '../../../src/model/audit-trail.ts';
-import { workspacesTarget } from '../../support/http/open-for-test.ts';
-import {
-  servedEvent,
-  servedEvents,
-  serveTrail,
-  type TrailService,
-} from '../../support/audit/trail-service.ts';
+} from '../../src/audit-trail/read-trail.ts';
+import { findDialect } from '../../src/api/dialects.ts';
+import { openAuditTrail } from '../../src/api/open-target.ts';
+import type { TrailChannel } from '../../src/model/audit-trail.ts';
+import { workspacesTarget } from '../support/http/open-for-test.ts';
+import { servedEvent, servedEvents, serveTrail, type TrailService } from '../support/audit/trail-service.ts';
 
 function channelTo(service: { readonly url: string }): TrailChannel {
   const dialect = findDialect('workspaces', 'neutral') ?? expect.unreachable();
@@ -63,19 +58,19 @@ describe('a trail', () => {
     expect(service.lines[0]).toContain('page%5Bnumber%5D=1');
   });
 
-  it('that tells an event twice on one page has it once', async () => {
+  it('that reports an event twice on one page has it once', async () => {
     const [event] = servedEvents(1);
     const service = await serveTrail([event, event, event].filter((one) => one !== undefined));
     expect((await readFullTrail(channelTo(service))).map(({ id }) => id)).toEqual(['e1']);
   });
 
-  it('that is empty is read whole with one question, for pages of a thousand', async () => {
+  it('that is empty is read completely with one question, for pages of a thousand', async () => {
     const service = await serveTrail();
     expect(await readAll(service, {})).toEqual({ pages: [], end: { sawAll: true, pages: 1 } });
     expect(service.queries()).toEqual(['page[number]=1&page[size]=1000']);
   });
 
-  it('is read no further than so many pages, which is told', async () => {
+  it('is read no further than so many pages, which is reported', async () => {
     const service = await serveTrail(servedEvents(9));
     const { pages, end } = await readAll(service, { pageSize: 2, maxPages: 3 });
     expect(pages.flat()).toEqual(ids(1, 6));
@@ -114,7 +109,7 @@ describe('a trail', () => {
     expect(end.sawAll).toBe(true);
   });
 
-  it('that never stands still is not said to be whole', async () => {
+  it('that never comes to rest is not said to be complete', async () => {
     const service = await serveTrail(servedEvents(10));
     service.instead = () => {
       service.events.shift();
@@ -127,7 +122,7 @@ describe('a trail', () => {
     );
   });
 
-  it('may tell many events in one millisecond', async () => {
+  it('may report many events in one millisecond', async () => {
     const service = await serveTrail(ids(1, 7).map((id) => servedEvent(id)));
     expect((await readAll(service, { pageSize: 2 })).pages.flat()).toEqual(ids(1, 7));
   });
@@ -142,18 +137,22 @@ describe('a page of a trail', () => {
   };
 
   it.each<[string, unknown, string]>([
-    ['without events', { pagination }, 'no page of an audit trail: GET http'],
-    ['without a pagination', { data: [] }, 'no page of an audit trail: GET http'],
-    ['that is another one', { data: [], pagination: { ...pagination, current_page: 2 } }, 'page 2 came'],
+    ['without events', { pagination }, 'the answer is not a page of an audit trail: GET http'],
+    ['without a pagination', { data: [] }, 'the answer is not a page of an audit trail: GET http'],
+    [
+      'that is another one',
+      { data: [], pagination: { ...pagination, current_page: 2 } },
+      'page 2 instead of page 1',
+    ],
     [
       'that leads back',
       { data: [servedEvent('e')], pagination: { ...pagination, next_page: 1 } },
-      'tells of page 1 as the next one',
+      'has page 1 as its next page',
     ],
     [
       'that hides the next one',
       { data: [], pagination: { ...pagination, total_pages: 2 } },
-      'of 2 pages and of no next one',
+      'no next page, but a total of 2 pages',
     ],
     [
       'that is empty before the last one',
@@ -163,17 +162,17 @@ describe('a page of a trail', () => {
     [
       'with a count that is none',
       { data: [], pagination: { ...pagination, total_count: '3' } },
-      '"total_count" in the pagination of the audit trail is no count',
+      '"total_count" in the pagination of the audit trail is not a count',
     ],
     [
       'with a page below none',
       { data: [], pagination: { ...pagination, total_pages: -1 } },
-      '"total_pages" in the pagination of the audit trail is no count',
+      '"total_pages" in the pagination of the audit trail is not a count',
     ],
     [
       'with an event that is none',
       { data: [servedEvent('e'), 7], pagination },
-      'event 2 on page 1 of the audit trail is no object',
+      'event 2 on page 1 of the audit trail is not an object',
     ],
   ])('%s is not believed', async (_, body, words) => {
     await expect(answering(body)).rejects.toThrow(words);
@@ -181,11 +180,11 @@ describe('a page of a trail', () => {
 
   it.each([401, 403, 404])('that is refused with %i says which token is wanted', async (status) => {
     await expect(answering({ errors: [{ title: 'not found' }] }, status)).rejects.toThrow(
-      /gives no audit trail to this "auditToken": GET .* answered 40\d: not found; it takes a token that was made for audit trails/,
+      /refuses this "auditToken": GET .* answered 40\d: not found; use a token for audit trails/,
     );
   });
 
-  it('that fails for good tells the words of the service', async () => {
+  it('that fails for good reports the words of the service', async () => {
     await expect(answering({ errors: [{ title: 'out of order' }] }, 500)).rejects.toThrow('out of order');
   });
 

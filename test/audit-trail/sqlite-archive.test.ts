@@ -2,9 +2,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { sqliteArchive } from '../../../src/audit-trail/sqlite-archive.ts';
-import { loadSqlite } from '../../../src/ledger/exclusive-file.ts';
-import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+import { sqliteArchive } from '../../src/audit-trail/sqlite-archive.ts';
+import { loadSqlite } from '../../src/ledger/exclusive-file.ts';
+import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 function openAt(file: string) {
   const archive = sqliteArchive(file);
@@ -18,7 +18,7 @@ function run(file: string, sql: string): void {
   database.close();
 }
 
-const head = { lookedAt: 1, wholeFrom: 0 };
+const head = { readAt: 1, completeFrom: 0 };
 
 it('the file is readable by its owner alone, in a folder that is made for it', async () => {
   const file = join(temporaryFolder(), 'kept', 'audit.db');
@@ -41,9 +41,9 @@ it('the database of another program is not changed', async () => {
   run(file, 'create table events (id text)');
   const before = await readFile(file);
   await expect(openAt(file).keep('acme', { events: [], head })).rejects.toThrow(
-    'its file is a database of something else, and is left as it is',
+    'its file is another database, which is not changed',
   );
-  await expect(openAt(file).head('acme')).rejects.toThrow('is a database of something else');
+  await expect(openAt(file).head('acme')).rejects.toThrow('is another database');
   expect(await readFile(file)).toEqual(before);
 });
 
@@ -51,17 +51,19 @@ it('the archive of a newer trueup is left alone', async () => {
   const file = join(temporaryFolder(), 'audit.db');
   await openAt(file).keep('acme', { events: [], head });
   run(file, 'pragma user_version = 99');
-  await expect(openAt(file).head('acme')).rejects.toThrow('version 99, which this trueup does not know');
+  await expect(openAt(file).head('acme')).rejects.toThrow(
+    'version 99, which this version of trueup does not support',
+  );
 });
 
-it('a folder in its place is told by its name', async () => {
+it('a folder in its place is reported by its name', async () => {
   const folder = temporaryFolder();
   await expect(openAt(folder).keep('acme', { events: [], head })).rejects.toThrow(
     `the archive "${folder}" cannot be written`,
   );
 });
 
-it('an event that somebody has damaged is told by its id', async () => {
+it('an event that somebody has damaged is reported by its id', async () => {
   const file = join(temporaryFolder(), 'audit.db');
   await openAt(file).keep('acme', { events: [], head });
   run(file, `insert into events (trail, id, at, content) values ('acme', 'e1', 1, '{"id":"e1"}')`);

@@ -1,15 +1,10 @@
 // Who follows a trail meets each event once, in order, also where several share a millisecond.
 import { expect, it, onTestFinished } from 'vitest';
-import { cursorFromNow, followTrail, type TrailCursor } from '../../../src/commands/audit/follow-trail.ts';
-import { findDialect } from '../../../src/api/dialects.ts';
-import { openAuditTrail } from '../../../src/api/open-target.ts';
-import {
-  servedEvent,
-  servedEvents,
-  serveTrail,
-  type TrailService,
-} from '../../support/audit/trail-service.ts';
-import { workspacesTarget } from '../../support/http/open-for-test.ts';
+import { cursorFromNow, followTrail, type TrailCursor } from '../../src/commands/audit/follow.ts';
+import { findDialect } from '../../src/api/dialects.ts';
+import { openAuditTrail } from '../../src/api/open-target.ts';
+import { servedEvent, servedEvents, serveTrail, type TrailService } from '../support/audit/trail-service.ts';
+import { workspacesTarget } from '../support/http/open-for-test.ts';
 
 const noon = Date.parse('2026-11-20T12:00:00Z');
 
