@@ -23,14 +23,17 @@ import {
 import { configFields, readConfig, writeConfig } from './cluster-auth/config.ts';
 import type { FieldReader } from './cluster-auth/field-coercion.ts';
 import { OPEN_HEAD, OPEN_READS } from './cluster-auth/health.ts';
-import { logIn } from './cluster-auth/login.ts';
+import { answerMountHelp, answerPathHelp, type HelpTopic } from './cluster-auth/help.ts';
+import { logIn, LOGIN_FIELDS } from './cluster-auth/login.ts';
 import { CLUSTER_AUTH_METHOD, engineDocuments, findMount } from './cluster-auth/mounts.ts';
 import { deleteNamespace, listNamespaces, readNamespace, writeNamespace } from './cluster-auth/namespaces.ts';
 import {
+  accessorCapabilities,
   deletePolicy,
   listPolicies,
   ownCapabilities,
   readPolicy,
+  resultantAcl,
   tokenCapabilities,
   writePolicy,
 } from './cluster-auth/policies.ts';
@@ -45,7 +48,7 @@ export function serviceEndpoints(dialect: ClusterAuthDialect): readonly ServiceE
   return [...sysEndpoints(dialect), ...TOKEN_ENDPOINTS];
 }
 
-/** A verb and a path below `/v1/`; `:mount` is where a method is mounted. POST stands for PUT, too. */
+/** A verb and a path below `/v1/`; `:mount` is where a method is mounted. POST includes PUT. */
 interface ServedPath {
   readonly method: string;
   readonly path: string;
@@ -84,7 +87,7 @@ export interface MountEndpoint {
   /** The fields of its path, which its parameters may name, whatever the operation. */
   readonly fields: (dialect: ClusterAuthDialect) => Readonly<Record<string, FieldReader<unknown>>>;
   readonly handlers: Readonly<Partial<Record<Operation, MountHandler>>>;
-  /** Tells a write that creates from one that updates; without it every write is an update. */
+  /** Whether the resource exists: a write then updates it. Without this function every write is an update. */
   readonly exists?: (call: MountCall) => boolean;
 }
 
@@ -101,7 +104,13 @@ const ROLE: MountEndpoint = {
   exists: roleExists,
 };
 
-/** All that a mount serves to who has a token. */
+/** Below a mount. */
+const LOGIN_PATH = 'login';
+
+/** It needs no token, and is served apart from the others. */
+const LOGIN = { path: LOGIN_PATH, fields: () => LOGIN_FIELDS, handlers: { write: logIn } };
+
+/** The endpoints of a mount that need a token. */
 const MOUNT_ENDPOINTS: readonly MountEndpoint[] = [CONFIG, ROLES, ROLE];
 
 /** Letters, digits, `_`, and inside also `.` and `-`. */
@@ -121,8 +130,23 @@ export function endpointAt(pathInMount: string): FoundEndpoint | undefined {
   return name === undefined ? undefined : { endpoint: ROLE, roleName: name.toLowerCase() };
 }
 
+/** Help about a path below a mount, or about the mount; undefined for an unsupported path. */
+export function helpAt(pathInMount: string, dialect: ClusterAuthDialect): SecretsAnswer | undefined {
+  const topics = [CONFIG, LOGIN, ROLES, ROLE].map(
+    ({ path, fields, handlers }): HelpTopic => ({
+      path,
+      fields: fields(dialect),
+      operations: Object.keys(handlers) as Operation[],
+    }),
+  );
+  if (pathInMount === '') return answerMountHelp(topics, dialect);
+  const path = pathInMount === LOGIN_PATH ? LOGIN_PATH : endpointAt(pathInMount)?.endpoint.path;
+  const topic = topics.find((each) => each.path === path);
+  return topic && answerPathHelp(topic, pathInMount, dialect);
+}
+
 // All paths below `sys/` that need a token (wire/cluster-auth 2.9).
-// Invariant: the first line that fits a path serves it, so longer paths stand first.
+// Invariant: the first line that matches a path serves it, so longer paths come first.
 
 const TUNING = { read: readTuning, write: writeTuning };
 const POLICY = { read: readPolicy, write: writePolicy, delete: deletePolicy };
@@ -139,7 +163,9 @@ const EVERYWHERE: readonly ServiceEndpoint[] = [
   }),
   at('sys/capabilities-self', { write: ownCapabilities }),
   at('sys/capabilities', { write: tokenCapabilities }),
+  at('sys/capabilities-accessor', { write: accessorCapabilities }),
   at('sys/internal/ui/mounts', { read: visibleMounts }, { authorizesItself: true }),
+  at('sys/internal/ui/resultant-acl', { read: resultantAcl }),
   at('sys/internal/ui/mounts/:path', { read: visibleMount }, { authorizesItself: true }),
   // The older address of policies is the same as today's.
   ...['sys/policies/acl', 'sys/policy'].flatMap((path) => [at(path, POLICIES), at(`${path}/:name`, POLICY)]),
@@ -155,12 +181,8 @@ function sysEndpoints({ hasNamespaces }: ClusterAuthDialect): readonly ServiceEn
   return hasNamespaces ? [...NAMESPACES, ...EVERYWHERE] : EVERYWHERE;
 }
 
-// What is answered before any question whether a token came along: logins, and what anyone may know of the service
-// (wire/cluster-auth 2.9, 3).
-// Invariant: only mounts that are there have a login; at others its path is like any other, and needs a token.
-
-/** Below a mount. */
-const LOGIN_PATH = 'login';
+// Requests that need no token: logins, and public information about the service (wire/cluster-auth 2.9, 3).
+// Invariant: only existing mounts have a login; elsewhere its path needs a token like any other.
 
 interface OpenRequest {
   readonly services: Services;
@@ -185,7 +207,7 @@ export async function answerOpenRequest(request: OpenRequest): Promise<SecretsAn
   return logIn({ services, mount: found.mount, address, body });
 }
 
-/** Mounts of other methods are there to be found, not to be used: nobody can log in with them. */
+/** Mounts of other methods can be listed but not used: nobody can log in with them. */
 function otherLogin(type: string, body: Readonly<Record<string, unknown>>): SecretsAnswer | undefined {
   if (type !== 'approle') return answerError(403, 'permission denied');
   return typeof body['role_id'] === 'string' && body['role_id'] !== ''

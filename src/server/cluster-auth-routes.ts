@@ -1,15 +1,22 @@
 /**
  * Every request below `/v1/`, from its bytes to its answer. A request is read, authenticated and authorized by the token's
- * policies; only then is it told whether its mount and path exist (wire/cluster-auth 2.1).
+ * policies; only then does the answer say whether its mount and path exist (wire/cluster-auth 2.1).
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   answerOpenRequest,
   endpointAt,
+  helpAt,
   type MountEndpoint,
   serviceEndpoints,
 } from './cluster-auth-endpoints.ts';
-import { answerError, answerWrappedError, envelope, type SecretsAnswer } from './cluster-auth/answer.ts';
+import {
+  answerError,
+  answerWrappedError,
+  envelope,
+  ignoredWarnings,
+  type SecretsAnswer,
+} from './cluster-auth/answer.ts';
 import { publicMounts } from './cluster-auth/auth-mounts.ts';
 import { endpointIn, type MountCall, type Operation } from './cluster-auth/call.ts';
 import { readFields } from './cluster-auth/field-coercion.ts';
@@ -42,13 +49,17 @@ const CAPABILITIES: Record<Operation, PolicyCapability> = {
 
 /**
  * Serves `/v1/auth/<mount>/config`, `/role` and `/role/:name` for every mount in the database
- * (wire/cluster-auth 5.1). `app` must be a scope of its own: the body parser and the error handler set
+ * (wire/cluster-auth 5.1). `app` must be a separate scope: the body parser and the error handler set
  * here are this service's. Tokens come in the dialect's header or as `Authorization: Bearer`.
  */
 export function registerClusterAuth(app: FastifyInstance, services: Services): void {
   app.removeAllContentTypeParsers();
   const asItCame = { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES } as const;
   app.addContentTypeParser('*', asItCame, (_request, bytes, done) => done(null, bytes));
+  app.addHook('onRequest', (request, _reply, done) => {
+    delete request.raw.headers['content-type'];
+    done();
+  });
   app.setErrorHandler((error: FastifyError, request, reply) => send(request, reply, answerToError(error)));
   app.route({
     method: CLUSTER_AUTH_ROUTE.methods,
@@ -68,11 +79,11 @@ async function answer(services: Services, request: FastifyRequest): Promise<Secr
   if ('status' in read) return read;
   if (read.wraps && GIVES_TOKENS.test(read.path)) return NOT_WRAPPED;
   const answered = await answerRead(services, request, read);
-  // What was asked for in wraps is never handed out in clear.
+  // An answer that was requested wrapped is never sent unwrapped.
   return read.wraps && 'data' in answered && answered.data !== null ? NOT_WRAPPED : answered;
 }
 
-/** Refused before anything is done, for a token that nobody gets would stay. */
+/** Refused first: otherwise a token would be created that nobody receives. */
 const GIVES_TOKENS = /(?:^|\/)(?:login|auth\/token\/(?:create|renew).*)$/;
 
 const NOT_WRAPPED = answerError(400, 'answers cannot be wrapped here');
@@ -82,15 +93,19 @@ async function answerRead(
   request: FastifyRequest,
   read: SecretsRequest,
 ): Promise<SecretsAnswer> {
-  const place = placeOf(services.database, namespaceHeader(request, services), read.path);
-  if (place === undefined) return answerError(404, 'namespace not found');
-  const asked = { services, operation: read.operation, body: read.body, ...place };
-  const open = await answerOpenRequest({ ...asked, address: request.ip });
+  const rawToken = tokenOf(request, services) ?? '';
+  const named = placeOf(services.database, namespaceHeader(request, services), read.path);
+  if (named === undefined) return answerError(404, 'namespace not found');
+  const place = inOwnNamespace(named, rawToken, services);
+  const { operation, body } = read;
+  const asksHelp = operation === 'read' && services.dialects.clusterAuth.hasHelp && Boolean(body['help']);
+  const asked = { services, operation, body, asksHelp, ...place };
+  const open = asksHelp ? undefined : await answerOpenRequest({ ...asked, address: request.ip });
   if (open !== undefined) return open;
 
-  const rawToken = tokenOf(request, services) ?? '';
   const known = authenticateServiceToken(services, rawToken, { ...place, address: request.ip });
-  const token = known && useToken(services.database, known.token);
+  const token =
+    known && (UNCOUNTED.test(place.path) ? known.token : useToken(services.database, known.token));
   if (known === undefined || token === undefined) return answerUnauthenticated(asked, rawToken);
   const identity = { ...known, token };
   try {
@@ -100,7 +115,18 @@ async function answerRead(
   }
 }
 
-/** A request without a token, with one that is nobody's, or with one that does not count for where it is sent from or to. */
+/** Reading the list of visible mounts does not count as a use of a token. */
+const UNCOUNTED = /^sys\/internal\/ui\/mounts(?:\/|$)/;
+
+const ABOUT_ITSELF = /^auth\/token\/(?:lookup|renew|revoke)-self$/;
+
+/** Without a namespace in the request, a token reads itself in its own namespace. */
+function inOwnNamespace(place: Place, rawToken: string, { database, now }: Services): Place {
+  if (place.namespace !== '' || !ABOUT_ITSELF.test(place.path)) return place;
+  return { ...place, namespace: findToken(database, rawToken, now())?.namespace ?? '' };
+}
+
+/** A request without a token, with an unknown one, or with one that is not valid for its address or namespace. */
 function answerUnauthenticated(
   { services, namespace, operation, path }: Asked,
   rawToken: string,
@@ -116,6 +142,7 @@ interface Asked extends Place {
   readonly services: Services;
   readonly operation: Operation;
   readonly body: Readonly<Record<string, unknown>>;
+  readonly asksHelp: boolean;
 }
 
 interface AuthenticatedRequest extends Asked {
@@ -147,6 +174,9 @@ function answerMount(asked: AuthenticatedRequest): SecretsAnswer {
   const { services, identity, operation, path } = asked;
   const found = findMount(services.database, asked.namespace, path);
   const isOurs = found?.mount.type === CLUSTER_AUTH_METHOD;
+  // Every valid token may read the help.
+  if (asked.asksHelp && isOurs)
+    return helpAt(found.rest, services.dialects.clusterAuth) ?? answerWrappedError(404, 'unsupported path');
   const { endpoint, roleName = '' } = (isOurs ? endpointAt(found.rest) : undefined) ?? {};
   const call: MountCall = { ...asked, mount: found?.mount.id ?? '', roleName };
   const creates = operation === 'write' && endpoint?.exists?.(call) === false;
@@ -195,7 +225,7 @@ function send(request: FastifyRequest, reply: FastifyReply, given: SecretsAnswer
     .send(body === undefined ? undefined : Buffer.from(`${jsonText(body)}\n`));
 }
 
-/** A page for who reads it in a browser; other requests get the address alone. */
+/** A page for browsers; other requests get only the header. */
 function sendRedirect({ method }: FastifyRequest, reply: FastifyReply, location: string): FastifyReply {
   withSafeHeaders(reply).code(307).header('location', location);
   if (method !== 'GET' && method !== 'HEAD') return reply.send();
@@ -230,13 +260,13 @@ export function answerUnknownPath(request: FastifyRequest, reply: FastifyReply):
 }
 
 // What the service's framework does around every operation on a mount: a request's parameters are checked against the
-// fields of its path, and an answer that says anything says also which of them counted for nothing (wire/cluster-auth 2.1).
+// fields of its path, and an answer with content also lists the ignored ones (wire/cluster-auth 2.1).
 
 /** Carries out an operation that the caller may do. */
 function serveEndpoint(endpoint: MountEndpoint, operation: Operation, call: MountCall): SecretsAnswer {
   const handler = endpoint.handlers[operation];
   if (handler === undefined) return answerWrappedError(405, 'unsupported operation');
-  // A write checks its own fields: what a refusal says, and when, differs from path to path.
+  // A write checks its own fields: text and order of the errors differ by path.
   const checked = operation === 'write' ? undefined : readFields(fieldsOf(endpoint, call), call.body);
   if (checked?.ok === false) return answerError(400, `Field validation failed: ${checked.problem}`);
   return withWarnings(handler(call), parameterWarnings(endpoint, call));
@@ -248,12 +278,10 @@ function fieldsOf(endpoint: MountEndpoint, { services }: MountCall): ReturnType<
 
 function parameterWarnings(endpoint: MountEndpoint, call: MountCall): string[] {
   const fields = fieldsOf(endpoint, call);
-  const sent = Object.keys(call.body);
   const captured = call.roleName === '' ? [] : ['name'];
-  const ignored = sent.filter((name) => !captured.includes(name) && !Object.hasOwn(fields, name)).toSorted();
   const replaced = captured.filter((name) => (call.body[name] ?? null) !== null);
   return [
-    ...(ignored.length > 0 ? [`Endpoint ignored these unrecognized parameters: [${ignored.join(' ')}]`] : []),
+    ...ignoredWarnings(call.body, [...captured, ...Object.keys(fields)]),
     ...(replaced.length > 0
       ? [
           'Endpoint replaced the value of these parameters with the values captured from the ' +
@@ -263,7 +291,7 @@ function parameterWarnings(endpoint: MountEndpoint, call: MountCall): string[] {
   ];
 }
 
-/** Only an answer with something in it takes warnings: a bare 204 stays one, and so does an error. */
+/** Only an answer with content gets warnings; a 204 and an error stay as they are. */
 function withWarnings(answer: SecretsAnswer, more: readonly string[]): SecretsAnswer {
   if (!('data' in answer) || more.length === 0) return answer;
   return { ...answer, warnings: [...(answer.warnings ?? []), ...more] };

@@ -17,7 +17,7 @@ const OWN_ENDPOINTS: readonly OwnEndpoint[] = [{ method: 'GET', path: PROOF_PATH
 
 type OwnEndpoint = Pick<Endpoint, 'method' | 'path'>;
 
-/** `app` must be a scope of its own, without a prefix: it takes what no other scope has taken. */
+/** `app` must be a separate scope without a prefix: it answers what no other scope serves. */
 export function serveFallbackRoutes(app: FastifyInstance, services: Services, dataFile: string): void {
   app.removeAllContentTypeParsers();
   // Nothing here reads a body, so none can be wrong.

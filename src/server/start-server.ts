@@ -1,8 +1,8 @@
 /**
  * Starts the embedded service: one loopback port that speaks the workspaces API under /api/v2 and the cluster-auth
  * methods under /v1/auth/<mount>.
- * Invariant: it listens on 127.0.0.1 only, and `close` leaves nothing open: no socket, no timer, no database handle. No client can
- * hold it up for longer than a moment.
+ * Invariant: it listens on 127.0.0.1 only, and `close` leaves no socket, timer or database handle open. No client can delay
+ * it for longer than `CLOSING_PATIENCE_MS`.
  */
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
@@ -24,18 +24,21 @@ import { Database } from './kernel/database.ts';
 import { chooseDialects } from './kernel/dialects.ts';
 import { chooseEdition } from './kernel/editions.ts';
 import { endpointsOf, STORED_FILES } from './workspaces-endpoints.ts';
-import { sendError, serveApi } from './kernel/json-api.ts';
+import { BODY_LIMIT_BYTES, sendError, serveApi } from './kernel/json-api.ts';
 import type { Endpoint } from './kernel/endpoint.ts';
 import { ApiError } from './kernel/documents.ts';
 import { acceptListVerb, verbOf } from './kernel/list-verb.ts';
 import { serveFallbackRoutes } from './fallback-routes.ts';
 import { applySeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
-import type { Seed } from './seed/seed.ts';
+import type { Seed } from './seed/seed-schema.ts';
 import { createServices, type Services } from './kernel/services.ts';
 import { serveStorage, STORAGE_PREFIX } from './kernel/signed-links.ts';
+import { processDueRuns } from './workspaces/due-runs.ts';
+import { removeUnfinishedFiles } from './workspaces/state-file.ts';
+import { serveWebhooks, WEBHOOK_PREFIX } from './workspaces/vcs-webhooks.ts';
 
-/** One answered request, for those who count or log them. `route` is the pattern that matched, or the bare path. */
+/** One answered request, for counting and logging. `route` is the pattern that matched, or the bare path. */
 export interface ServedRequest {
   readonly method: string;
   readonly route: string;
@@ -48,29 +51,29 @@ export interface ServerOptions {
   readonly data: string;
   /** 0 (the default) lets the system choose a free port. */
   readonly port?: number;
-  /** What to put into the database before serving: the parsed YAML of a seed file. What the data has got of it before stays as it is. */
+  /** The parsed YAML of a seed file, applied before serving. Items that were seeded before stay as they are. */
   readonly seed?: Seed;
-  /** At most one for each of the two APIs (`dialectNames`); neutral where none is named. */
+  /** At most one for each of the two APIs (`dialectNames`); default neutral. */
   readonly dialects?: readonly string[];
-  /** Where the files of a pod's service account lie (`ca.crt`, `token`); without it the service is in no pod. */
+  /** The folder of a pod's service account (`ca.crt`, `token`); without it the service is in no pod. */
   readonly inPod?: string;
-  /** `all`, `hosted` or `self-hosted`; the dialect's own default where none is named. */
+  /** `all`, `hosted` or `self-hosted`; default: that of the dialect. */
   readonly edition?: string;
-  /** Requests a second that each user may send to the workspaces API; any number where it is left out. */
+  /** The limit of requests a second of each user to the workspaces API; default: none. */
   readonly rateLimit?: number;
-  /** Serves `/admin/` to whoever sends this token as a bearer: faults, and a clock that can be moved. */
+  /** Serves `/admin/` to callers with this bearer token: faults, and a clock that can be moved. */
   readonly admin?: { readonly token: string };
-  /** Speaks TLS and nothing else, with this certificate and its key, both in PEM. */
+  /** Speaks only TLS, with this certificate and its key, both in PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Writes are answered before they are on the disk: faster, and a power cut may lose the newest of them. */
+  /** Answers writes before they are on the disk: faster, but a power cut may lose the newest ones. */
   readonly relaxed?: boolean;
-  /** How long a call to a cluster's API may take, in milliseconds; 5000 unless it is said. */
+  /** How long a call to a cluster's API may take, in milliseconds; default 5000. */
   readonly clusterPatienceMs?: number;
   /** The clock; tests replace it. */
   readonly now?: () => Date;
-  /** Called with what should never happen: the client is answered 500 and learns no more. */
+  /** Called with an unexpected error; the client gets a 500 without details. */
   readonly onFailure?: (error: Error) => void;
-  /** Called when an answer is about to leave, so that a client that has its answer finds it counted. */
+  /** Called just before an answer is sent, so a client that has its answer finds it counted. */
   readonly onRequest?: (request: ServedRequest) => void;
 }
 
@@ -83,7 +86,9 @@ export interface RunningServer {
 
 /**
  * Opens the database, applies the seed and listens.
- * @throws DialectError for dialects and EditionError for an edition that are not served; SeedError when the seed is malformed, SeedConflictError when something new in it cannot be added; the system's error when the file, the folder of the pod or the port cannot be opened.
+ * @throws DialectError for unknown dialects, EditionError for an unknown edition, SeedError for a malformed seed,
+ * SeedConflictError when a new item of the seed cannot be added, and the system's error when the file, the folder of the pod or
+ * the port cannot be opened.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const seed = readSeed(options.seed ?? {});
@@ -100,6 +105,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       clusterPatienceMs: options.clusterPatienceMs,
     });
     deleteExpiredEvents(database, services.now());
+    removeUnfinishedFiles(database);
     applySeed(database, seed, services.now());
     const app = await buildApp(services, clock, options);
     app.addHook('onClose', async () => database.close());
@@ -114,12 +120,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-/** How long requests in flight have to end once the service closes, in milliseconds. */
+/** How long requests in flight may take after the start of `close`, in milliseconds. */
 const CLOSING_PATIENCE_MS = 2000;
 
 /**
  * Closes the service: connections without a request at once, all others as soon as their request is answered, or after a moment. Node
- * itself waits for ever for a connection over which nothing was ever sent.
+ * itself waits without limit for a connection over which nothing was sent.
  */
 function closerOf(app: FastifyInstance): () => Promise<void> {
   const sockets = new Set<Socket>();
@@ -136,15 +142,12 @@ function closerOf(app: FastifyInstance): () => Promise<void> {
   };
 }
 
-/** Ten thousand consumers in one body, each with the padding that some clients send, stay below this. */
-const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
-
-/** No path can be longer than all headers together: what an unknown id is answered, the handlers say for any length. */
+/** No path is longer than all headers together, so the handlers answer unknown ids of any length. */
 const PATH_PARAMETER_LIMIT = maxHeaderSize;
 
 const API_PREFIX = '/api/v2';
 
-/** A request may name the whole URL, as it does to a proxy: it means the path. */
+/** The path of a request target, which may be a whole URL, as sent to a proxy. */
 function originForm(url: string): string {
   const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
   return path.startsWith('/') ? path : `/${path}`;
@@ -159,7 +162,7 @@ async function buildApp(
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
-    // Connections that clients keep alive must not hold up close(); requests in flight still end.
+    // Keep-alive connections must not delay close(); requests in flight still end.
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: PATH_PARAMETER_LIMIT },
@@ -171,7 +174,7 @@ async function buildApp(
     ...(options.tls === undefined ? {} : { https: options.tls }),
   });
   app.addHook('onRequest', async (_request, reply) => {
-    // Clients that compare clocks must meet the one that its times are of.
+    // Clients compare clocks with this header: it shows the clock of the stored times.
     reply.header('date', services.now().toUTCString());
   });
   app.addHook('onSend', async (request, reply) => {
@@ -201,7 +204,14 @@ async function buildApp(
     await app.register(async (scope) => serveAdmin(scope, administered), { prefix: '/admin' });
   }
   const api = { endpoints, rateLimit: options.rateLimit };
-  await app.register(async (scope) => serveApi(scope, services, api), { prefix: API_PREFIX });
+  await app.register(
+    async (scope) => {
+      serveApi(scope, services, api);
+      scope.addHook('preHandler', async () => processDueRuns(services));
+    },
+    { prefix: API_PREFIX },
+  );
+  await app.register(async (scope) => serveWebhooks(scope, services), { prefix: WEBHOOK_PREFIX });
   await app.register(async (scope) => serveStorage(scope, services, STORED_FILES), {
     prefix: STORAGE_PREFIX,
   });
@@ -210,7 +220,7 @@ async function buildApp(
   return app;
 }
 
-/** All that faults may be for. What a GET answers, a HEAD does, too. */
+/** All routes that faults may be for. A GET route also serves HEAD. */
 function servedRoutes(endpoints: readonly Endpoint[]): ServedRoute[] {
   const route = (prefix: string, { method, path }: { readonly method: string; readonly path: string }) => ({
     methods: method === 'GET' ? ['GET', 'HEAD'] : [method],

@@ -1,5 +1,5 @@
 /**
- * Every endpoint below /api/v2 and every file behind a signed link. A resource with a file of its own brings its own table; the
+ * Every endpoint below /api/v2 and every file behind a signed link. A resource in one file has its table there; the
  * tables of resources that span several files are here.
  */
 import { AUDIT_TRAIL_ENDPOINTS } from './audit-trails/audit-trail.ts';
@@ -55,6 +55,7 @@ import {
   replaceRemoteStateConsumers,
 } from './workspaces/remote-state-consumers.ts';
 import { STORED_LOGS } from './workspaces/run-logs.ts';
+import { RUN_TRIGGER_ENDPOINTS } from './workspaces/run-triggers.ts';
 import { RUN_ENDPOINTS } from './workspaces/runs.ts';
 import { listCurrentOutputs, listOutputs, showOutput } from './workspaces/state-outputs.ts';
 import {
@@ -81,6 +82,7 @@ import {
   updateTeam,
 } from './workspaces/teams.ts';
 import { showAccount, showUser } from './workspaces/users.ts';
+import { VARIABLE_SET_ENDPOINTS } from './workspaces/variable-sets.ts';
 import { VARIABLE_ENDPOINTS } from './workspaces/variables.ts';
 import { listWorkspaces } from './workspaces/workspace-list.ts';
 import { forceUnlockWorkspace, lockWorkspace, unlockWorkspace } from './workspaces/workspace-lock.ts';
@@ -207,7 +209,7 @@ const STATE_VERSION = '/state-versions/:state_version_id';
 
 const STATE_VERSION_ENDPOINTS: readonly Endpoint[] = [
   recordedRead(`${WORKSPACE}/state-versions`, listStateVersions),
-  on('POST', `${WORKSPACE}/state-versions`, createStateVersion),
+  { ...on('POST', `${WORKSPACE}/state-versions`, createStateVersion), takesLongBodies: true },
   recordedRead(`${WORKSPACE}/current-state-version`, showCurrentStateVersion),
   on('GET', `${WORKSPACE}/current-state-version-outputs`, listCurrentOutputs),
   recordedRead('/state-versions', findStateVersions),
@@ -217,7 +219,7 @@ const STATE_VERSION_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 // Everything that is served below /api/v2, and the files behind signed links: the tables of all subjects, joined.
-// Invariant: the table of a resource stands here once.
+// Invariant: each table is listed here once.
 
 export const API_ENDPOINTS: readonly Endpoint[] = [
   // Whether the service is there and the token is known; clients ask before anything else.
@@ -234,6 +236,8 @@ export const API_ENDPOINTS: readonly Endpoint[] = [
   ...RUN_ENDPOINTS,
   ...ASSESSMENT_RESULT_ENDPOINTS,
   ...VARIABLE_ENDPOINTS,
+  ...VARIABLE_SET_ENDPOINTS,
+  ...RUN_TRIGGER_ENDPOINTS,
   ...AUDIT_TRAIL_ENDPOINTS,
 ];
 

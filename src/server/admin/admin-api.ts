@@ -4,7 +4,9 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { addedEvent, type AddedEvent, addEvent, UnknownActorError } from '../audit-trails/added-events.ts';
+import { addEvent, eventProblems, UnknownActorError } from '../audit-trails/added-events.ts';
+import { type AddedEvent, addedEventSchema } from '../audit-trails/event-schema.ts';
+import { schemaCheck } from '../kernel/check-schema.ts';
 import type { Database } from '../kernel/database.ts';
 import {
   badRequest,
@@ -17,16 +19,15 @@ import {
 import { acceptJsonBodies, routeError, sendError } from '../kernel/json-api.ts';
 import { verbOf } from '../kernel/list-verb.ts';
 import { asObject, type BodyObject, MemberReader, readTimestamp } from '../kernel/request-body.ts';
-import { listOf, object, text } from '../kernel/shape-checks.ts';
 import { readFault, type ServedRoute, showFault } from './fault-requests.ts';
 import type { FaultTable } from './faults.ts';
 
 /** What the admin API works on. */
 interface Administered {
-  /** What its callers send as a bearer. */
+  /** The bearer token of its callers. */
   readonly token: string;
   readonly faults: FaultTable;
-  /** What faults may be for. */
+  /** The routes that faults may be for. */
   readonly routes: readonly ServedRoute[];
   readonly clock: MovableClock;
   readonly database: Database;
@@ -86,7 +87,7 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   },
 ];
 
-/** Serves the admin API. `app` must be a scope of its own, with a prefix. */
+/** Serves the admin API. `app` must be a separate scope, with a prefix. */
 export function serveAdmin(app: FastifyInstance, administered: Administered): void {
   app.addHook('onRequest', async (request) => {
     refuseOtherHosts(request);
@@ -113,7 +114,7 @@ export function serveAdmin(app: FastifyInstance, administered: Administered): vo
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
 function refuseOtherHosts({ headers, originalUrl, raw }: FastifyRequest): void {
-  // Node keeps the first of several; what stands between here and the client may have looked at another one.
+  // Node keeps the first of several; a proxy before this server may have used another one.
   if ((raw.headersDistinct['host']?.length ?? 0) > 1) throw badRequest('The request has more than one Host');
   const hosts = [headers.host ?? '', ...hostOfTarget(originalUrl)];
   if (!hosts.every((host) => LOOPBACK.test(host)))
@@ -121,12 +122,12 @@ function refuseOtherHosts({ headers, originalUrl, raw }: FastifyRequest): void {
   if (headers.origin !== undefined) throw forbidden('The admin API is not for web pages');
 }
 
-/** A target may be a whole URL, whose host counts more than the header's. */
+/** A target may be a whole URL, whose host overrides the header. */
 function hostOfTarget(target: string): string[] {
   return target.startsWith('/') ? [] : [/^http:\/\/([^/?#]*)/i.exec(target)?.[1] ?? ''];
 }
 
-/** Digests are of one length, so the comparison tells nothing of the token by its time. */
+/** Digests have one length, so the time of the comparison says nothing about the token. */
 function isToken(header: string | undefined, token: string): boolean {
   const given = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '';
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -144,7 +145,7 @@ function showClock({ clock }: Administered): Answer {
   return { status: 200, document };
 }
 
-/** To a time, or by so many seconds from where it stands; back again with a negative number. */
+/** Sets the clock to a time, or moves it by seconds; a negative number moves it back. */
 function moveClock(administered: Administered, { body }: { body: BodyObject }): Answer {
   const { clock } = administered;
   const problems: PointedProblem[] = [];
@@ -173,25 +174,39 @@ function isTime(text: string): boolean {
   return /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && readTimestamp(text) !== undefined;
 }
 
-// POST /admin/audit-events: puts events into an organization's audit trail that the service cannot cause itself.
-// Invariant: all of a body or none of it; what is wrong with an event is told with its place, as a seed is told it.
+// POST /admin/audit-events: adds events to an organization's audit trail that the service cannot cause itself.
+// Invariant: all events of a body are added or none; each problem names the place of the event, as for a seed.
 
 interface Trails {
   readonly database: Database;
   readonly clock: MovableClock;
 }
 
-const shape = object({ organization: text, events: listOf(addedEvent) }, ['organization', 'events']);
+const checkBody = schemaCheck(
+  {
+    type: 'object',
+    properties: {
+      organization: { type: 'string', minLength: 1 },
+      events: { type: 'array', items: addedEventSchema },
+    },
+    required: ['organization', 'events'],
+    additionalProperties: false,
+  },
+  { root: 'the body' },
+);
 
-/** @throws ApiError 404 for an organization that is not there, 422 with every problem of the events */
+/** @throws ApiError 404 for an unknown organization, 422 with every problem of the events */
 function putAuditEvents(
   { database, clock }: Trails,
   { body }: { readonly body: BodyObject },
 ): { status: 201; document: { ids: string[] } } {
-  const problems: string[] = [];
-  shape(body, '', problems);
-  if (problems.length > 0) throw refused(problems);
+  const malformed = checkBody(body).map(({ text, pointer }) => ({ detail: text, pointer }));
+  if (malformed.length > 0) throw invalid(malformed);
   const { organization, events } = body as unknown as { organization: string; events: AddedEvent[] };
+  const problems = events.flatMap((event, index) =>
+    eventProblems(event, `events[${index}]`).map((detail) => ({ detail, pointer: pointerOf(detail) })),
+  );
+  if (problems.length > 0) throw invalid(problems);
   const known = database.get<{ id: string }>('SELECT id FROM organizations WHERE name = :name', {
     name: organization,
   });
@@ -200,35 +215,26 @@ function putAuditEvents(
     const put = () => events.map((event) => addEvent(database, known.id, event, clock.now()));
     return { status: 201, document: { ids: database.transaction(put) } };
   } catch (error) {
-    if (error instanceof UnknownActorError) throw refused([error.message]);
+    if (error instanceof UnknownActorError) throw invalid([{ detail: error.message, pointer: '' }]);
     throw error;
   }
 }
 
-function refused(problems: readonly string[]) {
-  return invalid(
-    problems.map((problem) => ({
-      detail: problem.replace(/^the seed /, 'the body '),
-      pointer: pathOf(problem).replaceAll(/[.[\]]+/g, '/'),
-    })),
-  );
+/** Problems of events begin with their path. */
+function pointerOf(problem: string): string {
+  const [path = ''] = problem.split(' ', 1);
+  return `/${path.replaceAll(/[.[\]]+/g, '/')}`;
 }
 
-/** Problems begin with the place that they are about, unless that is the whole body. */
-function pathOf(problem: string): string {
-  const [path] = /^(?:organization|events)[^ ]*/.exec(problem) ?? [];
-  return path === undefined ? '' : `/${path.replace(/\]$/, '')}`;
-}
-
-// A clock that can be moved: it shows the time of another one, so much later or earlier, and goes on from there.
+// A clock that can be moved: it shows the time of another clock plus an offset.
 // Invariants: moving it changes nothing that is stored, so it can be moved back; it shows the years 1 to 9998 only, whose
-// texts sort like the times that they tell.
+// ISO texts sort like the times.
 
 export interface MovableClock {
   now(): Date;
-  /** How far it is from the true time, in milliseconds. */
+  /** The difference from the true time, in milliseconds. */
   offset(): number;
-  /** Shows the true time, so many milliseconds later. @throws RangeError when it cannot show that. */
+  /** Sets the difference from the true time, in milliseconds. @throws RangeError when the clock cannot show that time. */
   move(offset: number): void;
 }
 

@@ -10,10 +10,10 @@ const MEMBERS = ['method', 'route', 'count', 'latency-ms', 'status', 'retry-afte
 
 const LONGEST_LATENCY_MS = 600_000;
 
-/** Faults are for the APIs: the admin API itself, and what trueup asks about a data file, have none. */
+/** Faults are for the two APIs, not for the admin API and the proof of a data file. */
 const ROUTE = /^\/(?:api|v1)\/\S+$/;
 
-/** `served` is all that a fault may be for. @throws ApiError 422 with everything that is wrong. */
+/** `served` are the routes that a fault may be for. @throws ApiError 422 with every problem */
 export function readFault(body: BodyObject, served: readonly ServedRoute[]): Omit<Fault, 'id'> {
   const problems: PointedProblem[] = [];
   const read = new MemberReader(body, '', problems);
@@ -35,8 +35,8 @@ function readTarget(
   const route = read.text('route') ?? '';
   if (!/^(?:\*|[A-Z]+)$/.test(method)) read.refuse('method', 'method must be * or a verb such as POST');
   else if (ROUTE.test(route)) {
-    const unmeetable = whyNotInjectable({ method, route }, served);
-    if (unmeetable !== undefined) read.refuse(unmeetable.member, unmeetable.why);
+    const problem = whyNotInjectable({ method, route }, served);
+    if (problem !== undefined) read.refuse(problem.member, problem.why);
   }
   if (!ROUTE.test(route)) read.refuse('route', 'route must be a path below /api/ or /v1/');
   return { method, route, count: read.positiveInteger('count') ?? 1 };
@@ -51,11 +51,7 @@ function readEffect(read: MemberReader): FaultEffect {
     read.refuse('retry-after', 'retry-after needs a status');
   const cut = read.nullableWord('cut', ['before-commit', 'after-commit'] as const) ?? undefined;
   if (cut !== undefined && status !== undefined) read.refuse('cut', 'a request is cut or answered, not both');
-  return {
-    latency,
-    ...(status === undefined ? {} : { refusal: { status, retryAfter } }),
-    ...(cut === undefined ? {} : { cut }),
-  };
+  return { latency, refusal: status === undefined ? undefined : { status, retryAfter }, cut };
 }
 
 function readStatus(read: MemberReader): number | undefined {
@@ -64,33 +60,21 @@ function readStatus(read: MemberReader): number | undefined {
   return read.refuse('status', 'status must be 429 or a number from 500 to 599');
 }
 
-/** As it is answered: in the members of the body that asked for it. */
-export function showFault({
-  id,
-  method,
-  route,
-  count,
-  latency,
-  refusal,
-  cut,
-}: Fault): Record<string, unknown> {
+/** A fault as the API shows it: the members of the body that created it. */
+export function showFault({ latency, refusal, ...fault }: Fault): Record<string, unknown> {
   return {
-    id,
-    method,
-    route,
-    count,
-    ...(latency === 0 ? {} : { 'latency-ms': latency }),
-    ...(refusal === undefined ? {} : { status: refusal.status }),
-    ...(refusal?.retryAfter === undefined ? {} : { 'retry-after': refusal.retryAfter }),
-    ...(cut === undefined ? {} : { cut }),
+    ...fault,
+    'latency-ms': latency || undefined,
+    status: refusal?.status,
+    'retry-after': refusal?.retryAfter,
   };
 }
 
-// Which requests a fault can meet: what the service has routes for.
-// Invariant: a fault that no request can ever meet is refused with the reason. A test that waits for one would pass without
-// having tried anything.
+// Which requests a fault can be injected into: those that the service has routes for.
+// Invariant: a fault that no request can get is refused with the reason. A test that waits for it would pass without having
+// tested anything.
 
-/** What the service takes: a path's segments, `:name` for any one, a last `*` for any rest, and the methods there. */
+/** A route of the service: its methods, and its path with `:name` for any segment and a last `*` for any rest. */
 export interface ServedRoute {
   readonly methods: readonly string[];
   readonly path: string;
@@ -102,16 +86,16 @@ interface Target {
   readonly route: string;
 }
 
-/** Why no request can meet a fault, and which member of it is wrong. */
+/** Why no request can get a fault, and which of its members is wrong. */
 interface NotInjectable {
   readonly member: 'method' | 'route';
   readonly why: string;
 }
 
-/** Verbs that the parser does not know: they arrive as another one. */
+/** Verbs that the HTTP parser does not know: they arrive as GET. */
 const READ_AS_GET = ['LIST', 'SCAN'];
 
-/** undefined where some request can. */
+/** undefined when a request can get the fault. */
 function whyNotInjectable(
   { method, route }: Target,
   served: readonly ServedRoute[],
@@ -129,13 +113,13 @@ function whyNotInjectable(
   return { member: 'method', why: `${method} is not served at ${route}, which takes ${taken}` };
 }
 
-/** Requests are compared by their path as it is sent, without its query and without a slash at its end. */
+/** Faults match the path of a request as it is sent, without query and trailing slash. */
 function problemOfForm(route: string): string | undefined {
   if (!/^[!-~]*$/.test(route)) return 'route must be written as it is sent: other characters as %-escapes';
   if (/[?#]/.test(route)) return 'route must be a path alone, without a query';
   if (route.endsWith('/')) return 'route must have no slash at its end';
   return segments(route).slice(0, -1).includes('**')
-    ? '** stands for any rest, and so at the end only'
+    ? '** matches any rest, so it must be the last segment'
     : undefined;
 }
 
@@ -143,7 +127,7 @@ function segments(path: string): string[] {
   return path.split('/');
 }
 
-/** Whether some path is one of both. */
+/** Whether a path exists that matches both patterns. */
 function patternsOverlap(
   [wanted, ...wantedRest]: readonly string[],
   [served, ...servedRest]: readonly string[],

@@ -9,12 +9,12 @@ import { newId } from '../kernel/identifiers.ts';
 
 /** What happens to a request. */
 export interface FaultEffect {
-  /** Milliseconds until anything happens. */
+  /** Delay in milliseconds. */
   readonly latency: number;
-  /** The answer, in place of what was asked for: nothing else is done. */
-  readonly refusal?: { readonly status: number; readonly retryAfter: number | undefined };
+  /** The answer, instead of calling the handler. */
+  readonly refusal: { readonly status: number; readonly retryAfter: number | undefined } | undefined;
   /** The connection is cut without an answer, before the request is carried out or after. */
-  readonly cut?: 'before-commit' | 'after-commit';
+  readonly cut: 'before-commit' | 'after-commit' | undefined;
 }
 
 export interface Fault extends FaultEffect {
@@ -23,7 +23,7 @@ export interface Fault extends FaultEffect {
   readonly method: string;
   /** Path pattern: `*` or `:name` is any one segment, a last `**` any rest, none included. */
   readonly route: string;
-  /** How many requests it meets yet. */
+  /** For how many more requests it is injected. */
   readonly count: number;
 }
 
@@ -51,16 +51,16 @@ export class FaultTable {
     this.#faults = [];
   }
 
-  /** What a request meets; it is counted. `path` is without query. */
+  /** The fault for a request, if there is one; it is counted. `path` is without query. */
   take(method: string, path: string): FaultEffect | undefined {
-    const met = this.#faults.find((fault) => isMethod(fault.method, method) && fits(fault.route, path));
-    if (met === undefined) return undefined;
-    const left = { ...met, count: met.count - 1 };
+    const found = this.#faults.find((fault) => isMethod(fault.method, method) && fits(fault.route, path));
+    if (found === undefined) return undefined;
+    const left = { ...found, count: found.count - 1 };
     this.#faults = this.#faults.flatMap((fault) => {
-      if (fault !== met) return [fault];
+      if (fault !== found) return [fault];
       return left.count > 0 ? [left] : [];
     });
-    return met;
+    return found;
   }
 }
 
@@ -77,12 +77,11 @@ function fits(route: string, path: string): boolean {
   return segments.every((part, index) => part === '*' || part.startsWith(':') || part === given[index]);
 }
 
-// Lets requests meet the faults that were asked for.
-// Invariants: a fault strikes where a gateway's would, behind the check of the token and before anything is done, but for
-// the cut after the commit; nothing of a request decides about it but method and path; when the server closes, nobody
-// waits any longer.
+// Injects faults into requests.
+// Invariants: a fault is injected where a gateway would cause it: after the check of the token and before the handler, except
+// for the cut after the commit; only method and path of a request select it; when the server closes, no request waits.
 
-/** Call it before the scopes are registered whose requests shall meet the faults. */
+/** Call it before the scopes are registered whose requests get faults. */
 export function injectFaults(app: FastifyInstance, faults: FaultTable): void {
   const closing = new AbortController();
   const cutOnceDone = new WeakSet<FastifyRequest>();
@@ -95,7 +94,7 @@ export function injectFaults(app: FastifyInstance, faults: FaultTable): void {
     if (effect.cut === 'before-commit') return cut(request, reply);
     return effect.refusal === undefined ? undefined : refuse(request, reply, effect.refusal);
   });
-  // The handler has ended, and its transaction with it.
+  // The handler has ended, and its transaction.
   app.addHook('onSend', async (request) => {
     if (cutOnceDone.has(request)) request.raw.socket.destroy();
   });

@@ -23,27 +23,27 @@ export const AUDIT_TRAIL_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-// GET /organization/audit-trail: what happened in the organization whose token asks, oldest first.
-// Invariant: the order is total (time, and then the order in which events were written), and what is written later comes
-// last, so pages that were read stay as they are while events arrive.
+// GET /organization/audit-trail: the events of the token's organization, oldest first.
+// Invariant: the order is total (time, then the order of writing), and new events come last, so pages that were read do not
+// change while events arrive.
 // Source: wire/audit-trails 1.
 
-function listAuditEvents(services: Services, request: ApiRequest): ApiAnswer {
+function listAuditEvents(request: ApiRequest): ApiAnswer {
   const organization = requireOwnOrganization(request);
   const { since, page } = readTrailQuery(request.query);
   const { rows, totalCount } = pageOfRows<AuditEventRow>(
-    services.database,
+    request.services.database,
     {
       select: '*',
       from: 'audit_events WHERE organization_id = :organization AND timestamp > :after',
       order: 'timestamp, position',
-      parameters: { organization, after: retainedAfter(services.now(), since) },
+      parameters: { organization, after: retainedAfter(request.services.now(), since) },
     },
     pageWindow(page),
   );
   const document = {
-    data: rows.map((row) => auditEventDocument(row, services.dialects.workspaces)),
-    pagination: pagination(services, page, totalCount),
+    data: rows.map((row) => auditEventDocument(row, request.services.dialects.workspaces)),
+    pagination: pagination(request.services, page, totalCount),
   };
   return { status: 200, document, mediaType: 'application/json' };
 }
@@ -63,7 +63,7 @@ function pagination({ dialects }: Services, page: Page, totalCount: number): Rec
   const { previous, next, total } = pageNumbers(page, totalCount);
   return {
     current_page: page.number,
-    ...(dialects.workspaces.auditPagesTellSize ? { page_size: page.size } : {}),
+    ...(dialects.workspaces.auditPagesHaveSize ? { page_size: page.size } : {}),
     prev_page: previous,
     next_page: next,
     total_pages: total,
@@ -71,11 +71,11 @@ function pagination({ dialects }: Services, page: Page, totalCount: number): Rec
   };
 }
 
-// What a request for an audit trail asks for: since when, and which page.
-// Invariant: what cannot be read is refused and never taken for something else: who follows a trail would miss events.
+// The query of a request for an audit trail: the start time and the page.
+// Invariant: an invalid value is refused and never replaced by a default: a client that follows a trail would miss events.
 // Source: wire/audit-trails 1.1.
 
-/** Of a page that is asked for without a size, and the most that one has. */
+/** The default and the maximum size of a page. */
 const PAGE_SIZE = 1000;
 
 /** The first row of this page is still a number that SQLite and JavaScript count exactly. */
@@ -98,7 +98,7 @@ function readTrailQuery(query: Query): TrailQuery {
   };
 }
 
-/** A time as RFC 3339 has it: any offset, any fraction of a second. */
+/** A time of RFC 3339: any offset, any fraction of a second. */
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/i;
 
 function readSince(query: Query): number | undefined {
@@ -129,8 +129,8 @@ function refused(parameter: string, why: string): ApiError {
   return badRequest(`${parameter} ${why}`, { parameter });
 }
 
-// An event as it is answered.
-// Invariant: what only some kinds of events carry stands in `resource.meta`. Beside the standard members there is no room
+// An event as the API shows it.
+// Invariant: what only some kinds of events carry is in `resource.meta`. Beside the standard members there is no room
 // for it: `version` and `resource` are names of both (wire/audit-trails 2 and 3.2).
 
 interface AuditEventRow {
@@ -172,7 +172,7 @@ function auditEventDocument(row: AuditEventRow, dialect: WorkspacesDialect): Rec
   };
 }
 
-/** Named as the dialect names it. */
+/** In the names of the dialect. */
 function metaOf({ meta, resource_type }: AuditEventRow, { auditMetaNames }: WorkspacesDialect): unknown {
   if (meta === null) return null;
   const members = Object.entries(JSON.parse(meta) as Record<string, unknown>);
@@ -180,21 +180,31 @@ function metaOf({ meta, resource_type }: AuditEventRow, { auditMetaNames }: Work
   return Object.fromEntries(members.map(([name, value]) => [names[name] ?? name, value]));
 }
 
-// How long events are kept. What is older is not answered; it leaves the data file when a server starts on it, so that moving
-// the clock of a running one takes nothing away.
+// How long events are kept. Older ones are not answered, and are deleted from the data file at the next start of a server, so that
+// moving the clock of a running one deletes nothing.
 // Source: wire/audit-trails 1.4.
 
 const RETENTION_MS = 14 * 86_400_000;
 
-/** Times in the data file are texts, which compare as times do as long as their years have four digits. */
+/** Times in the data file are texts; they sort like times while years have four digits. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** The time, as the data file has it, after which events are answered: `since`, or what is forgotten by now. */
+/** The time, as text, after which events are answered: `since`, or the end of the retention. */
 function retainedAfter(now: Date, since = Number.NEGATIVE_INFINITY): string {
   return new Date(Math.min(Math.max(since, now.getTime() - RETENTION_MS), LAST_MS)).toISOString();
 }
 
-/** Takes out of the data file what nobody is answered any more. */
+/** Keeps the audit-trails tokens of an organization valid after its deletion, while its trail is kept. Call it before. */
+export function keepTrailTokens({ database, now }: Services, organizationId: string): void {
+  database.run(
+    `UPDATE api_tokens SET organization_id = NULL, deleted_organization_id = :organization,
+       expires_at = MIN(COALESCE(expires_at, :end), :end)
+     WHERE organization_id = :organization AND is_for_audit_trails = 1`,
+    { organization: organizationId, end: new Date(now().getTime() + RETENTION_MS).toISOString() },
+  );
+}
+
+/** Deletes expired events from the data file. */
 export function deleteExpiredEvents(database: Database, now: Date): void {
   database.run('DELETE FROM audit_events WHERE timestamp <= :after', { after: retainedAfter(now) });
 }

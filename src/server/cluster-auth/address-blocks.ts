@@ -7,26 +7,35 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { parseDecimal } from './durations.ts';
 import { type Coerced, quote, quoteAscii } from './field-coercion.ts';
 
-/** What a block admits: one address or network, or a socket, from which nobody ever comes. */
+/** A block: one address or network, or a socket, which matches no address. */
 type AddressBlock =
   | { readonly family: 4 | 6; readonly address: string; readonly prefix: number; readonly port: number }
   | { readonly family: 'socket'; readonly path: string };
 
-/** The prints of all blocks, or the text for the first that is none. */
+/** The printed form of all blocks of a request, or the error of the first invalid one. */
 export function canonicalBlocks(blocks: readonly string[]): Coerced<string[]> {
+  return printedBlocks(blocks, (text) => `error parsing address ${quote(text)}: `);
+}
+
+/** The same of blocks that were stored. */
+export function storedBlocks(blocks: readonly string[]): Coerced<string[]> {
+  return printedBlocks(blocks, () => '');
+}
+
+function printedBlocks(blocks: readonly string[], introduction: (text: string) => string): Coerced<string[]> {
   const canonical: string[] = [];
   for (const text of blocks) {
     const block = parseBlock(text);
     if (block === undefined) {
       const reason = `Unable to convert ${quote(text)} to an IPv4 or IPv6 address, or a UNIX Socket`;
-      return { ok: false, problem: `error parsing address ${quote(text)}: ${reason}` };
+      return { ok: false, problem: `${introduction(text)}${reason}` };
     }
     canonical.push(printBlock(block));
   }
   return { ok: true, value: canonical };
 }
 
-/** What a text is taken for; undefined for one that is refused. */
+/** The parsed block; undefined for an invalid text. */
 function parseBlock(text: string): AddressBlock | undefined {
   const block = ipv4Block(text) ?? ipv6Block(text);
   if (block !== undefined) return block;
@@ -43,7 +52,7 @@ function printBlock(block: AddressBlock): string {
 const bitsOf = (family: 4 | 6) => (family === 4 ? 32 : 128);
 
 function ipv4Block(text: string): AddressBlock | undefined {
-  // Some clients append a mask in hexadecimal digits, which counts for nothing.
+  // Some clients append a mask in hexadecimal digits, which is ignored.
   const bare = text.replace(/\/[0f]{8}$/, '');
   const block = cidr(bare);
   if (block !== undefined) {
@@ -57,7 +66,7 @@ function ipv4Block(text: string): AddressBlock | undefined {
 
 /**
  * A prefix of an IPv4 address in IPv6's clothes counts from the 96 leading bits. One that is shorter is applied to the
- * first 32 bits of the whole, which are none of the address's: a mistake of the service.
+ * first 32 bits of the 128, which are not the address: a bug of the service.
  */
 function ipv4Prefix({ address, prefix }: Cidr): number {
   if (isIPv4(address)) return prefix;
@@ -119,7 +128,7 @@ function asIPv6(text: string): string | undefined {
 }
 
 // Whether an address is in one of the CIDR blocks that a role or a token is bound to (wire/cluster-auth 2.4).
-// Invariant: what is no block of addresses (the path of a socket, in whatever quotes) admits nobody.
+// Invariant: the path of a socket, in any quotes, matches no address.
 
 /** Whether one of the blocks, in the form in which roles keep them, holds the address. */
 export function admitsAddress(blocks: readonly string[], address: string | undefined): boolean {

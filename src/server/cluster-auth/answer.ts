@@ -24,7 +24,8 @@ export interface AuthDocument {
   readonly client_token: string;
   readonly accessor: string;
   readonly policies: readonly string[];
-  readonly token_policies: readonly string[];
+  /** Left out where there is none. */
+  readonly token_policies?: readonly string[];
   readonly metadata: Readonly<Record<string, string>> | null;
   /** In seconds. */
   readonly lease_duration: number;
@@ -51,7 +52,7 @@ export function answerAuth(auth: AuthDocument, warnings: readonly string[] = [])
   return { status: 200, data: null, auth, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
-/** 200 with data, whose members stand beside the envelope's, too. */
+/** 200 with data, whose members are also at the top level. */
 export function answerOnTop(data: Readonly<Record<string, unknown>>): SecretsAnswer {
   return { status: 200, data, onTop: true };
 }
@@ -61,7 +62,7 @@ export function answerBare(status: number, bare: Readonly<Record<string, unknown
   return { status, bare };
 }
 
-/** An error with the text as it stands; without a text the body is `{"errors":[]}`. */
+/** An error with this text; without a text the body is `{"errors":[]}`. */
 export function answerError(status: number, text?: string): SecretsAnswer {
   return { status, errors: text === undefined ? [] : [text] };
 }
@@ -91,4 +92,12 @@ export function envelope(answer: SecretsAnswer, requestId: string): object | und
     warnings: answer.warnings ?? null,
     auth: answer.auth ?? null,
   };
+}
+
+/** The warning about parameters of a request that the path does not have. */
+export function ignoredWarnings(sent: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
+  const ignored = Object.keys(sent).filter((name) => !known.includes(name));
+  return ignored.length === 0
+    ? []
+    : [`Endpoint ignored these unrecognized parameters: [${ignored.toSorted().join(' ')}]`];
 }

@@ -148,8 +148,8 @@ function storedType(type: string, ownType: string): string | undefined {
   return OTHER_METHODS.includes(type) ? type : undefined;
 }
 
-// What a request says about the tokens that a mount gives out, and about who may know of it (wire/cluster-auth 2.9).
-// Invariant: pure; what is not said stays out of the result, so that a tuning changes only what it names.
+// The settings of a mount in a request: its tokens and its visibility (wire/cluster-auth 2.9).
+// Invariant: pure; absent members stay absent in the result, so that a tuning changes only what it names.
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -219,10 +219,10 @@ function refused(problem: string): Read {
   return { ok: false, problem };
 }
 
-// `sys/internal/ui/mounts`: which mounts there are for whoever asks (wire/cluster-auth 2.9).
+// `sys/internal/ui/mounts`: the mounts that are visible for the caller (wire/cluster-auth 2.9).
 // Invariant: a mount is shown to those who have any right below it; others see only the mounts that are shown to all.
 
-/** `GET sys/internal/ui/mounts`, without a token or with one that is nobody's: the mounts that are shown to all. */
+/** `GET sys/internal/ui/mounts`, without a valid token: the mounts that are visible to everybody. */
 export function publicMounts({ database, dialects }: Services, namespace: string): SecretsAnswer {
   const shown = mountsIn(database, namespace).filter(
     ({ settings }) => settings.listing_visibility === 'unauth',

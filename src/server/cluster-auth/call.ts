@@ -17,7 +17,7 @@ export interface MountCall {
   readonly mount: string;
   /** The role's name as the path has it, folded to lower case; empty where the path has none. */
   readonly roleName: string;
-  /** The body's fields; for what has no body, those of the query. */
+  /** The fields of the body; without a body, those of the query. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -29,11 +29,11 @@ export type MountHandler = (call: MountCall) => SecretsAnswer;
 export interface ServiceCall {
   readonly services: Services;
   readonly identity: ServiceIdentity;
-  /** The token of who asks, as it was sent. */
+  /** The caller's token, as it was sent. */
   readonly rawToken: string;
   /** The namespace that the path is meant in; `''` is the root. */
   readonly namespace: string;
-  /** What stands in the path in the place of a name; empty where the path has none. */
+  /** The name in the path; empty where the path has none. */
   readonly name: string;
   /** The body's fields; empty without a body. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export type ServiceHandler = (call: ServiceCall) => SecretsAnswer;
 export interface ServiceEndpoint {
   /** Below `/v1/` and the namespace. A `:name` is any rest of one character and more, slashes included. */
   readonly path: string;
-  /** What such a path looks like; its first group is the name. */
+  /** The pattern of the path; its first group is the name. */
   readonly pattern: RegExp;
   readonly handlers: Readonly<Partial<Record<Operation, ServiceHandler>>>;
   /** Whether a token needs the capability `sudo` besides. */
@@ -73,7 +73,7 @@ export function endpointIn(
   return undefined;
 }
 
-/** A field of the body as a text; empty when it is none. */
+/** A field of the body; empty when it is no text. */
 export function textIn(body: Readonly<Record<string, unknown>>, field: string): string {
   const value = body[field];
   return typeof value === 'string' ? value : '';

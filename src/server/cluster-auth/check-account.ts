@@ -28,7 +28,7 @@ interface AccountCheck {
 export interface CheckedAccount {
   readonly account: ServiceAccount;
   readonly alias: string;
-  /** What the account's annotations say beside. */
+  /** Metadata from the account's annotations. */
   readonly annotated: Readonly<Record<string, string>>;
 }
 
@@ -97,12 +97,12 @@ function refusal(status: number, text: string): Refusal {
 
 // Whether a name is among those that a role admits: entries are names, with `*` for any text (wire/cluster-auth 1.8).
 
-/** Whether one of the patterns fits. `*` is the only wildcard, case counts, and an empty list admits nobody. */
+/** Whether one of the patterns matches. `*` is the only wildcard, case matters, and an empty list matches nothing. */
 export function matchesPattern(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => fits(pattern.split('*'), name));
 }
 
-/** Piece by piece, leftmost first: never more than one look at each letter for each piece, however many stars there are. */
+/** Piece by piece, leftmost first: each piece reads each letter at most once, for any number of stars. */
 function fits(pieces: readonly string[], name: string): boolean {
   const [first = '', ...rest] = pieces;
   const last = rest.pop();
@@ -118,7 +118,7 @@ function fits(pieces: readonly string[], name: string): boolean {
 }
 
 // Whether a role's selector admits a namespace of the cluster, by its labels (wire/cluster-auth 2.5).
-// Invariants: the namespace comes from a JWT that nobody vouched for yet, so it is never more than one segment of the
+// Invariants: the namespace comes from a JWT that is not confirmed yet, so it is never more than one segment of the
 // path; the bearer of the call is in no text that a caller sees.
 
 interface NamespaceQuestion {
@@ -175,7 +175,7 @@ function labelProblem(label: string, value: string): string | undefined {
   );
 }
 
-/** The message without the bearer, its parts, and what base64 makes of them, wherever in a text they stood. */
+/** The message without the bearer token, its parts, and their base64, at any offset of a text. */
 function withoutSecret(message: string, bearer: string): string {
   const parts = [bearer, ...bearer.split('.').filter((part) => part.length >= SHORTEST_PART)];
   const encoded = parts.flatMap((part) => [0, 1, 2].map((offset) => inBase64(part, offset)));
@@ -190,7 +190,7 @@ function withoutSecret(message: string, bearer: string): string {
 /** Shorter ones are parts of ordinary words, too. */
 const SHORTEST_PART = 8;
 
-/** The signs that only `text` decides where `offset` bytes (modulo 3) stand before it, and any behind it. */
+/** The base64 characters that only `text` determines, with `offset` bytes (modulo 3) before it and any after it. */
 function inBase64(text: string, offset: number): string {
   const padded = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
   const whole = Math.floor((padded.length * 8) / 6);

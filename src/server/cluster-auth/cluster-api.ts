@@ -20,7 +20,7 @@ export interface ClusterAccess {
   readonly keyRules: KeyRules;
   /** The issuer that a JWT must have; empty where it is not compared. */
   readonly issuer: string;
-  /** What annotations begin with that tell of the account; undefined where they are not asked for. */
+  /** The prefix of annotations that become metadata; undefined where they are not read. */
   readonly annotationPrefix: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function loadClusterAccess(services: Services, mount: string): Coerced<Cl
     ok: true,
     value: {
       api: {
-        base: config.cluster_host.replace(/\/$/, ''),
+        base: withScheme(config.cluster_host, services).replace(/\/$/, ''),
         authorities: authorities.value,
         patienceMs: services.clusterPatienceMs,
       },
@@ -51,7 +51,13 @@ export function loadClusterAccess(services: Services, mount: string): Coerced<Cl
   };
 }
 
-/** Whom TLS trusts: undefined are the authorities of this machine, an empty text is nobody. */
+/** A host without a scheme, with or without a port, speaks TLS where it is one. */
+function withScheme(host: string, { dialects }: Services): string {
+  const isBare = dialects.clusterAuth.takesBareHosts && !host.includes('/');
+  return isBare ? `https://${host}` : host;
+}
+
+/** The trusted authorities: undefined are those of this machine, an empty text is none. */
 function authoritiesOf(config: Config, { dialects, pod }: Services): Coerced<string | undefined> {
   if (config.cluster_ca_cert !== '') return { ok: true, value: config.cluster_ca_cert };
   const { insteadOfCa } = dialects.clusterAuth;
@@ -71,10 +77,10 @@ function podToken(config: Config, { pod }: Services): string {
 
 // One call to the API of the cluster whose accounts log in.
 // Invariants: bounded in time and size, whatever answers; over TLS only the given authorities are trusted; redirects are
-// not followed; a failure says nothing about where or why, because its text may reach a stranger who logs in.
+// not followed; an error names no address and no reason, because its text may reach anybody who tries to log in.
 
 export interface ClusterApi {
-  /** What stands before each path: a URL, without a slash at its end. */
+  /** The base of each path: a URL without a trailing slash. */
   readonly base: string;
   /** Authorities in PEM; undefined are those of this machine, an empty text is none at all. */
   readonly authorities: string | undefined;
@@ -119,7 +125,7 @@ function exchange(api: ClusterApi, asked: ClusterRequest): Promise<ClusterAnswer
       ...url,
       method: asked.method,
       agent: false,
-      // Said aloud, for else a variable of the environment could take it away.
+      // Explicit, because otherwise an environment variable could change it.
       rejectUnauthorized: true,
       signal: AbortSignal.timeout(api.patienceMs),
       ...(api.authorities === undefined ? {} : { ca: api.authorities === '' ? [] : api.authorities }),
@@ -162,7 +168,7 @@ interface ClusterUrl {
   readonly path: string;
 }
 
-/** Scheme, user (which counts for nothing beside a bearer token), host with its port, and the rest without a fragment. */
+/** Scheme, user (ignored, because a bearer token is sent), host with its port, and the rest without a fragment. */
 const FORM = /^(https?):\/\/(?:[\w.~!$&'()*+,;=:@%-]*@)?([^/?#@]+)([^#]*)/i;
 
 const IN_BRACKETS = /^\[([^[\]]+)\](?::(\d*))?$/;
@@ -170,10 +176,10 @@ const BY_NAME = /^([\w.~!$&'()*+,;=\u0080-\uffff-]+)(?::(\d*))?$/;
 
 const CONTROL = /\p{Cc}/u;
 
-/** What stands in a request line as it is. */
+/** The characters of a request line that need no escape. */
 const NOT_PLAIN = /[^\w.~!$&'()*+,;=:@[\]%/?-]+/gu;
 
-/** Reads it; undefined for what is none, or leads to no host. */
+/** The parsed URL; undefined for an invalid one, or one without a host. */
 function readClusterUrl(text: string): ClusterUrl | undefined {
   const [, scheme = '', place = '', rest = ''] = CONTROL.test(text) ? [] : (FORM.exec(text) ?? []);
   const [path = ''] = rest.split('?');
@@ -196,7 +202,7 @@ function readHost(place: string): Pick<ClusterUrl, 'hostname' | 'port'> | undefi
   return hostname === '' || isShortAddress ? undefined : { hostname, port };
 }
 
-// Why a login fails, as it is told.
+// The errors of failed logins.
 
 export interface Refusal {
   readonly status: number;

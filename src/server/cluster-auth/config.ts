@@ -51,7 +51,7 @@ export function configFields(dialect: ClusterAuthDialect): Record<string, FieldR
 }
 
 /**
- * `GET config`: the specification's four fields and, as documented additions (rule 12), `issuer`,
+ * `GET config`: the specification's four fields and, as documented additions, `issuer`,
  * `disable_iss_validation` and `token_reviewer_jwt_set`. 404 before the first write.
  */
 export const readConfig: MountHandler = (call) => {
@@ -64,7 +64,7 @@ export const readConfig: MountHandler = (call) => {
 
 /**
  * `POST config`: replaces the config. 204, or 200 with warnings, or 400 with the first
- * problem; unknown fields vanish without a word.
+ * problem; unknown fields are ignored.
  */
 export const writeConfig: MountHandler = (call) =>
   call.services.database.transaction((): SecretsAnswer => {
@@ -78,7 +78,7 @@ export const writeConfig: MountHandler = (call) =>
     return answerDone(clusterAuth.keys.trustsSha1 ? [] : sha1Warnings(config));
   });
 
-/** What the service says of certificates that it keeps and does not use. */
+/** The warning about certificates that are stored and not used. */
 function sha1Warnings({ cluster_ca_cert: ca, pem_keys: keys }: Config): string[] {
   const deprecated = 'is a certificate that was signed with SHA-1, which is deprecated';
   return [
@@ -163,7 +163,7 @@ function configProblem(config: Config, { services }: MountCall): string | undefi
 }
 
 /**
- * What the service says where neither the config nor the pod has a CA. The specification itself lets keys do instead, and
+ * The error when neither the config nor the pod has a CA. The specification itself lets keys do instead, and
  * the text for their lack is that of older releases (wire/cluster-auth 1.1).
  */
 function missingCaProblem(

@@ -6,7 +6,7 @@
 import { parsePrefixed, readDuration } from './durations.ts';
 import { type Int64, int64, isObject, NumberLiteral } from './json-values.ts';
 
-/** A value, or why there is none. */
+/** A value, or the error. */
 export type Coerced<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string };
@@ -101,7 +101,7 @@ export const asBoolean: FieldReader<boolean> = (raw) => {
   return value === undefined ? failed(unparsable('bool', 'ParseBool', 'invalid syntax')) : read(value);
 };
 
-/** Names with texts, from an object or from `name=text` elements; null and empty text are none. */
+/** Names with texts, from an object or from `name=text` elements; null and empty text are an empty object. */
 export const asPairs: FieldReader<Readonly<Record<string, string>>> = (raw) => {
   if (isObject(raw)) {
     const pairs = Object.entries(raw).map(([name, value]) => [name, textOf(value)] as const);
@@ -117,7 +117,7 @@ export const asPairs: FieldReader<Readonly<Record<string, string>>> = (raw) => {
   return read(Object.fromEntries(list.value.map((pair) => pair.split(/=(.*)/s).slice(0, 2))));
 };
 
-/** The boolean that `text` spells, undefined when it spells none; `yes` and `on` are none. */
+/** The boolean of a text; undefined for any other text, `yes` and `on` included. */
 export function parseBoolean(text: string): boolean | undefined {
   if (TRUE.includes(text)) return true;
   return FALSE.includes(text) ? false : undefined;
@@ -133,7 +133,7 @@ function textOf(raw: unknown): string | undefined {
 /** The blanks that the service trims: those of Unicode, but for the byte order mark. */
 const BLANK = /[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;
 
-/** By hand: an expression for blanks at the end looks at all that follows each blank in the middle. */
+/** By hand: a regular expression for trailing blanks would take quadratic time. */
 function trimSpace(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && BLANK.test(text.charAt(start))) start += 1;

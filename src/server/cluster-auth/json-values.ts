@@ -9,18 +9,26 @@ export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError';
 }
 
-/** Names and values of a body in all, and how deep they may lie in each other. Roles and configs have some hundreds. */
+/** Names and values of a body in all. Roles and configs have some hundreds. */
 export const MOST_PARTS = 100_000;
-const MOST_LEVELS = 300;
+
+/** What the texts of one dialect may hold. */
+export interface JsonLimits {
+  /** Texts, names of members included; undefined: any number. */
+  readonly mostTexts: number | undefined;
+  /** How deep values may be nested. */
+  readonly mostLevels: number;
+}
+
+const NO_LIMITS: JsonLimits = { mostTexts: undefined, mostLevels: 300 };
 
 /**
- * The first JSON value of a text, its numbers as literals; what stands behind it is not looked at. `mostTexts` bounds its
- * texts, names of members included.
+ * The first JSON value of a text, its numbers as literals; the rest is not read.
  * @throws SyntaxError when there is none, it is broken, or a text in it is no whole characters; JsonLimitError when there is too
  * much of it
  */
-export function firstJsonValue(text: string, mostTexts = Number.POSITIVE_INFINITY): unknown {
-  return JSON.parse(text.slice(0, endOfFirstValue(text, mostTexts)), keepingNumbers);
+export function firstJsonValue(text: string, limits = NO_LIMITS): unknown {
+  return JSON.parse(text.slice(0, endOfFirstValue(text, limits)), keepingNumbers);
 }
 
 /**
@@ -28,7 +36,7 @@ export function firstJsonValue(text: string, mostTexts = Number.POSITIVE_INFINIT
  * @throws as `firstJsonValue`
  */
 export function firstJsonText(text: string): string {
-  const first = text.slice(0, endOfFirstValue(text, Number.POSITIVE_INFINITY));
+  const first = text.slice(0, endOfFirstValue(text, NO_LIMITS));
   JSON.parse(first);
   return first;
 }
@@ -41,10 +49,15 @@ function keepingNumbers(this: unknown, key: string, value: unknown, ...[context]
   return requireWellFormedText(key, value);
 }
 
+const TOO_MANY_TEXTS = 'refused JSON input due to high complexity: exceeded maximum number of strings';
+
 /** A sign, a text's first quote, or another scalar; the rest of a text is found by itself, whatever its length. */
 const PART = /["[\]{}]|[^\s"[\]{},:]+/g;
 
-function endOfFirstValue(text: string, mostTexts: number): number {
+function endOfFirstValue(
+  text: string,
+  { mostTexts = Number.POSITIVE_INFINITY, mostLevels }: JsonLimits,
+): number {
   const part = new RegExp(PART);
   let [depth, parts, texts] = [0, 0, 0];
   for (let found = part.exec(text); found !== null; found = part.exec(text)) {
@@ -56,15 +69,15 @@ function endOfFirstValue(text: string, mostTexts: number): number {
     if (sign === '{' || sign === '[') depth += 1;
     if (sign === '}' || sign === ']') depth -= 1;
     else parts += 1;
-    if (texts > mostTexts) throw new JsonLimitError('error parsing JSON');
-    if (parts > MOST_PARTS || depth > MOST_LEVELS)
+    if (texts > mostTexts) throw new JsonLimitError(TOO_MANY_TEXTS);
+    if (parts > MOST_PARTS || depth > mostLevels)
       throw new JsonLimitError('failed to decode JSON input: there is too much in it');
     if (depth <= 0) return part.lastIndex;
   }
   return text.length;
 }
 
-/** Behind the closing quote; the end of all where there is none. */
+/** The index after the closing quote; the end of the text without one. */
 function endOfText(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let first = quote;
@@ -140,7 +153,7 @@ export class NumberLiteral {
   }
 }
 
-// Telling JSON objects from lists, null and numbers, for values that came over the wire.
+// Type guards for JSON objects, for values from requests.
 
 /** Whether the value is an object with members. */
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -149,7 +162,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   );
 }
 
-// Telling JSON that two readers could take for different things.
+// Detects JSON that two parsers could read differently.
 
 /**
  * Whether an object in a JSON text, which was read as `value`, has a member twice: JSON.parse keeps the last of them, other

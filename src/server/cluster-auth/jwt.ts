@@ -14,7 +14,7 @@ export interface ParsedJwt {
   readonly signature: Buffer;
   /** What the signature has to be of. */
   readonly signed: Buffer;
-  /** Whether the header calls an extension critical that nobody here knows: then no key verifies it. */
+  /** Whether the header has an unknown critical extension: then no key verifies it. */
   readonly demandsExtension: boolean;
 }
 
@@ -23,7 +23,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** No cluster issues longer ones, and none would take one as a header. */
 const LONGEST_JWT = 256 * 1024;
 
-/** Reads the JWT, or gives undefined for what is none. `verifies` says that there are keys to verify it with. */
+/** The parsed JWT; undefined for an invalid one. `verifies`: there are keys to verify it with. */
 export function parseJwt(text: string, verifies: boolean): ParsedJwt | undefined {
   if (text.length > LONGEST_JWT) return undefined;
   const parts = verifies ? inAnyForm(text.replaceAll(/[\t\n\f\r ]/g, '')) : compact(text);
@@ -46,7 +46,7 @@ export function parseJwt(text: string, verifies: boolean): ParsedJwt | undefined
 interface Parts {
   readonly protectedPart: Buffer;
   readonly header: Members;
-  /** What a flattened JWS says outside of what is signed. */
+  /** The unsigned header of a flattened JWS. */
   readonly unprotected: Members;
   readonly payload: Buffer;
   readonly signature: Buffer;
@@ -74,7 +74,7 @@ function withoutPadding(members: Members): Members {
   );
 }
 
-/** By hand: an expression for padding at the end looks again at all that follows each sign of it. */
+/** By hand: a regular expression for the padding would take quadratic time. */
 function unpadded(part: string): string {
   let end = part.length;
   while (part[end - 1] === '=') end -= 1;
@@ -128,8 +128,8 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-// What the header of a JWT may say of keys (wire/cluster-auth 3).
-// Invariant: no key out of a header is ever used; one that cannot be read makes the JWT unreadable all the same.
+// Keys in the header of a JWT (wire/cluster-auth 3).
+// Invariant: no key of a header is ever used; but one that cannot be read makes the JWT invalid.
 
 const CURVES = ['P-256', 'P-384', 'P-521', 'Ed25519'];
 
@@ -139,7 +139,7 @@ function isReadableHeader(header: Readonly<Record<string, unknown>>): boolean {
   return isText('kid') && isText('nonce') && isPublicKey(header['jwk']) && isChain(header['x5c']);
 }
 
-/** A private key, or one that is shared, is none. */
+/** A private or a symmetric key is invalid. */
 function isPublicKey(jwk: unknown = null): boolean {
   if (jwk === null) return true;
   if (!isObject(jwk) || 'd' in jwk || (jwk['kty'] !== 'RSA' && !CURVES.includes(String(jwk['crv']))))
@@ -185,7 +185,7 @@ const CLOCK_SKEW = 60;
 /** The first second, since 1970, for which the services have no number any more: they take it for long past. */
 const NO_SECOND = 2 ** 63 - 62_135_596_800;
 
-/** How long a JWT lives, in seconds, that does not say so. */
+/** The default lifetime of a JWT, in seconds. */
 const ASSUMED_LIFETIME = 150;
 
 /** Why the claims do not hold; undefined when they do. `now` is in milliseconds since 1970. */

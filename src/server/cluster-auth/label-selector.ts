@@ -21,7 +21,7 @@ type Labels = Readonly<Record<string, string>>;
 /** The labels that a namespace must have, or undefined for a text that the service refuses. */
 export function matchLabelsIn(text: string): Labels | undefined {
   const json = /^\s*\{/.test(text) ? attempt(() => firstJsonText(text)) : BROKEN;
-  // Between the values of JSON, tabs are blanks; within a text they are written as escapes.
+  // Tabs between the values of JSON are blanks; within a text they are escapes.
   if (typeof json === 'string') return selectedBy(attempt(() => readYaml(json.replaceAll('\t', ' '))));
   const [first = ''] = text.split(/\n---[^\n]*(?:\n|$)/);
   return selectedBy(withoutRepetitions(attempt(() => readYaml(first))));
@@ -37,7 +37,7 @@ function attempt<T>(read: () => T): T | typeof BROKEN {
   }
 }
 
-/** In YAML the last of several members of one name counts, and the members are read in the order of their names. */
+/** In YAML the last of repeated members counts, and members are read in the order of their names. */
 function withoutRepetitions(selector: unknown): unknown {
   if (!(selector instanceof Pairs)) return selector;
   const sorted = [...new Map(selector.entries)].toSorted(([one], [other]) =>
@@ -46,7 +46,7 @@ function withoutRepetitions(selector: unknown): unknown {
   return Pairs.of(sorted);
 }
 
-/** Nothing at all, or null, selects by nothing. Members whose names differ in case alone add up; a null takes all back. */
+/** An absent or null selector has no labels. Members whose names differ only in case are merged; a null resets them. */
 function selectedBy(selector: unknown): Labels | undefined {
   if (selector === null || selector === undefined) return {};
   if (!(selector instanceof Pairs)) return undefined;
@@ -62,7 +62,7 @@ function foldedText(name: unknown): string | undefined {
   return typeof name === 'string' ? foldedName(name) : undefined;
 }
 
-/** Null becomes an empty text; lists and objects have no place in a label. */
+/** Null becomes an empty text; lists and objects are invalid labels. */
 function labelsOf(value: unknown): Labels | undefined {
   if (!(value instanceof Pairs)) return undefined;
   const labels = value.entries.map(([name, label]) => [name, label ?? ''] as const);
@@ -71,9 +71,7 @@ function labelsOf(value: unknown): Labels | undefined {
     : undefined;
 }
 
-// Names of members that the service's library takes in any case.
-
-/** The same for all names that differ in case alone: also for the two letters beyond ASCII that have one of ASCII in the other case. */
+/** A name in folded case, as the service's library compares it: two letters beyond ASCII fold to one of ASCII. */
 export function foldedName(name: string): string {
   return name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase();
 }
@@ -106,7 +104,7 @@ function readYaml(document: string): unknown {
   return loadAll(document, { schema: SCHEMA, json: true })[0];
 }
 
-/** In front of the first token, and behind the last one, a line has no tab in its indentation. */
+/** A tab in the indentation before the first token or after the last one. */
 const TAB_BEFORE_TOKEN = /^(?: *(?:#[^\n]*)?\n)* *\t|\n *\t\s*$/;
 
 const NAMED: ReadonlyMap<string, string | null> = new Map([
@@ -138,13 +136,13 @@ function textOfPlain(source: string): string | null {
   return FLOAT.test(digits) ? textOfFloat(Number(digits)) : source;
 }
 
-/** Without a sign, 64 bits hold twice as much. */
+/** An unsigned number of 64 bits. */
 function largeWhole(digits: string): bigint | undefined {
   const whole = /^[1-9]\d*$/.test(digits) ? BigInt(digits) : undefined;
   return whole === undefined || whole >= 2n ** 64n ? undefined : whole;
 }
 
-/** With as few digits as tell it apart, and with an exponent from a million on and below a ten thousandth. */
+/** With as few digits as identify it, and with an exponent from a million on and below a ten thousandth. */
 function textOfFloat(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   const sign = Object.is(value, -0) ? '-' : '';
@@ -178,7 +176,7 @@ const pairing = {
   get: (pairs: Pairs, name: unknown) => pairs.get(name),
 };
 
-/** Types that the service does not know change nothing. */
+/** Unknown types are ignored. */
 const unknownTypes = ['!', 'tag:'].flatMap((prefix) => [
   defineScalarTag(prefix, { ...loadedOnly, matchByTagPrefix: true, resolve: (source) => source }),
   defineSequenceTag(prefix, { ...seqTag, matchByTagPrefix: true }),

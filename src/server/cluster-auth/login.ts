@@ -3,7 +3,7 @@ import { newId } from '../kernel/identifiers.ts';
 import type { Services } from '../kernel/services.ts';
 import { newServiceToken } from '../kernel/tokens.ts';
 import { admitsAddress } from './address-blocks.ts';
-import { answerAuth, answerError, type AuthDocument, type SecretsAnswer } from './answer.ts';
+import { answerAuth, answerError, type AuthDocument, ignoredWarnings, type SecretsAnswer } from './answer.ts';
 import { checkAccount, type CheckedAccount } from './check-account.ts';
 import { type ClusterAccess, isRefusal, loadClusterAccess } from './cluster-api.ts';
 import { asText, readFields } from './field-coercion.ts';
@@ -15,7 +15,7 @@ import { storedRole } from './roles.ts';
 import type { ServiceAccount } from './service-account.ts';
 import { authDocument } from './token-document.ts';
 import { type Lifetime, lifetimeOf } from './token-lifetime.ts';
-import { findByAccessor, storeToken, type TokenGrant, type TokenType } from './token-record.ts';
+import { findByAccessor, limitOfUses, storeToken, type TokenGrant, type TokenType } from './token-record.ts';
 
 interface LoginCall {
   readonly services: Services;
@@ -26,17 +26,17 @@ interface LoginCall {
 }
 
 // `POST login`: from a role and a JWT to a token, in the real order of checks (wire/cluster-auth 3).
-// Invariants: the first check that fails decides, and its text says no more than the original's; nothing is written
-// before the cluster has vouched for the account; what was read before the cluster was asked is not trusted after it: the
-// mount must still be there, and where the role or the config has changed meanwhile, all is checked anew.
+// Invariants: the first failed check decides, and its text reveals no more than the original's; nothing is written
+// before the cluster has confirmed the account; data that was read before the call to the cluster is read again after it: the
+// mount must still exist, and if the role or the config has changed, everything is checked again.
 
-const FIELDS = { role: asText, jwt: asText } as const;
+export const LOGIN_FIELDS = { role: asText, jwt: asText } as const;
 
 const PERMISSION_DENIED = answerError(403, 'permission denied');
 
 /** Logs in: 200 with `auth`, or the refusal. */
 export async function logIn(call: LoginCall): Promise<SecretsAnswer> {
-  const sent = readFields(FIELDS, call.body);
+  const sent = readFields(LOGIN_FIELDS, call.body);
   if (!sent.ok) return answerError(400, `Field validation failed: ${sent.problem}`);
   const { role: roleName = '', jwt = '' } = sent.value;
   if (roleName === '') return answerError(400, 'missing role');
@@ -48,7 +48,7 @@ export async function logIn(call: LoginCall): Promise<SecretsAnswer> {
   return PERMISSION_DENIED;
 }
 
-/** A role that changes during each of so many checks is nobody's to log in with. */
+/** A login is refused after this many changes of its role. */
 const MOST_CHECKS = 2;
 
 type Answer = SecretsAnswer | 'changed';
@@ -62,7 +62,7 @@ async function logInOnce(call: LoginCall, roleName: string, jwt: string): Promis
   return logInAs(call, { roleName, role: role.value, jwt });
 }
 
-/** What is logged in with: the role, as it is stored and as the request wrote it, and the JWT. */
+/** The role, as stored and as the request spelled it, and the JWT. */
 interface Attempt {
   readonly roleName: string;
   readonly role: Role;
@@ -78,7 +78,11 @@ async function logInAs(call: LoginCall, { roleName, role, jwt }: Attempt): Promi
     const isMounted = mountOfId(call.services.database, call.mount.id) !== undefined;
     if (isMounted && !isUnchanged(call, { roleName, role }, access.value)) return 'changed';
     const given = giveToken(call, { role, roleName, ...checked });
-    return 'refused' in given ? given.refused : answerAuth(given.auth, given.warnings);
+    if ('refused' in given) return given.refused;
+    return answerAuth(given.auth, [
+      ...ignoredWarnings(call.body, Object.keys(LOGIN_FIELDS)),
+      ...given.warnings,
+    ]);
   });
 }
 
@@ -94,12 +98,12 @@ function isUnchanged(
 }
 
 // The token of a login: the effect of a role's `token_…` fields (wire/cluster-auth 3).
-// Invariants: the mount's limits hold over the role's; no login makes a token that may do everything; one transaction.
+// Invariants: the mount's limits override the role's; no login creates a root token; one transaction.
 
-/** A login that was found good. */
+/** A login that passed all checks. */
 interface GoodLogin extends CheckedAccount {
   readonly role: Role;
-  /** As the request wrote it. */
+  /** As the request spelled it. */
   readonly roleName: string;
 }
 
@@ -107,7 +111,7 @@ type GivenToken =
   | { readonly auth: AuthDocument; readonly warnings: readonly string[] }
   | { readonly refused: SecretsAnswer };
 
-/** Makes the token; the refusals are those of roles that nobody can log in with. */
+/** Creates the token, or gives the error of a role that nobody can log in with. */
 function giveToken(call: LoginCall, login: GoodLogin): GivenToken {
   const { services } = call;
   return services.database.transaction((): GivenToken => {
@@ -149,7 +153,7 @@ function grantOf(call: LoginCall, login: GoodLogin, terms: GrantTerms): TokenGra
   const type = typeOf(mount, role);
   const isBatch = type === 'batch';
   return {
-    displayName: `${mount.path.replaceAll('/', '-')}-${account.namespace}-${account.name}`,
+    displayName: [sourceOf(mount), account.namespace, account.name].join('-'),
     policies,
     namespace: mount.namespace,
     type,
@@ -159,7 +163,7 @@ function grantOf(call: LoginCall, login: GoodLogin, terms: GrantTerms): TokenGra
     creationTtl: lifetime.ttl,
     explicitMaxTtl: isBatch ? 0 : role.token_explicit_max_ttl,
     period: isBatch ? 0 : role.token_period,
-    numUses: isBatch ? 0 : Number(role.token_num_uses),
+    numUses: isBatch ? 0 : limitOfUses(role.token_num_uses),
     boundCidrs: boundTo(call, role),
     renewable: !isBatch,
     entityId: entityOf(call, mount, login),
@@ -169,7 +173,12 @@ function grantOf(call: LoginCall, login: GoodLogin, terms: GrantTerms): TokenGra
   };
 }
 
-/** A mount that names a kind without `default-` gives that kind alone; else the role chooses. */
+/** The mount's path with dashes, after its namespace and `auth`. */
+function sourceOf({ namespace, path }: Mount): string {
+  return (namespace === '' ? path : `${namespace}/auth/${path}`).replaceAll('/', '-');
+}
+
+/** A token type of the mount without `default-` is forced; otherwise the role chooses. */
 function typeOf({ settings }: Mount, { token_type }: Role): TokenType {
   const ofMount = settings.token_type ?? 'default-service';
   const chosen = ofMount.startsWith('default-') && token_type !== 'default' ? token_type : ofMount;
@@ -189,7 +198,7 @@ function metadataOf(account: ServiceAccount): Readonly<Record<string, string>> {
   };
 }
 
-/** The entity behind the alias: the same one at each login, with the metadata of the newest. */
+/** The entity of the alias: the same one at each login, with the metadata of the last login. */
 function entityOf({ services }: LoginCall, mount: Mount, login: GoodLogin): string {
   const { alias, account, annotated } = login;
   const row = services.database.get<{ id: string }>(

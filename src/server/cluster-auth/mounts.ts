@@ -1,6 +1,6 @@
 /**
  * Mounts of auth methods, of whatever type: rows of the table `mounts`, read at every request, and how they are shown. Config,
- * roles and tokens refer to a mount's id, so a mount that is made again at the same path has none of them.
+ * roles and tokens refer to a mount's id, so a mount that is recreated at the same path has none of them.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Database } from '../kernel/database.ts';
@@ -8,10 +8,10 @@ import type { ClusterAuthDialect } from '../kernel/dialects.ts';
 import { newId } from '../kernel/identifiers.ts';
 import type { LeaseLimits } from './token-lifetime.ts';
 
-/** The type, in the database, of what this service is about; what a dialect calls it is its `mountType`. */
+/** The type of cluster-auth mounts in the database; the dialect's name of it is `mountType`. */
 export const CLUSTER_AUTH_METHOD = 'cluster-auth';
 
-/** What can be said of a mount when it is enabled or tuned. Durations are seconds; 0 is the service's own. */
+/** The settings of a mount when it is enabled or tuned. Durations are seconds; 0 is the service's default. */
 export interface MountSettings {
   readonly description?: string;
   readonly default_lease_ttl?: number;
@@ -41,7 +41,7 @@ interface MountRow extends Omit<Mount, 'settings'> {
 /** The service's own lease limits: 768 hours each. */
 export const SYSTEM_LIMITS: LeaseLimits = { defaultTtl: 768 * 3600, maxTtl: 768 * 3600 };
 
-/** What tokens of this mount get, and at most. */
+/** The default and the maximum lifetime of this mount's tokens. */
 export function leaseLimitsOf({ settings }: Pick<Mount, 'settings'>): LeaseLimits {
   const maxTtl = settings.max_lease_ttl || SYSTEM_LIMITS.maxTtl;
   return {
@@ -62,16 +62,13 @@ export function mountsIn(database: Database, namespace: string): Mount[] {
 
 /** The mount of this id. */
 export function mountOfId(database: Database, id: string): Mount | undefined {
-  const row = database.get<MountRow>(
-    'SELECT id, namespace, path, type, uuid, settings FROM mounts WHERE id = :id',
-    { id },
-  );
+  const row = database.byId<MountRow>('mounts', id);
   return row && mountOf(row);
 }
 
 /**
  * Splits `auth/team/cluster/role/web` into the mount `team/cluster` and the rest `role/web`; undefined: no such mount.
- * The longest mount that fits the path wins, so that `team/cluster` and `team` could stand side by side.
+ * The longest mount that fits the path wins, so that `team/cluster` and `team` could coexist.
  */
 export function findMount(
   database: Database,
@@ -84,7 +81,7 @@ export function findMount(
   return mount && { mount, rest: path.slice(`auth/${mount.path}/`.length) };
 }
 
-/** Mounts a method; what is at that path already stays as it is. */
+/** Mounts a method; an existing mount at the path stays as it is. */
 export function storeMount(
   database: Database,
   mount: Pick<Mount, 'namespace' | 'path' | 'type' | 'settings'>,
@@ -112,9 +109,9 @@ export function tuneMount(database: Database, id: string, settings: MountSetting
   });
 }
 
-/** Takes the mount away, with its config, its roles, and the tokens that its logins made. */
+/** Deletes the mount with its config, its roles, and the tokens of its logins. */
 export function deleteMount(database: Database, id: string): void {
-  database.run('DELETE FROM mounts WHERE id = :id', { id });
+  database.delete('mounts', id);
 }
 
 function mountOf({ settings, ...row }: MountRow): Mount {
@@ -122,7 +119,7 @@ function mountOf({ settings, ...row }: MountRow): Mount {
 }
 
 // How mounts are shown (wire/cluster-auth 2.9): auth methods, and the engines that such a service always has.
-// Invariant: accessors and UUIDs are the same at each look; what nobody set is left out where the original leaves it out.
+// Invariant: accessors and UUIDs are stable; unset members are left out where the original leaves them out.
 
 type Document = Readonly<Record<string, unknown>>;
 
@@ -152,10 +149,10 @@ export function mountDocument(mount: Mount, dialect: ClusterAuthDialect): Docume
   };
 }
 
-/** Tokens of this kind are given out by mounts that say nothing: service tokens, unless the role wants others. */
+/** The default token type of mounts: service tokens, unless the role sets another one. */
 export const DEFAULT_TOKEN_TYPE = 'default-service';
 
-/** The token store, which is mounted beside the auth methods and cannot be taken away. */
+/** The token store, which is mounted beside the auth methods and cannot be disabled. */
 export function tokenStoreDocument(dialect: ClusterAuthDialect): Document {
   return {
     ...commonMembers(dialect, { type: 'token', description: 'token based credentials' }),
@@ -166,7 +163,7 @@ export function tokenStoreDocument(dialect: ClusterAuthDialect): Document {
 
 const NO_LEASES = { default_lease_ttl: 0, force_no_cache: false, max_lease_ttl: 0 };
 
-/** The engines that such a service has from the beginning. None of them is served: they only stand in lists. */
+/** The engines that such a service has from the start. They are not served, only listed. */
 export function engineDocuments(dialect: ClusterAuthDialect): Readonly<Record<string, Document>> {
   const engine = (type: string, description: string, more: Document = {}): Document => ({
     ...commonMembers(dialect, { type, description }),
@@ -209,7 +206,7 @@ function commonMembers(
   };
 }
 
-/** A UUID that belongs to the text; a text that is one stays as it is. */
+/** A UUID derived from the text; a UUID stays as it is. */
 export function asUuid(text: string): string {
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text;
   return digits(text, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

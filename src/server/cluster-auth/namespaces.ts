@@ -1,7 +1,7 @@
 /**
- * Namespaces: parts of the service with mounts, policies and tokens of their own (wire/cluster-auth 2.1).
- * Invariants: a namespace is known by its path from the root, without slashes at its ends; the root is `''` and always
- * there; what is deleted takes all that is in it along.
+ * Namespaces: parts of the service with their own mounts, policies and tokens (wire/cluster-auth 2.1).
+ * Invariants: a namespace is identified by its path from the root, without slashes at its ends; the root is `''` and always
+ * exists; deleting one deletes its content.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -18,8 +18,8 @@ export interface Place {
 }
 
 /**
- * Which namespace a request means: the header's, and from there as far as the path's beginning names others. Undefined
- * when there is no namespace of the header's name.
+ * The namespace of a request: the header's, and its descendants at the start of the path. Undefined when the header names no
+ * namespace.
  */
 export function placeOf(database: Database, header: string, path: string): Place | undefined {
   const named = header.replace(/^\/+|\/+$/g, '');
@@ -44,7 +44,7 @@ interface NamespaceRow {
   readonly custom_metadata: string;
 }
 
-/** `LIST sys/namespaces`: those directly below the one that is asked in. */
+/** `LIST sys/namespaces`: those directly below the current one. */
 export const listNamespaces: ServiceHandler = ({ services, namespace }) => {
   const prefix = namespace === '' ? '' : `${namespace}/`;
   const rows = services.database
@@ -64,7 +64,7 @@ export const readNamespace: ServiceHandler = (call) => {
 /** Names that are paths of the service itself. */
 const RESERVED = ['root', 'sys', 'audit', 'auth', 'cubbyhole', 'identity'];
 
-/** `POST sys/namespaces/:path`: makes the namespace, or gives it other metadata. 200 with it, or 400. */
+/** `POST sys/namespaces/:path`: creates the namespace, or replaces its metadata. 200 with it, or 400. */
 export const writeNamespace: ServiceHandler = (call) =>
   call.services.database.transaction((): SecretsAnswer => {
     const { services, namespace, body } = call;
@@ -89,7 +89,7 @@ export const writeNamespace: ServiceHandler = (call) =>
     return row === undefined ? NOT_FOUND : answerData(documentOf(row));
   });
 
-/** `DELETE sys/namespaces/:path`: 204, also for what is not there; 400 while there are namespaces in it. */
+/** `DELETE sys/namespaces/:path`: 204, also for an unknown one; 400 while it has children. */
 export const deleteNamespace: ServiceHandler = (call) =>
   call.services.database.transaction((): SecretsAnswer => {
     const { database } = call.services;

@@ -4,7 +4,15 @@
  * `default` always exists.
  */
 import type { ParameterRules, ParameterValues } from '../kernel/parameter-rules.ts';
-import { answerData, answerDone, answerError, answerOnTop, NOT_FOUND, type SecretsAnswer } from './answer.ts';
+import {
+  answerData,
+  answerDone,
+  answerError,
+  answerOnTop,
+  answerWrappedError,
+  NOT_FOUND,
+  type SecretsAnswer,
+} from './answer.ts';
 import { type ServiceCall, type ServiceHandler, textIn } from './call.ts';
 import { asList, type Coerced } from './field-coercion.ts';
 import { isObject } from './json-values.ts';
@@ -12,12 +20,14 @@ import {
   builtInPolicy,
   CAPABILITIES,
   DEFAULT_POLICY,
+  type Permission,
   type PolicyCapability,
   type PolicyRule,
   ROOT_POLICY,
 } from './policy-rules.ts';
 import { type Block, readPolicyText } from './policy-text.ts';
-import { authenticateServiceToken } from './service-identity.ts';
+import { identityOfToken } from './service-identity.ts';
+import { findByAccessor, findToken, type ServiceToken } from './token-record.ts';
 
 /** `LIST sys/policies/acl`: the names, sorted. */
 export const listPolicies: ServiceHandler = ({ services, namespace }) => {
@@ -67,7 +77,7 @@ export const writePolicy: ServiceHandler = (call) => {
   return answerDone();
 };
 
-/** `DELETE sys/policies/acl/:name`: 204, also for what is not there. */
+/** `DELETE sys/policies/acl/:name`: 204, also for an unknown one. */
 export const deletePolicy: ServiceHandler = (call) => {
   const name = policyName(call);
   const { reservedPolicies } = call.services.dialects.clusterAuth;
@@ -84,7 +94,7 @@ function policyName({ name }: ServiceCall): string {
   return name.toLowerCase();
 }
 
-/** Rules that came from a seed, as a policy's text. */
+/** The rules of a seeded policy, as text. */
 function written(rules: readonly PolicyRule[]): string {
   return rules
     .map(
@@ -93,23 +103,61 @@ function written(rules: readonly PolicyRule[]): string {
     .join('\n');
 }
 
-// `sys/capabilities-self` and its sisters: what a token may do on paths (wire/cluster-auth 2.9).
+// `sys/capabilities-self` and the like: the capabilities of a token on paths (wire/cluster-auth 2.9).
 // Invariant: answered from the same rules that decide requests.
 
-/** Others would wait for the answer to more of them. */
+/** More paths would delay other requests. */
 const MOST_PATHS = 10_000;
 
-/** `POST sys/capabilities-self {paths}`: each path with what the asking token may do there. */
+/** `POST sys/capabilities-self {paths}`: each path with the capabilities of the calling token. */
 export const ownCapabilities: ServiceHandler = (call) => capabilities(call, call.identity.capabilitiesOn);
 
 /** `POST sys/capabilities {token, paths}`: the same for another token. */
 export const tokenCapabilities: ServiceHandler = (call) => {
-  const { services, namespace, body } = call;
-  const identity = authenticateServiceToken(services, textIn(body, 'token'), { namespace });
-  return identity === undefined
-    ? answerError(400, 'invalid token')
-    : capabilities(call, identity.capabilitiesOn);
+  const { database, now } = call.services;
+  return capabilitiesOf(call, findToken(database, textIn(call.body, 'token'), now()), 'invalid token');
 };
+
+/** `POST sys/capabilities-accessor {accessor, paths}`: the same for the token of an accessor. */
+export const accessorCapabilities: ServiceHandler = (call) => {
+  const { database, now } = call.services;
+  const accessor = textIn(call.body, 'accessor');
+  if (accessor === '') return answerError(400, 'missing accessor');
+  const token = findByAccessor(database, accessor, now());
+  return capabilitiesOf(call, token?.type === 'batch' ? undefined : token, 'invalid accessor');
+};
+
+/** `GET sys/internal/ui/resultant-acl`: the capabilities of the calling token by path; rules with `+` are left out. */
+export const resultantAcl: ServiceHandler = ({ identity }) => {
+  const { permissions, policies, token } = identity;
+  if (policies.includes(ROOT_POLICY)) return answerData({ root: true });
+  const prefix = token.namespace === '' ? '' : `${token.namespace}/`;
+  const listed = [...permissions].filter(([path]) => !path.split('/').includes('+'));
+  const documents = (isOpen: boolean) =>
+    Object.fromEntries(
+      listed
+        .filter(([path]) => path.endsWith('*') === isOpen)
+        .map(([path, permission]) => [prefix + path.replace(/\*$/, ''), permissionDocument(permission)]),
+    );
+  return answerData({ exact_paths: documents(false), glob_paths: documents(true), root: false });
+};
+
+function permissionDocument({ granted, parameters }: Permission): Record<string, unknown> {
+  const { allowed = {}, denied = {}, required = [] } = parameters;
+  return {
+    capabilities: granted.size === 0 ? ['deny'] : [...granted].toSorted(),
+    ...(Object.keys(allowed).length > 0 && { allowed_parameters: allowed }),
+    ...(Object.keys(denied).length > 0 && { denied_parameters: denied }),
+    ...(required.length > 0 && { required_parameters: required }),
+  };
+}
+
+function capabilitiesOf(call: ServiceCall, token: ServiceToken | undefined, unknown: string): SecretsAnswer {
+  const identity = token && identityOfToken(call.services.database, token, call.namespace);
+  return identity === undefined
+    ? answerWrappedError(400, unknown)
+    : capabilities(call, identity.capabilitiesOn);
+}
 
 function capabilities({ body }: ServiceCall, on: (path: string) => readonly string[]): SecretsAnswer {
   const given = asList(body['paths'] ?? body['path'] ?? []);
@@ -127,11 +175,11 @@ function capabilities({ body }: ServiceCall, on: (path: string) => readonly stri
 }
 
 // Policies as people write them: `path "auth/cluster/role/*" { capabilities = ["read"] }`, in HCL or in JSON.
-// Invariant: what is not understood is refused, never taken for less than it says.
+// Invariant: a rule that cannot be parsed is refused, never read as a weaker one.
 
 const OLD_WRITE = ['create', 'read', 'update', 'delete', 'list'] as const;
 
-/** The old word for a whole set of capabilities. */
+/** The older keywords for sets of capabilities. */
 const SHORTHANDS: ReadonlyMap<unknown, readonly PolicyCapability[]> = new Map<unknown, PolicyCapability[]>([
   ['deny', ['deny']],
   ['read', ['read', 'list']],
@@ -139,17 +187,17 @@ const SHORTHANDS: ReadonlyMap<unknown, readonly PolicyCapability[]> = new Map<un
   ['sudo', [...OLD_WRITE, 'sudo']],
 ]);
 
-/** What the original can store at all. */
+/** The limit of the original's storage. */
 const LONGEST_POLICY = 1024 * 1024;
 
-/** What a service knows of policies. */
+/** The dialect's language of policies. */
 interface PolicyLanguage {
-  /** Whether there is the capability to list all that is below a path. */
+  /** Whether the capability `scan` exists. */
   readonly scans: boolean;
 }
 
 /**
- * Reads the rules of a policy; the problem says what is wrong with it. A path may stand in several blocks of HCL, as it may
+ * Reads the rules of a policy, or the problem. A path may be in several blocks of HCL, as it may
  * in several policies.
  */
 export function parsePolicy(text: string, language: PolicyLanguage): Coerced<PolicyRule[]> {
@@ -204,7 +252,7 @@ function grantedBy(
   return { ok: true, value: granted };
 }
 
-/** Only what is said of them is in the result. */
+/** The result has only the members that are given. */
 function parameterRules(block: Block): Coerced<ParameterRules> {
   const { allowed_parameters: allowed, denied_parameters: denied, required_parameters: required } = block;
   for (const values of [allowed, denied])

@@ -15,7 +15,7 @@ import {
 } from './field-coercion.ts';
 import type { ServiceToken } from './token-record.ts';
 
-/** `scan` is known where the service scans. */
+/** `scan` exists only in some dialects. */
 export const CAPABILITIES = [
   'create',
   'read',
@@ -39,16 +39,19 @@ export const ROOT_POLICY = 'root';
 
 type Granted = ReadonlySet<PolicyCapability>;
 
-interface Permission {
+/** What is granted on a path, and with which parameters. */
+export interface Permission {
   readonly granted: Granted;
   readonly parameters: ParameterRules;
 }
 
-/** What a request sends beside its path. */
+/** The parameters of a request. */
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** What rules grant: made once for a token, asked for each path. */
+/** The permissions of a token, compiled once and queried for each path. */
 interface AccessRules {
+  /** By path as written, merged. */
+  readonly byPath: ReadonlyMap<string, Permission>;
   /** Whether `capability` may be used on `path` (`auth/cluster/role/web`), with these parameters. */
   allows(capability: PolicyCapability, path: string, parameters?: Parameters): boolean;
   /** All that is granted on a path, as a list of it finds them: the rule may be written with or without the slash at its end. */
@@ -71,10 +74,10 @@ interface Pattern {
 
 const NOTHING: Permission = { granted: new Set(), parameters: {} };
 
-/** What needs nothing of parameters. */
+/** Capabilities that ignore parameters. */
 const WITHOUT_PARAMETERS: readonly PolicyCapability[] = ['delete', 'list', 'scan', 'sudo'];
 
-/** Puts the rules of all policies of a token together (wire/cluster-auth 2.9). */
+/** Merges the rules of all policies of a token (wire/cluster-auth 2.9). */
 export function accessRules(rules: readonly PolicyRule[]): AccessRules {
   const byPath = permissionsByPath(rules);
   const patterns = [...byPath]
@@ -86,13 +89,14 @@ export function accessRules(rules: readonly PolicyRule[]): AccessRules {
     return patterns.find((pattern) => fits(pattern, path, segments))?.permission;
   };
   const onItem = (path: string) => byPath.get(path) ?? fitting(path) ?? NOTHING;
-  // With the slash first: a wildcard then stands for the nothing behind it, and is the more precise.
+  // With the slash first: a wildcard then matches the empty rest, and is the more precise.
   const onList = (path: string) => {
     const bare = path.replace(/\/$/, '');
     return byPath.get(path) ?? byPath.get(bare) ?? fitting(path) ?? fitting(bare) ?? NOTHING;
   };
   const grantsOn = (path: string) => isGrant(onList(path));
   return {
+    byPath,
     allows: (capability, path, parameters = {}) => {
       const isList = capability === 'list' || capability === 'scan';
       const permission = isList ? onList(path) : onItem(path);
@@ -111,7 +115,7 @@ function isGrant({ granted }: Permission): boolean {
   return granted.size > 0 && !granted.has('deny');
 }
 
-/** The same path may stand in several policies of one token: what they grant adds up. */
+/** Several policies of a token may have the same path: what they grant adds up. */
 function permissionsByPath(rules: readonly PolicyRule[]): Map<string, Permission> {
   const byPath = new Map<string, Permission>();
   for (const { path, capabilities, ...parameters } of rules) {
@@ -173,7 +177,7 @@ function reaches({ segments, isOpen, wildcards }: Pattern, path: string): boolea
   });
 }
 
-// The policy that every token has unless its maker says otherwise: what a token may do about itself.
+// The policy that every token has by default: what a token may do about itself.
 // Invariant: a stored policy of the same name takes its place.
 
 interface WrittenPolicy {
@@ -190,7 +194,7 @@ const DEFAULT_RULES: readonly PolicyRule[] = [
   { path: 'auth/token/revoke-self', capabilities: ['update'] },
   { path: 'sys/capabilities-self', capabilities: ['update'] },
   { path: 'sys/internal/ui/resultant-acl', capabilities: ['read'] },
-  // What follows is not served here; that a token may use it shows in lists of mounts and of capabilities.
+  // The following paths are not served here; they appear in lists of mounts and capabilities.
   { path: 'cubbyhole/*', capabilities: ['create', 'read', 'update', 'delete', 'list'] },
   { path: 'identity/oidc/provider/+/authorize', capabilities: ['read', 'update'] },
   ...[
@@ -206,14 +210,14 @@ const DEFAULT: WrittenPolicy = {
   ).join('\n'),
 };
 
-/** The policy of this name that is there without anyone having written it. */
+/** The built-in policy of this name. */
 export function builtInPolicy(name: string): WrittenPolicy | undefined {
   return name === DEFAULT_POLICY ? DEFAULT : undefined;
 }
 
-// Which policies a token gets out of those that somebody wrote down (wire/cluster-auth 3).
+// The policies of a token, normalized (wire/cluster-auth 3).
 
-/** In lower case, sorted, each once, with `default` unless it is not wanted; `root` stands alone. */
+/** In lower case, sorted, without repeats, with `default` unless it is not wanted; `root` removes all others. */
 export function tokenPolicies(written: readonly string[], addDefault: boolean): string[] {
   const policies = new Set(
     written.map((policy) => policy.trim().toLowerCase()).filter((policy) => policy !== ''),
@@ -223,11 +227,11 @@ export function tokenPolicies(written: readonly string[], addDefault: boolean): 
   return [...policies].toSorted();
 }
 
-// What a token may give to one that it makes (wire/cluster-auth 2.9).
-// Invariants: without `sudo` a child has no policy that its parent lacks; what is made in another namespace inherits no
-// name of a policy, for the same name means another policy there; the first rule that is broken is the one that is told.
+// The policies of child tokens (wire/cluster-auth 2.9).
+// Invariants: without `sudo` a child has no policy that its parent lacks; a child in another namespace inherits no
+// name of a policy, because the same name is another policy there; the first broken rule is the one that is reported.
 
-/** What `auth/token/create` takes. */
+/** The fields of `auth/token/create`. */
 export const CHILD_FIELDS = {
   id: asText,
   type: asText,
@@ -244,19 +248,19 @@ export const CHILD_FIELDS = {
   entity_alias: asText,
 } as const;
 
-/** A token that another one wants to make. */
+/** A request for a child token. */
 export interface ChildRequest {
   readonly parent: ServiceToken;
   readonly sent: SentFields<typeof CHILD_FIELDS>;
-  /** Where it shall live. */
+  /** The namespace of the child. */
   readonly namespace: string;
-  /** Whether the parent has `sudo` on the path, as who may do everything has. */
+  /** Whether the parent has `sudo` on the path, or the policy `root`. */
   readonly isSudo: boolean;
-  /** Those that the service keeps for itself. */
+  /** Policies that the service reserves. */
   readonly reservedPolicies: readonly string[];
 }
 
-/** The policies of the child: those that are wished for, else its parent's. */
+/** The policies of the child: the requested ones, else its parent's. */
 export function childPolicies({ parent, sent, namespace, isSudo }: ChildRequest): string[] {
   const { policies: wished = [], no_default_policy: noDefault } = sent;
   const inherits = wished.length === 0 && namespace === parent.namespace;
@@ -265,7 +269,7 @@ export function childPolicies({ parent, sent, namespace, isSudo }: ChildRequest)
   return noDefault === true ? policies.filter((policy) => policy !== DEFAULT_POLICY) : policies;
 }
 
-/** Why a token can make no others at all. */
+/** Why a token cannot create child tokens. */
 export function parentRefusal({ type, numUses }: ServiceToken): string | undefined {
   if (type === 'batch') return 'batch tokens cannot create more tokens';
   return numUses > 0 ? 'restricted use token cannot generate child tokens' : undefined;
@@ -273,7 +277,7 @@ export function parentRefusal({ type, numUses }: ServiceToken): string | undefin
 
 type ChildRule = (wish: ChildRequest, policies: readonly string[]) => string | false | undefined;
 
-/** The first rule that the wish breaks, in the original's order. `policies` are what it would have. */
+/** The first rule that the request breaks, in the original's order. `policies` are those of the child. */
 export function childRefusal(wish: ChildRequest, policies: readonly string[]): string | undefined {
   for (const rule of CHILD_RULES) {
     const text = rule(wish, policies);
@@ -324,7 +328,7 @@ const CHILD_RULES: readonly ChildRule[] = [
     (sent.period ?? 0) > 0 && !isSudo && 'root or sudo privileges required to create periodic token',
 ];
 
-/** A token may choose how another one is spelt only where it may do all else, too; never like those that are made here. */
+/** Only a token with `sudo` may choose the id of another one, and never in the form of generated ids. */
 function idRefusal({ sent, namespace, isSudo }: ChildRequest): string | undefined {
   const { id = '' } = sent;
   if (id === '') return undefined;

@@ -1,12 +1,11 @@
 /**
  * The two languages of policies, HCL and JSON, read into blocks.
- * Invariant: what is not understood is refused, and so is a member that is there twice, but for several blocks of HCL for
- * one path.
+ * Invariant: unknown syntax is refused, and so is a repeated member, except for several blocks of HCL for one path.
  */
 import type { Coerced } from './field-coercion.ts';
 import { isObject, repeatsMembers } from './json-values.ts';
 
-/** What stands in braces: texts, numbers, booleans, lists, and blocks again. */
+/** The content of braces: texts, numbers, booleans, lists and nested blocks. */
 export type Block = Readonly<Record<string, unknown>>;
 
 /** Paths with their blocks, in the order in which they are written. */
@@ -44,7 +43,7 @@ function notJson(wanted: string): Paths {
   return { ok: false, problem: `it is no JSON ${wanted}` };
 }
 
-/** Names, numbers, texts, and single signs; comments and blanks are skipped. What never ends (the second group) is the last one. */
+/** Names, numbers, texts, and single signs; comments and blanks are skipped. An unterminated token (the second group) is the last one. */
 const TOKEN =
   /\s+|(?:#|\/\/)[^\n]*|\/\*[\s\S]*?\*\/|("(?:[^"\\\n]|\\.)*")|((?:\/\*|")[\s\S]*)|([A-Za-z_][\w-]*|-?\d+(?:\.\d+)?|[{}[\],=]|.)/gy;
 
@@ -76,7 +75,7 @@ function notHcl(near: string | undefined): Paths {
   return { ok: false, problem: `it is not understood at ${near ?? 'its end'}` };
 }
 
-/** Reads tokens one after the other; `undefined` stands for what is not understood. */
+/** Reads tokens one after the other; `undefined` is an unknown token. */
 class Reader {
   readonly #tokens: readonly string[];
   #at = 0;

@@ -1,6 +1,6 @@
 /**
  * The keys and certificates of a config, and whether one of them signed a JWT (wire/cluster-auth 2.2). Reading never throws: a
- * text is a usable key, or has an error for the client. A key is tried only for the algorithms of its own type.
+ * text is a usable key, or has an error for the client. A key is tried only for the algorithms of its type.
  */
 import { constants, createPublicKey, type KeyObject, verify, X509Certificate } from 'node:crypto';
 import type { KeyRules } from '../kernel/dialects.ts';
@@ -9,7 +9,7 @@ import type { ParsedJwt } from './jwt.ts';
 /** Curves that the service knows. */
 const CURVES = new Set(['secp224r1', 'prime256v1', 'secp384r1', 'secp521r1']);
 
-/** The key in a text, or why there is none that can be used. */
+/** The key in a text, or why it cannot be used. */
 export function publicKeyIn(
   text: string,
   rules: KeyRules,
@@ -23,7 +23,7 @@ export function publicKeyIn(
   return rules.types.includes(key.asymmetricKeyType ?? '') ? { key } : { problem: rules.noKey };
 }
 
-/** Whether the service's library can read such a key at all, whatever it is used for then. */
+/** Whether the service's library can read such a key. */
 function isKnown({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): boolean {
   if (type === 'ec') return CURVES.has(details?.namedCurve ?? '');
   return type === 'rsa' || type === 'dsa' || type === 'ed25519' || type === 'x25519';
@@ -45,7 +45,7 @@ function attempt(read: () => KeyObject): KeyObject | undefined {
 }
 
 // Whether one of the config's keys signed a JWT.
-// Invariant: the key says what a signature may be, not the JWT: a key is tried only for the algorithms of its own kind,
+// Invariant: the key decides the algorithm, not the JWT: a key is tried only for the algorithms of its kind,
 // so that a public key never serves as a shared secret.
 
 interface Algorithm {
@@ -62,7 +62,7 @@ const rsa = (hash: string): Algorithm => ({ keyType: 'rsa', hash, isAccepted: tr
 const pss = (hash: string): Algorithm => ({ keyType: 'rsa', hash, isPss: true, isAccepted: false });
 const ec = (hash: string, curve: string): Algorithm => ({ keyType: 'ec', hash, curve, isAccepted: true });
 
-/** Anything else is no signature at all. */
+/** Other algorithms are refused as forged. */
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
   ['RS256', rsa('sha256')],
   ['RS384', rsa('sha384')],
@@ -76,12 +76,12 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
   ['EdDSA', { keyType: 'ed25519', isAccepted: false }],
 ]);
 
-/** `forged`: no key of ours, or nothing that could be a signature; `unexpected` and `unsigned`: refused by name. */
+/** `forged`: not signed by a key of the config; `unexpected` and `unsigned`: refused with their own errors. */
 export type SignatureVerdict = 'good' | 'forged' | 'unexpected' | 'unsigned';
 
 /**
- * Judges the signature. Without keys it is not verified, and the token review alone decides; the algorithm must be an
- * accepted one all the same (wire/cluster-auth 3).
+ * Verifies the signature. Without keys only the token review decides; the algorithm must be an accepted one in any case
+ * (wire/cluster-auth 3).
  * @param pemKeys PEM texts of public keys and certificates
  */
 export function verifySignature(
@@ -108,7 +108,7 @@ function isSignedWith({ signed, signature }: ParsedJwt, algorithm: Algorithm, ke
   return verify(hash, signed, { key, ...form }, signature);
 }
 
-// The keys that a config's PEM texts hold, ready to verify with.
+// The keys of a config's PEM texts.
 // Invariant: reading never throws; a text without a usable key gives none, so that it verifies nothing.
 
 /** The keys of all elements; those of SHA-1 certificates only where they are trusted. */
@@ -120,10 +120,10 @@ function verifyingKeys(pemKeys: readonly string[], rules: KeyRules): KeyObject[]
   });
 }
 
-// Certificates that were signed with SHA-1: deprecated, and no help at a login from a release on (wire/cluster-auth 2.2).
-// Invariant: reading never throws; what is no certificate is not such a one.
+// Certificates that were signed with SHA-1: deprecated, and not trusted at a login in newer releases (wire/cluster-auth 2.2).
+// Invariant: reading never throws.
 
-/** Whether the text is a certificate that was signed with SHA-1, which can be forged by now. */
+/** Whether the text is a certificate that was signed with SHA-1, which can be forged. */
 export function isSha1Certificate(pem: string): boolean {
   const block = firstPemBlock(pem);
   if (block === undefined || !isCertificate(block.bytes)) return false;
@@ -159,13 +159,13 @@ function contentsAt(der: Buffer, offset: number): { start: number; end: number }
   return { start, end: start + length };
 }
 
-// Why bytes are no certificate, in the words of the service's library, which names the first part that is amiss.
+// Why bytes are no certificate, with the errors of the service's library, which names the first malformed part.
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 const EXPLICIT_VERSION = 0xa0;
 
-/** An element of DER: its tag, what it holds, and what stands behind it. */
+/** An element of DER: its tag, its content and the rest. */
 interface Element {
   readonly whole: Buffer;
   readonly content: Buffer;
@@ -211,18 +211,18 @@ function element(bytes: Buffer, tag: number): Element | undefined {
 }
 
 // PEM blocks in a text, as the service's library finds them.
-// Invariant: what is broken is passed over, and the search goes on behind it.
+// Invariant: a malformed block is skipped, and the search continues after it.
 
 interface PemBlock {
   readonly type: string;
   readonly bytes: Buffer;
-  /** what stands behind the block */
+  /** The text after the block. */
   readonly rest: string;
 }
 
 const BEGIN = /(?:^|\n)-----BEGIN ([^\n]*)/g;
 
-/** The first whole block; undefined where there is none. */
+/** The first complete block; undefined where there is none. */
 export function firstPemBlock(text: string): PemBlock | undefined {
   for (const begin of text.matchAll(BEGIN)) {
     const type = /^(.*)-----[ \t\r]*$/.exec(begin[1] ?? '')?.[1];

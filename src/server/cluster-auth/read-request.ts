@@ -1,6 +1,6 @@
 /**
- * From an HTTP request to the operation, path and fields that it asks for (wire/cluster-auth 2.1). What is refused here is
- * refused with or without a token, before anything is read from the database.
+ * Reads operation, path and fields of an HTTP request (wire/cluster-auth 2.1). Errors here do not depend on the token: nothing
+ * is read from the database before.
  */
 import type { FastifyRequest } from 'fastify';
 import type { ClusterAuthDialect } from '../kernel/dialects.ts';
@@ -9,15 +9,16 @@ import { answerError, type SecretsAnswer } from './answer.ts';
 import type { Operation } from './call.ts';
 import { readDuration } from './durations.ts';
 import { parseBoolean } from './field-coercion.ts';
-import { firstJsonValue, isObject, JsonLimitError, MOST_PARTS } from './json-values.ts';
+import { readForm } from './form-fields.ts';
+import { firstJsonValue, isObject, JsonLimitError, type JsonLimits, MOST_PARTS } from './json-values.ts';
 
 export interface SecretsRequest {
   readonly operation: Operation;
   /** The decoded path below `/v1/`; a list's path ends with a slash, as access rules and error texts have it. */
   readonly path: string;
-  /** The body's fields; for what has no body, those of the query. */
+  /** The fields of the body; without a body, those of the query. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Whether the answer shall come in wraps. */
+  /** Whether a wrapped answer is requested. */
   readonly wraps: boolean;
 }
 
@@ -30,7 +31,7 @@ const OPERATIONS: Record<string, Operation> = {
   HEAD: 'head',
 };
 
-/** Reads the request, or gives the answer that refuses it. LIST and SCAN have become GET (list-verb.ts). */
+/** The request, or the error answer. LIST and SCAN have become GET (list-verb.ts). */
 export function readRequest(
   request: FastifyRequest,
   dialect: ClusterAuthDialect,
@@ -39,13 +40,14 @@ export function readRequest(
   if (method === 'OPTIONS') return answerError(400, 'cannot handle internal-only request operation');
   const asked = OPERATIONS[method];
   if (asked === undefined) return answerError(405);
-  const query = new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]);
+  const query = { ...readForm(/\?(.*)$/s.exec(request.url)?.[1] ?? '').fields };
   const operation = asked === 'read' ? readOrList(query, dialect) : asked;
   const refusal = operation === undefined ? answerError(400) : headerRefusal(request, asked, dialect);
   if (operation === undefined || refusal !== undefined) return refusal ?? answerError(400);
   const path = pathOf(request.url, operation);
   if (path === undefined) return answerError(400);
-  const body = operation === 'write' ? fieldsOf(request, dialect) : formFields(query);
+  const hasBody = operation === 'write' || operation === 'patch';
+  const body = hasBody ? fieldsOf(request, dialect) : query;
   if (typeof body === 'string') return answerError(400, body);
   if (operation === 'write' && path.endsWith('/'))
     return answerError(400, "cannot write to a path ending in '/'");
@@ -53,34 +55,35 @@ export function readRequest(
   return { operation, path, body, wraps };
 }
 
-/** Which of them a GET is, by its query, from which that is taken out; undefined for what is no answer to that. */
-function readOrList(query: URLSearchParams, { scans }: ClusterAuthDialect): Operation | undefined {
+/** The operation of a GET, by its query, from which the parameter is removed; undefined for a value that is no boolean. */
+function readOrList(query: Record<string, unknown>, { scans }: ClusterAuthDialect): Operation | undefined {
   const asked: Operation[] = [];
   for (const word of scans ? (['list', 'scan'] as const) : (['list'] as const)) {
-    const text = query.get(word) ?? '';
+    const value = query[word] ?? '';
+    const text = Array.isArray(value) ? value[0] : value;
     const isAsked = text === '' ? false : parseBoolean(text);
     if (isAsked === undefined) return undefined;
     if (!isAsked) continue;
     asked.push(word);
-    query.delete(word);
+    delete query[word];
   }
   return asked.length > 1 ? undefined : (asked[0] ?? 'read');
 }
 
 function headerRefusal(
-  { headers }: FastifyRequest,
+  request: FastifyRequest,
   operation: Operation,
   { wrapHeader }: ClusterAuthDialect,
 ): SecretsAnswer | undefined {
-  const refusal = operation === 'patch' ? patchTypeRefusal(headers['content-type']) : undefined;
+  const refusal = operation === 'patch' ? patchTypeRefusal(sentContentType(request)) : undefined;
   if (refusal !== undefined) return refusal;
-  const wrap = headers[wrapHeader.toLowerCase()];
+  const wrap = request.headers[wrapHeader.toLowerCase()];
   if (typeof wrap !== 'string') return undefined;
   const duration = readDuration(wrap);
   const isNegative = 'seconds' in duration && duration.seconds < 0;
   const problem = isNegative ? 'requested wrap ttl cannot be negative' : undefined;
-  const told = 'problem' in duration ? duration.problem : problem;
-  return told === undefined ? undefined : answerError(400, `error parsing ${wrapHeader} header: ${told}`);
+  const reason = 'problem' in duration ? duration.problem : problem;
+  return reason === undefined ? undefined : answerError(400, `error parsing ${wrapHeader} header: ${reason}`);
 }
 
 function patchTypeRefusal(contentType: string | undefined): SecretsAnswer | undefined {
@@ -97,57 +100,48 @@ function pathOf(url: string, operation: Operation): string | undefined {
   return isList && path !== undefined && !path.endsWith('/') ? `${path}/` : path;
 }
 
-const HALF_OR_PLACE = new RegExp(`${HALF_CHARACTER}|at position \\d+`);
-
-/** The body's fields, or why it has none that can be read. An empty body and `null` have no fields. */
-function fieldsOfForm(bytes: Buffer, text: string): Record<string, unknown> | string {
-  if (text.split('&', MOST_PARTS + 1).length > MOST_PARTS)
-    return 'failed to parse form data: there is too much in it';
-  const form = formTextOf(bytes);
-  return form === undefined
-    ? 'failed to decode input: the form is not UTF-8'
-    : formFields(new URLSearchParams(form));
+/**
+ * The content type as it was sent. The service accepts any text, so cluster-auth-routes.ts hides the header from the framework,
+ * which does not.
+ */
+function sentContentType({ raw: { rawHeaders } }: FastifyRequest): string | undefined {
+  const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
+  return at < 0 ? undefined : rawHeaders[at + 1];
 }
 
-function fieldsOf(
-  request: FastifyRequest,
-  { mostTexts }: ClusterAuthDialect,
-): Record<string, unknown> | string {
+const HALF_OR_PLACE = new RegExp(`${HALF_CHARACTER}|at position \\d+`);
+
+function fieldsOfForm(bytes: Buffer, text: string): Readonly<Record<string, unknown>> | string {
+  if (text.split('&', MOST_PARTS + 1).length > MOST_PARTS)
+    return 'failed to parse form data: there is too much in it';
+  if (formTextOf(bytes) === undefined) return 'failed to decode input: the form is not UTF-8';
+  const { fields, isBroken } = readForm(text);
+  return isBroken ? 'error parsing form data' : fields;
+}
+
+/** The fields of the body, or the error. An empty body and `null` have no fields. */
+function fieldsOf(request: FastifyRequest, limits: JsonLimits): Readonly<Record<string, unknown>> | string {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const text = textOf(bytes);
   if (text === undefined) return 'failed to decode input: the body is not UTF-8';
   if (text.trim() === '') return {};
-  const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false;
+  const isForm = sentContentType(request)?.startsWith('application/x-www-form-urlencoded') ?? false;
   if (isForm && !/^\s*[{[]/.test(text)) return fieldsOfForm(bytes, text);
   try {
-    const value = firstJsonValue(text, mostTexts);
+    const value = firstJsonValue(text, limits);
     if (value === null) return {};
     return isObject(value) ? value : 'failed to decode JSON input: the body is not an object';
   } catch (error) {
     if (error instanceof JsonLimitError) return error.message;
-    // A parser's message quotes the body, which may hold a credential: only where or what it is is told.
-    const told = HALF_OR_PLACE.exec(String(error))?.[0];
-    return `failed to decode JSON input: invalid JSON${told === undefined ? '' : ` ${told}`}`;
+    // A parser's message quotes the body, which may hold a credential: only the place or the kind of the error is kept.
+    const place = HALF_OR_PLACE.exec(String(error))?.[0];
+    return `failed to decode JSON input: invalid JSON${place === undefined ? '' : ` ${place}`}`;
   }
 }
 
-/** A name that comes more than once has a list. */
-function formFields(form: URLSearchParams): Record<string, unknown> {
-  const byName = new Map<string, string[]>();
-  for (const [name, value] of form) {
-    const values = byName.get(name);
-    if (values === undefined) byName.set(name, [value]);
-    else values.push(value);
-  }
-  return Object.fromEntries(
-    [...byName].map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
-  );
-}
+// Paths without `//`, `.` and `..`: requests for other paths are redirected (wire/cluster-auth 2.1).
 
-// Paths as the service wants them: without `//`, `.` and `..`. Others are answered with the address that was meant
-// (wire/cluster-auth 2.1).
-
-/** Where a URL with such a path leads, its query included; undefined for a path that is fine, or cannot be decoded. */
+/** The redirect target of a URL, with its query; undefined for a clean path, or one that cannot be decoded. */
 export function cleanedUrl(url: string): string | undefined {
   const [, encoded = '', query = ''] = /^([^?]*)(.*)$/s.exec(url) ?? [];
   const path = decoded(encoded);
@@ -175,7 +169,7 @@ function cleaned(path: string): string {
   return `/${kept.join('/')}${kept.length > 0 && path.endsWith('/') ? '/' : ''}`;
 }
 
-/** As the service's library does it: some reserved characters stay, some that need no escape get one. */
+/** As the service's library does it: some reserved characters are kept, some others are escaped without need. */
 function encodeSegment(segment: string): string {
   return encodeURIComponent(segment)
     .replaceAll(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent)

@@ -1,7 +1,7 @@
 /**
- * The fields of a role: how each is read from a request, what a fresh role holds, how a role is shown.
- * Names are the wire's, in the database too, so that no table of names can go wrong.
- * Invariant: a role's values are normal: durations in whole seconds, lists as arrays, and blocks of addresses as
+ * The fields of a role: how each is read from a request, the defaults of a new role, how a role is shown. The names are those of
+ * the wire, in the database too.
+ * Invariant: a role's values are normalized: durations in whole seconds, lists as arrays, and blocks of addresses as
  * `address-blocks.ts` prints them.
  */
 import type { ClusterAuthDialect } from '../kernel/dialects.ts';
@@ -16,40 +16,11 @@ import {
   readFields,
   type SentFields,
 } from './field-coercion.ts';
-import type { Int64 } from './json-values.ts';
 
 /**
- * A role as it is stored. The last six are the deprecated names: zero unless a client used them, and then equal to the
- * field that replaced them (wire/cluster-auth 2.6).
+ * The fields, each with its reader. The last six are the deprecated names: zero unless a client used them, and then equal to
+ * the field that replaced them (wire/cluster-auth 2.6).
  */
-export interface Role {
-  readonly bound_service_account_names: readonly string[];
-  /** null until namespaces are set for the first time. */
-  readonly bound_service_account_namespaces: readonly string[] | null;
-  readonly bound_service_account_namespace_selector: string;
-  readonly audience: string;
-  readonly alias_name_source: string;
-  readonly token_bound_cidrs: readonly string[];
-  readonly token_explicit_max_ttl: number;
-  readonly token_max_ttl: number;
-  readonly token_no_default_policy: boolean;
-  readonly token_num_uses: Int64;
-  readonly token_period: number;
-  readonly token_policies: readonly string[];
-  /** Where the dialect has it; false elsewhere. */
-  readonly token_strictly_bind_ip: boolean;
-  readonly token_ttl: number;
-  readonly token_type: string;
-  /** Where the dialect has it; empty elsewhere. */
-  readonly alias_metadata: Readonly<Record<string, string>>;
-  readonly policies: readonly string[];
-  readonly bound_cidrs: readonly string[];
-  readonly num_uses: Int64;
-  readonly ttl: number;
-  readonly max_ttl: number;
-  readonly period: number;
-}
-
 const ROLE_FIELDS = {
   bound_service_account_names: asList,
   bound_service_account_namespaces: asList,
@@ -63,9 +34,11 @@ const ROLE_FIELDS = {
   token_num_uses: asInteger,
   token_period: asDuration,
   token_policies: asList,
+  /** Where the dialect has it; false elsewhere. */
   token_strictly_bind_ip: asBoolean,
   token_ttl: asDuration,
   token_type: asText,
+  /** Where the dialect has it; empty elsewhere. */
   alias_metadata: asPairs,
   policies: asList,
   bound_cidrs: asList,
@@ -76,6 +49,12 @@ const ROLE_FIELDS = {
 } as const;
 
 export type SentRole = SentFields<typeof ROLE_FIELDS>;
+
+/** A role as it is stored. */
+export type Role = Readonly<Required<Omit<SentRole, 'bound_service_account_namespaces'>>> & {
+  /** null until namespaces are set for the first time. */
+  readonly bound_service_account_namespaces: readonly string[] | null;
+};
 
 /** The deprecated names, each with the field that replaced it. */
 export const DEPRECATED_NAMES = [
@@ -90,7 +69,7 @@ export const DEPRECATED_NAMES = [
 /** Alias names by the account's generated UID, or by namespace and name. */
 export const ALIAS_NAME_SOURCES = ['serviceaccount_uid', 'serviceaccount_name'] as const;
 
-/** What a role holds before its first write; on its own it is no valid role. */
+/** The defaults of a new role, which is not valid yet. */
 export const FRESH_ROLE: Role = {
   bound_service_account_names: [],
   bound_service_account_namespaces: null,
@@ -144,7 +123,7 @@ export function presentRole(role: Role, dialect: ClusterAuthDialect): Record<str
   const { audience, policies, bound_cidrs, num_uses, ttl, max_ttl, period, ...always } = role;
   const conditional = {
     audience,
-    // Whatever the deprecated names hold themselves, the current ones are shown for these two.
+    // For these two the values of the current names are shown.
     policies: policies.length > 0 ? role.token_policies : [],
     bound_cidrs: bound_cidrs.length > 0 ? role.token_bound_cidrs : [],
     num_uses,
@@ -153,7 +132,7 @@ export function presentRole(role: Role, dialect: ClusterAuthDialect): Record<str
     period,
   };
   const holding = Object.entries(conditional).filter(([, value]) =>
-    typeof value === 'object' ? value.length > 0 : Boolean(value),
+    typeof value === 'number' || typeof value === 'bigint' ? value > 0 : value.length > 0,
   );
   const served = Object.entries(always).filter(([name]) => isServed(name, dialect));
   return Object.fromEntries([...served, ...holding]);

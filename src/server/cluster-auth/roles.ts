@@ -4,7 +4,7 @@
  */
 import type { Database } from '../kernel/database.ts';
 import type { ClusterAuthDialect } from '../kernel/dialects.ts';
-import { canonicalBlocks } from './address-blocks.ts';
+import { canonicalBlocks, storedBlocks } from './address-blocks.ts';
 import {
   answerData,
   answerDone,
@@ -35,7 +35,7 @@ export function roleExists({ services, mount, roleName }: MountCall): boolean {
   return storedFields(services.database, mount, roleName) !== undefined;
 }
 
-/** `GET role/:name`: 200 with the fields, 404 for a role that is not there. */
+/** `GET role/:name`: 200 with the fields, 404 for an unknown role. */
 export const readRole: MountHandler = (call) => {
   const role = findRole(call);
   if (role === undefined) return NOT_FOUND;
@@ -73,22 +73,21 @@ export const deleteRole: MountHandler = (call) => {
 };
 
 /**
- * The role that the call names, undefined when there is none. The service keeps the prints of its blocks of addresses and
- * reads them anew each time: a path that it took for a socket's grows by a pair of quotes, and one without a slash cannot
- * be read any more (wire/cluster-auth 2.4).
+ * The role of the call; undefined for an unknown one. The service stores the printed form of address blocks and parses it at
+ * each read: the path of a socket grows by a pair of quotes, and one without a slash becomes unreadable (wire/cluster-auth 2.4).
  */
 function findRole({ services, mount, roleName }: MountCall): Coerced<Role> | undefined {
   return storedRole(services.database, mount, roleName);
 }
 
-/** The role of this name, in whatever case, of the mount of this id; the problem is the text of a 500. */
+/** The role of this name, in any case, of the mount with this id; the problem is the text of a 500. */
 export function storedRole(database: Database, mount: string, name: string): Coerced<Role> | undefined {
   const fields = storedFields(database, mount, name.toLowerCase());
   if (fields === undefined) return undefined;
   const role: Role = { ...FRESH_ROLE, ...(fromStoredText(fields) as Role) };
-  const blocks = canonicalBlocks(role.token_bound_cidrs);
+  const blocks = storedBlocks(role.token_bound_cidrs);
   if (!blocks.ok) return blocks;
-  const deprecated = canonicalBlocks(role.bound_cidrs);
+  const deprecated = storedBlocks(role.bound_cidrs);
   if (!deprecated.ok) return deprecated;
   return { ok: true, value: { ...role, token_bound_cidrs: blocks.value, bound_cidrs: deprecated.value } };
 }
@@ -124,12 +123,11 @@ function audienceWarnings({ audience }: Role, { services, roleName }: MountCall)
 }
 
 // The names of a mount's roles (wire/cluster-auth 5.1, 2.8).
-// Invariant: names in lower case, in lexicographic order; a list of nothing is a 404 without a text, as everywhere in
-// this service.
+// Invariant: names in lower case, in lexicographic order; an empty list is a 404 without a text, as everywhere in this service.
 
 const PAGE_FIELDS = { after: asText, limit: asInteger } as const;
 
-/** What a query of a list may say: where pages exist, the name after which to begin, and how many to give. */
+/** The parameters of a list: where pages exist, the name to start after, and the number of names. */
 export function listFields({ pagesLists }: ClusterAuthDialect): Partial<typeof PAGE_FIELDS> {
   return pagesLists ? PAGE_FIELDS : {};
 }
@@ -141,14 +139,14 @@ export const listRoles: MountHandler = ({ services, mount, body }) => {
   const { after = '', limit = 0 } = sent.value;
   const names = services.database.all<{ name: string }>(
     `SELECT name FROM cluster_auth_roles WHERE mount = :mount AND name > :after ORDER BY name LIMIT :limit`,
-    // A negative limit is none.
+    // A negative limit means no limit.
     { mount, after, limit: limit > 0 ? Number(limit) : -1 },
   );
   return names.length === 0 ? NOT_FOUND : answerData({ keys: names.map(({ name }) => name) });
 };
 
 // What a write makes of a role: the stored fields with the sent ones over them, checked (wire/cluster-auth 2.5, 2.6).
-// Invariants: pure; the first broken rule, in the original's order, is the one that is told; a field that was not sent
+// Invariants: pure; the first broken rule, in the original's order, is the one that is reported; a field that was not sent
 // keeps its value, but for the namespace selector, which every write replaces.
 
 /** What a merge depends on beside the role. */
@@ -162,7 +160,7 @@ type MergeRule = (role: Role, rules: MergeRules) => string | false;
 
 /**
  * The role after a write. `stored` is undefined for a name that does not exist yet, which starts from the defaults.
- * The problem is the 400 text of the first rule that does not hold; then nothing is to be stored.
+ * The problem is the 400 text of the first broken rule; nothing must be stored then.
  */
 function mergeRole(stored: Role | undefined, sent: SentRole, rules: MergeRules): Coerced<Role> {
   const blocks = canonicalBlocks(sent.token_bound_cidrs ?? []);
@@ -186,7 +184,7 @@ function lifetimeWarnings(role: Role, { maxLease }: MergeRules): string[] {
   ];
 }
 
-function withCurrentFields(base: Role, sent: SentRole, blocks: readonly string[]): Role {
+function withCurrentFields(base: Role, sent: SentRole, blocks: string[]): Role {
   const { policies, bound_cidrs, num_uses, ttl, max_ttl, period, alias_name_source, ...current } = sent;
   return {
     ...base,
@@ -202,7 +200,8 @@ function withCurrentFields(base: Role, sent: SentRole, blocks: readonly string[]
  * the current one, neither leaves them (wire/cluster-auth 2.6).
  */
 function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
-  const blocks = canonicalBlocks(sent.bound_cidrs ?? []);
+  // A deprecated name is ignored beside its current name.
+  const blocks = canonicalBlocks(sent.token_bound_cidrs === undefined ? (sent.bound_cidrs ?? []) : []);
   if (!blocks.ok) return blocks;
   const given: Record<string, unknown> = {
     ...sent,
@@ -219,7 +218,7 @@ function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
       folded[current] = given[deprecated];
     }
   }
-  // The two names of a pair have one type, which a loop over pairs cannot tell the compiler.
+  // The two names of a pair have one type, which the compiler cannot infer in a loop over pairs.
   return { ok: true, value: folded as unknown as Role };
 }
 

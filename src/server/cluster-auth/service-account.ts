@@ -1,5 +1,5 @@
 /**
- * Which service account a JWT names, and what the cluster says of it: the token review and the account's annotations
+ * Which service account a JWT names, and the cluster's answers about it: the token review and the account's annotations
  * (wire/cluster-auth 3). A JWT from a secret has flat claims, a projected one a nested object, which wins; a claim of another
  * type is a problem and never turned into a text.
  */
@@ -8,7 +8,7 @@ import type { Coerced } from './field-coercion.ts';
 import { isObject } from './json-values.ts';
 import { claimOf, type Claims } from './named-claims.ts';
 
-/** Texts are empty where the JWT says nothing. */
+/** Texts are empty where the JWT has no claim. */
 export interface ServiceAccount {
   readonly name: string;
   readonly namespace: string;
@@ -96,13 +96,13 @@ function kindName(value: unknown): string {
   return names[typeof value] ?? typeof value;
 }
 
-// The token review: the cluster says whether a JWT is one of its own, and whose (wire/cluster-auth 3).
+// The token review: the cluster decides whether a JWT is valid, and whose (wire/cluster-auth 3).
 // Invariant: only a whole, well-typed yes for the very account that the JWT names is a yes; whatever else comes back is
 // a no, without a reason.
 
 interface Review {
   readonly jwt: string;
-  /** What the JWT says about itself. */
+  /** The claims of the JWT. */
   readonly account: ServiceAccount;
   /** The role's audience; empty where it wants none, and then the JWT's own are asked for. */
   readonly audience: string;
@@ -115,7 +115,7 @@ interface Review {
 export async function isConfirmedByTokenReview(api: ClusterApi, review: Review): Promise<boolean> {
   const { jwt, account, audience, bearer, path } = review;
   const audiences = audience === '' ? account.audiences : [audience];
-  const spec = { token: jwt, ...(audiences.length === 0 ? {} : { audiences }) };
+  const spec = { token: jwt, audiences: audiences.length === 0 ? undefined : audiences };
   const body = JSON.stringify({ metadata: {}, spec, status: { user: {} } });
   const answer = await callCluster(api, { method: 'POST', path, bearer, body });
   if (answer === undefined || answer.status < 200 || answer.status > 206) return false;
@@ -157,7 +157,7 @@ function statusIn(text: string): Record<string, unknown> | undefined {
   }
 }
 
-// What a service account's annotations say of whom it is to the service: the metadata of its alias, where a config wants
+// Metadata of the alias from a service account's annotations, where a config wants
 // them and the dialect knows them (wire/cluster-auth 1).
 // Invariant: annotations add to what a login knows of the account, and never replace it.
 

@@ -10,6 +10,7 @@ import { findToken, type ServiceToken } from './token-record.ts';
 import {
   accessRules,
   builtInPolicy,
+  type Permission,
   type PolicyCapability,
   type PolicyRule,
   ROOT_POLICY,
@@ -20,9 +21,11 @@ export interface ServiceIdentity {
   readonly displayName: string;
   readonly policies: readonly string[];
   readonly token: ServiceToken;
+  /** What its policies grant, by path as they write it, from the namespace of the token on. */
+  readonly permissions: ReadonlyMap<string, Permission>;
   /** Whether the token may do `capability` on `path`, for example `update` on `auth/cluster/role/web`, with these parameters. */
   can(capability: PolicyCapability, path: string, parameters?: Readonly<Record<string, unknown>>): boolean;
-  /** All that it may do there: sorted; `root` alone for who may do everything, `deny` alone for nothing. */
+  /** Its capabilities on the path, sorted; `root` alone for the policy `root`, `deny` alone for none. */
   capabilitiesOn(path: string): readonly string[];
   /** Whether a rule is about something at or below this path, whatever it allows there. */
   knowsBelow(prefix: string): boolean;
@@ -36,7 +39,7 @@ interface RequestPlace {
   readonly address?: string | undefined;
 }
 
-/** The identity behind the header's value, for a place; undefined for nobody. */
+/** The identity of the token in the header, for a place; undefined for an invalid token. */
 export function authenticateServiceToken(
   { database, now }: Pick<Services, 'database' | 'now'>,
   header: string | string[] | undefined,
@@ -44,14 +47,21 @@ export function authenticateServiceToken(
 ): ServiceIdentity | undefined {
   if (typeof header !== 'string' || header === '') return undefined;
   const token = findToken(database, header, now());
-  if (token === undefined || !isInScope(token, place)) return undefined;
-  const inside = place.namespace.slice(token.namespace.length).replace(/^\//, '');
-  return identityOf(token, policyRules(database, token), inside === '' ? '' : `${inside}/`);
+  const isAdmitted =
+    token !== undefined && (token.boundCidrs.length === 0 || admitsAddress(token.boundCidrs, place.address));
+  return isAdmitted ? identityOfToken(database, token, place.namespace) : undefined;
 }
 
-function isInScope({ namespace, boundCidrs }: ServiceToken, place: RequestPlace): boolean {
-  const isWithin = namespace === '' || `${place.namespace}/`.startsWith(`${namespace}/`);
-  return isWithin && (boundCidrs.length === 0 || admitsAddress(boundCidrs, place.address));
+/** What a token may do in a namespace, whatever addresses it is bound to; undefined beside its own namespace. */
+export function identityOfToken(
+  database: Database,
+  token: ServiceToken,
+  namespace: string,
+): ServiceIdentity | undefined {
+  const isWithin = token.namespace === '' || `${namespace}/`.startsWith(`${token.namespace}/`);
+  if (!isWithin) return undefined;
+  const inside = namespace.slice(token.namespace.length).replace(/^\//, '');
+  return identityOf(token, policyRules(database, token), inside === '' ? '' : `${inside}/`);
 }
 
 /** `prefix` is the way from the token's namespace to the one that paths are meant in. */
@@ -63,6 +73,7 @@ function identityOf(token: ServiceToken, rules: readonly PolicyRule[], prefix: s
     displayName: token.displayName,
     policies: token.policies,
     token,
+    permissions: access.byPath,
     can: (capability, path, parameters) => isRoot || access.allows(capability, prefix + path, parameters),
     capabilitiesOn: (path) => {
       if (isRoot) return [ROOT_POLICY];

@@ -1,6 +1,6 @@
 /**
- * How tokens are shown: to who looks one up, and to who just got or renewed one (wire/cluster-auth 2.9, 3).
- * Invariant: the raw token is shown only to who sent it, or gets it.
+ * How tokens are shown: in a lookup, and after a login, a creation or a renewal (wire/cluster-auth 2.9, 3).
+ * Invariant: the raw token is shown only to its sender or receiver.
  */
 import type { AuthDocument } from './answer.ts';
 import type { ServiceToken } from './token-record.ts';
@@ -44,7 +44,7 @@ export function authDocument(token: ServiceToken, raw: string, ttl: number): Aut
     client_token: raw,
     accessor: shownAccessor(token),
     policies: token.policies,
-    token_policies: token.policies,
+    ...(token.policies.length === 0 ? {} : { token_policies: token.policies }),
     metadata: token.meta,
     lease_duration: ttl,
     renewable: token.renewable,

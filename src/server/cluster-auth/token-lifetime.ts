@@ -1,11 +1,11 @@
 /**
  * How long a token lives: from its birth, and from each renewal (wire/cluster-auth 3).
- * Invariants: pure, in whole seconds; a cap is told as a warning, never applied in silence.
+ * Invariants: pure, in whole seconds; a cap is always reported as a warning.
  */
 import { durationFormats } from './durations.ts';
 import type { ClusterAuthDialect } from '../kernel/dialects.ts';
 
-/** All in seconds; 0 is not said. */
+/** All in seconds; 0 is unset. */
 export interface LifetimeRequest {
   /** What a renewal asks for. */
   readonly increment: number;
@@ -17,7 +17,7 @@ export interface LifetimeRequest {
   readonly explicitMaxTtl: number;
 }
 
-/** What the mount gives to tokens that say nothing, and at most. In seconds. */
+/** The mount's default and maximum lifetime of tokens, in seconds. */
 export interface LeaseLimits {
   readonly defaultTtl: number;
   readonly maxTtl: number;

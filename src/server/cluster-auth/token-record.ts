@@ -6,11 +6,12 @@
 import type { Database, SqlParameters } from '../kernel/database.ts';
 import { newId } from '../kernel/identifiers.ts';
 import { hashToken } from '../kernel/tokens.ts';
+import type { Int64 } from './json-values.ts';
 
 /** `batch` tokens are cheap in the real service: they have no accessor, and are neither renewed nor revoked. */
 export type TokenType = 'service' | 'batch';
 
-/** What a token is made of. Durations are seconds; 0 is none. */
+/** The members of a token. Durations are seconds; 0 is none. */
 export interface TokenGrant {
   readonly displayName: string;
   readonly policies: readonly string[];
@@ -36,7 +37,7 @@ export interface TokenGrant {
   readonly parent: string | null;
 }
 
-/** A grant that only its policies are said of: it lives for ever, and may do what they allow from anywhere. */
+/** A grant with policies only: it has no end, and is valid from every address. */
 export const PLAIN_GRANT: Omit<TokenGrant, 'policies' | 'displayName'> = {
   namespace: '',
   type: 'service',
@@ -55,6 +56,11 @@ export const PLAIN_GRANT: Omit<TokenGrant, 'policies' | 'displayName'> = {
   parent: null,
 };
 
+/** The limit of uses of a role or a request, capped at the largest exact number. */
+export function limitOfUses(limit: Int64): number {
+  return Math.min(Number(limit), Number.MAX_SAFE_INTEGER);
+}
+
 /** A token that exists. */
 export interface ServiceToken extends TokenGrant {
   readonly accessor: string;
@@ -65,7 +71,7 @@ export interface ServiceToken extends TokenGrant {
 }
 
 /**
- * Makes exactly this token valid, and gives its accessor. Making it again makes it anew, but keeps the accessor. Tokens
+ * Stores this token, and gives its accessor. Storing it again replaces it, but keeps the accessor. Tokens
  * whose time is over are cleared away.
  */
 export function storeToken(database: Database, token: string, grant: TokenGrant, now: Date): string {
@@ -127,7 +133,7 @@ function findBy(database: Database, condition: string, key: string, now: Date): 
     { key, now: now.toISOString() },
   );
   const token = row && tokenOf(row);
-  // What a token made ends with it, also when nobody revokes it.
+  // Child tokens end with their parent, also when it expires.
   const isOrphaned = token?.parent && findByAccessor(database, token.parent, now) === undefined;
   return isOrphaned ? undefined : token;
 }
@@ -161,6 +167,12 @@ export function renewToken(database: Database, accessor: string, expiresAt: Date
 /** Ends the token, and with it all that it made. */
 export function revokeToken(database: Database, accessor: string): void {
   database.run('DELETE FROM service_tokens WHERE accessor = :accessor', { accessor });
+}
+
+/** Ends the token alone: what it made has no parent from then on. */
+export function revokeOrphaning(database: Database, accessor: string): void {
+  database.run('UPDATE service_tokens SET parent = NULL WHERE parent = :accessor', { accessor });
+  revokeToken(database, accessor);
 }
 
 /** Takes away what was known of a token that is spelt so, valid or not, and with it all that it made. */

@@ -33,45 +33,55 @@ import {
   deleteToken,
   findByAccessor,
   findToken,
+  limitOfUses,
   PLAIN_GRANT,
   renewToken,
+  revokeOrphaning,
   revokeToken,
   type ServiceToken,
   storeToken,
   type TokenGrant,
 } from './token-record.ts';
 
-const PATH = 'auth/token/create';
+const [CREATE, CREATE_ORPHAN] = ['auth/token/create', 'auth/token/create-orphan'] as const;
 
-/** `POST auth/token/create`: 200 with the child. */
-const createToken: ServiceHandler = (call) =>
-  call.services.database.transaction((): SecretsAnswer => {
-    const { services, identity, namespace, body } = call;
-    const read = readFields(CHILD_FIELDS, body);
-    const barred = parentRefusal(identity.token);
-    if (barred !== undefined) return answerError(400, barred);
-    if (!read.ok) return answerError(400, read.problem);
-    const isSudo = identity.can('sudo', PATH);
-    const { reservedPolicies } = services.dialects.clusterAuth;
-    const wish: ChildRequest = {
-      parent: identity.token,
-      sent: read.value,
-      namespace,
-      isSudo,
-      reservedPolicies,
-    };
-    const policies = childPolicies(wish);
-    const refusal = childRefusal(wish, policies);
-    if (refusal !== undefined) return answerError(400, refusal);
-    const lifetime = childLifetime(policies, wish, services.dialects.clusterAuth);
-    if (lifetime === undefined) return answerError(400, 'max TTL must be greater than zero');
-    if (lifetime.ttl === 0 && identity.token.expiresAt !== null)
-      return answerError(400, 'expiring root tokens cannot create non-expiring root tokens');
-    return storeChild(call, wish, { ...lifetime, policies });
-  });
+/** `POST auth/token/create`, or `create-orphan`, for which no `sudo` is needed: 200 with the child. */
+const createToken =
+  (path: ChildPath): ServiceHandler =>
+  (call) =>
+    call.services.database.transaction(() => createChild(call, path));
+
+type ChildPath = typeof CREATE | typeof CREATE_ORPHAN;
+
+function createChild(call: ServiceCall, path: ChildPath): SecretsAnswer {
+  const { services, identity, namespace, body } = call;
+  const read = readFields(CHILD_FIELDS, body);
+  const barred = parentRefusal(identity.token);
+  if (barred !== undefined) return answerError(400, barred);
+  if (!read.ok) return answerError(400, read.problem);
+  const isSudo = identity.can('sudo', path);
+  const { reservedPolicies } = services.dialects.clusterAuth;
+  const wish: ChildRequest = {
+    parent: identity.token,
+    sent: read.value,
+    namespace,
+    isSudo,
+    reservedPolicies,
+  };
+  const policies = childPolicies(wish);
+  const refusal = childRefusal(wish, policies);
+  if (refusal !== undefined) return answerError(400, refusal);
+  const lifetime = childLifetime(policies, wish, services.dialects.clusterAuth);
+  if (lifetime === undefined) return answerError(400, 'max TTL must be greater than zero');
+  if (lifetime.ttl === 0 && identity.token.expiresAt !== null)
+    return answerError(400, 'expiring root tokens cannot create non-expiring root tokens');
+  return storeChild(call, wish, { ...lifetime, policies, path });
+}
 
 interface ChildTerms extends Lifetime {
   readonly policies: readonly string[];
+  /** Where it was asked for. */
+  readonly path: ChildPath;
 }
 
 function storeChild({ services }: ServiceCall, wish: ChildRequest, terms: ChildTerms): SecretsAnswer {
@@ -89,14 +99,14 @@ function storeChild({ services }: ServiceCall, wish: ChildRequest, terms: ChildT
 }
 
 function grantOf({ parent, sent, namespace }: ChildRequest, terms: ChildTerms, now: Date): TokenGrant {
-  const { ttl, policies } = terms;
+  const { ttl, policies, path } = terms;
   const isBatch = sent.type === 'batch';
   const inherited = { parent: parent.accessor, boundCidrs: parent.boundCidrs, entityId: parent.entityId };
   return {
     ...PLAIN_GRANT,
     namespace,
     type: isBatch ? 'batch' : 'service',
-    path: PATH,
+    path,
     meta: sent.meta ?? null,
     displayName: sent.display_name ? `token-${sent.display_name}` : 'token',
     policies,
@@ -104,13 +114,13 @@ function grantOf({ parent, sent, namespace }: ChildRequest, terms: ChildTerms, n
     creationTtl: ttl,
     explicitMaxTtl: sent.explicit_max_ttl ?? 0,
     period: sent.period ?? 0,
-    numUses: Number(sent.num_uses ?? 0),
+    numUses: limitOfUses(sent.num_uses ?? 0),
     renewable: ttl > 0 && !isBatch && sent.renewable !== false,
-    ...(sent.no_parent === true ? {} : inherited),
+    ...(sent.no_parent === true || path === CREATE_ORPHAN ? {} : inherited),
   };
 }
 
-/** 0 is for ever: a token that may do everything lives so unless it is said otherwise. */
+/** 0 is no end, the default of a token with the policy `root`. */
 function childLifetime(
   policies: readonly string[],
   { sent: { ttl = 0, period = 0, explicit_max_ttl = 0 } }: ChildRequest,
@@ -122,7 +132,7 @@ function childLifetime(
   return lifetimeOf(wishes, SYSTEM_LIMITS, 0, durationFormat);
 }
 
-// `auth/token/…`: looking tokens up, renewing and revoking them (wire/cluster-auth 2.9).
+// `auth/token/…`: lookup, renewal and revocation of tokens (wire/cluster-auth 2.9).
 // Invariants: a token is named by itself or by its accessor, never by a guess: what is not found is refused in the same
 // words as what has expired; batch tokens are neither renewed nor revoked.
 
@@ -151,7 +161,7 @@ const BY_ACCESSOR: FindTarget = (call) => {
   if (accessor === '') return answerWrappedError(400, 'missing accessor');
   const token = findByAccessor(call.services.database, accessor, call.services.now());
   const isThere = token !== undefined && token.type === 'service' && isReachable(call, token);
-  return isThere ? { token, raw: '' } : answerWrappedError(403, 'invalid accessor');
+  return isThere ? { token, raw: '' } : answerWrappedError(400, 'invalid accessor');
 };
 
 /** Tokens of the namespace, and of those within it. */
@@ -173,12 +183,28 @@ function withTarget(
 const lookUp = (find: FindTarget): ServiceHandler =>
   withTarget(find, ({ services }, { token, raw }) => answerData(lookUpDocument(token, raw, services.now())));
 
+const REVOKE_ORPHAN = 'auth/token/revoke-orphan';
+const BATCH_STAYS = 'batch tokens cannot be revoked';
+
 const revoke = (find: FindTarget): ServiceHandler =>
   withTarget(find, ({ services }, { token }) => {
-    if (token.type === 'batch') return answerError(400, 'batch tokens cannot be revoked');
+    if (token.type === 'batch') return answerError(400, BATCH_STAYS);
     revokeToken(services.database, token.accessor);
     return answerDone();
   });
+
+/** Ends a token, and leaves what it made. */
+const revokeOrphan: ServiceHandler = (call) => {
+  const { identity, services } = call;
+  if (!identity.can('sudo', REVOKE_ORPHAN))
+    return answerError(400, 'root or sudo privileges required to revoke and orphan');
+  const find = byToken(answerError(400, 'token to revoke not found'));
+  return withTarget(find, (_call, { token }) => {
+    if (token.type === 'batch') return answerError(400, BATCH_STAYS);
+    revokeOrphaning(services.database, token.accessor);
+    return answerDone();
+  })(call);
+};
 
 const renew = (find: FindTarget): ServiceHandler =>
   withTarget(find, ({ services, body }, { token, raw }) => {
@@ -221,14 +247,16 @@ export const TOKEN_ENDPOINTS: readonly ServiceEndpoint[] = [
   ...byNameOrBody('auth/token/revoke', 'token', { write: revoke(byToken(answerDone())) }),
   ...byNameOrBody('auth/token/revoke-accessor', 'accessor', { write: revoke(BY_ACCESSOR) }),
   at('auth/token/accessors/', { list: listAccessors }, { needsSudo: true }),
-  at('auth/token/create', { write: createToken }),
+  at(REVOKE_ORPHAN, { write: revokeOrphan }),
+  at(CREATE, { write: createToken(CREATE) }),
+  at(CREATE_ORPHAN, { write: createToken(CREATE_ORPHAN) }),
 ];
 
 // How long a renewal lets a token live (wire/cluster-auth 3).
 // Invariant: a token of a login reads its role again, so the new lifetimes hold, and without the role it is not renewed;
 // its policies, addresses and uses stay as they were given out.
 
-/** The lifetime from now on, or why there is none. `increment` is what the request asks for, in seconds. */
+/** The new lifetime, or the error. `increment` is the requested one, in seconds. */
 function renewedLifetime(services: Services, token: ServiceToken, increment: number): Coerced<Lifetime> {
   const source = lifetimeSource(services, token);
   if (!source.ok) return source;

@@ -6,17 +6,18 @@ import { randomUUID } from 'node:crypto';
 
 import type { Database } from './database.ts';
 import { stableId } from './identifiers.ts';
+import type { Services } from './services.ts';
 
-/** Who did it: a user, the service account of a team's or an organization's token, or the service by itself. */
+/** A user, the service account of a team's or an organization's token, or the service itself. */
 interface AuditActor {
   readonly userId: string;
   readonly username: string;
-  /** Who acted in the name of that user. */
+  /** The user who impersonates that user. */
   readonly impersonatorId: string | undefined;
   readonly isService?: true;
 }
 
-/** What nobody asked for: a run that takes its turn, or is applied by itself. */
+/** The actor of events without a request: a run that starts in its turn, or is applied automatically. */
 export const SERVICE_ITSELF: AuditActor = {
   // No user has such a name, and so no user has this id.
   userId: stableId('user', '', 'system'),
@@ -25,13 +26,14 @@ export const SERVICE_ITSELF: AuditActor = {
   isService: true,
 };
 
-/** Who asked for a change, and in which request, where it was one of the API. */
+/** Who asked for a change, and in which request, where it was one of the API. A request of the API is one. */
 export interface EventCause {
+  readonly services: Services;
   readonly caller: AuditActor;
-  readonly requestId?: string | null;
+  readonly requestId?: string;
 }
 
-export interface AuditEvent {
+interface AuditEvent {
   readonly organizationId: string;
   readonly actor: AuditActor;
   /** The request's id, as answered in `X-Request-Id`. */
@@ -39,6 +41,22 @@ export interface AuditEvent {
   readonly resource: { readonly id: string; readonly type: string; readonly action: string };
   /** What only some kinds of events carry. */
   readonly meta?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/**
+ * Records an event of a resource. Call it inside the transaction of the change.
+ * @param kind its type and action: `workspace.update`
+ */
+export function recordEvent(
+  { services, caller, requestId }: EventCause,
+  kind: `${string}.${string}`,
+  resource: { readonly id: string; readonly organization_id: string },
+  meta?: AuditEvent['meta'],
+): void {
+  const [type = '', action = ''] = kind.split('.');
+  const { id, organization_id: organizationId } = resource;
+  const event = { organizationId, actor: caller, requestId, resource: { id, type, action }, meta };
+  insertEvent(services.database, event, services.now());
 }
 
 /** Adds one event of `at`. Call it inside the transaction of the change. @returns its id */

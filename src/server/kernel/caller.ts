@@ -14,7 +14,7 @@ export interface OrganizationRights {
   readonly manageWorkspaces: boolean;
   /** Comes with each of the other three. */
   readonly readWorkspaces: boolean;
-  /** Admin of every project, and so of every workspace in one; but not of the organization's workspaces as a whole. */
+  /** Admin of every project and its workspaces, without the rights over all workspaces of the organization. */
   readonly manageProjects: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Caller {
   /** The user of the audit trail: for a team's or an organization's token its service account. */
   readonly userId: string;
   readonly username: string;
-  /** The user who uses the token in the name of its own; undefined where that is the user itself. */
+  /** The user who impersonates the token's user; undefined without impersonation. */
   readonly impersonatorId: string | undefined;
   readonly teamIds: readonly string[];
   /** By organization id; an organization that is missing here is invisible to the caller. */
@@ -43,6 +43,8 @@ interface TokenRow {
   team_id: string | null;
   organization_id: string | null;
   is_for_audit_trails: number;
+  /** Of a token for audit trails that has outlived its organization. */
+  deleted_organization_id: string | null;
   impersonator_id: string | null;
 }
 
@@ -87,7 +89,7 @@ export function authenticateBearer(
   if (token === undefined) return undefined;
   const row = database.get<TokenRow>(
     `SELECT t.user_id, u.username, t.team_id, t.organization_id, t.is_for_audit_trails,
-       t.impersonator_id
+       t.deleted_organization_id, t.impersonator_id
      FROM api_tokens t JOIN users u ON u.id = t.user_id
      WHERE t.token_hash = :hash AND ${IS_GOOD}`,
     { hash: hashToken(token), now: now.toISOString() },
@@ -102,7 +104,7 @@ export function authenticateBearer(
 export function callerById(database: Database, userId: string, now: Date): Caller | undefined {
   const row = database.get<TokenRow>(
     `SELECT u.id AS user_id, u.username, t.team_id, t.organization_id, 0 AS is_for_audit_trails,
-       NULL AS impersonator_id
+       NULL AS deleted_organization_id, NULL AS impersonator_id
      FROM users u LEFT JOIN api_tokens t ON t.user_id = u.id AND t.is_for_audit_trails = 0 AND ${IS_GOOD}
      WHERE u.id = :id LIMIT 1`,
     { id: userId, now: now.toISOString() },
@@ -111,7 +113,8 @@ export function callerById(database: Database, userId: string, now: Date): Calle
 }
 
 function callerOf(database: Database, token: TokenRow): Caller {
-  const { user_id: userId, username, organization_id: organizationId } = token;
+  const { user_id: userId, username } = token;
+  const organizationId = token.organization_id ?? token.deleted_organization_id;
   const impersonatorId = token.impersonator_id ?? undefined;
   const asUser = { actsAs: { type: 'users', id: userId } as const, userId, username, impersonatorId };
   if (organizationId !== null) {

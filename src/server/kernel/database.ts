@@ -11,7 +11,7 @@ import { MIGRATIONS } from './migrations.ts';
 /** Named parameters of one statement: `:name` in the SQL text, `name` here. Booleans are stored as 0 and 1. */
 export type SqlParameters = Record<string, SQLInputValue>;
 
-/** The name of the data file that is none. */
+/** The name for a database in memory. */
 export const IN_MEMORY = ':memory:';
 
 const BUSY_TIMEOUT_MS = 10_000;
@@ -59,7 +59,7 @@ export class Database {
     return database;
   }
 
-  /** All rows of a query. `Row` is the caller's claim about its own SQL. */
+  /** All rows of a query. `Row` must fit the caller's SQL. */
   all<Row>(sql: string, parameters: SqlParameters = {}): Row[] {
     return this.#prepare(sql).all(parameters) as Row[];
   }
@@ -69,7 +69,18 @@ export class Database {
     return this.#prepare(sql).get(parameters) as Row | undefined;
   }
 
-  /** Runs a statement and tells how many rows it changed. */
+  /** The row of a table with this `id`, if there is one. */
+  byId<Row>(table: string, id: string | null | undefined): Row | undefined {
+    return this.get<Row>(`SELECT * FROM ${table} WHERE id = :id`, { id: id ?? null });
+  }
+
+  /** The rows of a table with these ids, ordered by id. */
+  byIds<Row>(table: string, ids: readonly string[]): Row[] {
+    const sql = `SELECT * FROM ${table} WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id`;
+    return ids.length === 0 ? [] : this.all<Row>(sql, { ids: JSON.stringify(ids) });
+  }
+
+  /** Runs a statement. @returns how many rows it changed */
   run(sql: string, parameters: SqlParameters = {}): number {
     return Number(this.#prepare(sql).run(parameters).changes);
   }
@@ -83,7 +94,11 @@ export class Database {
     );
   }
 
-  /** Sets the given columns of the row whose `id` is given, and tells whether one of them was another before. */
+  delete(table: string, id: string | number): void {
+    this.run(`DELETE FROM ${table} WHERE id = :id`, { id });
+  }
+
+  /** Sets columns of the row with this `id`. @returns whether one of them had another value */
   update(table: string, id: string, columns: SqlParameters): boolean {
     const names = Object.keys(columns);
     if (names.length === 0) return false;
@@ -148,7 +163,7 @@ export class Database {
 const OWNER_ONLY = 0o600;
 
 /**
- * Makes the file when there is none. An existing one is not opened: closing it would take SQLite's locks of it away.
+ * Creates the file if it does not exist. An existing one is not opened: closing it would release SQLite's locks.
  * @throws Error for a device, a pipe or a folder: its mode is the system's, and no database can be in it
  */
 export function createPrivate(file: string): void {

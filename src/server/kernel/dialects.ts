@@ -8,9 +8,9 @@ import { hcpTerraform, neutralWorkspaces, type WorkspacesDialect } from './works
 /** What one element of `pem_keys` may be, which differs from service to service. */
 export interface KeyRules {
   readonly types: readonly string[];
-  /** Whether nothing may stand behind the first block of an element. */
+  /** Whether an element must end after its first block. */
   readonly alone: boolean;
-  /** Told of an element without a block, and of a key of another type. */
+  /** The error for an element without a block, and for a key of another type. */
   readonly noKey: string;
   /** Whether the key of a certificate counts at a login that was signed with SHA-1. */
   readonly trustsSha1: boolean;
@@ -19,50 +19,56 @@ export interface KeyRules {
 /** What a cluster-auth mount, and what surrounds it, does in one way or another. */
 export interface ClusterAuthDialect {
   readonly name: string;
-  /** What the method's type is called, and the path where it is mounted unless somebody says otherwise. */
+  /** The name of the method's type, and its default path. */
   readonly mountType: string;
   /** The spec's name of a config member to this service's; the database holds the spec's. */
   readonly configNames: Readonly<Record<string, string>>;
   /** In lower case, as Node has them. */
   readonly tokenHeader: string;
   readonly namespaceHeader: string;
-  /** The issuer that stands for an empty one; empty where none does, and nothing is compared (wire/cluster-auth 1.7). */
+  /** Used when the issuer is empty; if this is empty too, the issuer is not checked (wire/cluster-auth 1.7). */
   readonly defaultIssuer: string;
-  /** What begins the tokens that it makes. */
+  /** The prefixes of its tokens. */
   readonly tokenPrefixes: Readonly<Record<'service' | 'batch', string>>;
   /** How whole seconds are written in warnings: `1h0m0s` or `1h`. */
   readonly durationFormat: 'full' | 'short';
   readonly hasNamespaces: boolean;
-  /** What an account's annotations begin with that become metadata of its alias; undefined: none do. */
+  /** The prefix of an account's annotations that become metadata of its alias; undefined: none do. */
   readonly aliasAnnotations: string | undefined;
-  /** Said to a token that is nobody's. */
+  /** The error for an unknown token. */
   readonly unknownToken: string;
-  /** The version that it says it has, and the one that its methods have. */
+  /** The version that it reports, and the one of its methods. */
   readonly version: string;
   readonly pluginVersion: string;
   /** Fields of a config and of a role that not every dialect has. */
   readonly ownConfigFields: readonly string[];
   readonly ownRoleFields: readonly string[];
   readonly keys: KeyRules;
-  /** Whether a CA must at least look like one. */
+  /** Whether a CA must have the form of one. */
   readonly checksCa: boolean;
   /**
    * What does instead of a CA in a config: the pod's file or else keys, the pod's file or else (where that is disabled) the
    * authorities of the machine, or the pod's file alone.
    */
   readonly insteadOfCa: 'pod-or-keys' | 'pod-or-system' | 'pod';
+  /** A host of a cluster without a scheme is one; elsewhere every login fails with it (wire/cluster-auth 1.6). */
+  readonly takesBareHosts: boolean;
   /** How many texts a body may have, names of members included; undefined: any number (wire/cluster-auth 2.1). */
   readonly mostTexts: number | undefined;
-  /** The header, as it is told, that asks for an answer in wraps. */
+  /** How deep values of a body may be nested. */
+  readonly mostLevels: number;
+  /** The header that asks for a wrapped answer, as errors name it. */
   readonly wrapHeader: string;
   /** Whether lists come in pages, and whether there are lists of all that is below a path. */
   readonly pagesLists: boolean;
   readonly scans: boolean;
+  /** Whether `?help=1` asks what a path of a mount takes. */
+  readonly hasHelp: boolean;
   /** Whether paths that are of no API are answered as the service answers them. */
   readonly answersOtherPaths: boolean;
-  /** Policies that the service keeps for itself: no token gets them, and nobody changes them. */
+  /** Reserved policies: no token gets them, and they cannot be changed. */
   readonly reservedPolicies: readonly string[];
-  /** Said of a role without an audience. */
+  /** The warning for a role without an audience. */
   readonly audienceWarning: ((roleName: string) => string) | undefined;
 }
 
@@ -99,10 +105,13 @@ const neutral: ServedDialects = {
     keys: namedKeys,
     checksCa: true,
     insteadOfCa: 'pod-or-keys',
+    takesBareHosts: true,
     mostTexts: undefined,
+    mostLevels: 300,
     wrapHeader: 'X-Service-Wrap-TTL',
     pagesLists: false,
     scans: false,
+    hasHelp: false,
     answersOtherPaths: false,
     reservedPolicies: ['response-wrapping', 'control-group'],
     audienceWarning: undefined,
@@ -128,10 +137,13 @@ const vault: ClusterAuthDialect = {
   keys: namedKeys,
   checksCa: true,
   insteadOfCa: 'pod-or-system',
+  takesBareHosts: false,
   mostTexts: undefined,
+  mostLevels: 300,
   wrapHeader: 'X-Vault-Wrap-TTL',
   pagesLists: false,
   scans: false,
+  hasHelp: true,
   answersOtherPaths: true,
   reservedPolicies: ['response-wrapping', 'control-group'],
   audienceWarning: (role) =>
@@ -161,6 +173,7 @@ const openbao: ClusterAuthDialect = {
   checksCa: false,
   insteadOfCa: 'pod',
   mostTexts: 1000,
+  mostLevels: 1000,
   pagesLists: true,
   scans: true,
   reservedPolicies: ['response-wrapping'],

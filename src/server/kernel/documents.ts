@@ -13,6 +13,11 @@ export interface Relationship {
   readonly links?: { readonly related: string };
 }
 
+/** The relationship to a resource, whose address follows from type and id; `data` is null without an id. */
+export function related(type: string, id: string | null): Relationship {
+  return id === null ? { data: null } : { data: { id, type }, links: { related: `/api/v2/${type}/${id}` } };
+}
+
 export interface Resource {
   /** Absent only where the API gives none: effective tag bindings that are read by themselves. */
   readonly id?: string;
@@ -108,7 +113,7 @@ export function forbidden(detail: string): ApiError {
   return new ApiError(403, [{ detail }]);
 }
 
-/** Not there, or not for this caller: the two look the same, so that nobody learns names by asking. */
+/** It does not exist, or the caller may not see it: both have one answer, so that nobody learns names by asking. */
 export function notFound(what: string): ApiError {
   return new ApiError(404, [{ detail: `${what} not found, or not authorized for this action` }]);
 }
@@ -123,6 +128,16 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Ap
 
 export function conflict(detail: string): ApiError {
   return new ApiError(409, [{ detail }]);
+}
+
+/** `what` is larger than the limit in bytes. */
+export function tooLarge(what: string, limit: number): ApiError {
+  const mebibytes = limit / 1024 / 1024;
+  return new ApiError(413, [
+    {
+      detail: `The ${what} is larger than ${limit} bytes (${mebibytes} MiB), which is the most that is taken`,
+    },
+  ]);
 }
 
 export function unavailable(detail: string): ApiError {

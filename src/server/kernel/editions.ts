@@ -14,7 +14,7 @@ export interface EditionFeatures {
   readonly globalRemoteStateDefault: boolean;
   /** The audit trail of an organization can be read. */
   readonly auditTrails: boolean;
-  /** Whether answers say that the service is the hosted one, in dialects that say it at all. */
+  /** Whether answers name the hosted service, in dialects that have such a header. */
   readonly hosted: boolean;
 }
 

@@ -7,12 +7,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateBearer, type Caller } from './caller.ts';
 import { badRequest, forbidden, unauthorized } from './documents.ts';
 import type { EditionFeatures } from './editions.ts';
+import { LONG_BODY_LIMIT_BYTES } from './long-body.ts';
 import { withAnyType } from './request-body.ts';
 import type { Services } from './services.ts';
 
 export const MEDIA_TYPE = 'application/vnd.api+json';
 
 export interface ApiRequest {
+  readonly services: Services;
   readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -33,7 +35,7 @@ export interface ApiAnswer {
   readonly mediaType?: 'application/json';
 }
 
-export type Handler = (services: Services, request: ApiRequest) => ApiAnswer;
+export type Handler = (request: ApiRequest) => ApiAnswer;
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 export interface Endpoint {
@@ -44,8 +46,10 @@ export interface Endpoint {
   readonly needs?: keyof EditionFeatures;
   /** The same of a dialect. */
   readonly needsOfDialect?: 'hasSiteAdministration';
-  /** A GET that tells the audit trail who read: it writes, and so it takes a transaction that may. */
+  /** A GET that is recorded in the audit trail: it needs a write transaction. */
   readonly isRecorded?: true;
+  /** It takes bodies with long texts, up to `LONG_BODY_LIMIT_BYTES`. */
+  readonly takesLongBodies?: true;
   /** Whether a token that is made for audit trails may use it. */
   readonly isForAuditTrails?: true;
 }
@@ -55,7 +59,7 @@ export function on(method: Method, path: string, handler: Handler): Endpoint {
   return { method, path, handler };
 }
 
-/** The same for a GET that tells the audit trail who read; its handler records the event. */
+/** The same for a GET whose handler records it in the audit trail. */
 export function recordedRead(path: string, handler: Handler): Endpoint {
   return { ...on('GET', path, handler), isRecorded: true };
 }
@@ -68,19 +72,20 @@ export function created(document: unknown): ApiAnswer {
   return { status: 201, document };
 }
 
-/** What was asked for is under way or done; there is nothing to tell. */
+/** The requested action is started or done; the answer has no body. */
 export const ACCEPTED: ApiAnswer = { status: 202 };
 
 export const NO_CONTENT: ApiAnswer = { status: 204 };
 
-/** Serves an endpoint; who has no valid token when the handler is to run is refused with 401. */
+/** Serves an endpoint; a request whose token is not valid when the handler runs gets 401. */
 export function serveEndpoint(app: FastifyInstance, services: Services, endpoint: Endpoint): void {
   const { method, path, handler } = endpoint;
   app.route({
     method,
     url: path,
+    ...(endpoint.takesLongBodies ? { bodyLimit: LONG_BODY_LIMIT_BYTES } : {}),
     handler: (request, reply) => {
-      const work = (): ApiAnswer => handler(services, apiRequest(services, request, endpoint));
+      const work = (): ApiAnswer => handler(apiRequest(services, request, endpoint));
       const { database } = services;
       const readsOnly = method === 'GET' && endpoint.isRecorded !== true;
       return send(reply, readsOnly ? database.snapshot(work) : database.transaction(work));
@@ -100,6 +105,7 @@ function requireCaller(services: Services, request: FastifyRequest, endpoint: En
 function apiRequest(services: Services, request: FastifyRequest, endpoint: Endpoint): ApiRequest {
   const { takesUntypedBodies } = services.dialects.workspaces;
   return {
+    services,
     caller: requireCaller(services, request, endpoint),
     params: request.params as Record<string, string>,
     query: request.query as Query,

@@ -2,6 +2,7 @@
  * The part of the server that speaks JSON:API: authentication, rate limit, media types, errors, discovery. Every answer below
  * its prefix is a JSON:API document, and a caller without a valid token gets 401 and nothing else.
  */
+import { isUtf8 } from 'node:buffer';
 import { finished } from 'node:stream/promises';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateBearer } from './caller.ts';
@@ -12,12 +13,14 @@ import {
   type ErrorStatus,
   methodNotAllowed,
   notFound,
+  tooLarge,
   unauthorized,
 } from './documents.ts';
 import { type Endpoint, MEDIA_TYPE, serveEndpoint } from './endpoint.ts';
 import { verbOf } from './list-verb.ts';
 import type { Services } from './services.ts';
-import { parseJson, textOf } from './well-formed-text.ts';
+import { parseLongJson } from './long-body.ts';
+import { parseJson } from './well-formed-text.ts';
 
 interface ServedApi {
   readonly endpoints: readonly Endpoint[];
@@ -29,12 +32,12 @@ interface ServedApi {
 export function serveApi(app: FastifyInstance, services: Services, api: ServedApi): void {
   const count = api.rateLimit === undefined ? undefined : countRequests(api.rateLimit);
   const { endpoints } = api;
-  const greeting = serviceHeaders(services);
+  const headers = serviceHeaders(services);
 
   // Before the body is read: a caller without a token learns nothing about what a good body would be. What a caller may
   // do is read again when the body is there (endpoint.ts).
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(greeting);
+    reply.headers(headers);
     const now = services.now();
     const caller = authenticateBearer(services.database, request.headers.authorization, now);
     const counted = count?.(caller === undefined ? `address ${request.ip}` : `user ${caller.userId}`, now);
@@ -64,17 +67,12 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     [MEDIA_TYPE, 'application/json'],
     { parseAs: 'buffer' },
     (_request, body: Buffer, done) => {
-      const text = textOf(body);
-      if (text === undefined) {
+      if (!isUtf8(body)) {
         done(badRequest('The body is not UTF-8'));
         return;
       }
-      if (text.trim() === '') {
-        done(null, undefined);
-        return;
-      }
       try {
-        done(null, parseJson(text));
+        done(null, bodyOf(body));
       } catch (error) {
         done(
           badRequest(`The body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`),
@@ -84,6 +82,16 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   );
 }
 
+/** The most that all other endpoints take: ten thousand consumers in one body, each with the padding that some clients send, stay below this. */
+export const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** @throws SyntaxError */
+function bodyOf(bytes: Buffer): unknown {
+  if (bytes.length > BODY_LIMIT_BYTES) return parseLongJson(bytes);
+  const text = bytes.toString();
+  return text.trim() === '' ? undefined : parseJson(text);
+}
+
 const STATUS_OF_FRAMEWORK_ERROR: Readonly<Record<number, ErrorStatus>> = {
   400: 400,
   404: 404,
@@ -91,7 +99,7 @@ const STATUS_OF_FRAMEWORK_ERROR: Readonly<Record<number, ErrorStatus>> = {
   415: 415,
 };
 
-/** Whoever is still sending when the connection ends does not hear the answer, so a body that is too large is read, and not kept. */
+/** A client that is still sending when the connection ends gets no answer, so a body that is too large is read and dropped. */
 export async function answerRefusal(
   error: FastifyError | ApiError,
   { raw }: FastifyRequest,
@@ -105,15 +113,12 @@ export async function answerRefusal(
   return sendError(reply, error);
 }
 
-/** Writes a refusal. What is not one of ours keeps its words only when it is the client's fault. */
+/** Sends an error. The text of a framework error is kept only for client errors (4xx). */
 export function sendError(reply: FastifyReply, error: FastifyError | ApiError): FastifyReply {
-  const status = STATUS_OF_FRAMEWORK_ERROR['statusCode' in error ? (error.statusCode ?? 500) : 500] ?? 500;
   const known =
     error instanceof ApiError
       ? error
-      : new ApiError(status, [
-          { detail: status === 500 ? 'The service failed to handle the request' : error.message },
-        ]);
+      : ofFramework(error, reply.request.routeOptions.bodyLimit ?? BODY_LIMIT_BYTES);
   return reply
     .code(known.status)
     .headers(known.headers)
@@ -121,22 +126,29 @@ export function sendError(reply: FastifyReply, error: FastifyError | ApiError): 
     .send(JSON.stringify(errorDocument(known)));
 }
 
+function ofFramework(error: FastifyError, bodyLimit: number): ApiError {
+  const status = STATUS_OF_FRAMEWORK_ERROR[error.statusCode ?? 500] ?? 500;
+  if (status === 413) return tooLarge('body', bodyLimit);
+  const detail = status === 500 ? 'The service failed to handle the request' : error.message;
+  return new ApiError(status, [{ detail }]);
+}
+
 // How many requests a second one client may send.
-// Invariants: windows of one second, the same for everybody; all tokens of a user share one count. Clients wait for what
-// `X-RateLimit-Reset` says, which is seconds from now and no time of day (wire/workspaces 1.2).
+// Invariants: windows of one second, the same for everybody; all tokens of a user share one count. Clients wait for
+// `X-RateLimit-Reset`, which is seconds from now and no time of day (wire/workspaces 1.2).
 
 const WINDOW_MS = 1000;
 
-/** The state of one client after a request: what the three headers say, and whether the request is one too many. */
+/** The count of one client after a request: the three headers, and whether the limit is exceeded. */
 interface Counted {
   readonly headers: Readonly<Record<string, string>>;
   readonly exceeded: boolean;
 }
 
-/** Counts a request of a client, who is known by any text of its own. */
+/** Counts a request of a client, identified by a unique text. */
 type RequestCounter = (client: string, now: Date) => Counted;
 
-/** A counter that allows so many requests a second to each client. */
+/** Counts requests and limits each client to this many a second. */
 function countRequests(perSecond: number): RequestCounter {
   let opened = Number.NEGATIVE_INFINITY;
   let counts = new Map<string, number>();
@@ -193,21 +205,20 @@ function fits(pattern: string, path: string): boolean {
   );
 }
 
-// What clients are told before they send anything: where the API of a host is, and which service and version they
-// speak to (wire/workspaces 1.6).
-// Invariant: only a dialect whose clients ask for it is told so; the others answer 404 and send no such header.
+// Service discovery: the address of the API, and the name and version of the service (wire/workspaces 1.6).
+// Invariant: only a dialect whose clients ask for it has it; the others answer 404 and send no such header.
 
 /** Serves the document of discovery, without asking for a token, where the dialect has one. @returns its path */
 export function serveDiscovery(app: FastifyInstance, { dialects }: Services): string | undefined {
-  const { discovery: greeting } = dialects.workspaces;
-  if (greeting === undefined) return undefined;
-  const document = JSON.stringify(greeting.services);
-  app.get(greeting.path, (_request, reply) => reply.type('application/json').send(document));
-  return greeting.path;
+  const { discovery } = dialects.workspaces;
+  if (discovery === undefined) return undefined;
+  const document = JSON.stringify(discovery.services);
+  app.get(discovery.path, (_request, reply) => reply.type('application/json').send(document));
+  return discovery.path;
 }
 
 /** The headers of every answer of the API, refusals included: clients read them whatever the status is. */
 function serviceHeaders({ dialects, edition }: Services): Readonly<Record<string, string>> {
-  const { discovery: greeting } = dialects.workspaces;
-  return { ...greeting?.headers, ...(edition.hosted ? greeting?.hostedHeaders : {}) };
+  const { discovery } = dialects.workspaces;
+  return { ...discovery?.headers, ...(edition.hosted ? discovery?.hostedHeaders : {}) };
 }

@@ -2,14 +2,14 @@
  * The verb LIST on an ordinary Fastify server, and SCAN where that exists. Node's HTTP parser knows no such verb and gives
  * up on the connection; the two options made here pick the connection up again, hand it back to the server with `GET` in
  * its place, and put `list=true` or `scan=true` into that request's query, so that routes see one spelling of each. Outside
- * of the paths that know these verbs, routes see a verb that nothing serves, and `verbOf` tells the one that was sent.
+ * of the paths that know these verbs, routes see a verb that nothing serves, and `verbOf` gives the one that was sent.
  *
  * client ──"LIST /v1/x"──▶ parser ✗ ──clientError──▶ hold the bytes ─▶ wait for the answers still owed
  * │
  * route  ◀──"GET /v1/x?list=true"── parser ◀──"connection" once more── "GET " + the rest of the bytes
  *
  * Invariant: no byte of the client is lost or read twice, and answers leave in the order of their requests.
- * It leans on two internals of Node, both asserted by test/server/list-verb.test.ts: the name of the close listener
+ * It relies on two internals of Node, both asserted by test/server/list-verb.test.ts: the name of the close listener
  * that frees a parser, and `socket._httpMessage`, the response being written.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -17,18 +17,21 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
 interface Verb {
-  /** With the blank behind it. */
   readonly word: string;
   /** How many of its letters the parser takes for the beginning of another verb (LINK, SEARCH). */
   readonly accepted: number;
   readonly query: string;
 }
 
-const LIST: Verb = { word: 'LIST ', accepted: 2, query: 'list=true' };
-const SCAN: Verb = { word: 'SCAN ', accepted: 1, query: 'scan=true' };
-const GET = 'GET ';
+const LIST: Verb = { word: 'LIST', accepted: 2, query: 'list=true' };
+const SCAN: Verb = { word: 'SCAN', accepted: 1, query: 'scan=true' };
 
-/** How many bytes behind a waiting LIST are taken in before the socket is paused. */
+/** What a verb may consist of. */
+const LETTERS = /^[!#$%&'*+.^_`|~\w-]*/;
+const LAST_LETTERS = /[!#$%&'*+.^_`|~\w-]*$/;
+const LONGEST_VERB = 64;
+
+/** How many bytes after a waiting LIST are buffered before the socket is paused. */
 const HELD_BYTES = 64 * 1024;
 
 /** Node's listener that frees a connection's parser; a Node internal (decision 0002). */
@@ -40,7 +43,7 @@ const HTTP_LISTENERS = ['data', 'end', 'close', 'drain', 'error', 'timeout', 'pa
 /** A verb that the parser knows and that nothing serves. */
 const UNSERVED = 'LINK';
 
-/** What is answered where there is more to say than that a request cannot be read: the status, and why. */
+/** The answers to parser errors with a specific status: the status and the text. */
 const REFUSAL_OF_ERROR: Readonly<Record<string, readonly [status: string, text: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers of the request are too long'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [
@@ -73,36 +76,37 @@ export function verbOf(request: IncomingMessage): string {
 /**
  * Makes the Fastify options that accept LIST on every path below `below` as a GET with `list=true` in front of its query,
  * and SCAN likewise where the service has it.
- * Any other verb that Node does not know, and whatever else its parser refuses, is answered with `{"errors":["…"]}`, which
- * says why: no path has been read, so it is of no API's form. A verb is answered after the answers owed to earlier
- * requests of that connection. Source: rule 36, decision 0002, wire/cluster-auth 2.1.
+ * Any other verb that Node does not know reaches the routes as one that nothing serves. Whatever else its parser refuses is
+ * answered with `{"errors":["…"]}`, which says why: no path has been read, so it is of no API's form. A verb is answered
+ * after the answers owed to earlier requests of that connection. Source: decision 0002, wire/cluster-auth 2.1.
  */
 export function acceptListVerb({ scans = false, below = '/' } = {}): ListVerbOptions {
   const verbs = scans ? [LIST, SCAN] : [LIST];
-  const relabelled = new WeakMap<Socket, Verb>();
+  const relabelled = new WeakMap<Socket, SentVerb>();
   const waiting = new WeakSet<Socket>();
 
   return {
     clientErrorHandler(error, socket) {
       // A held request cannot be late: its own parser will read it once the answers before it have left.
       if (waiting.has(socket)) return;
-      const found = openingOfUnknownVerb(error, verbs);
-      if (found === undefined) {
+      const opening = openingOfUnknownVerb(error, verbs);
+      if (opening === undefined) {
         refuse(socket, ...refusalOf(error));
         return;
       }
-      const { verb } = found;
-      collect(socket, found, (takeHeld) => {
+      collect(socket, opening, (takeHeld) => {
         waiting.add(socket);
         whenIdle(socket, () => {
           waiting.delete(socket);
           const held = takeHeld();
-          if (!startsWith(held, verb))
-            return refuse(socket, BAD_REQUEST, 'The verb of the request is not known');
+          const word = verbIn(held);
+          if (word === undefined) return refuse(socket, BAD_REQUEST, 'The verb of the request is not known');
+          const sent: SentVerb = { word, verb: verbs.find((verb) => verb.word === word) };
           releaseFromServer(socket);
-          relabelled.set(socket, verb);
+          relabelled.set(socket, sent);
           this.server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket);
-          socket.unshift(Buffer.concat([Buffer.from(GET), held.subarray(verb.word.length)]));
+          const written = sent.verb === undefined ? UNSERVED : 'GET';
+          socket.unshift(Buffer.concat([Buffer.from(written), held.subarray(word.length)]));
           socket.resume();
         });
       });
@@ -110,52 +114,60 @@ export function acceptListVerb({ scans = false, below = '/' } = {}): ListVerbOpt
 
     rewriteUrl(request) {
       const url = request.url ?? '/';
-      const verb = relabelled.get(request.socket);
+      const sent = relabelled.get(request.socket);
       relabelled.delete(request.socket);
-      if (verb === undefined) return url;
-      if (url.startsWith(below)) return withQuery(url, verb);
-      sentVerbs.set(request, verb.word.trimEnd());
+      if (sent === undefined) return url;
+      if (sent.verb !== undefined && url.startsWith(below)) return withQuery(url, sent.verb);
+      sentVerbs.set(request, sent.word);
       request.method = UNSERVED;
       return url;
     },
   };
 }
 
-/** The bytes of a request from its start, and the verb that it may begin with. */
-interface Opening {
-  readonly verb: Verb;
-  readonly bytes: Buffer;
+/** A verb that the parser does not know; `verb` is undefined where this service does not know it either. */
+interface SentVerb {
+  readonly word: string;
+  readonly verb: Verb | undefined;
 }
 
 /**
  * The bytes from the start of the request whose verb the parser refused, or undefined for any other error.
- * The parser refuses the first letter that no verb of its own goes on with; letters of the verb that came in an earlier
- * packet are gone, but can only have been the beginning of ours.
+ * The parser refuses the first letter that continues none of its verbs. Letters of the verb that came in an earlier
+ * packet are gone; of LIST and SCAN they are known.
  */
-function openingOfUnknownVerb(error: ClientError, verbs: readonly Verb[]): Opening | undefined {
+function openingOfUnknownVerb(error: ClientError, verbs: readonly Verb[]): Buffer | undefined {
   const { code, bytesParsed, rawPacket } = error;
   if (code !== 'HPE_INVALID_METHOD' || bytesParsed === undefined || !Buffer.isBuffer(rawPacket))
     return undefined;
   const refused = rawPacket.toString('latin1', bytesParsed, bytesParsed + 1);
-  const verb = verbs.find(({ word, accepted }) => word[accepted] === refused) ?? LIST;
-  const start = bytesParsed - verb.accepted;
-  if (start >= 0) return { verb, bytes: rawPacket.subarray(start) };
-  return { verb, bytes: Buffer.concat([Buffer.from(verb.word.slice(0, -start)), rawPacket]) };
+  const likely = verbs.find(({ word, accepted }) => word[accepted] === refused);
+  const fromLikely = likely && bytesFrom(rawPacket, bytesParsed - likely.accepted, likely.word);
+  if (fromLikely !== undefined) return fromLikely;
+  const before = rawPacket.toString('latin1', Math.max(0, bytesParsed - LONGEST_VERB), bytesParsed);
+  return rawPacket.subarray(bytesParsed - (LAST_LETTERS.exec(before)?.[0].length ?? 0));
 }
 
-function startsWith(bytes: Buffer, { word }: Verb): boolean {
-  return bytes.toString('latin1', 0, word.length) === word;
+/** The bytes of a request from its start, which may lie before the packet; undefined where they cannot be of this verb. */
+function bytesFrom(packet: Buffer, start: number, word: string): Buffer | undefined {
+  if (start < 0) return Buffer.concat([Buffer.from(word.slice(0, -start)), packet]);
+  const bytes = packet.subarray(start);
+  return word.startsWith(bytes.toString('latin1', 0, word.length)) ? bytes : undefined;
+}
+
+/** The verb that a request begins with: undefined for none, empty while it may still go on. */
+function verbIn(bytes: Buffer): string | undefined {
+  const head = bytes.toString('latin1', 0, LONGEST_VERB + 1);
+  const [word = ''] = LETTERS.exec(head) ?? [];
+  if (word.length === head.length && head.length <= LONGEST_VERB) return '';
+  return word !== '' && head[word.length] === ' ' ? word : undefined;
 }
 
 /**
- * Takes the socket's input away from the dead parser and calls `decided` once enough bytes are here to tell LIST from
- * another verb. Further bytes are held until `decided` asks for them. Listeners for the output stay: responses use them.
+ * Takes the socket's input away from the dead parser and calls `decided` once the whole verb has arrived. Further bytes are held
+ * until `decided` asks for them. Listeners for the output stay: responses use them.
  */
-function collect(
-  socket: Socket,
-  { verb: { word }, bytes: opening }: Opening,
-  decided: (takeHeld: () => Buffer) => void,
-): void {
+function collect(socket: Socket, opening: Buffer, decided: (takeHeld: () => Buffer) => void): void {
   const chunks = [opening];
   let length = opening.length;
   let isDecided = false;
@@ -171,8 +183,7 @@ function collect(
     decideOnce();
   };
   const decideOnce = (): void => {
-    const couldBe = word.startsWith(opening.toString('latin1', 0, word.length));
-    if (isDecided || (couldBe && length < word.length)) return;
+    if (isDecided || verbIn(Buffer.concat(chunks)) === '') return;
     isDecided = true;
     decided(takeHeld);
   };
@@ -198,17 +209,17 @@ function releaseFromServer(socket: Socket): void {
     if (listener.name === PARSER_FREEING_LISTENER) Reflect.apply(listener, socket, []);
   }
   for (const event of HTTP_LISTENERS) socket.removeAllListeners(event);
-  // The keep-alive timer of the last response would otherwise cut a LIST that takes longer to answer.
+  // Otherwise the keep-alive timer of the last response would abort a LIST that takes longer.
   socket.setTimeout(0);
 }
 
-/** The parser's own words are told: they say what it is about, and repeat nothing of the request. */
+/** The text of the parser is included: it names the problem and repeats nothing of the request. */
 function refusalOf({ code, reason }: ClientError): readonly [status: string, text: string] {
   const why = reason === undefined ? '' : `: ${reason}`;
   return REFUSAL_OF_ERROR[code ?? ''] ?? [BAD_REQUEST, `The request cannot be read${why}`];
 }
 
-/** Answers what cannot be parsed and closes; says nothing in the middle of another response. */
+/** Answers a request that cannot be parsed and closes; sends nothing in the middle of another response. */
 function refuse(socket: HttpSocket, status: string, text: string): void {
   const body = JSON.stringify({ errors: [text] });
   if (socket.writable && isOurTurn(socket)) {
@@ -220,7 +231,7 @@ function refuse(socket: HttpSocket, status: string, text: string): void {
   socket.destroySoon();
 }
 
-/** Whether what is said now is taken for the answer to the request that is refused: its body may be what is wrong. */
+/** Whether an answer sent now would belong to the refused request, whose body may be the problem. */
 function isOurTurn({ _httpMessage: response }: HttpSocket): boolean {
   return !response || (!response.headersSent && !response.req.complete);
 }

@@ -5,7 +5,6 @@
 import type { Database, SqlParameters } from './database.ts';
 import { badRequest, type Resource } from './documents.ts';
 import { type ApiAnswer, type ApiRequest, ok, type Query, queryText } from './endpoint.ts';
-import type { Services } from './services.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 100;
@@ -42,14 +41,14 @@ function positive(query: Query, name: string): number | undefined {
   return value > 0 ? value : undefined;
 }
 
-/** The numbers of the pages around one; `hasMore` where something else than the count tells whether there is a next. */
+/** The numbers of the pages around one. `hasMore` replaces the count in deciding whether there is a next page. */
 export function pageNumbers(
   page: Page,
   totalCount: number,
   hasMore = page.number < Math.ceil(totalCount / page.size),
 ): { previous: number | null; next: number | null; total: number } {
   const next = hasMore ? page.number + 1 : null;
-  // Rows before this page may have gone since the list was begun: what comes behind it is a page all the same.
+  // Rows before this page may have been deleted since the first page was read: the rest is a page nevertheless.
   const total = Math.max(1, Math.ceil(totalCount / page.size), next ?? 0);
   return { previous: page.number > 1 ? Math.min(page.number - 1, total) : null, next, total };
 }
@@ -79,7 +78,7 @@ interface PagedRequest {
 
 /**
  * The `links` and `meta` of a page. Links are absolute and keep the request's other parameters. `end` is where the page
- * ends, null when nothing comes behind it; lists whose pages are told by their numbers alone leave it out.
+ * ends, null when no row follows; lists with pages by number leave it out.
  */
 export function describePage(
   request: PagedRequest,
@@ -123,8 +122,8 @@ function pageUrl(request: PagedRequest, page: Page, after: string | undefined): 
 }
 
 // Where a page of a list ended, as its `next` link carries it: `page[after]`.
-// Invariant: who follows that link gets what comes behind the last row of the page before, whatever was added or removed
-// meanwhile. A count of rows could not say that: it is only as good as the rows that are counted stay where they are.
+// Invariant: that link leads to the rows after the last row of the page before, even if others were added or removed
+// meanwhile. An offset cannot guarantee that: it shifts when rows before it are added or removed.
 
 const PAGE_AFTER = 'page[after]';
 
@@ -171,7 +170,7 @@ interface PagedQuery {
   readonly parameters: SqlParameters;
 }
 
-/** `Row` is the caller's claim about its own SQL. The page is told by a query's LIMIT and OFFSET. */
+/** `Row` must fit the caller's SQL. `window` is the LIMIT and OFFSET of the page. */
 export function pageOfRows<Row>(
   database: Database,
   { select, from, order, parameters }: PagedQuery,
@@ -192,18 +191,17 @@ export function pageOfRows<Row>(
 
 interface Shown {
   readonly data: readonly Resource[];
-  readonly included: readonly Resource[];
+  readonly included?: readonly Resource[];
 }
 
 /** The page that the request asks for; `show` turns its rows into resources, all at once, with what is included if anything is. */
 export function pagedAnswer<Row>(
-  services: Services,
   request: ApiRequest,
   query: PagedQuery,
   show: (rows: Row[]) => readonly Resource[] | Shown,
 ): ApiAnswer {
   const page = requestedPage(request.query);
-  const { rows, totalCount } = pageOfRows<Row>(services.database, query, pageWindow(page));
+  const { rows, totalCount } = pageOfRows<Row>(request.services.database, query, pageWindow(page));
   const shown = show(rows);
   return ok({ ...('data' in shown ? shown : { data: shown }), ...describePage(request, page, totalCount) });
 }

@@ -1,6 +1,6 @@
 /**
- * What a policy says of the parameters of a request: which there must be, may be and may not be (wire/cluster-auth 2.9).
- * Invariant: names count in lower case; a list without values stands for any value.
+ * The rules of a policy for the parameters of a request: required, allowed and denied ones (wire/cluster-auth 2.9).
+ * Invariant: names are compared in lower case; an empty list matches any value.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -30,7 +30,7 @@ export function permitsParameters(
   );
 }
 
-/** What two rules for the same path say together. */
+/** Two rules for the same path, merged. */
 export function joinedParameters(one: ParameterRules, other: ParameterRules): ParameterRules {
   return {
     allowed: joinedValues(one.allowed, other.allowed),
@@ -55,7 +55,7 @@ function isAmong(values: readonly unknown[] = [], value: unknown): boolean {
   return values.length === 0 || values.some((each) => isLike(each, value));
 }
 
-/** A number of a request keeps its digits, and is none of a policy's. */
+/** Numbers of requests are kept as text, so they equal no number of a policy. */
 function isLike(pattern: unknown, value: unknown): boolean {
   if (typeof pattern !== 'string' || typeof value !== 'string') return isDeepStrictEqual(pattern, value);
   if (pattern.length < 2) return pattern === value;

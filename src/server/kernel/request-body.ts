@@ -7,7 +7,7 @@ import { conflict, type Identifier, invalid, type PointedProblem } from './docum
 /** How many characters the names of workspaces, projects, teams, organizations and what they share have at most. */
 export const NAME_LIMIT = 90;
 
-/** The same of texts that the service keeps and never looks into: descriptions, reasons. */
+/** The limit of texts that the service only stores: descriptions, reasons. */
 export const TEXT_LIMIT = 64 * 1024;
 
 export type BodyObject = Readonly<Record<string, unknown>>;
@@ -19,10 +19,10 @@ export function asObject(value: unknown): BodyObject | undefined {
     : undefined;
 }
 
-/** The type of a resource whose body says none, where that is taken: path or relationship say it. No JSON can spell it. */
-const ANY_TYPE = Symbol('the type that the path says');
+/** The type of a resource without one in the body, where that is allowed: it matches every type. JSON cannot express it. */
+const ANY_TYPE = Symbol('the type of the path');
 
-/** The body, with the resources in it and in their relationships that say no type, or an empty one, told to be of the right one. */
+/** The body with `ANY_TYPE` for each missing or empty type of a resource, also in relationships. */
 export function withAnyType(body: unknown): unknown {
   const envelope = asObject(body);
   if (envelope === undefined || envelope['data'] === undefined) return body;
@@ -45,14 +45,14 @@ function typed(item: unknown): unknown {
   };
 }
 
-/** Whether a resource of a body says that it is of this type, or may leave that out. */
+/** Whether a resource of a body has this type, or may leave it out. */
 export function isOfType(resource: BodyObject | undefined, type: string): boolean {
   return resource?.['type'] === type || resource?.['type'] === ANY_TYPE;
 }
 
 /**
  * `data` of a body that must be one resource of this type; `id` is that of the resource that an update names by its path.
- * @throws ApiError 422 when it is no such resource, 409 when it says that it is another one
+ * @throws ApiError 422 when it is no such resource, 409 when its id is another one
  */
 export function readResource(
   body: unknown,
@@ -75,6 +75,14 @@ export function readResource(
   const relationships = read.object('relationships');
   if (problems.length > 0) throw invalid(problems);
   return { attributes: attributes ?? {}, relationships: relationships ?? {} };
+}
+
+/** The same with a reader of the attributes, which adds to `problems`. @throws ApiError 422, 409 */
+export function readAttributes(body: unknown, type: string, id?: string) {
+  const problems: PointedProblem[] = [];
+  const { attributes, relationships } = readResource(body, type, id);
+  const read = new MemberReader(attributes, '/data/attributes', problems);
+  return { attributes, relationships, read, problems };
 }
 
 /** `data` of a body that must be a list of resources of this type, each as found. @throws ApiError 422. */
@@ -115,7 +123,7 @@ export class MemberReader {
   readonly #pointer: string;
   readonly #problems: PointedProblem[];
 
-  /** `pointer` is where `source` stands in the body; problems are added to the caller's list. */
+  /** `pointer` is the place of `source` in the body; problems are added to the caller's list. */
   constructor(source: BodyObject, pointer: string, problems: PointedProblem[]) {
     this.#source = source;
     this.#pointer = pointer;
@@ -152,7 +160,7 @@ export class MemberReader {
     return this.#source[name] === null ? null : this.text(name, limit);
   }
 
-  /** A list of so many strings of so many characters; null means an empty one. */
+  /** A list of strings within these limits; null means an empty one. */
   texts(
     name: string,
     limits: { readonly entries: number; readonly characters: number },

@@ -15,10 +15,10 @@ export const PROOF_PATH = '/served-data-file';
 const PROOF_HEADER = 'x-served-data-file';
 const DIALECTS_HEADER = 'x-served-dialects';
 
-/** A server on this machine that is well answers in milliseconds; for another one nobody should wait. */
+/** A healthy server on this machine answers in milliseconds. */
 const PATIENCE_MS = 2000;
 
-/** Makes `app` prove to whoever can read the data file that it serves it. Data in memory is nobody's to look for. */
+/** Makes `app` prove to a client that can read the data file that it serves it. Data in memory has no such client. */
 export function serveProof(app: FastifyInstance, services: Services, dataFile: string): void {
   if (dataFile === IN_MEMORY) return;
   const dialects = dialectsText(services.dialects);
@@ -28,7 +28,7 @@ export function serveProof(app: FastifyInstance, services: Services, dataFile: s
     if (typeof challenge !== 'string' || !/^[0-9a-f]{64}$/.test(challenge)) return reply.code(400).send();
     const address = app.server.address();
     const url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
-    const proof = proofOf(proofKey(services.database), { challenge, url, file, dialects });
+    const proof = macOf(services.database, challenge, url, file, dialects);
     return reply
       .code(204)
       .header(PROOF_HEADER, proof.toString('hex'))
@@ -45,10 +45,8 @@ export async function dialectsServedAt(dataFile: string, url: string): Promise<D
   const database = Database.open(dataFile);
   try {
     const { dialects } = answer;
-    const expected = proofOf(proofKey(database), { challenge, url, file: identityOf(dataFile), dialects });
-    const given = Buffer.from(answer.proof, 'hex');
-    const proved = given.length === expected.length && timingSafeEqual(given, expected);
-    return proved ? dialectNamesIn(dialects) : undefined;
+    const expected = macOf(database, challenge, url, identityOf(dataFile), dialects);
+    return isSameMac(Buffer.from(answer.proof, 'hex'), expected) ? dialectNamesIn(dialects) : undefined;
   } finally {
     database.close();
   }
@@ -81,21 +79,20 @@ function dialectNamesIn(text: string): DialectNames {
   return { workspaces, clusterAuth };
 }
 
-interface ProofContent {
-  readonly challenge: string;
-  readonly url: string;
-  readonly file: string;
-  readonly dialects: string;
-}
-
-function proofOf(key: string, { challenge, url, file, dialects }: ProofContent): Buffer {
-  return createHmac('sha256', Buffer.from(key, 'hex'))
-    .update(JSON.stringify([challenge, url, file, dialects]))
+/** A MAC of these texts under the key of the data file. */
+export function macOf(database: Database, ...texts: readonly string[]): Buffer {
+  return createHmac('sha256', Buffer.from(proofKey(database), 'hex'))
+    .update(JSON.stringify(texts))
     .digest();
 }
 
-/** The key that only those know who can read the data file. */
-export function proofKey(database: Database): string {
+/** Compares MACs in a time that reveals nothing. */
+export function isSameMac(given: Buffer, expected: Buffer): boolean {
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** The key, which is known only to readers of the data file. */
+function proofKey(database: Database): string {
   const row = database.get<{ proof_key: string }>('SELECT proof_key FROM data_file');
   if (row === undefined) throw new Error('the data file has lost its key');
   return row.proof_key;
@@ -115,7 +112,7 @@ function identityOf(dataFile: string): string {
 type Hold = { release(): void } | { readonly heldBy: Holder };
 
 interface Holder {
-  /** its process; undefined when that cannot be told */
+  /** Its process; undefined when it is not known. */
   readonly pid: number | undefined;
 }
 

@@ -5,7 +5,6 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AuditEvent, insertEvent } from './audit-events.ts';
 import type { Database } from './database.ts';
 import type { ServedDialects } from './dialects.ts';
 import { chooseEdition, type EditionFeatures } from './editions.ts';
@@ -19,8 +18,6 @@ export interface Services {
   now(): Date;
   /** How long a call to a cluster's API may take, in milliseconds. */
   readonly clusterPatienceMs: number;
-  /** Adds to the audit trail; call it inside the transaction of the change. */
-  recordEvent(event: AuditEvent): void;
 }
 
 /** What may differ from server to server. */
@@ -35,7 +32,7 @@ interface ServicesOptions {
   readonly clusterPatienceMs?: number | undefined;
 }
 
-/** Long enough for a cluster that is busy, and short enough for who waits for the login. */
+/** Long enough for a busy cluster, and short enough for a waiting login. */
 const CLUSTER_PATIENCE_MS = 5000;
 
 export function createServices(database: Database, options: ServicesOptions): Services {
@@ -47,9 +44,6 @@ export function createServices(database: Database, options: ServicesOptions): Se
     pod: openPodFiles(inPod, now),
     now,
     clusterPatienceMs,
-    recordEvent: (event) => {
-      insertEvent(database, event, now());
-    },
   };
 }
 
@@ -66,7 +60,7 @@ interface PodFiles {
 
 type PodFile = { readonly text: string } | { readonly problem: string };
 
-/** Where pods have it; told, and never looked at, where the service is in no pod. */
+/** The usual folder of pods, for errors; it is not read when the service is in no pod. */
 const CUSTOMARY = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 const CA_LIFE_MS = 3_600_000;

@@ -2,13 +2,13 @@
  * Links that carry their own permission. A signature holds for one method and one path of one data file, and for an hour. It is
  * in the path, because clients send no token to these addresses (wire/workspaces 6.3) and some replace the query (6.5).
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Database } from './database.ts';
-import { notFound } from './documents.ts';
+import { notFound, tooLarge } from './documents.ts';
 import type { Query } from './endpoint.ts';
 import { answerRefusal } from './json-api.ts';
-import { proofKey } from './served-data-file.ts';
+import { isSameMac, macOf } from './served-data-file.ts';
 import type { Services } from './services.ts';
 
 export type StorageMethod = 'GET' | 'PUT';
@@ -30,7 +30,7 @@ export function signedLink({ database, now }: Services, origin: string, target: 
   return `${origin}${STORAGE_PREFIX}/${expires}/${signature}${target.path}`;
 }
 
-/** Below the prefix, what stands before the path of a target. */
+/** Below the prefix, the part before the path of a target. */
 const SIGNATURE_PATH = '/:expires/:signature';
 
 /** Whether a request has a signature for this target that has not expired. */
@@ -39,35 +39,55 @@ function isSigned(
   target: Target,
   { expires, signature }: { readonly expires: string; readonly signature: string },
 ): boolean {
-  const given = Buffer.from(signature, 'base64url');
-  const expected = sign(database, target, expires);
-  const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
+  const isOurs = isSameMac(Buffer.from(signature, 'base64url'), sign(database, target, expires));
   return isOurs && Number(expires) > now().getTime();
 }
 
-/** `expires` is in milliseconds since 1970, as it stands in the link. */
+/** `expires` is in milliseconds since 1970, as in the link. */
 function sign(database: Database, { method, path }: Target, expires: string): Buffer {
-  return createHmac('sha256', Buffer.from(proofKey(database), 'hex'))
-    .update(JSON.stringify(['signed link', method, path, expires]))
-    .digest();
+  return macOf(database, 'signed link', method, path, expires);
 }
 
-// Serves the files behind signed links.
+// Serves the files behind signed links, piece by piece: none is in memory as a whole.
 // Invariant: a request without the right signature learns nothing, not even whether the file exists: 404, before its body
-// is read and before it meets any fault.
+// is read and before a fault is injected.
 
-export interface StoredFile {
-  readonly method: StorageMethod;
+/** A file that is read. */
+export interface ServedFile {
+  readonly method: 'GET';
   /** Below the prefix, with `:id` in it. */
   readonly path: string;
-  /** Gives the file, takes it (and gives nothing), or refuses by throwing an ApiError. */
-  readonly handler: (services: Services, id: string, sent: Sent) => string | undefined;
+  /** @throws ApiError */
+  readonly read: (services: Services, id: string, query: Query) => FileContent;
 }
 
-interface Sent {
-  readonly body: Buffer;
-  readonly query: Query;
+/** A file that is sent. */
+export interface TakenFile {
+  readonly method: 'PUT';
+  /** Below the prefix, with `:id` in it. */
+  readonly path: string;
+  /** Called in a transaction before the body is read. @throws ApiError */
+  readonly begin: (services: Services, id: string) => Receiver;
 }
+
+export type StoredFile = ServedFile | TakenFile;
+
+/** How many bytes a file has, and the bytes themselves. */
+export interface FileContent {
+  readonly size: number;
+  readonly parts: Iterable<Buffer>;
+}
+
+/** What takes a file: each method may refuse it by throwing an ApiError, and is then not called again but for `giveUp`. */
+interface Receiver {
+  write(bytes: Buffer): void;
+  /** The file is there as a whole. Called in a transaction. */
+  end(): void;
+  giveUp(): void;
+}
+
+/** 256 MiB. */
+export const FILE_LIMIT_BYTES = 256 * 1024 * 1024;
 
 interface SignedRequest {
   Params: { id: string; expires: string; signature: string };
@@ -77,28 +97,63 @@ interface SignedRequest {
 /** Makes `app`, a scope with the prefix, serve these files. */
 export function serveStorage(app: FastifyInstance, services: Services, files: readonly StoredFile[]): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  // A body is left where it is: the handler reads it.
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
   app.setErrorHandler(answerRefusal);
   app.addHook('onRequest', async (request) => {
     if (request.is404) throw notFound('File');
   });
   // The hook above has answered; this makes the paths below the prefix that nothing serves part of this scope.
   app.setNotFoundHandler(() => {});
-  for (const { method, path, handler } of files) {
+  for (const file of files) {
     app.route<SignedRequest>({
-      method,
-      url: `${SIGNATURE_PATH}${path}`,
+      method: file.method,
+      url: `${SIGNATURE_PATH}${file.path}`,
       onRequest: async ({ params }) => {
-        const asked = path.replace(':id', params.id);
-        if (!isSigned(services, { method, path: asked }, params)) throw notFound('File');
+        const path = file.path.replace(':id', params.id);
+        if (!isSigned(services, { method: file.method, path }, params)) throw notFound('File');
       },
-      handler: (request, reply) => {
-        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-        const { params, query } = request;
-        const file = services.database.transaction(() => handler(services, params.id, { body, query }));
-        if (file === undefined) return reply.code(200).send();
-        return reply.type('application/octet-stream').send(file);
+      handler: async ({ method, params, query, raw }, reply) => {
+        if (file.method === 'GET')
+          return give(reply, file.read(services, params.id, query), method === 'HEAD');
+        await take(services, raw, () => {
+          if (Number(raw.headers['content-length']) > FILE_LIMIT_BYTES)
+            throw tooLarge('file', FILE_LIMIT_BYTES);
+          return file.begin(services, params.id);
+        });
+        return reply.code(200).send();
       },
     });
   }
+}
+
+function give(reply: FastifyReply, { size, parts }: FileContent, isHead: boolean): FastifyReply {
+  reply.type('application/octet-stream').header('content-length', size);
+  return reply.send(isHead ? '' : Readable.from(parts, { highWaterMark: 1 }));
+}
+
+/** A refused file is still read to its end: a client that is still sending would not get the answer. */
+async function take(services: Services, body: Readable, begin: () => Receiver): Promise<void> {
+  const { database } = services;
+  let receiver: Receiver | undefined;
+  let refusal: { readonly reason: unknown } | undefined;
+  const attempt = (work: () => void): void => {
+    try {
+      if (refusal === undefined) work();
+    } catch (reason) {
+      refusal = { reason };
+    }
+  };
+  attempt(() => {
+    receiver = database.transaction(begin);
+  });
+  try {
+    for await (const bytes of body) attempt(() => receiver?.write(bytes as Buffer));
+    attempt(() => database.transaction(() => receiver?.end()));
+  } catch (reason) {
+    refusal = { reason };
+  }
+  if (refusal === undefined) return;
+  receiver?.giveUp();
+  throw refusal.reason;
 }

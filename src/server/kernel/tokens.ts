@@ -1,5 +1,5 @@
 /**
- * Tokens: how they are made, kept and registered.
+ * Tokens: how they are generated, stored and registered.
  * Invariant: the database holds SHA-256 hashes only; a raw token exists in the answer that creates it and nowhere else.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -12,7 +12,7 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** A new raw token; the prefix only tells people what they are looking at. */
+/** A new raw token; the prefix is for people. */
 export function newToken(prefix: string): string {
   return `${prefix}.${randomBytes(24).toString('base64url')}`;
 }

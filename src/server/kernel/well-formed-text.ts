@@ -1,7 +1,7 @@
 /**
  * Texts as they come over the wire: bytes that are UTF-8, and JSON whose escapes are whole characters.
- * Invariant: what is taken is kept as it was sent. A decoder would put U+FFFD where it finds anything else, and so change
- * what it was given without a word; whoever sent it is told instead.
+ * Invariant: accepted text is stored as it was sent. A decoder would replace invalid bytes by U+FFFD without an error; here
+ * the sender gets an error.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -10,7 +10,7 @@ export function textOf(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
-/** The text of a form's body; undefined where its bytes, or what its escapes stand for, are not UTF-8. */
+/** The text of a form's body; undefined where its bytes, or its decoded escapes, are not UTF-8. */
 export function formTextOf(bytes: Buffer): string | undefined {
   const meant = bytes
     .toString('latin1')
@@ -30,7 +30,7 @@ export function requireWellFormedText(name: string, value: unknown): unknown {
 
 /** The value of a JSON text. @throws SyntaxError for broken JSON, and for texts in it that are no whole characters */
 export function parseJson(text: string): unknown {
-  // Looking at each member takes time, and only an escape can be half of a pair.
+  // Checking each member takes time, and only an escape can be half of a pair.
   return JSON.parse(
     text,
     /\\u[dD][89a-fA-F]/.test(text) ? (name, value) => requireWellFormedText(name, value) : undefined,

@@ -11,11 +11,11 @@ export interface WorkspacesDialect {
   readonly safeDeleteNeedsUnlocked: boolean;
   /** An own `auto-destroy-at` ends the duration that a workspace has or inherits (wire/workspaces 1.5.19). */
   readonly dateEndsDuration: boolean;
-  /** An exact engine version newer than every release is taken (wire/workspaces 1.5.20). */
+  /** An exact engine version newer than every release is accepted (wire/workspaces 1.5.20). */
   readonly takesNewerEngines: boolean;
   /** The spec's name of an attribute to this service's; the database and the rest of the service have the spec's (1.1). */
   readonly attributeNames: Readonly<Record<string, string>>;
-  /** What a variable of the configuration is said to be, beside one of the environment. */
+  /** The category of configuration variables; the other one is `env`. */
   readonly engineCategory: string;
   /** The `source` of what requests make. */
   readonly source: string;
@@ -23,7 +23,7 @@ export interface WorkspacesDialect {
   readonly takesAppInstallationOnCreate: boolean;
   /** A working directory may begin with "/". */
   readonly takesAbsoluteDirectories: boolean;
-  /** What the name of a project looks like; undefined where any text is one (6.2). */
+  /** The pattern of project names; undefined where any text is allowed (6.2). */
   readonly projectNames: RegExp | undefined;
   /** `trigger-patterns` are refused while `file-triggers-enabled` is false (2.1). */
   readonly patternsNeedFileTriggers: boolean;
@@ -37,27 +37,32 @@ export interface WorkspacesDialect {
   readonly hasListSwitches: boolean;
   /** Relationships of a workspace that are absent, not null, while nothing is set (1.5.14). */
   readonly absentWhileUnset: readonly string[];
-  /** A body may leave out the type of its resource, which the path tells (1.5.21). */
+  /** A body may leave out the type of its resource, which follows from the path (1.5.21). */
   readonly takesUntypedBodies: boolean;
-  /** Tokens of organizations and teams: when they end where a request does not say it, and whether it may say a time that has passed. */
+  /** Tokens of organizations and teams: their default lifetime, and whether a request may give a time in the past. */
   readonly tokenEnds: { readonly defaultMonths: number | undefined; readonly mayHavePassed: boolean };
-  /** Health assessments are taken with agents, too, not only with the mode `remote` (2.1). */
+  /** Health assessments are accepted with the mode `agent`, not only with `remote` (2.1). */
   readonly assessesAgents: boolean;
-  /** What whoever runs the service may do to it is served below `/admin` (6.4). */
+  /** The site administration is served below `/admin` (6.4). */
   readonly hasSiteAdministration: boolean;
-  /** A run that a client creates ends as `errored`, because no engine runs here: clients must not take it for one that did its work. */
+  /**
+   * A run ends as `errored`, because no engine runs here: clients must not take it for a successful one. As such a run holds no
+   * lock, the service starts some itself: after the creation of a workspace, and at the time of an auto-destroy.
+   */
   readonly runsEndAsErrored: boolean;
+  /** The `source` of automatic runs: of an auto-destroy, and of a repository's events. */
+  readonly runSources: { readonly autoDestroy: string; readonly repository: string };
   /** Plans and applies lead to their logs (6.5). */
   readonly hasLogs: boolean;
-  /** Settings of an organization that are kept and answered, and decide nothing here, by name (6.1). */
+  /** Settings of an organization, by name, that are stored and answered but have no effect here (6.1). */
   readonly organizationSettings: Readonly<Record<string, OrganizationSetting>>;
   /** The version of the form of an audit event: a number, or a text (wire/audit-trails 2). */
   readonly auditEventVersion: number | string;
   /** By type of event: the spec's name of what it carries to this service's (wire/audit-trails 3.2). */
   readonly auditMetaNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Pages of an audit trail tell how long they may be (wire/audit-trails 1.2). */
-  readonly auditPagesTellSize: boolean;
-  /** What clients are told before they send anything; undefined: nothing (1.6). */
+  /** Pages of an audit trail name their size (wire/audit-trails 1.2). */
+  readonly auditPagesHaveSize: boolean;
+  /** Service discovery (1.6); undefined: none. */
   readonly discovery: Discovery | undefined;
   /** The editions that its service comes in; the first is what is served where none is asked for. */
   readonly editions: readonly [EditionName, ...EditionName[]];
@@ -104,11 +109,12 @@ export const neutralWorkspaces: WorkspacesDialect = {
   assessesAgents: false,
   hasSiteAdministration: false,
   runsEndAsErrored: false,
+  runSources: { autoDestroy: 'auto-destroy', repository: 'repository' },
   hasLogs: false,
   organizationSettings: {},
   auditEventVersion: 0,
   auditMetaNames: {},
-  auditPagesTellSize: false,
+  auditPagesHaveSize: false,
   discovery: undefined,
 };
 
@@ -143,6 +149,7 @@ export const hcpTerraform: WorkspacesDialect = {
   assessesAgents: true,
   hasSiteAdministration: true,
   runsEndAsErrored: true,
+  runSources: { autoDestroy: 'tfe-infrastructure-lifecycle', repository: 'tfe-configuration-version' },
   hasLogs: true,
   organizationSettings: {
     'collaborator-auth-policy': { default: 'password', takes: ['password', 'two_factor_mandatory'] },
@@ -161,7 +168,7 @@ export const hcpTerraform: WorkspacesDialect = {
   },
   auditEventVersion: '0',
   auditMetaNames: { policy_check: { policy_engine: 'sentinel' } },
-  auditPagesTellSize: true,
+  auditPagesHaveSize: true,
   discovery: {
     path: '/.well-known/terraform.json',
     services: { 'state.v2': API, 'tfe.v2': API, 'tfe.v2.1': API, 'tfe.v2.2': API },

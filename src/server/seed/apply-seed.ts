@@ -1,8 +1,9 @@
 /**
- * Writes a seed into the database, in one transaction, parents first. Each thing is written once, when it is new, and never
- * changed again, so a seed can be applied at every start.
+ * Writes a seed into the database, in one transaction, parents first. Each item is written once, when it is new, and never
+ * changed later, so a seed can be applied at every start.
  */
-import { type AddedEvent, addEvent } from '../audit-trails/added-events.ts';
+import { addEvent } from '../audit-trails/added-events.ts';
+import type { AddedEvent } from '../audit-trails/event-schema.ts';
 import type { Database } from '../kernel/database.ts';
 import { newId, stableId } from '../kernel/identifiers.ts';
 import { ensureServiceAccount, hashToken, registerApiToken } from '../kernel/tokens.ts';
@@ -21,7 +22,7 @@ import type {
   UserSeed,
   UserTokenSeed,
   VcsConnectionSeed,
-} from './seed.ts';
+} from './seed-schema.ts';
 import {
   addMember,
   alreadyExists,
@@ -44,7 +45,7 @@ export function applySeed(database: Database, seed: Seed, now: Date): void {
   writeSeed(seedOnce(database, now), seed);
 }
 
-/** The same with another notion of what is new. */
+/** Writes what is new of a seed; `seeding` decides what is new. */
 export function writeSeed(seeding: Seeding, seed: Seed): void {
   seeding.database.transaction(() => {
     eachOf(seed.users, (user) => applyUser(seeding, user));
@@ -69,7 +70,7 @@ function applyUser({ database, now, isNew }: Seeding, user: UserSeed): void {
   database.update('users', userId(user.username), givenColumns({ email: user.email }));
 }
 
-/** Once all users are there: one may act in the name of one that stands before it. */
+/** After all users exist: one user may impersonate another. */
 function applyUserTokens({ database, now, isNew }: Seeding, user: UserSeed): void {
   eachOf<UserTokenSeed>(tokensOf(user), (seed) => {
     if (!isNew('user', user.username, 'token', hashToken(seed.token))) return;
@@ -91,7 +92,7 @@ function applyOrganization(seeding: Seeding, seed: OrganizationSeed): void {
   const { isNew } = seeding;
   const wasNew = isNew('organization', seed.name);
   const organizationId = findOrMake(seeding, seed, wasNew);
-  // Deleted since: then nothing of it is made again.
+  // It was deleted later: nothing of it is created again.
   if (organizationId === undefined) return;
   const context = { ...seeding, organizationId, organizationName: seed.name, seed };
   eachOf(seed['agent-pools'], (pool) => writeNamed(context, POOLS, pool));
@@ -127,35 +128,35 @@ function writeToken(context: SeedContext, seed: TokenSeed, isForAuditTrails: boo
   registerApiToken(database, seed.token, grant, now);
 }
 
-/** An event is known by all that is said of it; of several that are alike, by how many stand before it. */
+/** An event is identified by its content, and equal events by their position among each other. */
 function writeAuditEvents(context: SeedContext, events: readonly AddedEvent[]): void {
   const { database, organizationId, organizationName, now, isNew } = context;
   const alike = new Map<string, number>();
   for (const event of events) {
-    const said = JSON.stringify(event);
-    const before = alike.get(said) ?? 0;
-    alike.set(said, before + 1);
-    if (isNew('audit event', organizationName, said, String(before)))
+    const content = JSON.stringify(event);
+    const before = alike.get(content) ?? 0;
+    alike.set(content, before + 1);
+    if (isNew('audit event', organizationName, content, String(before)))
       addEvent(database, organizationId, event, now);
   }
 }
 
-/** The id of the organization, whatever it is called by now; undefined when it was seeded before and is gone. */
+/** The id of the organization, also after a rename; undefined when it was seeded before and deleted later. */
 function findOrMake({ database, now }: Seeding, seed: OrganizationSeed, isNew: boolean): string | undefined {
   const stable = stableId('org', seed.name);
   const byName = database.get<{ id: string }>('SELECT id FROM organizations WHERE name = :name', {
     name: seed.name,
   });
-  const byId = database.get<{ id: string }>('SELECT id FROM organizations WHERE id = :id', { id: stable });
+  const byId = database.byId<{ id: string }>('organizations', stable);
   if (!isNew) return (byId ?? byName)?.id;
   if (byName !== undefined) return byName.id;
-  // One that was renamed has the id already, and the name is free for another.
+  // An organization that was renamed has this id already, and its name is free.
   const id = byId === undefined ? stable : newId('org');
   database.insert('organizations', { id, name: seed.name, created_at: now.toISOString() });
   return id;
 }
 
-/** Only what the seed says; the rest stays as it is. */
+/** Writes the settings that the seed gives; the others stay as they are. */
 function writeSettings(context: SeedContext, seed: OrganizationSeed): void {
   const { database, organizationId, now } = context;
   database.update(
@@ -253,7 +254,7 @@ function writeProject(context: SeedContext, seed: ProjectSeed): void {
   }
 }
 
-/** Where the seed says nothing of it: every organization has it. */
+/** Every organization has it, also when the seed does not name it. */
 function ensureDefaultProject(context: SeedContext): void {
   const { database, organizationId, organizationName } = context;
   const known = database.get(

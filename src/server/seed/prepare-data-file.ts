@@ -23,15 +23,14 @@ interface TenantTokens {
   readonly ownerToken: string;
   /** A service token with the policy `root`. */
   readonly serviceToken: string;
-  /** By organization, wanted or handed in: its own token, which reads its audit trail. */
+  /** By organization, wanted or given: its own token, which reads its audit trail. */
   readonly organizationTokens: Readonly<Record<string, string>>;
 }
 
 const OWNER = 'trueup-owner';
 
 /**
- * Makes what is missing and gives the tokens: the ones handed in, registered anew if the file has forgotten them, or
- * fresh ones.
+ * Creates what is missing. @returns the tokens: the given ones, registered again if the file does not know them, or new ones
  */
 export function ensureTenants(
   dataFile: string,
@@ -77,10 +76,8 @@ export function tenantsOf(dataFile: string): Tenants {
   }
 }
 
-// Applies a seed to a data file that may be served by another process.
-// Invariant: all of the seed or nothing of it is in the file afterwards.
-
 /**
+ * Applies all of a seed or nothing, to a data file that another process may serve.
  * @param seed the parsed YAML of a seed file
  * @throws SeedError when the seed is malformed, SeedConflictError when something new in it cannot be added
  */

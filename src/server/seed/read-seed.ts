@@ -1,239 +1,217 @@
 /**
- * Checks a seed, key by key like seed.ts, and then what shapes cannot show: references to what the seed lacks, and names, ids,
- * tokens or serials that it uses twice. A seed that passes can be applied; applying never fails half-way over its content.
+ * Checks a seed: its schema, and then what a schema cannot express: references to what the seed lacks, and names, ids, tokens
+ * or serials that it uses twice. A seed that passes can be applied; applying never fails half-way over its content.
  */
-import { addedEvent } from '../audit-trails/added-events.ts';
-import { NAME_LIMIT, TEXT_LIMIT } from '../kernel/request-body.ts';
-import {
-  type Check,
-  count,
-  flag,
-  listOf,
-  mapOf,
-  object,
-  oneOf,
-  SeedError,
-  shortText,
-  text,
-  time,
-} from '../kernel/shape-checks.ts';
-import { isExactVersion } from '../workspaces/engine-releases.ts';
-import { GRANTABLE_PERMISSIONS } from '../workspaces/permissions.ts';
+import { eventProblems } from '../audit-trails/added-events.ts';
+import { DEFAULT_POLICY, ROOT_POLICY, tokenPolicies } from '../cluster-auth/policy-rules.ts';
+import { schemaCheck } from '../kernel/check-schema.ts';
 import { DEFAULT_PROJECT } from '../workspaces/project-record.ts';
-import { EXECUTION_MODES } from '../workspaces/workspace-record.ts';
-import { mount, policy, serviceProblems, serviceToken, tagBindings, workspace } from './seed-checks.ts';
+import { compiledSeed } from './compiled-seed.ts';
+import { SEED_FORMATS } from './seed-formats.ts';
+import {
+  type NamedSeed,
+  type OrganizationSeed,
+  type Seed,
+  seedSchema,
+  type ServiceTokenSeed,
+  type WorkspaceSeed,
+} from './seed-schema.ts';
 import { serialAt, stateVersionsOf } from './seed-workspace.ts';
-import type { NamedSeed, OrganizationSeed, Seed, TokenSeed, WorkspaceSeed } from './seed.ts';
-import { tokensOf } from './seeding.ts';
+import { secondsOf, tokensOf } from './seeding.ts';
 
-const executionMode = oneOf(...EXECUTION_MODES);
+/** Why a seed was refused: one line for each problem, each with its path (`organizations[0].teams[1].name`). */
+export class SeedError extends Error {
+  override readonly name = 'SeedError';
+  readonly problems: readonly string[];
 
-const workspaceAccess: Check = (value, path, problems) => {
-  if (Array.isArray(value)) listOf(oneOf(...GRANTABLE_PERMISSIONS))(value, path, problems);
-  else oneOf('read', 'plan', 'write', 'admin')(value, path, problems);
-};
-
-const release: Check = (value, path, problems) => {
-  if (typeof value !== 'string' || !isExactVersion(value)) {
-    problems.push(`${path} must be a whole version, for example 1.9.8`);
+  constructor(problems: readonly string[]) {
+    super(`the seed is malformed:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
   }
-};
+}
 
-const tokenMembers = { token: text, description: text, 'expires-at': time };
-const token = object(tokenMembers, ['token']);
-const userToken = object({ ...tokenMembers, 'impersonated-by': text }, ['token']);
-const user = object({ username: text, email: text, token: text, tokens: listOf(userToken) }, ['username']);
-
-const name = shortText(NAME_LIMIT);
-
-const named = object({ name, id: text }, ['name']);
-
-const vcsConnection = object({ id: text, name, 'service-provider': text, 'http-url': text }, ['id']);
-
-const project = object(
-  {
-    name,
-    id: text,
-    description: shortText(TEXT_LIMIT),
-    'default-execution-mode': executionMode,
-    'default-agent-pool': text,
-    'auto-destroy-activity-duration': text,
-    'tag-bindings': tagBindings,
-  },
-  ['name'],
-);
-
-const team = object(
-  {
-    name,
-    token: text,
-    tokens: listOf(token),
-    members: listOf(text),
-    'manage-workspaces': flag,
-    'read-workspaces': flag,
-    'manage-projects': flag,
-    'project-access': mapOf(oneOf('read', 'write', 'maintain', 'admin')),
-    'workspace-access': mapOf(workspaceAccess),
-  },
-  ['name'],
-);
-
-const organization = object(
-  {
-    name,
-    email: text,
-    token: text,
-    tokens: listOf(token),
-    'audit-trails-token': text,
-    'audit-events': listOf(addedEvent),
-    'default-execution-mode': executionMode,
-    'default-agent-pool': text,
-    'allow-force-delete-workspaces': flag,
-    'assessments-enforced': flag,
-    'global-remote-state-default': flag,
-    'data-retention-policy': object({ 'delete-older-than-n-days': count }),
-    members: listOf(text),
-    projects: listOf(project),
-    'agent-pools': listOf(named),
-    'ssh-keys': listOf(named),
-    'oauth-tokens': listOf(vcsConnection),
-    'vcs-app-installations': listOf(vcsConnection),
-    teams: listOf(team),
-    workspaces: listOf(workspace),
-  },
-  ['name'],
-);
-
-const seed = object({
-  organizations: listOf(organization),
-  users: listOf(user),
-  mounts: listOf(mount),
-  releases: listOf(release),
-  policies: listOf(policy),
-  'service-tokens': listOf(serviceToken),
+const checkShape = schemaCheck(seedSchema, {
+  root: 'the seed',
+  formats: SEED_FORMATS,
+  compiled: compiledSeed,
 });
 
-/** Checks parsed YAML. @throws SeedError that names every problem with its path. */
+/** Checks parsed YAML; an empty file seeds nothing. @throws SeedError that names every problem with its path. */
 export function readSeed(data: unknown): Seed {
-  const problems: string[] = [];
-  // An empty file parses to nothing; it seeds nothing.
-  if (data === undefined || data === null) return {};
-  seed(data, '', problems);
-  if (problems.length === 0) {
-    const given = data as Seed;
-    problems.push(...danglingReferences(given), ...serviceProblems(given), ...findDuplicates(given));
-  }
+  // YAML reads an unquoted time as a date: the schema knows texts only.
+  const seed: unknown = JSON.parse(JSON.stringify(data ?? {}));
+  const misshapen = checkShape(seed).map(({ text }) => text);
+  if (misshapen.length > 0) throw new SeedError(misshapen);
+  const problems = contradictions(seed as Seed);
   if (problems.length > 0) throw new SeedError(problems);
-  return data as Seed;
+  return seed as Seed;
 }
 
-/** Names that a seed refers to and does not make. Users, projects and pools must stand in the seed itself. */
-function danglingReferences(given: Seed): string[] {
-  const usernames = new Set(given.users?.map(({ username }) => username));
-  const unknown = (at: string, named: readonly string[]): string[] =>
-    named
-      .filter((username) => !usernames.has(username))
-      .map((username) => `${at} names the user "${username}", who is not among users`);
-  const impersonators = (given.users ?? []).flatMap(({ tokens }, index) =>
-    unknown(
-      `users[${index}]`,
-      (tokens ?? []).flatMap((one) => one['impersonated-by'] ?? []),
-    ),
-  );
-  const ofOrganizations = (given.organizations ?? []).flatMap((each, index) => {
-    const at = `organizations[${index}]`;
-    return [...unknown(at, usersOf(each)), ...danglingNames(each, at)];
-  });
-  return [...impersonators, ...ofOrganizations];
-}
-
-function usersOf(each: OrganizationSeed): string[] {
-  const actors = (each['audit-events'] ?? []).flatMap((one) => [one.by ?? [], one['impersonated-by'] ?? []]);
+function contradictions(seed: Seed): string[] {
+  const users = placed('users', seed.users);
+  const usernames = new Set(users.map(({ each }) => each.username));
+  const unknownUsers = (at: string, names: readonly string[]): string[] =>
+    missing(at, 'user', names, usernames).map((problem) => `${problem}, who is not among users`);
+  const organizations = placed('organizations', seed.organizations);
   return [
-    ...(each.members ?? []),
-    ...(each.teams ?? []).flatMap((one) => one.members ?? []),
+    ...users.flatMap(({ at, each }) =>
+      unknownUsers(
+        at,
+        (each.tokens ?? []).flatMap((token) => token['impersonated-by'] ?? []),
+      ),
+    ),
+    ...organizations.flatMap(({ at, each }) => [
+      ...placed(`${at}.audit-events`, each['audit-events']).flatMap((event) =>
+        eventProblems(event.each, event.at),
+      ),
+      ...unknownUsers(at, usersOf(each)),
+      ...unknownNames(each, at),
+    ]),
+    ...mountProblems(seed.mounts ?? []),
+    ...placed('service-tokens', seed['service-tokens']).flatMap(({ at, each }) =>
+      serviceTokenProblems(seed, each, at),
+    ),
+    ...findDuplicates(seed),
+  ];
+}
+
+/** One line for each name that is not known. */
+function missing(at: string, what: string, names: readonly string[], known: ReadonlySet<string>): string[] {
+  return names.filter((name) => !known.has(name)).map((name) => `${at} names the ${what} "${name}"`);
+}
+
+function usersOf(organization: OrganizationSeed): string[] {
+  const actors = (organization['audit-events'] ?? []).flatMap((event) => [
+    event.by ?? [],
+    event['impersonated-by'] ?? [],
+  ]);
+  return [
+    ...(organization.members ?? []),
+    ...(organization.teams ?? []).flatMap((team) => team.members ?? []),
     ...new Set(actors.flat()),
   ];
 }
 
-function danglingNames(each: OrganizationSeed, at: string): string[] {
-  const pools = new Set(each['agent-pools']?.map((pool) => pool.name));
-  const projects = new Set([DEFAULT_PROJECT, ...(each.projects ?? []).map((one) => one.name)]);
-  const wantedPools = [each, ...(each.projects ?? [])].flatMap((one) => one['default-agent-pool'] ?? []);
-  const wantedProjects = [
-    ...(each.workspaces ?? []).flatMap((one) => one.project ?? []),
-    ...(each.teams ?? []).flatMap((one) => Object.keys(one['project-access'] ?? {})),
-  ];
-  const workspaces = new Set((each.workspaces ?? []).map((one) => one.name));
-  const wantedWorkspaces = (each.teams ?? []).flatMap((one) => Object.keys(one['workspace-access'] ?? {}));
+function unknownNames(seed: OrganizationSeed, at: string): string[] {
+  const { projects = [], workspaces = [], teams = [] } = seed;
+  const unknown = (list: keyof OrganizationSeed, what: string, names: string[], known: string[]): string[] =>
+    missing(at, what, names, new Set(known)).map((problem) => `${problem}, which is not among its ${list}`);
+  const namesIn = (list: readonly { readonly name: string }[] = []) => list.map(({ name }) => name);
   return [
-    ...wantedPools
-      .filter((name) => !pools.has(name))
-      .map((name) => `${at} names the agent pool "${name}", which is not among its agent-pools`),
-    ...wantedProjects
-      .filter((name) => !projects.has(name))
-      .map((name) => `${at} names the project "${name}", which is not among its projects`),
-    ...(each.workspaces ?? []).flatMap((one) => danglingConfigurations(one, at)),
-    ...wantedWorkspaces
-      .filter((name) => !workspaces.has(name))
-      .map((name) => `${at} names the workspace "${name}", which is not among its workspaces`),
+    ...unknown(
+      'agent-pools',
+      'agent pool',
+      [seed, ...projects].flatMap((one) => one['default-agent-pool'] ?? []),
+      namesIn(seed['agent-pools']),
+    ),
+    ...unknown(
+      'projects',
+      'project',
+      [
+        ...workspaces.flatMap(({ project }) => project ?? []),
+        ...teams.flatMap((team) => Object.keys(team['project-access'] ?? {})),
+      ],
+      [DEFAULT_PROJECT, ...namesIn(projects)],
+    ),
+    ...workspaces.flatMap((workspace) => unknownConfigurations(workspace, at)),
+    ...unknown(
+      'workspaces',
+      'workspace',
+      teams.flatMap((team) => Object.keys(team['workspace-access'] ?? {})),
+      namesIn(workspaces),
+    ),
   ];
 }
 
-function danglingConfigurations(workspace: WorkspaceSeed, at: string): string[] {
+function unknownConfigurations(workspace: WorkspaceSeed, at: string): string[] {
   const known = new Set(workspace['configuration-versions']?.flatMap(({ id }) => id ?? []));
-  return (workspace.runs ?? [])
-    .flatMap((run) => run['configuration-version'] ?? [])
-    .filter((id) => !known.has(id))
-    .map(
-      (id) =>
-        `${at} names the configuration version "${id}", which is not among those of the workspace "${workspace.name}"`,
+  const names = (workspace.runs ?? []).flatMap((run) => run['configuration-version'] ?? []);
+  return missing(at, 'configuration version', names, known).map(
+    (problem) => `${problem}, which is not among those of the workspace "${workspace.name}"`,
+  );
+}
+
+/** Where tokens themselves are served, below `auth/` like a mount. */
+const TOKEN_STORE = 'token';
+
+function mountProblems(mounts: readonly string[]): string[] {
+  return mounts.flatMap((path, index) => {
+    const taken = [TOKEN_STORE, ...mounts.slice(0, index)].find(
+      (other) => `${path}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${path}/`),
     );
-}
-
-// What a seed has twice: names, ids, tokens, serials that can be of one thing only.
-// Invariant: of two with one identity one would be lost, or take the other's place, without a word; so both are kept out.
-// A token is a secret, and told by its places alone.
-
-/** By what something is known, among all that are of the same scope. */
-interface Identity {
-  /** where it stands in the seed */
-  readonly at: string;
-  readonly scope: readonly string[];
-  readonly what: 'name' | 'username' | 'id' | 'key' | 'serial' | 'token';
-  readonly value: string | number;
-}
-
-/** One line for each thing of a seed that has the identity of one before it. */
-function findDuplicates(given: Seed): string[] {
-  const places = new Map<string, string>();
-  return identitiesOf(given).flatMap(({ at, scope, what, value }) => {
-    const identity = JSON.stringify([...scope, what, value]);
-    const known = places.get(identity);
-    if (known === undefined) {
-      places.set(identity, at);
-      return [];
-    }
-    const told = what === 'token' ? `token of ${known}` : `${what} ${JSON.stringify(value)}`;
-    return [`${at} repeats the ${told}`];
+    return taken === undefined ? [] : [`mounts[${index}] is in the way of what is at "${taken}"`];
   });
 }
 
-function identitiesOf(given: Seed): Identity[] {
-  const organizations = given.organizations ?? [];
+/** Policies that do not exist, and what no request could make. */
+function serviceTokenProblems({ policies = [] }: Seed, token: ServiceTokenSeed, at: string): string[] {
+  const known = new Set([ROOT_POLICY, DEFAULT_POLICY, ...policies.map(({ name }) => name.toLowerCase())]);
+  const longest = secondsOf(token['explicit-max-ttl']);
+  const notForBatch = {
+    period: secondsOf(token.period) > 0,
+    'num-uses': (token['num-uses'] ?? 0) > 0,
+    renewable: token.renewable === true,
+  };
   return [
-    ...placed('users', given.users).map(({ at, each }) => one(at, 'username', each.username, ['users'])),
-    ...placed('organizations', organizations).flatMap(({ at, each }) => ofOrganization(each, at)),
-    // names of policies are kept in lower case
-    ...placed('policies', given.policies).map(({ at, each }) =>
-      one(at, 'name', each.name.toLowerCase(), ['policies']),
+    ...missing(at, 'policy', tokenPolicies(token.policies, false), known).map(
+      (problem) => `${problem}, which is not among policies`,
     ),
-    ...tokens(given),
+    ...Object.entries(notForBatch).flatMap(([member, isGiven]) =>
+      token.type === 'batch' && isGiven ? [`${at}.${member} is nothing for a batch token`] : [],
+    ),
+    ...(token.ttl !== undefined && token['expires-at'] !== undefined
+      ? [`${at}.ttl and expires-at both say when it ends: leave one out`]
+      : []),
+    ...(longest > 0 && secondsOf(token.ttl) > longest ? [`${at}.ttl is longer than explicit-max-ttl`] : []),
   ];
 }
 
-function one(at: string, what: Identity['what'], value: string | number, scope: readonly string[]): Identity {
-  return { at, what, value, scope };
+// Names, ids, tokens and serials that a seed uses twice: of two things with one identity, one would be lost or replace the
+// other without notice. A token is a secret, so only its places are named.
+
+interface Identity {
+  /** Its path in the seed. */
+  readonly at: string;
+  /** Where the value must be unique. */
+  readonly scope: readonly string[];
+  readonly what: 'name' | 'username' | 'id' | 'key' | 'serial' | 'token';
+  readonly value: string | number | undefined;
+}
+
+/** One line for each thing of a seed that has the identity of an earlier one. */
+function findDuplicates(seed: Seed): string[] {
+  const places = new Map<string, string>();
+  return identitiesOf(seed).flatMap(({ at, scope, what, value }) => {
+    if (value === undefined) return [];
+    const identity = JSON.stringify([...scope, what, value]);
+    const first = places.get(identity);
+    if (first === undefined) {
+      places.set(identity, at);
+      return [];
+    }
+    const repeated = what === 'token' ? `token of ${first}` : `${what} ${JSON.stringify(value)}`;
+    return [`${at} repeats the ${repeated}`];
+  });
+}
+
+function identitiesOf(seed: Seed): Identity[] {
+  return [
+    ...placed('users', seed.users).map(({ at, each }) => ({
+      at,
+      what: 'username' as const,
+      value: each.username,
+      scope: ['users'],
+    })),
+    ...placed('organizations', seed.organizations).flatMap(({ at, each }) => identitiesIn(each, at)),
+    // names of policies are kept in lower case
+    ...placed('policies', seed.policies).map(({ at, each }) => ({
+      at,
+      what: 'name' as const,
+      value: each.name.toLowerCase(),
+      scope: ['policies'],
+    })),
+    ...tokenIdentities(seed),
+  ];
 }
 
 const WITH_IDS = [
@@ -244,65 +222,78 @@ const WITH_IDS = [
   'vcs-app-installations',
   'workspaces',
 ] as const;
+/** The name of a connection is for people: its id alone counts. */
+const WITHOUT_UNIQUE_NAMES: readonly string[] = ['oauth-tokens', 'vcs-app-installations'];
 
-/** Names are of one organization, ids of the whole seed. */
-function ofOrganization(seed: OrganizationSeed, at: string): Identity[] {
-  const named = (kind: string) => [kind, seed.name];
+/** Names are unique in one organization, ids in the whole seed. */
+function identitiesIn(seed: OrganizationSeed, at: string): Identity[] {
+  const named = (kind: 'teams' | (typeof WITH_IDS)[number]): Identity[] =>
+    placed<Partial<NamedSeed>>(`${at}.${kind}`, seed[kind]).flatMap(({ at: place, each: { name, id } }) => [
+      {
+        at: place,
+        what: 'name',
+        value: WITHOUT_UNIQUE_NAMES.includes(kind) ? undefined : name,
+        scope: [kind, seed.name],
+      },
+      { at: place, what: 'id', value: id, scope: [kind] },
+    ]);
   return [
-    one(at, 'name', seed.name, ['organizations']),
-    ...WITH_IDS.flatMap((kind) =>
-      placed<Partial<NamedSeed>>(`${at}.${kind}`, seed[kind]).flatMap(({ at: place, each: { name, id } }) => {
-        // the name of a connection is what people call it; its id is all that counts
-        const isNamed = kind !== 'oauth-tokens' && kind !== 'vcs-app-installations';
-        return [
-          ...(isNamed && name !== undefined ? [one(place, 'name', name, named(kind))] : []),
-          ...(id === undefined ? [] : [one(place, 'id', id, [kind])]),
-        ];
-      }),
-    ),
-    ...placed(`${at}.teams`, seed.teams).map((team) => one(team.at, 'name', team.each.name, named('teams'))),
-    ...placed(`${at}.workspaces`, seed.workspaces).flatMap((place) => ofWorkspace(place.each, place.at)),
+    { at, what: 'name', value: seed.name, scope: ['organizations'] },
+    ...WITH_IDS.flatMap(named),
+    ...named('teams'),
+    ...placed(`${at}.workspaces`, seed.workspaces).flatMap((one) => identitiesOfWorkspace(one.each, one.at)),
   ];
 }
 
-function ofWorkspace(seed: WorkspaceSeed, at: string): Identity[] {
+function identitiesOfWorkspace(seed: WorkspaceSeed, at: string): Identity[] {
   const listed = seed['state-versions']?.length ?? 0;
   return [
-    ...placed(`${at}.vars`, seed.vars).map(({ at: place, each }) =>
-      one(place, 'key', each.key, [at, each.category ?? 'engine']),
+    ...placed(`${at}.vars`, seed.vars).map(
+      (one): Identity => ({
+        at: one.at,
+        what: 'key',
+        value: one.each.key,
+        scope: [at, one.each.category ?? 'engine'],
+      }),
     ),
-    ...stateVersionsOf(seed).map((version, index) => {
+    ...stateVersionsOf(seed).map((version, index): Identity => {
       const place = index < listed ? `state-versions[${index}]` : 'intermediate-state-version';
-      return one(`${at}.${place}`, 'serial', serialAt(version, index), [at]);
+      return { at: `${at}.${place}`, what: 'serial', value: serialAt(version, index), scope: [at] };
     }),
     ...placed(`${at}.state-versions`, seed['state-versions']).flatMap((version) =>
-      placed(`${version.at}.outputs`, version.each.outputs).map((output) =>
-        one(output.at, 'name', output.each.name, [version.at]),
+      placed(`${version.at}.outputs`, version.each.outputs).map(
+        (one): Identity => ({ at: one.at, what: 'name', value: one.each.name, scope: [version.at] }),
       ),
     ),
   ];
 }
 
-/** Of every sort: who sends a token is known by nothing else. */
-function tokens(given: Seed): Identity[] {
-  const organizations = placed('organizations', given.organizations);
+/** Of every kind: a token alone says who sends a request. */
+function tokenIdentities(seed: Seed): Identity[] {
+  const organizations = placed('organizations', seed.organizations);
   const holders: readonly Placed<Parameters<typeof tokensOf>[0]>[] = [
-    ...placed('users', given.users),
+    ...placed('users', seed.users),
     ...organizations,
     ...organizations.flatMap(({ at, each }) => placed(`${at}.teams`, each.teams)),
-    ...placed('service-tokens', given['service-tokens']),
+    ...placed('service-tokens', seed['service-tokens']),
   ];
-  const forTrails = organizations.flatMap(({ at, each }) => {
-    const token = each['audit-trails-token'];
-    return token === undefined ? [] : [one(`${at}.audit-trails-token`, 'token', token, ['tokens'])];
-  });
-  const ofHolders = holders.flatMap(({ at, each }) => {
+  const tokens = holders.flatMap(({ at, each }) => {
     const first = each.token === undefined ? 0 : 1;
-    return tokensOf(each).map(({ token }: TokenSeed, index) =>
-      one(index < first ? at : `${at}.tokens[${index - first}]`, 'token', token, ['tokens']),
-    );
+    return tokensOf(each).map(({ token }, index) => ({
+      at: index < first ? at : `${at}.tokens[${index - first}]`,
+      token,
+    }));
   });
-  return [...ofHolders, ...forTrails];
+  const forTrails = organizations.map(({ at, each }) => ({
+    at: `${at}.audit-trails-token`,
+    token: each['audit-trails-token'],
+  }));
+  return [...tokens, ...forTrails].map(({ at, token }) => ({
+    at,
+    what: 'token',
+    value: token,
+    scope: ['tokens'],
+  }));
 }
 
 interface Placed<T> {
@@ -310,7 +301,7 @@ interface Placed<T> {
   readonly each: T;
 }
 
-/** Each of a list with where it stands. */
-function placed<T>(list: string, entries: readonly T[] | undefined): Placed<T>[] {
-  return (entries ?? []).map((each, index) => ({ at: `${list}[${index}]`, each }));
+/** Each item of a list with its path. */
+function placed<T>(list: string, items: readonly T[] | undefined): Placed<T>[] {
+  return (items ?? []).map((each, index) => ({ at: `${list}[${index}]`, each }));
 }

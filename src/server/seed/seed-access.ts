@@ -1,6 +1,6 @@
 /**
- * Teams, mounts, policies and tokens of a seed. Each member, token and access counts as a thing of its own, so an edited seed
- * can add one to an existing team.
+ * Teams, mounts, policies and tokens of a seed. Each member, token and access is seeded separately, so an edited seed can
+ * add one to an existing team.
  */
 import { canonicalBlocks } from '../cluster-auth/address-blocks.ts';
 import { CLUSTER_AUTH_METHOD, storeMount } from '../cluster-auth/mounts.ts';
@@ -10,7 +10,7 @@ import { stableId } from '../kernel/identifiers.ts';
 import { ensureServiceAccount, hashToken, registerApiToken } from '../kernel/tokens.ts';
 import type { Permission } from '../workspaces/permissions.ts';
 import { type AccessKind, type Grant, grantAccess } from '../workspaces/team-access.ts';
-import type { PolicySeed, ServiceTokenSeed, TeamSeed, TokenSeed } from './seed.ts';
+import type { PolicySeed, ServiceTokenSeed, TeamSeed, TokenSeed } from './seed-schema.ts';
 import {
   addMember,
   eachOf,
@@ -27,7 +27,7 @@ import {
 export function applyTeam(context: SeedContext, seed: TeamSeed): void {
   const isNew = (...part: string[]) => context.isNew('team', context.organizationName, seed.name, ...part);
   const id = findOrMake(context, seed, isNew());
-  // Deleted since: then nothing of it is made again.
+  // It was deleted later: nothing of it is created again.
   if (id === undefined) return;
   eachOf(seed.members, (username) => {
     if (isNew('member', username)) addTeamMember(context, id, username);
@@ -56,7 +56,7 @@ interface Team {
   isNew(...part: string[]): boolean;
 }
 
-/** The id of the team, whatever it is called by now; undefined when it was seeded before and is gone. */
+/** The id of the team, also after a rename; undefined when it was seeded before and deleted later. */
 function findOrMake(context: SeedContext, seed: TeamSeed, isNew: boolean): string | undefined {
   const { database, organizationId, organizationName, now } = context;
   const stable = stableId('team', organizationName, seed.name);
@@ -71,7 +71,7 @@ function findOrMake(context: SeedContext, seed: TeamSeed, isNew: boolean): strin
     const created_at = now.toISOString();
     database.insert('teams', { id, organization_id: organizationId, name: seed.name, created_at });
   }
-  // A team that is there already, because a stack wanted its owner, gets what the seed says and keeps the rest.
+  // A team that exists already, because a stack needed its owner, gets the settings of the seed and keeps its others.
   database.update(
     'teams',
     id,
@@ -99,16 +99,15 @@ function addTeamMember(context: SeedContext, team: string, username: string): vo
   );
 }
 
-/** Whatever the seeded thing is called by now; nothing when it is gone. */
+/** By id, so a renamed project or workspace is found; does nothing when it was deleted. */
 function give(context: SeedContext, kind: AccessKind, grant: Grant): void {
   const there = context.database.get(`SELECT 1 FROM ${kind}s WHERE id = :id`, { id: grant.thingId });
   if (there !== undefined) grantAccess(context.database, kind, grant);
 }
 
-// What a seed says of the secrets service: mounts, policies and tokens.
-// Invariant: durations and times were checked by read-seed.ts; here they only become numbers.
+// The secrets service in a seed: mounts, policies and tokens. read-seed.ts has checked their durations and times.
 
-/** A cluster-auth mount in the root namespace; one that is there stays as it is. */
+/** A cluster-auth mount in the root namespace; an existing one stays as it is. */
 export function applyMount({ database, now, isNew }: Seeding, path: string): void {
   if (!isNew('mount', path)) return;
   storeMount(database, { namespace: '', path, type: CLUSTER_AUTH_METHOD, settings: {} }, now);
@@ -125,7 +124,7 @@ export function applyPolicy({ database, isNew }: Seeding, policy: PolicySeed): v
   );
 }
 
-/** A token of the root namespace. Without a ttl, a period or an end it lives for ever, and is not renewed. */
+/** A token of the root namespace. Without a ttl, a period or an end it never expires and is not renewable. */
 export function applyServiceToken({ database, now, isNew }: Seeding, seed: ServiceTokenSeed): void {
   if (!isNew('service-token', hashToken(seed.token))) return;
   const period = secondsOf(seed.period);

@@ -18,7 +18,7 @@ import type {
   StateVersionSeed,
   VariableSeed,
   WorkspaceSeed,
-} from './seed.ts';
+} from './seed-schema.ts';
 import { alreadyExists, givenColumns, SeedConflictError, type SeedContext, seededId } from './seeding.ts';
 
 export function applyWorkspace(context: SeedContext, seed: WorkspaceSeed): void {
@@ -51,9 +51,7 @@ export function applyWorkspace(context: SeedContext, seed: WorkspaceSeed): void 
 
 function createWorkspace(context: SeedContext, id: string, seed: WorkspaceSeed): void {
   const { database, organizationId } = context;
-  const organization = database.get<OrganizationRecord>('SELECT * FROM organizations WHERE id = :id', {
-    id: organizationId,
-  });
+  const organization = database.byId<OrganizationRecord>('organizations', organizationId);
   const project = seedProject(context, seed.project);
   if (organization === undefined || project === undefined) {
     throw new SeedConflictError(
@@ -65,7 +63,7 @@ function createWorkspace(context: SeedContext, id: string, seed: WorkspaceSeed):
     name: seed.name,
     source_name: seed['source-name'] ?? null,
   };
-  // nothing of a workspace is older than itself
+  // no record of a workspace is older than the workspace
   insertWorkspace(database, { id, organizationId }, settings, beginning(context, seed));
 }
 
@@ -79,9 +77,9 @@ function seedProject(context: SeedContext, name: string | undefined): ProjectRec
   );
 }
 
-// What a seeded workspace has behind it: configuration versions, runs, state versions, variables, assessment results.
-// Invariants: lists are told from the oldest to the newest, a second apart and all in the past, so that whatever happens
-// from now on is newer; an id that the seed leaves out follows from the workspace and the place in the list.
+// The history of a seeded workspace: configuration versions, runs, state versions, variables, assessment results.
+// Invariants: lists are in order, oldest first, a second apart and all in the past, so that everything that happens later
+// is newer; an id that the seed leaves out follows from the workspace and the place in the list.
 
 const SECOND_MS = 1000;
 
@@ -107,7 +105,7 @@ function writeRecords(context: SeedContext, workspaceId: string, seed: Workspace
   dated(stateVersionsOf(seed), (placed) => writeStateVersion(context, placed));
   dated(seed.vars ?? [], (placed) => writeVariable(context, placed));
   dated(seed['assessment-results'] ?? [], (placed) => writeAssessmentResult(context, placed));
-  // What the seed says of the workspace as a whole counts more than what follows from its state.
+  // The count that the seed gives replaces the one that follows from the state.
   context.database.update(
     'workspaces',
     workspaceId,
@@ -163,7 +161,7 @@ function write(
   context.database.insert(table, row);
 }
 
-/** As users call them. */
+/** Names for messages. */
 const WORDS: Readonly<Record<RecordTable, string>> = {
   runs: 'run',
   state_versions: 'state version',

@@ -5,12 +5,12 @@
 import { parseDuration } from '../cluster-auth/durations.ts';
 import type { Database } from '../kernel/database.ts';
 import { stableId } from '../kernel/identifiers.ts';
-import type { OrganizationSeed, TokenSeed } from './seed.ts';
+import type { OrganizationSeed, TokenSeed } from './seed-schema.ts';
 
 export interface Seeding {
   readonly database: Database;
   readonly now: Date;
-  /** Whether this was not seeded before; from now on it was. */
+  /** Whether this was not seeded before; marks it as seeded. */
   isNew(...identity: readonly string[]): boolean;
 }
 
@@ -27,12 +27,12 @@ export function seedOnce(database: Database, now: Date): Seeding {
   };
 }
 
-/** For what must be there, whoever made it: nothing is remembered, and so it must only add. */
+/** For what must exist in any case: nothing is remembered, so the seed must only add. */
 export function seedAlways(database: Database, now: Date): Seeding {
   return { database, now, isNew: () => true };
 }
 
-/** Something new in a seed has the name or the id of something else that is in the file. */
+/** A new item of a seed has the name or the id of another item of the file. */
 export class SeedConflictError extends Error {
   override readonly name = 'SeedConflictError';
 }
@@ -49,7 +49,7 @@ interface SeededThing {
   /** as users call it */
   readonly what: string;
   readonly id: string;
-  /** undefined where such things have none that must be their own */
+  /** undefined where names need not be unique */
   readonly name?: string;
 }
 
@@ -90,12 +90,10 @@ export function alreadyExists(
   );
 }
 
-// What the parts of one organization's seed are handed, and the one thing that several of them do.
-
 export interface SeedContext extends Seeding {
   readonly organizationId: string;
   readonly organizationName: string;
-  /** all of the organization's seed, for what its parts refer to by name */
+  /** The whole seed of the organization, to resolve names. */
   readonly seed: OrganizationSeed;
 }
 
@@ -105,7 +103,7 @@ const REFERRED = {
   workspaces: 'ws',
 } as const;
 
-/** The id in the file of what the seed calls so, whatever it is called there by now. */
+/** The id of what the seed refers to by this name, also after a rename in the file. */
 export function seededId(
   { seed }: Pick<SeedContext, 'seed'>,
   list: keyof typeof REFERRED,
@@ -122,12 +120,12 @@ export function tokensOf(seed: {
   return [...(seed.token === undefined ? [] : [{ token: seed.token }]), ...(seed.tokens ?? [])];
 }
 
-/** What a seed says of a token beside its owner. */
+/** The members of a seeded token other than its owner. */
 export function tokenTerms(seed: TokenSeed): { description: string | null; expiresAt: Date | null } {
   return { description: seed.description ?? null, expiresAt: expiryOf(seed) };
 }
 
-export function expiryOf(seed: { readonly 'expires-at'?: string | Date }): Date | null {
+export function expiryOf(seed: { readonly 'expires-at'?: string }): Date | null {
   return seed['expires-at'] === undefined ? null : new Date(seed['expires-at']);
 }
 

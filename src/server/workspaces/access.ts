@@ -1,12 +1,11 @@
 /**
- * Finds what the path of a request names, with the caller's right to see and use it. What the caller may not see or do is
- * answered 404, like what does not exist.
+ * Finds the resource that the path of a request names, and checks the caller's rights. Without them the answer is 404, as for
+ * an unknown resource.
  */
 import type { Caller, OrganizationRights } from '../kernel/caller.ts';
 import type { Database } from '../kernel/database.ts';
 import { notFound } from '../kernel/documents.ts';
 import type { ApiRequest } from '../kernel/endpoint.ts';
-import type { Services } from '../kernel/services.ts';
 import {
   grantedBy,
   type Permission,
@@ -31,11 +30,11 @@ export interface OrganizationRecord {
 }
 
 /** The organization that the path names. @throws ApiError 404 when the caller does not belong to it. */
-export function requireOrganization(
-  services: Services,
-  request: ApiRequest,
-): { organization: OrganizationRecord; rights: OrganizationRights } {
-  const organization = services.database.get<OrganizationRecord>(
+export function requireOrganization(request: ApiRequest): {
+  organization: OrganizationRecord;
+  rights: OrganizationRights;
+} {
+  const organization = request.services.database.get<OrganizationRecord>(
     'SELECT * FROM organizations WHERE name = :name',
     { name: request.params['organization_name'] ?? '' },
   );
@@ -54,13 +53,14 @@ export interface AccessibleWorkspace {
  * @throws ApiError 404 when the caller cannot read it or lacks the permission.
  */
 export function requireWorkspace(
-  services: Services,
   request: ApiRequest,
   permission: Permission = 'can-read-run',
 ): AccessibleWorkspace {
-  const workspace = namedWorkspace(services.database, request.params);
+  const workspace = namedWorkspace(request.services.database, request.params);
   if (workspace === undefined) throw notFound('Workspace');
-  const permissions = workspacePermissions(services.database, request.caller, [workspace]).get(workspace.id);
+  const permissions = workspacePermissions(request.services.database, request.caller, [workspace]).get(
+    workspace.id,
+  );
   // Whoever may do anything to a workspace may also read it, so the one check is enough.
   if (!permissions?.[permission]) throw notFound('Workspace');
   return { workspace, permissions };
@@ -106,33 +106,33 @@ export function projectRights(
   return new Set([...ALL_RIGHTS].filter((right) => granted.has(right)));
 }
 
-// Finding what belongs to a workspace and is asked for by an id of its own: a run, a state version.
-// Invariant: who may not see the workspace, or lacks the permission, gets the 404 of what does not exist.
+// Records of a workspace that are requested by their own id: a run, a state version.
+// Invariant: a caller who may not see the workspace, or lacks the permission, gets the 404 of an unknown id.
 
 /** `what` is how errors call the record. @throws ApiError 404 */
 export function requireOwned<Row extends { readonly workspace_id: string }>(
-  services: Services,
   request: ApiRequest,
   record: Row | undefined,
   { what, permission }: { readonly what: string; readonly permission: Permission },
 ): AccessibleWorkspace & { readonly record: Row } {
-  const workspace = recordById(services.database, record?.workspace_id ?? '');
+  const workspace = recordById(request.services.database, record?.workspace_id ?? '');
   if (record === undefined || workspace === undefined) throw notFound(what);
-  const permissions = workspacePermissions(services.database, request.caller, [workspace]).get(workspace.id);
+  const permissions = workspacePermissions(request.services.database, request.caller, [workspace]).get(
+    workspace.id,
+  );
   if (!permissions?.[permission]) throw notFound(what);
   return { record, workspace, permissions };
 }
 
-// Finding what belongs to an organization, with the caller's right to see and change it.
-// Invariant: who does not belong to the organization, or lacks the right, gets the 404 of what does not exist.
+// Records of an organization, with the caller's right to see and change them.
+// Invariant: a caller who is no member of the organization, or lacks the right, gets the 404 of an unknown id.
 
 /** The organization that the path names. @throws ApiError 404 when the caller lacks the right there */
 export function requireOrganizationRight(
-  services: Services,
   request: ApiRequest,
   right: keyof OrganizationRights,
 ): OrganizationRecord {
-  const { organization, rights } = requireOrganization(services, request);
+  const { organization, rights } = requireOrganization(request);
   if (!rights[right]) throw notFound('Organization');
   return organization;
 }

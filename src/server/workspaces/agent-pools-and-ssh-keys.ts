@@ -1,13 +1,14 @@
 /**
  * Agent pools and SSH keys: records with a name in an organization.
- * Invariants: a name is unique in its organization; what a key holds is taken and not kept, because nothing here
- * connects anywhere; a pool's scope is kept and answered, and limits nothing: no agent runs here.
+ * Invariants: a name is unique in its organization; the value of a key is accepted and not stored, because nothing here
+ * connects anywhere; the scope of a pool is stored and answered but has no effect, because no agent runs here.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
 import { pagedAnswer, pageOfRows } from '../kernel/pagination.ts';
 import { newId } from '../kernel/identifiers.ts';
-import { MemberReader, readResource } from '../kernel/request-body.ts';
-import { conflict, invalid, type PointedProblem, type Resource } from '../kernel/documents.ts';
+import { readAttributes } from '../kernel/request-body.ts';
+import { conflict, invalid, type Resource, related } from '../kernel/documents.ts';
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -40,13 +41,13 @@ interface NamedKind {
   readonly table: 'agent_pools' | 'ssh_keys';
   readonly prefix: string;
   readonly paged: boolean;
-  /** Whether the audit trail is told who reads them (wire/audit-trails 3.1). */
+  /** Whether reading them is recorded in the audit trail (wire/audit-trails 3.1). */
   readonly readsAreRecorded: boolean;
   /** What a new one must have beside its name. */
   readonly secret?: string;
-  /** What its document says beside name and time. */
+  /** The attributes of its document other than name and time. */
   readonly attributes: (row: NamedRow) => Readonly<Record<string, unknown>>;
-  /** SQL: whether something in use would lose it without having another choice. */
+  /** SQL: whether something that cannot work without it uses it. */
   readonly inUse?: string;
 }
 
@@ -82,22 +83,22 @@ export const NAMED_RECORD_ENDPOINTS: readonly Endpoint[] = KINDS.flatMap((kind) 
     ? recordedRead
     : (path: string, handler: Handler) => on('GET', path, handler);
   return [
-    reading(collection, (services, request) => list(services, request, kind)),
-    on('POST', collection, (services, request) => create(services, request, kind)),
-    reading(one, (services, request) => show(services, request, kind)),
-    on('PATCH', one, (services, request) => update(services, request, kind)),
-    on('DELETE', one, (services, request) => remove(services, request, kind)),
+    reading(collection, (request) => list(request, kind)),
+    on('POST', collection, (request) => create(request, kind)),
+    reading(one, (request) => show(request, kind)),
+    on('PATCH', one, (request) => update(request, kind)),
+    on('DELETE', one, (request) => remove(request, kind)),
   ];
 });
 
 const COLUMNS = 'r.*, o.name AS organization_name';
 
-/** For whoever belongs to the organization. `q` is a part of the name. SSH keys have no pages (wire/workspaces 1.2). */
-function list(services: Services, request: ApiRequest, kind: NamedKind): ApiAnswer {
-  const { organization } = requireOrganization(services, request);
+/** For all members of the organization. `q` is a part of the name. SSH keys have no pages (wire/workspaces 1.2). */
+function list(request: ApiRequest, kind: NamedKind): ApiAnswer {
+  const { organization } = requireOrganization(request);
   const { id: organizationId } = organization;
   if (kind.readsAreRecorded)
-    recordEvent(services, request, { kind, id: organizationId, organizationId, action: 'index' });
+    recordEvent(request, eventOf(kind, 'index'), { id: organizationId, organization_id: organizationId });
   const query = {
     select: COLUMNS,
     from: `${kind.table} r JOIN organizations o ON o.id = r.organization_id
@@ -106,53 +107,52 @@ function list(services: Services, request: ApiRequest, kind: NamedKind): ApiAnsw
     parameters: { organization: organization.id, part: queryText(request.query, 'q') ?? '' },
   };
   const resources = (rows: NamedRow[]): Resource[] => rows.map((row) => resource(kind, row));
-  if (kind.paged) return pagedAnswer<NamedRow>(services, request, query, resources);
-  const { rows } = pageOfRows<NamedRow>(services.database, query, { limit: -1, offset: 0 });
+  if (kind.paged) return pagedAnswer<NamedRow>(request, query, resources);
+  const { rows } = pageOfRows<NamedRow>(request.services.database, query, { limit: -1, offset: 0 });
   return ok({ data: resources(rows) });
 }
 
-function show(services: Services, request: ApiRequest, kind: NamedKind): ApiAnswer {
-  const row = required(services, request, kind);
-  if (kind.readsAreRecorded)
-    recordEvent(services, request, { kind, id: row.id, organizationId: row.organization_id, action: 'show' });
+function show(request: ApiRequest, kind: NamedKind): ApiAnswer {
+  const row = required(request, kind);
+  if (kind.readsAreRecorded) recordEvent(request, eventOf(kind, 'show'), row);
   return ok({ data: resource(kind, row) });
 }
 
-function create(services: Services, request: ApiRequest, kind: NamedKind): ApiAnswer {
-  const { id: organizationId } = requireOrganizationRight(services, request, 'administer');
+function create(request: ApiRequest, kind: NamedKind): ApiAnswer {
+  const { id: organizationId } = requireOrganizationRight(request, 'administer');
   const id = newId(kind.prefix);
-  services.database.insert(kind.table, {
+  request.services.database.insert(kind.table, {
     id,
     organization_id: organizationId,
-    ...readColumns(services.database, request.body, { kind, organizationId }),
-    created_at: services.now().toISOString(),
+    ...readColumns(request.services.database, request.body, { kind, organizationId }),
+    created_at: request.services.now().toISOString(),
   });
-  recordEvent(services, request, { kind, id, organizationId, action: 'create' });
-  return created({ data: read(services, kind, id).map((row) => resource(kind, row))[0] });
+  recordEvent(request, eventOf(kind, 'create'), { id, organization_id: organizationId });
+  return created({ data: read(request.services, kind, id).map((row) => resource(kind, row))[0] });
 }
 
-function update(services: Services, request: ApiRequest, kind: NamedKind): ApiAnswer {
-  const before = required(services, request, kind, 'administer');
+function update(request: ApiRequest, kind: NamedKind): ApiAnswer {
+  const before = required(request, kind, 'administer');
   const organizationId = before.organization_id;
-  const columns = readColumns(services.database, request.body, { kind, organizationId, before });
-  const changed = services.database.update(kind.table, before.id, columns);
-  if (changed) recordEvent(services, request, { kind, id: before.id, organizationId, action: 'update' });
+  const columns = readColumns(request.services.database, request.body, { kind, organizationId, before });
+  const changed = request.services.database.update(kind.table, before.id, columns);
+  if (changed) recordEvent(request, eventOf(kind, 'update'), before);
   return ok({ data: resource(kind, { ...before, ...columns }) });
 }
 
-/** A key is taken off its workspaces; a pool that is used stays: its workspaces could run nowhere. */
-function remove(services: Services, request: ApiRequest, kind: NamedKind): ApiAnswer {
-  const { id, organization_id: organizationId } = required(services, request, kind, 'administer');
-  if (kind.inUse !== undefined && services.database.get(kind.inUse, { id }) !== undefined) {
+/** Workspaces lose a deleted key; a pool that is in use cannot be deleted. */
+function remove(request: ApiRequest, kind: NamedKind): ApiAnswer {
+  const { id, organization_id: organizationId } = required(request, kind, 'administer');
+  if (kind.inUse !== undefined && request.services.database.get(kind.inUse, { id }) !== undefined) {
     throw conflict(`${kind.what} is in use and cannot be deleted`);
   }
-  services.database.run(`DELETE FROM ${kind.table} WHERE id = :id`, { id });
-  recordEvent(services, request, { kind, id, organizationId, action: 'destroy' });
+  request.services.database.delete(kind.table, id);
+  recordEvent(request, eventOf(kind, 'destroy'), { id, organization_id: organizationId });
   return NO_CONTENT;
 }
 
-function required(services: Services, request: ApiRequest, kind: NamedKind, right?: 'administer'): NamedRow {
-  const [row] = read(services, kind, request.params['record_id'] ?? '');
+function required(request: ApiRequest, kind: NamedKind, right?: 'administer'): NamedRow {
+  const [row] = read(request.services, kind, request.params['record_id'] ?? '');
   return requireOfOrganization(request, row, kind.what, right);
 }
 
@@ -169,10 +169,7 @@ function resource(kind: NamedKind, row: NamedRow): Resource {
     type: kind.type,
     attributes: { name: row.name, 'created-at': row.created_at, ...kind.attributes(row) },
     relationships: {
-      organization: {
-        data: { id: row.organization_name, type: 'organizations' },
-        links: { related: `/api/v2/organizations/${row.organization_name}` },
-      },
+      organization: related('organizations', row.organization_name),
     },
     links: { self: `/api/v2/${kind.type}/${row.id}` },
   };
@@ -184,12 +181,7 @@ function readColumns(
   body: unknown,
   { kind, organizationId, before }: { kind: NamedKind; organizationId: string; before?: NamedRow },
 ): Pick<NamedRow, 'name' | 'organization_scoped'> {
-  const problems: PointedProblem[] = [];
-  const read = new MemberReader(
-    readResource(body, kind.type, before?.id).attributes,
-    '/data/attributes',
-    problems,
-  );
+  const { read, problems } = readAttributes(body, kind.type, before?.id);
   const name = read.name() ?? before?.name ?? '';
   if (name === '') read.refuse('name', 'Name is required');
   if (kind.secret !== undefined && before === undefined && !read.text(kind.secret)) {
@@ -205,20 +197,6 @@ function readColumns(
   return scoped === undefined ? { name } : { name, organization_scoped: Number(scoped) };
 }
 
-function recordEvent(
-  services: Services,
-  request: ApiRequest,
-  change: {
-    readonly kind: NamedKind;
-    readonly id: string;
-    readonly organizationId: string;
-    readonly action: 'index' | 'show' | 'create' | 'update' | 'destroy';
-  },
-): void {
-  services.recordEvent({
-    organizationId: change.organizationId,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id: change.id, type: change.kind.type.slice(0, -1).replace('-', '_'), action: change.action },
-  });
+function eventOf({ type }: NamedKind, action: 'index' | 'show' | 'create' | 'update' | 'destroy') {
+  return `${type.slice(0, -1).replace('-', '_')}.${action}` as const;
 }

@@ -3,7 +3,6 @@ import type { Database } from '../kernel/database.ts';
 import { notFound, type Resource } from '../kernel/documents.ts';
 import { type ApiAnswer, type ApiRequest, type Endpoint, ok, on } from '../kernel/endpoint.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
-import type { Services } from '../kernel/services.ts';
 import { requireOwned, requireWorkspace } from './access.ts';
 
 const WORKSPACE = '/workspaces/:workspace_id';
@@ -15,7 +14,7 @@ export const ASSESSMENT_RESULT_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 // Assessment results as records: the newest of a workspace is its current one.
-// Invariant: they are shown to who may read them (`can-read-assessment-results`), and to nobody else.
+// Invariant: only callers with `can-read-assessment-results` see them.
 
 export interface AssessmentResultRow {
   id: string;
@@ -29,10 +28,7 @@ export interface AssessmentResultRow {
 const PERMISSION = 'can-read-assessment-results';
 
 function assessmentResultsById(database: Database, ids: readonly string[]): AssessmentResultRow[] {
-  return database.all<AssessmentResultRow>(
-    'SELECT * FROM assessment_results WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id',
-    { ids: JSON.stringify(ids) },
-  );
+  return database.byIds<AssessmentResultRow>('assessment_results', ids);
 }
 
 /** The newest result of each of these workspaces, by workspace id. */
@@ -66,9 +62,11 @@ export function assessmentResultResource(row: AssessmentResultRow): Resource {
 }
 
 /** GET /assessment-results/:assessment_result_id */
-function showAssessmentResult(services: Services, request: ApiRequest): ApiAnswer {
-  const [row] = assessmentResultsById(services.database, [request.params['assessment_result_id'] ?? '']);
-  const { record } = requireOwned(services, request, row, {
+function showAssessmentResult(request: ApiRequest): ApiAnswer {
+  const [row] = assessmentResultsById(request.services.database, [
+    request.params['assessment_result_id'] ?? '',
+  ]);
+  const { record } = requireOwned(request, row, {
     what: 'Assessment result',
     permission: PERMISSION,
   });
@@ -76,23 +74,21 @@ function showAssessmentResult(services: Services, request: ApiRequest): ApiAnswe
 }
 
 /** GET /workspaces/:workspace_id/current-assessment-result */
-function showCurrentAssessmentResult(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, PERMISSION);
-  const row = currentAssessmentResults(services.database, [workspace.id]).get(workspace.id);
+function showCurrentAssessmentResult(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, PERMISSION);
+  const row = currentAssessmentResults(request.services.database, [workspace.id]).get(workspace.id);
   if (row === undefined) throw notFound('Current assessment result');
   return ok({ data: assessmentResultResource(row) });
 }
 
 /** GET /workspaces/:workspace_id/assessment-results: the newest first. */
-function listAssessmentResults(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, PERMISSION);
+function listAssessmentResults(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, PERMISSION);
   const query = {
     select: 'a.*',
     from: 'assessment_results a WHERE a.workspace_id = :workspace',
     order: 'a.created_at DESC, a.id DESC',
     parameters: { workspace: workspace.id },
   };
-  return pagedAnswer<AssessmentResultRow>(services, request, query, (rows) =>
-    rows.map(assessmentResultResource),
-  );
+  return pagedAnswer<AssessmentResultRow>(request, query, (rows) => rows.map(assessmentResultResource));
 }

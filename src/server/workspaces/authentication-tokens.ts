@@ -2,9 +2,10 @@
  * GET, POST and DELETE of /organizations/:organization_name/authentication-token and /teams/:team_id/authentication-token.
  * An organization has a second token, for its audit trail alone; a team has any number more, each with a description, which are shown
  * and ended by their ids.
- * Invariants: making a token ends the one of its sort that was made before; the token itself stands in the answer to POST
- * and nowhere else.
+ * Invariants: creating a token revokes the previous one of its kind; the token itself is in the answer to POST and nowhere
+ * else.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import { ensureServiceAccount, newToken, registerApiToken } from '../kernel/tokens.ts';
 import {
   asObject,
@@ -48,11 +49,11 @@ interface Holder {
   readonly isForAuditTrails: boolean;
 }
 
-type FindHolder = (services: Services, request: ApiRequest) => Holder;
+type FindHolder = (request: ApiRequest) => Holder;
 
-const organization: FindHolder = (services, request) => {
-  const { id } = requireOrganizationRight(services, request, 'owner');
-  const isForAuditTrails = isAuditTrailsToken(services, request);
+const organization: FindHolder = (request) => {
+  const { id } = requireOrganizationRight(request, 'owner');
+  const isForAuditTrails = isAuditTrailsToken(request);
   return {
     column: 'organization_id',
     id,
@@ -62,8 +63,8 @@ const organization: FindHolder = (services, request) => {
   };
 };
 
-const team: FindHolder = (services, request) => {
-  const { id, organization_id } = requireTeam(services, request, 'administer');
+const team: FindHolder = (request) => {
+  const { id, organization_id } = requireTeam(request, 'administer');
   return { column: 'team_id', id, organizationId: organization_id, prefix: 'team', isForAuditTrails: false };
 };
 
@@ -71,7 +72,7 @@ const team: FindHolder = (services, request) => {
  * `?token=audit-trails` is the token that reads the audit trail and nothing else (wire/audit-trails 1.3).
  * @throws ApiError 400 for any other word: what was meant may be another token than the one that would be ended
  */
-function isAuditTrailsToken({ edition }: Services, { query }: ApiRequest): boolean {
+function isAuditTrailsToken({ services: { edition }, query }: ApiRequest): boolean {
   const kind = queryText(query, 'token') ?? '';
   if (kind === '') return false;
   if (kind === 'audit-trails' && edition.auditTrails) return true;
@@ -89,42 +90,42 @@ export const ACCESS_TOKEN_ENDPOINTS: readonly Endpoint[] = [
       ['/teams/:team_id/authentication-token', team],
     ] as const
   ).flatMap(([path, holderOf]) => [
-    recordedRead(path, (services, request) => show(services, request, holderOf(services, request))),
-    on('POST', path, (services, request) => create(services, request, holderOf(services, request))),
-    on('DELETE', path, (services, request) => remove(services, request, holderOf(services, request))),
+    recordedRead(path, (request) => show(request, holderOf(request))),
+    on('POST', path, (request) => create(request, holderOf(request))),
+    on('DELETE', path, (request) => remove(request, holderOf(request))),
   ]),
   on('POST', '/teams/:team_id/authentication-tokens', createDescribed),
   recordedRead(BY_ID, showById),
   on('DELETE', BY_ID, removeById),
 ];
 
-function show(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
-  const row = requireToken(services, holder);
-  recordEvent(services, request, holder, { id: row.id, action: 'show' });
+function show(request: ApiRequest, holder: Holder): ApiAnswer {
+  const row = requireToken(request.services, holder);
+  recordEvent(request, 'authentication_token.show', { id: row.id, organization_id: holder.organizationId });
   return ok({ data: resource(row, null) });
 }
 
-function create(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
-  const expiresAt = readExpiry(services, request.body);
-  removeMain(services, holder);
-  return make(services, request, holder, { expiresAt, isMain: true });
+function create(request: ApiRequest, holder: Holder): ApiAnswer {
+  const expiresAt = readExpiry(request.services, request.body);
+  removeMain(request.services, holder);
+  return make(request, holder, { expiresAt, isMain: true });
 }
 
-/** POST /teams/:team_id/authentication-tokens: a token beside those that are there. @throws ApiError 422 without a description of its own */
-function createDescribed(services: Services, request: ApiRequest): ApiAnswer {
-  const holder = team(services, request);
+/** POST /teams/:team_id/authentication-tokens: an additional token. @throws ApiError 422 without a unique description */
+function createDescribed(request: ApiRequest): ApiAnswer {
+  const holder = team(request);
   const problems: PointedProblem[] = [];
   const read = new MemberReader(attributesOf(request.body), '/data/attributes', problems);
   const description = read.nullableText('description', TEXT_LIMIT) ?? '';
   if (description === '') read.refuse('description', 'description is required');
-  const taken = services.database.get(
+  const taken = request.services.database.get(
     'SELECT 1 FROM api_tokens WHERE team_id = :id AND description = :description',
     { id: holder.id, description },
   );
   if (taken !== undefined) read.refuse('description', 'Description has already been taken');
   if (problems.length > 0) throw invalid(problems);
-  return make(services, request, holder, {
-    expiresAt: readExpiry(services, request.body),
+  return make(request, holder, {
+    expiresAt: readExpiry(request.services, request.body),
     isMain: false,
     description,
   });
@@ -137,62 +138,58 @@ interface NewToken {
   readonly description?: string;
 }
 
-function make(
-  services: Services,
-  request: ApiRequest,
-  holder: Holder,
-  { isMain, ...given }: NewToken,
-): ApiAnswer {
-  const { database } = services;
+function make(request: ApiRequest, holder: Holder, { isMain, ...given }: NewToken): ApiAnswer {
+  const { database } = request.services;
   const token = newToken(holder.prefix);
-  const userId = ensureServiceAccount(database, holder.id, services.now());
+  const userId = ensureServiceAccount(database, holder.id, request.services.now());
   const { isForAuditTrails } = holder;
   const owner = holder.column === 'team_id' ? { teamId: holder.id } : { organizationId: holder.id };
   const grant = { userId, ...owner, ...given, isForAuditTrails };
-  const id = registerApiToken(database, token, grant, services.now());
+  const id = registerApiToken(database, token, grant, request.services.now());
   database.update('api_tokens', id, { is_main: Number(isMain), created_by_id: request.caller.userId });
-  recordEvent(services, request, holder, { id, action: 'create' });
-  return created({ data: resource(required(tokenById(services, id)), token) });
+  recordEvent(request, 'authentication_token.create', { id, organization_id: holder.organizationId });
+  return created({ data: resource(required(tokenById(request.services, id)), token) });
 }
 
 /** GET /authentication-tokens/:token_id */
-function showById(services: Services, request: ApiRequest): ApiAnswer {
-  const { row, holder } = requireById(services, request);
-  recordEvent(services, request, holder, { id: row.id, action: 'show' });
+function showById(request: ApiRequest): ApiAnswer {
+  const { row, holder } = requireById(request);
+  recordEvent(request, 'authentication_token.show', { id: row.id, organization_id: holder.organizationId });
   return ok({ data: resource(row, null) });
 }
 
 /** DELETE /authentication-tokens/:token_id */
-function removeById(services: Services, request: ApiRequest): ApiAnswer {
-  const { row, holder } = requireById(services, request);
-  services.database.run('DELETE FROM api_tokens WHERE id = :id', { id: row.id });
-  recordEvent(services, request, holder, { id: row.id, action: 'destroy' });
+function removeById(request: ApiRequest): ApiAnswer {
+  const { row, holder } = requireById(request);
+  request.services.database.delete('api_tokens', row.id);
+  recordEvent(request, 'authentication_token.destroy', {
+    id: row.id,
+    organization_id: holder.organizationId,
+  });
   return NO_CONTENT;
 }
 
-/** A token of a team or an organization. @throws ApiError 404 for who may not see it by its holder */
-function requireById(services: Services, request: ApiRequest): { row: TokenRow; holder: Holder } {
-  const row = required(tokenById(services, request.params['token_id'] ?? ''));
+/** A token of a team or an organization. @throws ApiError 404 for a caller who may not see its holder */
+function requireById(request: ApiRequest): { row: TokenRow; holder: Holder } {
+  const row = required(tokenById(request.services, request.params['token_id'] ?? ''));
   if (row.team_id !== null) {
     const asked = { ...request, params: { team_id: row.team_id } };
-    return { row, holder: team(services, asked) };
+    return { row, holder: team(asked) };
   }
-  const found = services.database.get<{ name: string }>('SELECT name FROM organizations WHERE id = :id', {
-    id: row.organization_id,
-  });
+  const found = request.services.database.byId<{ name: string }>('organizations', row.organization_id);
   if (found === undefined) throw notFound('Authentication token');
   const asked = { ...request, params: { organization_name: found.name } };
-  return { row, holder: organization(services, asked) };
+  return { row, holder: organization(asked) };
 }
 
 function tokenById({ database }: Services, id: string): TokenRow | undefined {
-  return database.get<TokenRow>('SELECT * FROM api_tokens WHERE id = :id', { id });
+  return database.byId<TokenRow>('api_tokens', id);
 }
 
-function remove(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
-  const { id } = requireToken(services, holder);
-  removeMain(services, holder);
-  recordEvent(services, request, holder, { id, action: 'destroy' });
+function remove(request: ApiRequest, holder: Holder): ApiAnswer {
+  const { id } = requireToken(request.services, holder);
+  removeMain(request.services, holder);
+  recordEvent(request, 'authentication_token.destroy', { id, organization_id: holder.organizationId });
   return NO_CONTENT;
 }
 
@@ -242,7 +239,7 @@ function resource(row: TokenRow, token: string | null): Resource {
 }
 
 /**
- * Clients send a body only when they want an end: `data.attributes.expired-at`. Null is none, whatever the dialect's default is.
+ * The time in `data.attributes.expired-at`. Null means never; without it the dialect's default counts.
  * @throws ApiError 422
  */
 function readExpiry({ dialects, now }: Services, body: unknown): Date | null {
@@ -268,18 +265,4 @@ function monthsLater(time: Date, months: number): Date {
   const later = new Date(time);
   later.setUTCMonth(later.getUTCMonth() + months);
   return later;
-}
-
-function recordEvent(
-  services: Services,
-  request: ApiRequest,
-  holder: Holder,
-  change: { readonly id: string; readonly action: 'create' | 'show' | 'destroy' },
-): void {
-  services.recordEvent({
-    organizationId: holder.organizationId,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id: change.id, type: 'authentication_token', action: change.action },
-  });
 }

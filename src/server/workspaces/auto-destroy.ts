@@ -3,6 +3,7 @@
  * Invariant: the explicit time and the duration are kept apart; an explicit time wins, and the time that follows from
  * the duration is computed when it is read, so neither ever goes stale.
  */
+import type { Database } from '../kernel/database.ts';
 import type { PointedProblem } from '../kernel/documents.ts';
 import { readTimestamp } from '../kernel/request-body.ts';
 import { keepAbsent } from './execution-settings.ts';
@@ -19,9 +20,9 @@ type AutoDestroySettings = Pick<
 >;
 
 interface AutoDestroySurroundings {
-  /** What the workspace's project says; null when it says nothing. */
+  /** The duration of the workspace's project; null when it has none. */
   readonly projectDuration: string | null;
-  /** Whether a date of its own ends the duration that it has or inherits. */
+  /** Whether an explicit date removes the duration that the workspace has or inherits. */
   readonly dateEndsDuration: boolean;
 }
 
@@ -61,10 +62,10 @@ export function resolveAutoDestroy(
   };
 }
 
-/** Where the request does not say it: a date or a duration means that the workspace has its own, and null that it has none. */
+/** Without an explicit value, a date or a duration in the request ends the inheritance, and a null duration starts it. */
 function inheritsDuration(current: WorkspaceSettings, request: WorkspaceRequest, setsDate: boolean): boolean {
-  const { inheritsProjectAutoDestroy: said, autoDestroyActivityDuration: duration } = request;
-  if (said !== undefined) return said;
+  const { inheritsProjectAutoDestroy: requested, autoDestroyActivityDuration: duration } = request;
+  if (requested !== undefined) return requested;
   if (setsDate) return false;
   return duration === undefined ? current.inherits_project_auto_destroy === 1 : duration === null;
 }
@@ -103,4 +104,28 @@ function followingTime(lastActivity: string, duration: string | null): string | 
   if (duration === null) return null;
   const hours = Number.parseInt(duration, 10) * (duration.endsWith('d') ? 24 : 1);
   return toMinute(Date.parse(lastActivity) + hours * HOUR_MS);
+}
+
+/** SQL over `w` and `p`: the effective duration, and the same time as `followingTime`. */
+const EFFECTIVE_DURATION = `CASE WHEN p.auto_destroy_activity_duration IS NOT NULL AND w.inherits_project_auto_destroy = 1
+  THEN p.auto_destroy_activity_duration ELSE w.auto_destroy_activity_duration END`;
+const FOLLOWING_TIME = `strftime('%Y-%m-%dT%H:%M:00.000Z', w.latest_change_at, '+' ||
+  (CAST(${EFFECTIVE_DURATION} AS INTEGER) * IIF(${EFFECTIVE_DURATION} LIKE '%d', 24, 1)) || ' hours')`;
+
+/** Workspaces whose auto-destroy time has passed without a destroy run for it. `due` is that time. */
+export function dueWorkspaces(
+  database: Database,
+  now: Date,
+): { readonly id: string; readonly due: string }[] {
+  return database.all(
+    `SELECT w.id, COALESCE(w.auto_destroy_at, ${FOLLOWING_TIME}) AS due
+     FROM workspaces w JOIN projects p ON p.id = w.project_id
+     WHERE w.id IN (
+         SELECT id FROM workspaces WHERE auto_destroy_at <= :now
+         UNION SELECT id FROM workspaces WHERE auto_destroy_activity_duration IS NOT NULL
+         UNION SELECT i.id FROM projects d JOIN workspaces i ON i.project_id = d.id
+           WHERE d.auto_destroy_activity_duration IS NOT NULL)
+       AND due <= :now AND due IS NOT w.destroyed_for`,
+    { now: now.toISOString() },
+  );
 }

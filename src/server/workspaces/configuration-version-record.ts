@@ -54,13 +54,10 @@ export function configurationVersionsById(
   database: Database,
   ids: readonly string[],
 ): ConfigurationVersionRow[] {
-  return database.all<ConfigurationVersionRow>(
-    'SELECT * FROM configuration_versions WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id',
-    { ids: JSON.stringify(ids) },
-  );
+  return database.byIds<ConfigurationVersionRow>('configuration_versions', ids);
 }
 
-/** `uploadUrl` is for who may send the configuration, while it is awaited. */
+/** `uploadUrl` is for callers who may upload the configuration, while it is pending. */
 export function configurationVersionResource(
   row: ConfigurationVersionRow,
   uploadUrl: string | null = null,

@@ -1,7 +1,7 @@
 /** Configuration versions: the endpoints, the upload of an archive, and their events. */
-import { type EventCause, SERVICE_ITSELF } from '../kernel/audit-events.ts';
+import { recordEvent, SERVICE_ITSELF } from '../kernel/audit-events.ts';
 import { callerById } from '../kernel/caller.ts';
-import { conflict, invalid, notFound, type PointedProblem } from '../kernel/documents.ts';
+import { conflict, invalid, notFound } from '../kernel/documents.ts';
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -13,9 +13,9 @@ import {
 } from '../kernel/endpoint.ts';
 import { newId } from '../kernel/identifiers.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
-import { MemberReader, readResource } from '../kernel/request-body.ts';
+import { readAttributes } from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
-import { signedLink, type StoredFile } from '../kernel/signed-links.ts';
+import { signedLink, type TakenFile } from '../kernel/signed-links.ts';
 import { requireOwned, requireWorkspace } from './access.ts';
 import {
   configurationVersionById,
@@ -39,20 +39,18 @@ export const CONFIGURATION_VERSION_ENDPOINTS: readonly Endpoint[] = [
 
 // POST /workspaces/:workspace_id/configuration-versions, and the archive that follows.
 //
-// pending ──the archive is sent to its link──▶ uploaded ──unless told otherwise, or local──▶ a run begins
+// pending ──the archive is sent to its link──▶ uploaded ──unless auto-queue-runs is false, or local──▶ a run begins
 //
-// Invariant: the archive is taken and not kept: no engine runs here that would read it.
+// Invariant: the archive is accepted and not stored: no engine runs here that would read it.
 
-function createConfigurationVersion(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace, permissions } = requireWorkspace(services, request, 'can-queue-run');
-  const problems: PointedProblem[] = [];
-  const { attributes } = readResource(request.body, 'configuration-versions');
-  const read = new MemberReader(attributes, '/data/attributes', problems);
+function createConfigurationVersion(request: ApiRequest): ApiAnswer {
+  const { workspace, permissions } = requireWorkspace(request, 'can-queue-run');
+  const { read, problems } = readAttributes(request.body, 'configuration-versions');
   const row: ConfigurationVersionRow = {
     id: newId('cv'),
     workspace_id: workspace.id,
     status: 'pending',
-    source: services.dialects.workspaces.source,
+    source: request.services.dialects.workspaces.source,
     speculative: Number(read.boolean('speculative') ?? false),
     provisional: Number(read.boolean('provisional') ?? false),
     auto_queue_runs: Number(read.boolean('auto-queue-runs') ?? true),
@@ -60,41 +58,45 @@ function createConfigurationVersion(services: Services, request: ApiRequest): Ap
     ingress_id: null,
     ingress: null,
     created_by_id: request.caller.userId,
-    created_at: services.now().toISOString(),
+    created_at: request.services.now().toISOString(),
   };
   if (problems.length > 0) throw invalid(problems);
-  services.database.insert('configuration_versions', { ...row });
-  recordConfigurationEvent(
-    services,
-    { id: row.id, organization_id: workspace.organization_id },
-    'create',
-    request,
-  );
-  return created(configurationVersionDocument(services, request, permissions, row));
+  request.services.database.insert('configuration_versions', { ...row });
+  recordEvent(request, 'configuration_version.create', {
+    id: row.id,
+    organization_id: workspace.organization_id,
+  });
+  return created(configurationVersionDocument(request, permissions, row));
 }
 
-export const STORED_CONFIGURATIONS: readonly StoredFile[] = [
+export const STORED_CONFIGURATIONS: readonly TakenFile[] = [
   {
     method: 'PUT',
     path: '/configuration-versions/:id/archive',
-    handler: (services, id) => {
-      takeArchive(services, id);
-      return undefined;
+    begin: (services, id) => {
+      requirePending(services, id);
+      return { write: () => {}, end: () => takeArchive(services, id), giveUp: () => {} };
     },
   },
 ];
 
-function takeArchive(services: Services, id: string): void {
-  const version = configurationVersionById(services.database, id);
+function requirePending({ database }: Services, id: string): ConfigurationVersionRow {
+  const version = configurationVersionById(database, id);
   if (version === undefined) throw notFound('File');
   if (version.status !== 'pending') throw conflict('The configuration version has its archive already');
+  return version;
+}
+
+function takeArchive(services: Services, id: string): void {
+  const version = requirePending(services, id);
   const workspace = recordById(services.database, version.workspace_id);
   if (workspace === undefined) throw notFound('File');
   services.database.update('configuration_versions', id, { status: 'uploaded' });
   const creator = callerById(services.database, version.created_by_id ?? '', services.now());
-  const cause = creator && { caller: creator };
+  // What is sent to a signed link is no request of the API: the creator of the version is the actor.
+  const cause = { services, caller: creator ?? SERVICE_ITSELF };
   const { organization_id: organizationId } = workspace;
-  recordConfigurationEvent(services, { id, organization_id: organizationId }, 'upload', cause);
+  recordEvent(cause, 'configuration_version.upload', { id, organization_id: organizationId });
   if (version.auto_queue_runs === 0 || version.provisional === 1) return;
   if (workspace.effective_execution_mode === 'local') return;
   const rights = creator && workspacePermissions(services.database, creator, [workspace]).get(workspace.id);
@@ -114,37 +116,36 @@ function takeArchive(services: Services, id: string): void {
 // Showing configuration versions: one by its id, all of a workspace, and where one came from.
 
 /** GET /workspaces/:workspace_id/configuration-versions: the newest first. */
-function listConfigurationVersions(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request);
+function listConfigurationVersions(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request);
   const query = {
     select: 'c.*',
     from: 'configuration_versions c WHERE c.workspace_id = :workspace',
     order: 'c.created_at DESC, c.id DESC',
     parameters: { workspace: workspace.id },
   };
-  return pagedAnswer<ConfigurationVersionRow>(services, request, query, (rows) =>
+  return pagedAnswer<ConfigurationVersionRow>(request, query, (rows) =>
     rows.map((row) => configurationVersionResource(row)),
   );
 }
 
 /** GET /configuration-versions/:configuration_version_id */
-function showConfigurationVersion(services: Services, request: ApiRequest): ApiAnswer {
-  const { record, permissions, workspace } = requireConfigurationVersion(services, request);
+function showConfigurationVersion(request: ApiRequest): ApiAnswer {
+  const { record, permissions, workspace } = requireConfigurationVersion(request);
   const about = { id: record.id, organization_id: workspace.organization_id };
-  recordConfigurationEvent(services, about, 'show', request);
-  return ok(configurationVersionDocument(services, request, permissions, record));
+  recordEvent(request, 'configuration_version.show', about);
+  return ok(configurationVersionDocument(request, permissions, record));
 }
 
 /** GET /configuration-versions/:configuration_version_id/ingress-attributes */
-function showIngressAttributes(services: Services, request: ApiRequest): ApiAnswer {
-  const [ingress] = ingressResources(requireConfigurationVersion(services, request).record);
+function showIngressAttributes(request: ApiRequest): ApiAnswer {
+  const [ingress] = ingressResources(requireConfigurationVersion(request).record);
   if (ingress === undefined) throw notFound('Ingress attributes');
   return ok({ data: ingress });
 }
 
 function configurationVersionDocument(
-  services: Services,
-  { origin }: ApiRequest,
+  { services, origin }: ApiRequest,
   permissions: WorkspacePermissions,
   row: ConfigurationVersionRow,
 ): { data: unknown } {
@@ -158,30 +159,10 @@ function configurationVersionDocument(
   };
 }
 
-function requireConfigurationVersion(services: Services, request: ApiRequest) {
+function requireConfigurationVersion(request: ApiRequest) {
   const id = request.params['configuration_version_id'] ?? '';
-  return requireOwned(services, request, configurationVersionById(services.database, id), {
+  return requireOwned(request, configurationVersionById(request.services.database, id), {
     what: 'Configuration version',
     permission: 'can-read-run',
-  });
-}
-
-// What the audit trail learns of a configuration version.
-
-/**
- * Call it in the transaction of the change. What is sent to a signed link is no request of the API: it is told as one of
- * who made the version, and has no id.
- */
-function recordConfigurationEvent(
-  services: Services,
-  version: { readonly id: string; readonly organization_id: string },
-  action: 'create' | 'show' | 'upload',
-  cause: EventCause = { caller: SERVICE_ITSELF },
-): void {
-  services.recordEvent({
-    organizationId: version.organization_id,
-    actor: cause.caller,
-    requestId: cause.requestId,
-    resource: { id: version.id, type: 'configuration_version', action },
   });
 }

@@ -3,47 +3,42 @@
  *
  * without a state ──▶ pending ──the state is sent to its link──▶ finalized; with one: finalized at once
  *
- * Invariants: only the holder of the workspace's lock saves a state (for a run, who names it and may apply it), so two writers cannot overwrite each other's; a
- * finalized version is current at once unless a newer one is, or another one holds the lock by then; an intermediate one (saved while a run holds the lock, or
- * called so) when the workspace is unlocked. Serial and lineage are those of the state itself; what was announced counts until the state arrives. A pending
- * version does not use up its serial: the next announcement of that serial replaces it.
+ * Invariants: only the holder of the workspace's lock saves a state (for a run, a caller who names it and may apply it), so two
+ * writers cannot overwrite each other. A finalized version becomes current at once, unless a newer one is current or somebody
+ * else holds the lock; an intermediate one (saved while a run holds the lock, or marked so) at the unlock. Serial and lineage
+ * are those of the uploaded state, until then the announced ones. The next announcement of a serial replaces its pending version.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import { createHash } from 'node:crypto';
-
-import { newId } from '../kernel/identifiers.ts';
 import type { Caller } from '../kernel/caller.ts';
-import { asObject, MemberReader, readResource } from '../kernel/request-body.ts';
+import type { Database } from '../kernel/database.ts';
+import { type ApiError, conflict, invalid, notFound } from '../kernel/documents.ts';
 import { type ApiAnswer, type ApiRequest, created } from '../kernel/endpoint.ts';
-import { type ApiError, conflict, invalid, type PointedProblem } from '../kernel/documents.ts';
-import { type RunRow, runById } from './run-record.ts';
+import { newId } from '../kernel/identifiers.ts';
+import { LongText } from '../kernel/long-body.ts';
+import { asObject, type BodyObject, type MemberReader, readAttributes } from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
 import { textOf } from '../kernel/well-formed-text.ts';
 import { type AccessibleWorkspace, requireWorkspace } from './access.ts';
-import {
-  isJsonState,
-  readOutputsText,
-  type ReadState,
-  readState,
-  replaceOutputs,
-  type StateOutput,
-} from './state-outputs.ts';
+import { type RunRow, runById } from './run-record.ts';
+import { type FileKind, IncomingFile } from './state-file.ts';
+import { readOutputsText, replaceOutputs, type StateReader } from './state-outputs.ts';
+import { stateVersionResources } from './state-version-document.ts';
 import {
   finalizedBefore,
   isLockedByAnother,
   makeCurrentIfNewer,
   newestFinalizedStateVersion,
-  recordStateEvent,
   removePending,
   stateVersionById,
   type StateVersionRow,
 } from './state-version-record.ts';
-import { stateVersionResources } from './state-version-document.ts';
 
-export function createStateVersion(services: Services, request: ApiRequest): ApiAnswer {
-  const { database } = services;
-  const { workspace, permissions } = requireWorkspace(services, request, 'can-create-state-versions');
+export function createStateVersion(request: ApiRequest): ApiAnswer {
+  const { database } = request.services;
+  const { workspace, permissions } = requireWorkspace(request, 'can-create-state-versions');
   const body = readBody(request.body);
-  const run = heldBy(services, request.caller, { workspace, permissions }, body.runId);
+  const run = heldBy(request.services, request.caller, { workspace, permissions }, body.runId);
   refuseOlder(newestFinalizedStateVersion(database, workspace.id), body);
   removePending(database, workspace.id, body.serial);
   const id = newId('sv');
@@ -56,30 +51,55 @@ export function createStateVersion(services: Services, request: ApiRequest): Api
     md5: body.md5,
     status: 'pending',
     intermediate: Number(run?.status === 'planned' || (body.intermediate ?? run !== null)),
-    json_state: body.jsonState ?? null,
     run_id: run?.id ?? null,
     created_by_id: request.caller.userId,
-    created_at: services.now().toISOString(),
+    created_at: request.services.now().toISOString(),
   });
   if (body.outputs !== undefined) replaceOutputs(database, id, body.outputs);
-  if (body.state !== undefined) finalizeState(services, id, body.state);
-  recordStateEvent(services, { id, organizationId: workspace.organization_id }, 'create', request);
+  if (body.jsonState !== undefined) {
+    const file = fileOf(database, id, { kind: 'json-state', bytes: body.jsonState });
+    file.store(file.end());
+  }
+  if (body.state !== undefined) {
+    finalizeState(request.services, id, fileOf(database, id, { kind: 'state', bytes: body.state }));
+  }
+  recordEvent(request, 'state_version.create', { id, organization_id: workspace.organization_id });
   const row = stateVersionById(database, id);
   const reader = { origin: request.origin, permissions: new Map([[workspace.id, permissions]]) };
-  return created({ data: stateVersionResources(services, reader, row === undefined ? [] : [row])[0] });
+  return created({
+    data: stateVersionResources(request.services, reader, row === undefined ? [] : [row])[0],
+  });
+}
+
+/** A file inside the body. If it is refused, the transaction removes it. */
+function fileOf(
+  database: Database,
+  versionId: string,
+  { kind, bytes }: { readonly kind: FileKind; readonly bytes: Iterable<Buffer> },
+): IncomingFile {
+  const file = new IncomingFile(database, versionId, { kind, isInBody: true });
+  for (const piece of bytes) file.write(piece);
+  return file;
+}
+
+/** @throws ApiError 409 when the version has this file already */
+export function requireAwaited(version: StateVersionRow, kind: FileKind): void {
+  if (kind === 'state' ? version.status !== 'pending' : version.has_json_state === 1) {
+    throw conflict(`The state version has its ${kind === 'state' ? 'state' : 'JSON state'} already`);
+  }
 }
 
 /**
- * Stores the state of a pending version, takes serial and lineage from it, and makes the version current where that is due.
- * @throws ApiError 422 for what is no state, 409 for a state that was not announced or is older than the stored one
+ * Stores the state of a pending version, takes serial and lineage from it, and makes the version current if it should be.
+ * @throws ApiError 422 for an invalid state, 409 for a state that was not announced or is older than the stored one
  */
-export function finalizeState(services: Services, id: string, text: string): void {
+export function finalizeState(services: Services, id: string, file: IncomingFile): void {
   const { database } = services;
   const version = stateVersionById(database, id);
-  if (version?.status !== 'pending') throw conflict('The state version has its state already');
-  const state = readState(text);
-  if (state === undefined) throw invalidState('The state is no JSON object');
-  const md5 = md5Of(text);
+  if (version === undefined) throw notFound('File');
+  requireAwaited(version, 'state');
+  const md5 = file.end();
+  const { state } = file;
   if (version.md5 !== null && version.md5 !== md5) {
     throw conflict(`The state's MD5 is ${md5}, not ${version.md5} as was announced`);
   }
@@ -87,13 +107,13 @@ export function finalizeState(services: Services, id: string, text: string): voi
   const lineage = typeof state.lineage === 'string' ? state.lineage : version.lineage;
   const before = finalizedBefore(database, version);
   refuseOlder(before, { serial, lineage, md5, force: version.forced === 1 });
+  file.store(md5);
   database.update('state_versions', id, {
-    state: text,
     status: 'finalized',
     serial,
     lineage,
     resources: JSON.stringify(state.resources),
-    resource_count: countOf(state),
+    resource_count: state.resources.reduce((sum, { count }) => sum + count, 0),
   });
   const known = database.get('SELECT 1 FROM state_version_outputs WHERE state_version_id = :id', { id });
   if (known === undefined) replaceOutputs(database, id, state.outputs);
@@ -102,25 +122,17 @@ export function finalizeState(services: Services, id: string, text: string): voi
 }
 
 /** @throws ApiError 422 for a serial that is no whole number */
-function serialOf({ serial }: ReadState): number | undefined {
+function serialOf({ serial }: StateReader): number | undefined {
   if (serial === undefined || (typeof serial === 'number' && Number.isSafeInteger(serial) && serial >= 0))
     return serial;
   throw invalidState('The serial in the state must be a whole number that is not negative');
-}
-
-function md5Of(text: string): string {
-  return createHash('md5').update(text).digest('hex');
 }
 
 function invalidState(detail: string): ApiError {
   return invalid([{ detail, pointer: '/data/attributes/state' }]);
 }
 
-function countOf({ resources }: ReadState): number {
-  return resources.reduce((sum, { count }) => sum + count, 0);
-}
-
-/** The run that saves the state; null when the caller's own lock lets it. @throws ApiError 409 */
+/** The run that saves the state; null when the caller holds the lock. @throws ApiError 409 */
 function heldBy(
   { database }: Services,
   caller: Caller,
@@ -139,6 +151,9 @@ function heldBy(
   return null;
 }
 
+/** The MD5 of the state of a seeded version. */
+const MD5_OF_NOTHING = createHash('md5').digest('hex');
+
 /** Serials go up and the lineage stays, unless the client forces it. The same state may be saved again. */
 function refuseOlder(
   stored: StateVersionRow | undefined,
@@ -151,31 +166,20 @@ function refuseOlder(
   if (saved.serial < stored.serial) {
     throw conflict(`The serial ${saved.serial} is lower than ${stored.serial}, the newest state version's`);
   }
-  if (saved.serial === stored.serial && saved.md5 !== md5Of(stored.state ?? '')) {
+  if (saved.serial === stored.serial && saved.md5 !== (stored.state_md5 ?? MD5_OF_NOTHING)) {
     throw conflict(`The newest state version has the serial ${stored.serial} and another content`);
   }
 }
 
-interface StateVersionBody {
-  readonly serial: number;
-  readonly md5: string;
-  readonly lineage: string;
-  readonly force: boolean;
-  readonly intermediate: boolean | undefined;
-  readonly state: string | undefined;
-  readonly jsonState: string | undefined;
-  readonly outputs: readonly StateOutput[] | undefined;
-  readonly runId: string | undefined;
-}
+type StateVersionBody = ReturnType<typeof readBody>;
 
 /** @throws ApiError 422 with every problem */
-function readBody(body: unknown): StateVersionBody {
-  const problems: PointedProblem[] = [];
-  const { attributes, relationships } = readResource(body, 'state-versions');
-  const read = new MemberReader(attributes, '/data/attributes', problems);
+function readBody(body: unknown) {
+  const { read, problems, attributes, relationships } = readAttributes(body, 'state-versions');
   const serial = read.count('serial') ?? missing(read, attributes, 'serial');
   const md5 = read.text('md5') ?? missing(read, attributes, 'md5');
-  const outputs = decoded(read, 'json-state-outputs');
+  const outputs = decoded(read, attributes, 'json-state-outputs');
+  const outputsText = outputs && textOf(Buffer.concat([...outputs]));
   const runId = asObject(asObject(relationships['run'])?.['data'])?.['id'];
   const result = {
     serial: serial ?? 0,
@@ -183,16 +187,13 @@ function readBody(body: unknown): StateVersionBody {
     lineage: read.nullableText('lineage') ?? '',
     force: read.boolean('force') ?? false,
     intermediate: read.boolean('intermediate'),
-    state: decoded(read, 'state'),
-    jsonState: decoded(read, 'json-state'),
-    outputs: outputs === undefined ? undefined : readOutputsText(outputs),
+    state: decoded(read, attributes, 'state'),
+    jsonState: decoded(read, attributes, 'json-state'),
+    outputs: outputsText === undefined ? undefined : readOutputsText(outputsText),
     runId: typeof runId === 'string' ? runId : undefined,
   };
   if (outputs !== undefined && result.outputs === undefined) {
     read.refuse('json-state-outputs', 'json-state-outputs must be a JSON object');
-  }
-  if (result.jsonState !== undefined && !isJsonState(result.jsonState)) {
-    read.refuse('json-state', 'json-state must be a JSON object');
   }
   if (problems.length > 0) throw invalid(problems);
   return result;
@@ -202,10 +203,10 @@ function missing(read: MemberReader, attributes: Readonly<Record<string, unknown
   return attributes[name] === undefined ? read.refuse(name, `${name} is required`) : undefined;
 }
 
-/** Files travel as Base64 inside a document. Clients send null or nothing where there is none. */
-function decoded(read: MemberReader, name: string): string | undefined {
+/** Files travel as Base64 inside a document. Clients send null or nothing for an absent one. */
+function decoded(read: MemberReader, attributes: BodyObject, name: string): Iterable<Buffer> | undefined {
+  const long = attributes[name];
+  if (long instanceof LongText) return long.fromBase64();
   const text = read.nullableText(name);
-  return text
-    ? (textOf(Buffer.from(text, 'base64')) ?? read.refuse(name, `${name} is not UTF-8`))
-    : undefined;
+  return text ? [Buffer.from(text, 'base64')] : undefined;
 }

@@ -1,7 +1,8 @@
 /**
  * How long data is kept: GET, POST, PATCH and DELETE …/relationships/data-retention-policy of a workspace and of an
- * organization (wire/workspaces 2.5). Each has at most one policy of its own; a workspace without one shows the organization's.
+ * organization (wire/workspaces 2.5). Each has at most one policy; a workspace without one shows the organization's.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import type { SqlParameters } from '../kernel/database.ts';
 import { invalid, notFound, type PointedProblem, type Resource } from '../kernel/documents.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../kernel/endpoint.ts';
@@ -21,34 +22,34 @@ interface PolicyRow {
   delete_older_than_n_days: number | null;
 }
 
-/** Whose policy a request is about. The caller has seen to it that it may. */
+/** The owner of the policy; the caller's right was checked before. */
 interface Holder {
   readonly column: 'workspace_id' | 'organization_id';
   readonly id: string;
   readonly organization: { readonly id: string; readonly name: string };
 }
 
-function workspaceHolder(services: Services, request: ApiRequest): Holder {
-  const { workspace } = requireWorkspace(services, request, 'can-update');
+function workspaceHolder(request: ApiRequest): Holder {
+  const { workspace } = requireWorkspace(request, 'can-update');
   const organization = { id: workspace.organization_id, name: workspace.organization_name };
   return { column: 'workspace_id', id: workspace.id, organization };
 }
 
-export function showRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request);
+export function showRetentionPolicy(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request);
   return showPolicy(
-    findPolicy(services, 'workspace_id', workspace.id) ??
-      findPolicy(services, 'organization_id', workspace.organization_id),
+    findPolicy(request.services, 'workspace_id', workspace.id) ??
+      findPolicy(request.services, 'organization_id', workspace.organization_id),
   );
 }
 
 /** POST and PATCH. */
-export function putRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
-  return putPolicy(services, request, workspaceHolder(services, request));
+export function putRetentionPolicy(request: ApiRequest): ApiAnswer {
+  return putPolicy(request, workspaceHolder(request));
 }
 
-export function deleteRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
-  return deletePolicy(services, request, workspaceHolder(services, request));
+export function deleteRetentionPolicy(request: ApiRequest): ApiAnswer {
+  return deletePolicy(request, workspaceHolder(request));
 }
 
 /** @throws ApiError 404 where there is none */
@@ -58,27 +59,32 @@ function showPolicy(policy: PolicyRow | undefined): ApiAnswer {
 }
 
 /** Creates the policy or replaces it, also by one of the other type. @throws ApiError 422 */
-function putPolicy(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
-  const before = findPolicy(services, holder.column, holder.id);
+function putPolicy(request: ApiRequest, holder: Holder): ApiAnswer {
+  const before = findPolicy(request.services, holder.column, holder.id);
   const columns = requestedPolicy(request.body, before);
   const id = before?.id ?? newId('drp');
   const change = { id, days: columns.delete_older_than_n_days };
   if (before === undefined) {
-    const row = { id, [holder.column]: holder.id, ...columns, created_at: services.now().toISOString() };
-    services.database.insert('data_retention_policies', row);
-    recordPolicyEvent(services, request, holder, { ...change, action: 'create' });
-  } else if (services.database.update('data_retention_policies', id, columns)) {
-    recordPolicyEvent(services, request, holder, { ...change, action: 'update' });
+    const row = {
+      id,
+      [holder.column]: holder.id,
+      ...columns,
+      created_at: request.services.now().toISOString(),
+    };
+    request.services.database.insert('data_retention_policies', row);
+    recordPolicyEvent(request, holder, { ...change, action: 'create' });
+  } else if (request.services.database.update('data_retention_policies', id, columns)) {
+    recordPolicyEvent(request, holder, { ...change, action: 'update' });
   }
   return ok({ data: policyResource({ id, ...columns }) });
 }
 
 /** @throws ApiError 404 where there is none */
-function deletePolicy(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
-  const policy = findPolicy(services, holder.column, holder.id);
+function deletePolicy(request: ApiRequest, holder: Holder): ApiAnswer {
+  const policy = findPolicy(request.services, holder.column, holder.id);
   if (policy === undefined) throw notFound('Data retention policy');
-  services.database.run('DELETE FROM data_retention_policies WHERE id = :id', { id: policy.id });
-  recordPolicyEvent(services, request, holder, {
+  request.services.database.delete('data_retention_policies', policy.id);
+  recordPolicyEvent(request, holder, {
     id: policy.id,
     action: 'destroy',
     days: policy.delete_older_than_n_days,
@@ -131,42 +137,32 @@ interface PolicyChange {
   readonly days: number | null;
 }
 
-function recordPolicyEvent(
-  services: Services,
-  request: ApiRequest,
-  { organization }: Holder,
-  change: PolicyChange,
-): void {
-  services.recordEvent({
-    organizationId: organization.id,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id: change.id, type: 'data_retention_policy', action: change.action },
-    meta: {
-      ...(change.days === null ? {} : { delete_older_than_n_days: change.days }),
-      organization: organization.name,
-      organization_id: organization.id,
-    },
+function recordPolicyEvent(request: ApiRequest, { organization }: Holder, change: PolicyChange): void {
+  const about = { id: change.id, organization_id: organization.id };
+  recordEvent(request, `data_retention_policy.${change.action}`, about, {
+    delete_older_than_n_days: change.days ?? undefined,
+    organization: organization.name,
+    organization_id: organization.id,
   });
 }
 
-// How long the data of workspaces is kept that say nothing themselves: an organization's own retention policy (wire/workspaces 2.5).
+// The retention policy of an organization, for workspaces without their own (wire/workspaces 2.5).
 
-export function showOrganizationPolicy(services: Services, request: ApiRequest): ApiAnswer {
-  const { organization } = requireOrganization(services, request);
-  return showPolicy(findPolicy(services, 'organization_id', organization.id));
+export function showOrganizationPolicy(request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(request);
+  return showPolicy(findPolicy(request.services, 'organization_id', organization.id));
 }
 
 /** POST and PATCH. */
-export function putOrganizationPolicy(services: Services, request: ApiRequest): ApiAnswer {
-  return putPolicy(services, request, administered(services, request));
+export function putOrganizationPolicy(request: ApiRequest): ApiAnswer {
+  return putPolicy(request, administered(request));
 }
 
-export function deleteOrganizationPolicy(services: Services, request: ApiRequest): ApiAnswer {
-  return deletePolicy(services, request, administered(services, request));
+export function deleteOrganizationPolicy(request: ApiRequest): ApiAnswer {
+  return deletePolicy(request, administered(request));
 }
 
-function administered(services: Services, request: ApiRequest): Holder {
-  const organization = requireOrganizationRight(services, request, 'administer');
+function administered(request: ApiRequest): Holder {
+  const organization = requireOrganizationRight(request, 'administer');
   return { column: 'organization_id', id: organization.id, organization };
 }

@@ -39,7 +39,7 @@ export function engineVersionProblem(
   if (parseConstraint(wanted) === undefined)
     return `"${wanted}" is neither a version nor a version constraint`;
   const isNewer = isExactVersion(wanted) && compareVersions(wanted, latestRelease(database)) > 0;
-  return isNewer && dialect.takesNewerEngines ? undefined : `No release is or meets "${wanted}"`;
+  return isNewer && dialect.takesNewerEngines ? undefined : `No release is or matches "${wanted}"`;
 }
 
 /** Oldest first. */
@@ -65,7 +65,7 @@ interface Version {
   readonly preRelease: string | undefined;
 }
 
-/** Whether a version meets a constraint. */
+/** Whether a version matches a constraint. */
 type Constraint = (version: string) => boolean;
 
 /** Whether the text names one version, in full: `1.9.8`, `1.10.0-beta1`. */
@@ -73,7 +73,7 @@ export function isExactVersion(text: string): boolean {
   return parseVersion(text)?.written === 3;
 }
 
-/** The constraint that the text says, a bare version included; undefined when it is none. */
+/** The constraint in the text, a bare version included; undefined for an invalid one. */
 export function parseConstraint(text: string): Constraint | undefined {
   const parts = text.split(',').map((part) => parsePart(part.trim()));
   if (parts.includes(undefined)) return undefined;

@@ -55,7 +55,7 @@ function checkName(name: string | undefined, problems: PointedProblem[]): void {
   }
 }
 
-/** It is a folder of the repository, told from the repository's root. */
+/** A folder of the repository, relative to its root. */
 function checkWorkingDirectory(
   path: string | null | undefined,
   takesAbsolute: boolean,
@@ -76,9 +76,9 @@ function checkWorkingDirectory(
 // execution-mode null             inherit both
 // setting-overwrites …: false     drop the own value and inherit, even beside a literal value
 //
-// Invariant: a workspace keeps a pool of its own only while its own mode is `agent`; a mode of `agent` always has a pool.
+// Invariant: a workspace has its own pool only while its own mode is `agent`; the mode `agent` always has a pool.
 
-/** What the organization and the project say, and which pools exist. */
+/** The inherited mode and pool, and which pools exist. */
 interface ExecutionSurroundings {
   readonly inheritedMode: ExecutionMode;
   readonly inheritedPoolId: string | null;
@@ -112,17 +112,17 @@ function ownMode(current: WorkspaceSettings, request: WorkspaceRequest): Executi
   return current.execution_mode;
 }
 
-/** Whether the workspace's own pool (or its having none) counts. A literal mode says so unless the request denies it. */
+/** Whether the workspace's own pool (or none) counts instead of the inherited one: true for an explicit mode by default. */
 function ownsPool(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
   mode: ExecutionMode | null,
 ): boolean {
   if (mode === null) return false;
-  const saysMode = typeof request.executionMode === 'string' || request.operations !== undefined;
+  const setsMode = typeof request.executionMode === 'string' || request.operations !== undefined;
   const givesPool = typeof request.agentPoolId === 'string';
   return (
-    request.settingOverwrites.agentPool ?? (saysMode || givesPool || current.agent_pool_overwritten === 1)
+    request.settingOverwrites.agentPool ?? (setsMode || givesPool || current.agent_pool_overwritten === 1)
   );
 }
 

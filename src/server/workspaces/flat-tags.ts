@@ -2,15 +2,16 @@
  * Flat tags of a workspace: GET, POST and DELETE …/relationships/tags. A tag exists once in an organization, and only while
  * some workspace has it; a workspace's tags keep the order in which they were added.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
 import { invalid, notFound, type PointedProblem, type Resource } from '../kernel/documents.ts';
-import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok, queryText } from '../kernel/endpoint.ts';
+import { type ApiAnswer, type ApiRequest, NO_CONTENT, queryText } from '../kernel/endpoint.ts';
 import { newId } from '../kernel/identifiers.ts';
-import { describePage, pageWindow, requestedPage } from '../kernel/pagination.ts';
+import { pagedAnswer } from '../kernel/pagination.ts';
 import { asObject, readResourceList } from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
 import { requireWorkspace } from './access.ts';
-import { recordWorkspaceEvent, type WorkspaceRecord } from './workspace-record.ts';
+import type { WorkspaceRecord } from './workspace-record.ts';
 
 export interface TagRow {
   id: string;
@@ -20,23 +21,18 @@ export interface TagRow {
   instance_count: number;
 }
 
-export function listTags(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request);
-  const page = requestedPage(request.query);
-  const name = queryText(request.query, 'name') || null;
-  const from = `FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
-    WHERE wt.workspace_id = :workspace AND (:name IS NULL OR t.name = LOWER(:name))`;
-  const parameters = { workspace: workspace.id, name };
-  const count = services.database.get<{ total: number }>(`SELECT COUNT(*) AS total ${from}`, parameters);
-  const rows = services.database.all<TagRow>(
-    `SELECT t.*, (SELECT COUNT(*) FROM workspace_tags x WHERE x.tag_id = t.id) AS instance_count
-     ${from} ORDER BY wt.position LIMIT :limit OFFSET :offset`,
-    { ...parameters, ...pageWindow(page) },
+export function listTags(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request);
+  const query = {
+    select: 't.*, (SELECT COUNT(*) FROM workspace_tags x WHERE x.tag_id = t.id) AS instance_count',
+    from: `workspace_tags wt JOIN tags t ON t.id = wt.tag_id
+      WHERE wt.workspace_id = :workspace AND (:name IS NULL OR t.name = LOWER(:name))`,
+    order: 'wt.position',
+    parameters: { workspace: workspace.id, name: queryText(request.query, 'name') || null },
+  };
+  return pagedAnswer<TagRow>(request, query, (rows) =>
+    rows.map((row) => tagResource(row, workspace.organization_name)),
   );
-  return ok({
-    data: rows.map((row) => tagResource(row, workspace.organization_name)),
-    ...describePage(request, page, count?.total ?? 0),
-  });
 }
 
 export function tagResource(row: TagRow, organizationName: string): Resource {
@@ -48,32 +44,32 @@ export function tagResource(row: TagRow, organizationName: string): Resource {
   };
 }
 
-export function postTags(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
-  const names = requestedNames(services, request, workspace, normalTagName);
-  const added = addTags(services.database, workspace, names, services.now());
-  recordAddedTags(services, request, workspace, added);
+export function postTags(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-manage-tags');
+  const names = requestedNames(request, workspace, normalTagName);
+  const added = addTags(request.services.database, workspace, names, request.services.now());
+  recordAddedTags(request, workspace, added);
   return NO_CONTENT;
 }
 
-/** A name that no workspace carries, or none could, is no error: there is nothing to remove. */
-export function deleteTags(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
-  const names = requestedNames(services, request, workspace, lowerCase);
-  const carried = new Set(tagNamesOf(services.database, [workspace.id]).get(workspace.id));
-  services.database.run(
+/** An unknown or invalid name is no error: there is nothing to remove. */
+export function deleteTags(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-manage-tags');
+  const names = requestedNames(request, workspace, lowerCase);
+  const carried = new Set(tagNamesOf(request.services.database, [workspace.id]).get(workspace.id));
+  request.services.database.run(
     `DELETE FROM workspace_tags WHERE workspace_id = :workspace AND tag_id IN (
        SELECT id FROM tags WHERE organization_id = :organization AND name IN (SELECT value FROM json_each(:names)))`,
     { workspace: workspace.id, organization: workspace.organization_id, names: JSON.stringify(names) },
   );
-  dropUnusedTags(services.database, workspace.organization_id);
+  dropUnusedTags(request.services.database, workspace.organization_id);
   const removed = [...new Set(names)].filter((name) => carried.has(name));
   const meta = { 'tags-removed': removed };
-  if (removed.length > 0) recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+  if (removed.length > 0) recordEvent(request, 'workspace.update', workspace, meta);
   return NO_CONTENT;
 }
 
-/** Gives the workspace these tags, in this order, behind those it has, and tells which it had not. Names must be normal ones. */
+/** Adds these tags to the workspace, in this order, after its own. Names must be normalized. @returns the new ones */
 export function addTags(
   database: Database,
   workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
@@ -94,18 +90,17 @@ export function addTags(
   });
 }
 
-/** What the audit trail learns of tags that a workspace was given; nothing where it had all of them. */
+/** Records the tags that were added to a workspace; nothing when there are none. */
 export function recordAddedTags(
-  services: Services,
   request: ApiRequest,
   workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
   added: readonly string[],
 ): void {
   const meta = { 'tags-added': added };
-  if (added.length > 0) recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+  if (added.length > 0) recordEvent(request, 'workspace.update', workspace, meta);
 }
 
-/** Forgets the organization's tags that no workspace carries any more. */
+/** Deletes the organization's tags that no workspace has. */
 export function dropUnusedTags(database: Database, organizationId: string): void {
   database.run(
     `DELETE FROM tags WHERE organization_id = :organization
@@ -131,7 +126,6 @@ export function tagNamesOf(database: Database, workspaceIds: readonly string[]):
  * @throws ApiError 404 for an unknown id, 422 for what is no tag
  */
 function requestedNames(
-  services: Services,
   request: ApiRequest,
   workspace: WorkspaceRecord,
   readName: (value: unknown) => string | undefined,
@@ -141,7 +135,7 @@ function requestedNames(
     const name =
       item['id'] === undefined || item['id'] === ''
         ? readName(asObject(item['attributes'])?.['name'])
-        : nameOfTag(services, workspace, item['id']);
+        : nameOfTag(request.services, workspace, item['id']);
     if (name !== undefined) return [name];
     problems.push({ detail: TAG_NAME_RULE, pointer: `/data/${index}/attributes/name` });
     return [];

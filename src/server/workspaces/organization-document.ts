@@ -1,7 +1,7 @@
 /** An organization as the API shows it: its settings, and what the caller may do there. Its JSON:API id is its name. */
 import type { ServedDialects } from '../kernel/dialects.ts';
 import type { Caller } from '../kernel/caller.ts';
-import type { Relationship, Resource } from '../kernel/documents.ts';
+import { type Relationship, type Resource, related } from '../kernel/documents.ts';
 import type { Services } from '../kernel/services.ts';
 import type { OrganizationRecord } from './access.ts';
 
@@ -82,14 +82,8 @@ function organizationResource(
       permissions: permissionsOf(record, caller),
     },
     relationships: {
-      'default-project': {
-        data: { id: defaultProjectId, type: 'projects' },
-        links: { related: `/api/v2/projects/${defaultProjectId}` },
-      },
-      'default-agent-pool':
-        pool === null
-          ? { data: null }
-          : { data: { id: pool, type: 'agent-pools' }, links: { related: `/api/v2/agent-pools/${pool}` } },
+      'default-project': related('projects', defaultProjectId),
+      'default-agent-pool': related('agent-pools', pool),
     },
     links: { self: `/api/v2/organizations/${record.name}` },
   };

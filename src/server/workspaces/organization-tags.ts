@@ -1,30 +1,29 @@
 /**
  * The flat tags of all workspaces of an organization: GET and DELETE /organizations/:organization_name/tags, and giving
  * one to workspaces: POST /tags/:tag_id/relationships/workspaces.
- * Invariants: a tag is listed as long as some workspace carries it; counts tell of all workspaces, lists of tags do not
- * tell which.
+ * Invariants: a tag is listed as long as a workspace has it; counts include all workspaces, also those that the caller cannot
+ * read.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import { type GuardedWorkspace, readableCondition, workspacePermissions } from './permissions.ts';
 import { readIdentifiers } from '../kernel/request-body.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, queryText } from '../kernel/endpoint.ts';
 import { invalid, notFound } from '../kernel/documents.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
-import type { Services } from '../kernel/services.ts';
 import {
   requireOfOrganization,
   requireOrganization,
   requireOrganizationRight,
   requireWorkspace,
 } from './access.ts';
-import { recordWorkspaceEvent } from './workspace-record.ts';
 import { addTags, recordAddedTags, type TagRow, tagResource } from './flat-tags.ts';
 
 /**
  * `q` is a part of the name; `filter[exclude][taggable][id]` leaves out what that workspace carries,
  * if the caller can read it.
  */
-export function listOrganizationTags(services: Services, request: ApiRequest): ApiAnswer {
-  const { organization } = requireOrganization(services, request);
+export function listOrganizationTags(request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(request);
   const query = {
     select: 't.*, (SELECT COUNT(*) FROM workspace_tags x WHERE x.tag_id = t.id) AS instance_count',
     from: `tags t WHERE t.organization_id = :organization AND INSTR(t.name, LOWER(:part)) > 0
@@ -39,64 +38,62 @@ export function listOrganizationTags(services: Services, request: ApiRequest): A
       excluded: queryText(request.query, 'filter[exclude][taggable][id]') ?? '',
     },
   };
-  return pagedAnswer<TagRow>(services, request, query, (rows) =>
+  return pagedAnswer<TagRow>(request, query, (rows) =>
     rows.map((row) => tagResource(row, organization.name)),
   );
 }
 
 /** Takes tags away from all workspaces that carry them. */
-export function deleteOrganizationTags(services: Services, request: ApiRequest): ApiAnswer {
-  const organization = requireOrganizationRight(services, request, 'manageWorkspaces');
+export function deleteOrganizationTags(request: ApiRequest): ApiAnswer {
+  const organization = requireOrganizationRight(request, 'manageWorkspaces');
   const ids = readIdentifiers(request.body, 'tags').map(({ id }) => id);
-  const known = services.database.all<{ id: string }>(
+  const known = request.services.database.all<{ id: string }>(
     'SELECT id FROM tags WHERE organization_id = :organization AND id IN (SELECT value FROM json_each(:ids))',
     { organization: organization.id, ids: JSON.stringify(ids) },
   );
   if (known.length < new Set(ids).size) throw notFound('Tag');
-  const losing = services.database.all<{ id: string; names: string }>(
+  const losing = request.services.database.all<{ id: string; names: string }>(
     `SELECT x.workspace_id AS id, json_group_array(t.name ORDER BY x.position) AS names
      FROM workspace_tags x JOIN tags t ON t.id = x.tag_id
      WHERE t.id IN (SELECT value FROM json_each(:ids)) GROUP BY x.workspace_id ORDER BY x.workspace_id`,
     { ids: JSON.stringify(ids) },
   );
-  services.database.run('DELETE FROM tags WHERE id IN (SELECT value FROM json_each(:ids))', {
+  request.services.database.run('DELETE FROM tags WHERE id IN (SELECT value FROM json_each(:ids))', {
     ids: JSON.stringify(ids),
   });
   for (const { id, names } of losing) {
     const meta = { 'tags-removed': JSON.parse(names) as string[] };
     const workspace = { id, organization_id: organization.id };
-    recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+    recordEvent(request, 'workspace.update', workspace, meta);
   }
   return NO_CONTENT;
 }
 
-/** For who may manage the tags of all these workspaces. */
-export function tagWorkspaces(services: Services, request: ApiRequest): ApiAnswer {
-  const found = services.database.get<TagRow>('SELECT * FROM tags WHERE id = :id', {
-    id: request.params['tag_id'] ?? '',
-  });
+/** Needs the right to manage the tags of all these workspaces. */
+export function tagWorkspaces(request: ApiRequest): ApiAnswer {
+  const found = request.services.database.byId<TagRow>('tags', request.params['tag_id'] ?? '');
   const tag = requireOfOrganization(request, found, 'Tag');
-  requireTagger(services, request, tag.organization_id);
+  requireTagger(request, tag.organization_id);
   const ids = readIdentifiers(request.body, 'workspaces').map(({ id }) => id);
   for (const [index, id] of ids.entries()) {
     const params = { workspace_id: id };
-    const { workspace } = requireWorkspace(services, { ...request, params }, 'can-manage-tags');
+    const { workspace } = requireWorkspace({ ...request, params }, 'can-manage-tags');
     if (workspace.organization_id !== tag.organization_id) {
       throw invalid([
         { detail: 'The workspace is one of another organization', pointer: `/data/${index}/id` },
       ]);
     }
-    const added = addTags(services.database, workspace, [tag.name], services.now());
-    recordAddedTags(services, request, workspace, added);
+    const added = addTags(request.services.database, workspace, [tag.name], request.services.now());
+    recordAddedTags(request, workspace, added);
   }
   return NO_CONTENT;
 }
 
 /**
- * The body says which workspaces are to be tagged; who may tag none is told that before it is read.
+ * The body names the workspaces. A caller who may tag none gets its 404 before the body is read.
  * @throws ApiError 404
  */
-function requireTagger({ database }: Services, { caller }: ApiRequest, organizationId: string): void {
+function requireTagger({ services: { database }, caller }: ApiRequest, organizationId: string): void {
   const rights = caller.organizations.get(organizationId);
   if (rights?.manageWorkspaces || rights?.manageProjects) return;
   const workspaces = database.all<GuardedWorkspace>(

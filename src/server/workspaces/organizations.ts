@@ -1,7 +1,9 @@
 /**
- * GET, POST, PATCH and DELETE of organizations. Everybody who belongs to an organization sees it; it is created with a default
- * project and with its creator as an owner.
+ * GET, POST, PATCH and DELETE of organizations. All members of an organization see it; it is created with a default
+ * project and its creator as an owner.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
+import { keepTrailTokens } from '../audit-trails/audit-trail.ts';
 import { type Caller, OWNERS_TEAM } from '../kernel/caller.ts';
 import type { SqlParameters } from '../kernel/database.ts';
 import { invalid, notFound, type PointedProblem } from '../kernel/documents.ts';
@@ -17,7 +19,7 @@ import {
 } from '../kernel/endpoint.ts';
 import { newId } from '../kernel/identifiers.ts';
 import { describePage, pagedAnswer, requestedPage } from '../kernel/pagination.ts';
-import { asObject, MemberReader, NAME_LIMIT, readResource } from '../kernel/request-body.ts';
+import { asObject, type MemberReader, NAME_LIMIT, readAttributes } from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
 import type { OrganizationSetting } from '../kernel/workspaces-dialects.ts';
 import { type OrganizationRecord, requireOrganization, requireOrganizationRight } from './access.ts';
@@ -26,7 +28,7 @@ import { DEFAULT_PROJECT } from './project-record.ts';
 import { EXECUTION_MODES } from './workspace-record.ts';
 
 /** GET /organizations: those the caller belongs to. `q` is a part of the name. */
-export function listOrganizations(services: Services, request: ApiRequest): ApiAnswer {
+export function listOrganizations(request: ApiRequest): ApiAnswer {
   const query = {
     select: 'o.*',
     from: `organizations o WHERE o.id IN (SELECT value FROM json_each(:ids))
@@ -37,24 +39,24 @@ export function listOrganizations(services: Services, request: ApiRequest): ApiA
       part: queryText(request.query, 'q') ?? '',
     },
   };
-  return pagedAnswer<OrganizationRecord>(services, request, query, (rows) =>
-    organizationResources(services, request.caller, rows),
+  return pagedAnswer<OrganizationRecord>(request, query, (rows) =>
+    organizationResources(request.services, request.caller, rows),
   );
 }
 
 /** GET /organizations/:organization_name */
-export function showOrganization(services: Services, request: ApiRequest): ApiAnswer {
-  const { organization } = requireOrganization(services, request);
-  return ok({ data: organizationResources(services, request.caller, [organization])[0] });
+export function showOrganization(request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(request);
+  return ok({ data: organizationResources(request.services, request.caller, [organization])[0] });
 }
 
 /** POST /organizations, for users. */
-export function createOrganization(services: Services, request: ApiRequest): ApiAnswer {
-  const { database } = services;
-  if (!isPerson(services, request.caller)) throw notFound('Endpoint');
+export function createOrganization(request: ApiRequest): ApiAnswer {
+  const { database } = request.services;
+  if (!isPerson(request.services, request.caller)) throw notFound('Endpoint');
   const id = newId('org');
-  const settings = resolveOrganizationSettings(services, request.body, undefined);
-  const createdAt = services.now().toISOString();
+  const settings = resolveOrganizationSettings(request.services, request.body, undefined);
+  const createdAt = request.services.now().toISOString();
   database.insert('organizations', { id, ...settings, created_at: createdAt });
   database.insert('projects', {
     id: newId('prj'),
@@ -68,7 +70,7 @@ export function createOrganization(services: Services, request: ApiRequest): Api
   database.insert('teams', { id: team, organization_id: id, name: OWNERS_TEAM, created_at: createdAt });
   database.insert('organization_memberships', { organization_id: id, user_id: user });
   database.insert('team_memberships', { team_id: team, user_id: user });
-  recordEvent(services, request, { id, action: 'create' });
+  recordEvent(request, 'organization.create', { id, organization_id: id });
   const owner = {
     owner: true,
     administer: true,
@@ -77,34 +79,40 @@ export function createOrganization(services: Services, request: ApiRequest): Api
     manageProjects: true,
   };
   const caller = { ...request.caller, organizations: new Map([[id, owner]]) };
-  return created({ data: organizationResources(services, caller, [read(services, id)])[0] });
+  return created({ data: organizationResources(request.services, caller, [read(request.services, id)])[0] });
 }
 
 /** PATCH /organizations/:organization_name */
-export function updateOrganization(services: Services, request: ApiRequest): ApiAnswer {
-  const organization = requireOrganizationRight(services, request, 'administer');
-  const settings = resolveOrganizationSettings(services, request.body, organization);
-  const changed = services.database.update('organizations', organization.id, settings);
-  if (changed) recordEvent(services, request, { id: organization.id, action: 'update' });
-  return ok({ data: organizationResources(services, request.caller, [read(services, organization.id)])[0] });
+export function updateOrganization(request: ApiRequest): ApiAnswer {
+  const organization = requireOrganizationRight(request, 'administer');
+  const settings = resolveOrganizationSettings(request.services, request.body, organization);
+  const changed = request.services.database.update('organizations', organization.id, settings);
+  if (changed)
+    recordEvent(request, 'organization.update', { id: organization.id, organization_id: organization.id });
+  return ok({
+    data: organizationResources(request.services, request.caller, [
+      read(request.services, organization.id),
+    ])[0],
+  });
 }
 
-/** DELETE /organizations/:organization_name: with everything in it but its audit trail, which nobody has a token for any more. */
-export function deleteOrganization(services: Services, request: ApiRequest): ApiAnswer {
-  const { id } = requireOrganizationRight(services, request, 'owner');
-  // Workspaces refer to projects and pools, which go with the organization as well.
-  services.database.run('DELETE FROM workspaces WHERE organization_id = :id', { id });
-  services.database.run('DELETE FROM organizations WHERE id = :id', { id });
-  recordEvent(services, request, { id, action: 'destroy' });
+/** DELETE /organizations/:organization_name: with everything in it except its audit trail, and its audit-trails tokens. */
+export function deleteOrganization(request: ApiRequest): ApiAnswer {
+  const { id } = requireOrganizationRight(request, 'owner');
+  // Workspaces refer to projects and pools, which are deleted with the organization.
+  request.services.database.run('DELETE FROM workspaces WHERE organization_id = :id', { id });
+  keepTrailTokens(request.services, id);
+  request.services.database.delete('organizations', id);
+  recordEvent(request, 'organization.destroy', { id, organization_id: id });
   return NO_CONTENT;
 }
 
-/** GET /organizations/:organization_name/entitlement-set: everything that the edition has. */
-export function showEntitlements(services: Services, request: ApiRequest): ApiAnswer {
-  const { organization } = requireOrganization(services, request);
+/** GET /organizations/:organization_name/entitlement-set: all features of the edition. */
+export function showEntitlements(request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(request);
   const entitled = [
     ...['operations', 'state-storage', 'agents', 'teams', 'vcs-integrations'],
-    ...(services.edition.auditTrails ? ['audit-logging'] : []),
+    ...(request.services.edition.auditTrails ? ['audit-logging'] : []),
     ...['configuration-designer', 'cost-estimation', 'global-run-tasks', 'module-tests-generation'],
     ...['policy-enforcement', 'private-module-registry', 'run-tasks', 'sso', 'usage-reporting'],
     'self-serve-billing',
@@ -119,14 +127,14 @@ export function showEntitlements(services: Services, request: ApiRequest): ApiAn
   });
 }
 
-/** GET /organizations/:organization_name/stacks: clients that clean up ask for them. There are none here. */
-export function listStacks(services: Services, request: ApiRequest): ApiAnswer {
-  requireOrganization(services, request);
+/** GET /organizations/:organization_name/stacks: always empty; clients read it before they delete an organization. */
+export function listStacks(request: ApiRequest): ApiAnswer {
+  requireOrganization(request);
   return ok({ data: [], ...describePage(request, requestedPage(request.query), 0) });
 }
 
 function read(services: Services, id: string): OrganizationRecord {
-  const row = services.database.get<OrganizationRecord>('SELECT * FROM organizations WHERE id = :id', { id });
+  const row = services.database.byId<OrganizationRecord>('organizations', id);
   if (row === undefined) throw notFound('Organization');
   return row;
 }
@@ -136,21 +144,8 @@ function isPerson({ database }: Services, { userId, actsAs }: Caller): boolean {
   return actsAs.type === 'users' && database.get(sql, { id: userId }) !== undefined;
 }
 
-function recordEvent(
-  services: Services,
-  request: ApiRequest,
-  { id, action }: { readonly id: string; readonly action: string },
-): void {
-  services.recordEvent({
-    organizationId: id,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id, type: 'organization', action },
-  });
-}
-
-// From a request to the settings that an organization shall have.
-// Invariant: nothing is written here; a refusal names every problem.
+// The settings of an organization after a request.
+// Invariant: nothing is written here; an error names every problem.
 
 const NAME = /^[A-Za-z0-9_-]+$/;
 
@@ -160,14 +155,12 @@ function resolveOrganizationSettings(
   body: unknown,
   before: OrganizationRecord | undefined,
 ): SqlParameters {
-  const problems: PointedProblem[] = [];
-  const { attributes, relationships } = readResource(body, 'organizations', before?.name);
-  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const { read, problems, relationships } = readAttributes(body, 'organizations', before?.name);
   const flag = (name: string, current: number | undefined): number =>
     Number(read.boolean(name) ?? current === 1);
   const email = read.nullableText('email');
   const mode = read.nullableWord('default-execution-mode', EXECUTION_MODES);
-  // A mode without agents that is asked for drops the pool, unless the request names one.
+  // A requested mode without agents removes the pool, unless the request names one.
   const keepsPool = mode === undefined || mode === null || mode === 'agent';
   const pool = relationships['default-agent-pool'] ?? (keepsPool ? undefined : { data: null });
   const settings = {
@@ -246,8 +239,8 @@ function readPool(
   return typeof id === 'string' ? id : null;
 }
 
-// What whoever runs the service may do to organizations, as far as tests of clients need it: give one a subscription.
-// Invariant: nothing comes of it, for every organization has everything; who may do it is an owner of the organization.
+// The site administration of organizations, as far as tests of clients need it: giving one a subscription.
+// Invariant: a subscription has no effect, as every organization has every feature; only an owner may set it.
 // Only a dialect whose service has such an API serves it (wire/workspaces 6.4).
 
 const FEATURE_SETS = ['Free', 'Trial', 'Team', 'Business', 'Enterprise'];
@@ -258,7 +251,7 @@ export const SITE_ADMINISTRATION_ENDPOINTS: readonly Endpoint[] = [
 ].map((endpoint) => ({ ...endpoint, needsOfDialect: 'hasSiteAdministration' }));
 
 /** `q` is a part of the name. */
-function listFeatureSets(_services: Services, request: ApiRequest): ApiAnswer {
+function listFeatureSets(request: ApiRequest): ApiAnswer {
   const part = (queryText(request.query, 'q') ?? '').toLowerCase();
   const found = FEATURE_SETS.filter((name) => name.toLowerCase().includes(part));
   const page = requestedPage(request.query);
@@ -273,7 +266,7 @@ function listFeatureSets(_services: Services, request: ApiRequest): ApiAnswer {
   });
 }
 
-function subscribe(services: Services, request: ApiRequest): ApiAnswer {
-  requireOrganizationRight(services, request, 'owner');
+function subscribe(request: ApiRequest): ApiAnswer {
+  requireOrganizationRight(request, 'owner');
   return NO_CONTENT;
 }

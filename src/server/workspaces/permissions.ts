@@ -1,6 +1,6 @@
 /**
  * What a caller may do with single workspaces: the `permissions` object of a workspace document.
- * Invariant: the object that a caller reads and the check that a request meets are the same computation.
+ * Invariant: the permissions in a document and the checks of requests are the same computation.
  */
 import type { Database } from '../kernel/database.ts';
 import type { Caller } from '../kernel/caller.ts';
@@ -47,7 +47,7 @@ export const GRANTABLE_PERMISSIONS: readonly Permission[] = ADMIN;
 /** What an access to a project lets a team do with the project itself. */
 export type ProjectRight = 'update-project' | 'delete-project' | 'create-workspaces' | 'move-workspaces';
 
-/** Rights that are kept and answered, and decide nothing here. */
+/** Rights that are stored and answered but have no effect here. */
 type KeptRight =
   | 'policy-mocks'
   | 'policy-overrides'
@@ -73,7 +73,7 @@ const LEVELS: Readonly<Record<string, readonly Grantable[]>> = {
   custom: ['can-read-run'],
 };
 
-/** What must be known of a workspace to tell what a caller may do with it. */
+/** The columns of a workspace that decide what a caller may do with it. */
 export interface GuardedWorkspace {
   readonly id: string;
   readonly organization_id: string;

@@ -2,9 +2,10 @@
  * Projects as the database keeps them and as the API shows them, who may see them, their events and their tag bindings. Who may
  * see a workspace may see its project.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import type { Caller } from '../kernel/caller.ts';
 import type { Database, SqlParameters } from '../kernel/database.ts';
-import { notFound, type Resource } from '../kernel/documents.ts';
+import { notFound, type Resource, related } from '../kernel/documents.ts';
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -13,7 +14,6 @@ import {
   ok,
   type Query,
 } from '../kernel/endpoint.ts';
-import type { Services } from '../kernel/services.ts';
 import { type ProjectRights, projectRights } from './access.ts';
 import {
   boundKeys,
@@ -22,7 +22,7 @@ import {
   readBindingList,
   upsertTagBindings,
 } from './tag-binding-endpoints.ts';
-import { replaceTagBindings, type TagBinding } from './tag-bindings.ts';
+import { replaceTagBindings } from './tag-bindings.ts';
 import type { ExecutionMode } from './workspace-record.ts';
 
 /** Every organization has this project; workspaces that name none are created in it. */
@@ -80,8 +80,8 @@ interface AccessibleProject {
 }
 
 /** The project that the path names. @throws ApiError 404 when the caller may not see it */
-export function requireProject(services: Services, request: ApiRequest): AccessibleProject {
-  const { database } = services;
+export function requireProject(request: ApiRequest): AccessibleProject {
+  const { database } = request.services;
   const [project] = projectsById(database, [request.params['project_id'] ?? '']);
   if (project === undefined || !request.caller.organizations.has(project.organization_id)) {
     throw notFound('Project');
@@ -96,12 +96,8 @@ export function requireProject(services: Services, request: ApiRequest): Accessi
 }
 
 /** The same for those who have this right. @throws ApiError 404 */
-export function requireProjectRight(
-  services: Services,
-  request: ApiRequest,
-  right: 'administer' | 'update-project',
-): ProjectRow {
-  const { project, rights } = requireProject(services, request);
+export function requireProjectRight(request: ApiRequest, right: 'administer' | 'update-project'): ProjectRow {
+  const { project, rights } = requireProject(request);
   if (!rights.has(right)) throw notFound('Project');
   return project;
 }
@@ -135,14 +131,8 @@ export function projectResource(row: ProjectRow, rights: ProjectRights): Resourc
       },
     },
     relationships: {
-      organization: {
-        data: { id: row.organization_name, type: 'organizations' },
-        links: { related: `/api/v2/organizations/${row.organization_name}` },
-      },
-      'default-agent-pool':
-        pool === null
-          ? { data: null }
-          : { data: { id: pool, type: 'agent-pools' }, links: { related: `/api/v2/agent-pools/${pool}` } },
+      organization: related('organizations', row.organization_name),
+      'default-agent-pool': related('agent-pools', pool),
       'tag-bindings': { links: { related: `${path}/tag-bindings` } },
       'effective-tag-bindings': { links: { related: `${path}/effective-tag-bindings` } },
     },
@@ -150,49 +140,24 @@ export function projectResource(row: ProjectRow, rights: ProjectRights): Resourc
   };
 }
 
-// What the audit trail learns of a project.
-
-/**
- * Call it in the transaction of the change. `meta` says what an update was about when it did not come through the update
- * endpoint.
- */
-export function recordProjectEvent(
-  services: Services,
-  request: ApiRequest,
-  project: { readonly id: string; readonly organization_id: string },
-  change: {
-    readonly action: 'create' | 'update' | 'destroy';
-    readonly meta?: Readonly<Record<string, unknown>>;
-  },
-): void {
-  const { action, meta } = change;
-  services.recordEvent({
-    organizationId: project.organization_id,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id: project.id, type: 'project', action },
-    ...(meta === undefined ? {} : { meta }),
-  });
-}
-
 // The tag bindings of a project, which its workspaces inherit: reading, adding to and replacing them.
 // Invariant: what a project binds is effective for itself, too: it inherits from nothing.
 
 /** GET …/tag-bindings and …/relationships/tag-bindings: all of them, without pages. */
-export function listProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const { project } = requireProject(services, request);
+export function listProjectTagBindings(request: ApiRequest): ApiAnswer {
+  const { project } = requireProject(request);
   return ok({
-    data: directBindings(services.database, { project_id: project.id }).map(directBindingResource),
+    data: directBindings(request.services.database, { project_id: project.id }).map(directBindingResource),
   });
 }
 
 /** GET …/effective-tag-bindings */
-export function listEffectiveProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const { project } = requireProject(services, request);
-  const rows = directBindings(services.database, { project_id: project.id });
+export function listEffectiveProjectTagBindings(request: ApiRequest): ApiAnswer {
+  const { project } = requireProject(request);
+  const rows = directBindings(request.services.database, { project_id: project.id });
   return ok({
     data: rows.map(({ id, key, value }) => ({
-      ...(services.dialects.workspaces.effectiveBindingsHaveIds ? { id } : {}),
+      ...(request.services.dialects.workspaces.effectiveBindingsHaveIds ? { id } : {}),
       type: 'effective-tag-bindings',
       attributes: { key, value },
     })),
@@ -227,35 +192,26 @@ export function includeBindings(
 }
 
 /** PATCH …/tag-bindings: adds and changes, and answers what it was given. */
-export function patchProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const project = requireProjectRight(services, request, 'update-project');
+export function patchProjectTagBindings(request: ApiRequest): ApiAnswer {
+  const project = requireProjectRight(request, 'update-project');
   const bindings = readBindingList(request.body);
-  const { rows, changed } = upsertTagBindings(services, { project_id: project.id }, bindings);
-  if (changed) recordBinding(services, request, project, bindings);
+  const { rows, changed } = upsertTagBindings(request.services, { project_id: project.id }, bindings);
+  if (changed) recordEvent(request, 'project.update', project, boundKeys(bindings));
   return ok({ data: rows.map(directBindingResource) });
 }
 
 /** POST …/relationships/tag-bindings: adds and changes. */
-export function addProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  patchProjectTagBindings(services, request);
+export function addProjectTagBindings(request: ApiRequest): ApiAnswer {
+  patchProjectTagBindings(request);
   return NO_CONTENT;
 }
 
 /** PATCH …/relationships/tag-bindings: makes the bindings exactly these. */
-export function replaceProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const project = requireProjectRight(services, request, 'update-project');
+export function replaceProjectTagBindings(request: ApiRequest): ApiAnswer {
+  const project = requireProjectRight(request, 'update-project');
   const bindings = readBindingList(request.body);
   const owner = { project_id: project.id };
-  const changed = replaceTagBindings(services.database, owner, bindings, services.now());
-  if (changed) recordBinding(services, request, project, bindings);
+  const changed = replaceTagBindings(request.services.database, owner, bindings, request.services.now());
+  if (changed) recordEvent(request, 'project.update', project, boundKeys(bindings));
   return NO_CONTENT;
-}
-
-function recordBinding(
-  services: Services,
-  request: ApiRequest,
-  project: ProjectRow,
-  bindings: readonly TagBinding[],
-): void {
-  recordProjectEvent(services, request, project, { action: 'update', meta: boundKeys(bindings) });
 }

@@ -1,4 +1,5 @@
 /** The endpoints of projects, and the settings that a request leads to. */
+import { recordEvent } from '../kernel/audit-events.ts';
 import type { Caller } from '../kernel/caller.ts';
 import type { Database, SqlParameters } from '../kernel/database.ts';
 import { conflict, forbidden, invalid, type PointedProblem } from '../kernel/documents.ts';
@@ -15,7 +16,13 @@ import {
 } from '../kernel/endpoint.ts';
 import { newId } from '../kernel/identifiers.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
-import { asObject, type BodyObject, MemberReader, readResource, TEXT_LIMIT } from '../kernel/request-body.ts';
+import {
+  asObject,
+  type BodyObject,
+  type MemberReader,
+  readAttributes,
+  TEXT_LIMIT,
+} from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
 import { projectRights, requireOrganization, requireOrganizationRight } from './access.ts';
 import {
@@ -30,7 +37,6 @@ import {
   projectResource,
   type ProjectRow,
   projectsById,
-  recordProjectEvent,
   replaceProjectTagBindings,
   requireProject,
   requireProjectRight,
@@ -61,12 +67,12 @@ export const PROJECT_ENDPOINTS: readonly Endpoint[] = [
 // Invariants: every organization keeps its default project; a project that has workspaces is not deleted.
 
 /** GET /organizations/:organization_name/projects. `filter[names]`, `q` for a part of the name, `filter[tagged]` for tag bindings. */
-function listProjects(services: Services, request: ApiRequest): ApiAnswer {
-  const { organization } = requireOrganization(services, request);
+function listProjects(request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(request);
   const visible = visibleProjects(request.caller, organization.id);
   const tagged = boundConditions(
     request.query,
-    services.dialects.workspaces,
+    request.services.dialects.workspaces,
     (matches) =>
       `p.id IN (SELECT b.project_id FROM tag_bindings b WHERE b.project_id IS NOT NULL AND ${matches})`,
   );
@@ -86,64 +92,64 @@ function listProjects(services: Services, request: ApiRequest): ApiAnswer {
     },
   };
   const withBindings = includesBindings(request.query);
-  return pagedAnswer<ProjectRow>(services, request, query, (rows) => {
-    const resources = rows.map((row) => shown(services, request.caller, row));
-    return withBindings ? includeBindings(services.database, resources) : resources;
+  return pagedAnswer<ProjectRow>(request, query, (rows) => {
+    const resources = rows.map((row) => shown(request.services, request.caller, row));
+    return withBindings ? includeBindings(request.services.database, resources) : resources;
   });
 }
 
 /** GET /projects/:project_id */
-function showProject(services: Services, request: ApiRequest): ApiAnswer {
-  const { project, rights } = requireProject(services, request);
+function showProject(request: ApiRequest): ApiAnswer {
+  const { project, rights } = requireProject(request);
   const resource = projectResource(project, rights);
   if (!includesBindings(request.query)) return ok({ data: resource });
-  const { data, included } = includeBindings(services.database, [resource]);
+  const { data, included } = includeBindings(request.services.database, [resource]);
   return ok({ data: data[0], included });
 }
 
 /** POST /organizations/:organization_name/projects */
-function createProject(services: Services, request: ApiRequest): ApiAnswer {
-  const { database } = services;
-  const { id: organizationId } = requireOrganizationRight(services, request, 'manageProjects');
+function createProject(request: ApiRequest): ApiAnswer {
+  const { database } = request.services;
+  const { id: organizationId } = requireOrganizationRight(request, 'manageProjects');
   const { columns, tagBindings } = resolveProjectSettings(database, request.body, {
     organizationId,
-    names: services.dialects.workspaces.projectNames,
+    names: request.services.dialects.workspaces.projectNames,
   });
   const id = newId('prj');
-  const createdAt = services.now().toISOString();
+  const createdAt = request.services.now().toISOString();
   database.insert('projects', { id, organization_id: organizationId, ...columns, created_at: createdAt });
-  replaceTagBindings(database, { project_id: id }, tagBindings ?? [], services.now());
-  recordProjectEvent(services, request, { id, organization_id: organizationId }, { action: 'create' });
-  return created(document(services, request.caller, id));
+  replaceTagBindings(database, { project_id: id }, tagBindings ?? [], request.services.now());
+  recordEvent(request, 'project.create', { id, organization_id: organizationId });
+  return created(document(request.services, request.caller, id));
 }
 
 /** PATCH /projects/:project_id */
-function updateProject(services: Services, request: ApiRequest): ApiAnswer {
-  const { database } = services;
-  const project = requireProjectRight(services, request, 'update-project');
+function updateProject(request: ApiRequest): ApiAnswer {
+  const { database } = request.services;
+  const project = requireProjectRight(request, 'update-project');
   const { columns, tagBindings } = resolveProjectSettings(database, request.body, {
     organizationId: project.organization_id,
-    names: services.dialects.workspaces.projectNames,
+    names: request.services.dialects.workspaces.projectNames,
     before: project,
   });
   const isSet = database.update('projects', project.id, columns);
   const isBound =
     tagBindings !== undefined &&
-    replaceTagBindings(database, { project_id: project.id }, tagBindings, services.now());
-  if (isSet || isBound) recordProjectEvent(services, request, project, { action: 'update' });
-  return ok(document(services, request.caller, project.id));
+    replaceTagBindings(database, { project_id: project.id }, tagBindings, request.services.now());
+  if (isSet || isBound) recordEvent(request, 'project.update', project);
+  return ok(document(request.services, request.caller, project.id));
 }
 
-/** DELETE /projects/:project_id: 403 for who sees it and may not. */
-function deleteProject(services: Services, request: ApiRequest): ApiAnswer {
-  const { project, rights } = requireProject(services, request);
+/** DELETE /projects/:project_id: 403 for a caller who can only read it. */
+function deleteProject(request: ApiRequest): ApiAnswer {
+  const { project, rights } = requireProject(request);
   if (!rights.has('delete-project')) throw forbidden('Deleting a project needs an admin of the project');
   if (project.is_default === 1) throw conflict('The default project of an organization cannot be deleted');
   if (project.workspace_count > 0) {
     throw conflict('The project has workspaces and cannot be deleted: move or delete them first');
   }
-  services.database.run('DELETE FROM projects WHERE id = :id', { id: project.id });
-  recordProjectEvent(services, request, project, { action: 'destroy' });
+  request.services.database.delete('projects', project.id);
+  recordEvent(request, 'project.destroy', project);
   return NO_CONTENT;
 }
 
@@ -155,14 +161,14 @@ function shown({ database }: Services, caller: Caller, row: ProjectRow) {
   return projectResource(row, projectRights(database, caller, row));
 }
 
-// From a request to what a project shall be.
-// Invariant: nothing is written here; a refusal names every problem.
+// The settings of a project after a request.
+// Invariant: nothing is written here; an error names every problem.
 
 const DURATION = /^[1-9]\d{0,3}[dh]$/;
 
 interface ProjectContext {
   readonly organizationId: string;
-  /** What a name looks like; undefined where any text is one. */
+  /** The pattern of names; undefined where any text is allowed. */
   readonly names: RegExp | undefined;
   /** undefined for a new project. */
   readonly before?: ProjectRow;
@@ -176,9 +182,7 @@ interface ProjectSettings {
 
 /** @throws ApiError 422 */
 function resolveProjectSettings(database: Database, body: unknown, context: ProjectContext): ProjectSettings {
-  const problems: PointedProblem[] = [];
-  const { attributes, relationships } = readResource(body, 'projects', context.before?.id);
-  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const { read, problems, attributes, relationships } = readAttributes(body, 'projects', context.before?.id);
   const { before } = context;
   const keep = <T>(value: T | undefined, current: T | undefined): T | null =>
     value === undefined ? (current ?? null) : value;
@@ -212,21 +216,21 @@ function readDefaults(
   const asked = read.nullableWord('default-execution-mode', EXECUTION_MODES);
   const mode = asked === undefined ? (context.before?.default_execution_mode ?? null) : asked;
   const pool = askedPool(read, relationships['default-agent-pool']);
-  // A mode without agents that is asked for drops the pool, unless the request names one.
+  // A requested mode without agents removes the pool, unless the request names one.
   const keepsPool = asked === undefined || asked === null || asked === 'agent';
   const kept = keepsPool ? (context.before?.default_agent_pool_id ?? null) : null;
   if (pool !== undefined && pool.id !== null && !isPoolOf(database, context.organizationId, pool.id)) {
     problems.push({ detail: 'The agent pool does not exist in this organization', pointer: pool.pointer });
   }
-  const settled = {
+  const defaults = {
     default_execution_mode: overwrites?.['default-execution-mode'] === false ? null : mode,
     default_agent_pool_id:
       overwrites?.['default-agent-pool'] === false ? null : pool === undefined ? kept : pool.id,
   };
-  if (settled.default_execution_mode === 'agent' && settled.default_agent_pool_id === null) {
+  if (defaults.default_execution_mode === 'agent' && defaults.default_agent_pool_id === null) {
     read.refuse('default-execution-mode', 'The execution mode "agent" needs a default agent pool');
   }
-  return settled;
+  return defaults;
 }
 
 /** The pool that a request names, by the relationship or by an attribute, whose empty text means none; undefined where it names none. */

@@ -1,8 +1,9 @@
 /**
  * Which workspaces may read a workspace's state: GET, PATCH, POST and DELETE …/relationships/remote-state-consumers.
- * Invariants: a write is done whole or not at all; it never touches the consumers themselves (their `updated-at` stays);
- * a workspace that shares with everyone, or with its project, has no list to write to.
+ * Invariants: a write is atomic and does not change the consumers themselves (their `updated-at` stays); a workspace that
+ * shares its state with everyone, or with its project, has no list to write to.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import { readableCondition } from './permissions.ts';
 import { readIdentifiers } from '../kernel/request-body.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok, querySwitch } from '../kernel/endpoint.ts';
@@ -13,23 +14,23 @@ import { requireWorkspace } from './access.ts';
 import { BY_NAME, pageOfWorkspaces } from './workspace-list.ts';
 import type { Condition } from './workspace-filters.ts';
 import { workspaceResources } from './workspace-document.ts';
-import { recordWorkspaceEvent, type WorkspaceRecord } from './workspace-record.ts';
+import type { WorkspaceRecord } from './workspace-record.ts';
 
 /**
  * The consumers that the caller can read; every other workspace of the organization while sharing is global, and of the
  * project while it is with that. `show_only_configured` asks for those that the workspace's own list holds meanwhile.
  */
-export function listRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request);
+export function listRemoteStateConsumers(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request);
   const page = requestedPage(request.query);
-  const { hasListSwitches } = services.dialects.workspaces;
+  const { hasListSwitches } = request.services.dialects.workspaces;
   const configuredOnly = hasListSwitches && querySwitch(request.query, 'show_only_configured');
   const consumers = configuredOnly ? configuredConsumersOf(workspace) : consumersOf(workspace);
   const conditions = [consumers, readable(request, workspace)];
   const after = requestedStart(request.query);
-  const found = pageOfWorkspaces(services.database, { conditions, sort: BY_NAME, page, after });
+  const found = pageOfWorkspaces(request.services.database, { conditions, sort: BY_NAME, page, after });
   return ok({
-    data: workspaceResources(services, request, found.records),
+    data: workspaceResources(request, found.records),
     ...describePage(request, page, found.totalCount, found.end),
   });
 }
@@ -64,38 +65,38 @@ function readable(request: ApiRequest, workspace: WorkspaceRecord): Condition {
   };
 }
 
-export function addRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace, consumerIds } = requireWritableList(services, request);
-  const added = addConsumers(services, workspace.id, consumerIds);
-  recordConsumers(services, request, workspace, { changed: added, meta: 'remote-state-consumers-added' });
+export function addRemoteStateConsumers(request: ApiRequest): ApiAnswer {
+  const { workspace, consumerIds } = requireWritableList(request);
+  const added = addConsumers(request.services, workspace.id, consumerIds);
+  recordConsumers(request, workspace, { changed: added, meta: 'remote-state-consumers-added' });
   return NO_CONTENT;
 }
 
-export function removeRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace, consumerIds } = requireWritableList(services, request);
-  const removed = services.database.all<ConsumerRow>(
+export function removeRemoteStateConsumers(request: ApiRequest): ApiAnswer {
+  const { workspace, consumerIds } = requireWritableList(request);
+  const removed = request.services.database.all<ConsumerRow>(
     `DELETE FROM remote_state_consumers
      WHERE workspace_id = :id AND consumer_id IN (SELECT value FROM json_each(:consumers)) RETURNING consumer_id`,
     { id: workspace.id, consumers: JSON.stringify(consumerIds) },
   );
-  recordConsumers(services, request, workspace, { changed: removed, meta: 'remote-state-consumers-removed' });
+  recordConsumers(request, workspace, { changed: removed, meta: 'remote-state-consumers-removed' });
   return NO_CONTENT;
 }
 
-/** Replacing the whole list may cut off workspaces that the caller cannot see, so it takes a manager of all of them. */
-export function replaceRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
-  const { organization_id: organization } = requireWorkspace(services, request, 'can-update').workspace;
+/** Replacing the list may remove workspaces that the caller cannot see, so it needs the right to manage all workspaces. */
+export function replaceRemoteStateConsumers(request: ApiRequest): ApiAnswer {
+  const { organization_id: organization } = requireWorkspace(request, 'can-update').workspace;
   if (!request.caller.organizations.get(organization)?.manageWorkspaces) throw notFound('Workspace');
-  const { workspace, consumerIds } = requireWritableList(services, request);
-  const removed = services.database.run(
+  const { workspace, consumerIds } = requireWritableList(request);
+  const removed = request.services.database.run(
     `DELETE FROM remote_state_consumers
      WHERE workspace_id = :id AND consumer_id NOT IN (SELECT value FROM json_each(:consumers))`,
     { id: workspace.id, consumers: JSON.stringify(consumerIds) },
   );
-  const added = addConsumers(services, workspace.id, consumerIds);
+  const added = addConsumers(request.services, workspace.id, consumerIds);
   if (removed > 0 || added.length > 0) {
     const meta = { 'remote-state-consumers': consumerIds };
-    recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+    recordEvent(request, 'workspace.update', workspace, meta);
   }
   return NO_CONTENT;
 }
@@ -117,24 +118,20 @@ function addConsumers(
   );
 }
 
-/** Tells the audit trail which consumers came or went, under the name `meta`; nothing where none did. */
+/** Records the added or removed consumers under the name `meta`; nothing when there are none. */
 function recordConsumers(
-  services: Services,
   request: ApiRequest,
   workspace: WorkspaceRecord,
   { changed, meta }: { readonly changed: readonly ConsumerRow[]; readonly meta: string },
 ): void {
   if (changed.length === 0) return;
   const ids = changed.map((row) => row.consumer_id);
-  recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { [meta]: ids } });
+  recordEvent(request, 'workspace.update', workspace, { [meta]: ids });
 }
 
-/** What all three writes ask for: an admin, a list of its own, and consumers that exist and can be read. */
-function requireWritableList(
-  services: Services,
-  request: ApiRequest,
-): { workspace: WorkspaceRecord; consumerIds: string[] } {
-  const { workspace } = requireWorkspace(services, request, 'can-update');
+/** The checks of all three writes: an admin, a list that can be changed, and consumers that exist and can be read. */
+function requireWritableList(request: ApiRequest): { workspace: WorkspaceRecord; consumerIds: string[] } {
+  const { workspace } = requireWorkspace(request, 'can-update');
   const sharing = [
     ['global-remote-state', workspace.global_remote_state],
     ['project-remote-state', workspace.project_remote_state],
@@ -144,7 +141,7 @@ function requireWritableList(
     if (isOn === 1) throw invalid([{ detail, pointer: '/data' }]);
   }
   const consumerIds = readIdentifiers(request.body, 'workspaces').map(({ id }) => id);
-  const known = readableAmong(services, request, workspace, consumerIds);
+  const known = readableAmong(request, workspace, consumerIds);
   const problems = consumerIds.flatMap((id, index): PointedProblem[] => {
     const pointer = `/data/${index}/id`;
     if (id === workspace.id)
@@ -157,14 +154,9 @@ function requireWritableList(
   return { workspace, consumerIds };
 }
 
-function readableAmong(
-  services: Services,
-  request: ApiRequest,
-  workspace: WorkspaceRecord,
-  ids: readonly string[],
-): Set<string> {
+function readableAmong(request: ApiRequest, workspace: WorkspaceRecord, ids: readonly string[]): Set<string> {
   const { sql, parameters } = readable(request, workspace);
-  const rows = services.database.all<{ id: string }>(
+  const rows = request.services.database.all<{ id: string }>(
     `SELECT w.id FROM workspaces w
      WHERE w.organization_id = :organization AND w.id IN (SELECT value FROM json_each(:ids)) AND ${sql}`,
     { ...parameters, organization: workspace.organization_id, ids: JSON.stringify(ids) },

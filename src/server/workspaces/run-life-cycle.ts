@@ -2,13 +2,14 @@
  * The states of a run, and the workspace's lock that it holds meanwhile. A run takes the lock only when it is free, and
  * releases only its own.
  */
-import { type EventCause, SERVICE_ITSELF } from '../kernel/audit-events.ts';
+import { type EventCause, recordEvent, SERVICE_ITSELF } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
 import { newId } from '../kernel/identifiers.ts';
 import type { Services } from '../kernel/services.ts';
+import { releaseForRuns } from './engine-releases.ts';
 import { runById, type RunRow } from './run-record.ts';
 import { isStatePending, promoteIntermediateState } from './state-version-record.ts';
-import { recordById, recordWorkspaceEvent } from './workspace-record.ts';
+import { recordById } from './workspace-record.ts';
 
 /** Whether the run has the lock now. */
 export function lockForRun(services: Services, workspaceId: string, runId: string): boolean {
@@ -37,51 +38,54 @@ function unlockAfterRun(services: Services, workspaceId: string, runId: string):
   if (freed === 1) recordLockEvent(services, workspaceId, { action: 'unlock', runId });
 }
 
-/** Nobody asks for it: a run takes the lock in its turn, and gives it back when it ends. */
+/** The service is the actor: a run takes the lock in its turn, and releases it when it ends. */
 function recordLockEvent(
   services: Services,
   workspaceId: string,
   { action, runId }: { readonly action: 'lock' | 'unlock'; readonly runId: string },
 ): void {
-  const workspace = services.database.get<{ id: string; organization_id: string }>(
-    'SELECT id, organization_id FROM workspaces WHERE id = :id',
-    { id: workspaceId },
+  const workspace = services.database.byId<{ id: string; organization_id: string }>(
+    'workspaces',
+    workspaceId,
   );
   if (workspace === undefined) return;
-  recordWorkspaceEvent(services, { caller: SERVICE_ITSELF }, workspace, { action, meta: { run: runId } });
+  recordEvent(byItself(services), `workspace.${action}`, workspace, { run: runId });
 }
 
-// How a run goes, and the lock that it holds meanwhile.
+// The life cycle of a run, and the lock that it holds.
 //
 // pending ──the workspace is free──▶ planned ──apply──▶ applied
 // │                                  └─────discard──▶ discarded
 // ├──cancel──▶ canceled              plan only: planned_and_finished, without waiting for the lock
-// └──in a dialect whose clients wait for an engine──▶ errored, without the lock
+// └──in a dialect whose clients wait for an engine──▶ errored, without the lock (due-runs.ts)
 //
-// Invariants: a run that is planned and may be applied holds the workspace's lock; runs of a workspace take their turn
-// in the order in which they were created; what ends a run frees the lock and lets the next one begin.
+// Invariants: a run that is planned and may be applied holds the workspace's lock; runs of a workspace start in the order of
+// their creation; the end of a run releases the lock and starts the next one.
 
 interface NewRun {
   readonly workspaceId: string;
   readonly organizationId: string;
-  /** Undefined where whoever asked for it is no more. */
+  /** Undefined when the user who asked for it was deleted. */
   readonly cause: EventCause | undefined;
   readonly configurationVersionId: string | null;
   readonly createdById: string | null;
   readonly planOnly: boolean;
   readonly isDestroy: boolean;
   readonly message: string | null;
-  /** undefined: as the workspace says. */
+  /** undefined: the setting of the workspace. */
   readonly autoApply?: boolean | undefined;
-  /** Whether who creates the run may apply it: a run of anybody else is never applied by itself. */
+  /** Whether the creator of the run may apply it: other runs are never applied automatically. */
   readonly mayApply: boolean;
+  /** Default: the source of requests. */
+  readonly source?: string;
 }
 
-/** Creates a run and lets it come as far as it can. @returns its id */
+/** Creates a run and advances it as far as possible. @returns its id */
 export function beginRun(services: Services, run: NewRun): string {
   const { database } = services;
   const id = newId('run');
-  const autoApply = run.autoApply ?? recordById(database, run.workspaceId)?.auto_apply === 1;
+  const workspace = recordById(database, run.workspaceId);
+  const autoApply = run.autoApply ?? workspace?.auto_apply === 1;
   database.insert('runs', {
     id,
     workspace_id: run.workspaceId,
@@ -89,7 +93,8 @@ export function beginRun(services: Services, run: NewRun): string {
     plan_id: newId('plan'),
     apply_id: newId('apply'),
     message: run.message,
-    source: services.dialects.workspaces.source,
+    source: run.source ?? services.dialects.workspaces.source,
+    engine_version: releaseForRuns(database, workspace?.engine_version ?? ''),
     is_destroy: Number(run.isDestroy),
     plan_only: Number(run.planOnly),
     auto_apply: Number(autoApply && run.mayApply && !run.planOnly),
@@ -97,33 +102,35 @@ export function beginRun(services: Services, run: NewRun): string {
     created_by_id: run.createdById,
     created_at: services.now().toISOString(),
   });
-  recordRunEvent(services, { id, organization_id: run.organizationId }, 'create', run.cause);
+  const about = { id, organization_id: run.organizationId };
+  recordEvent(run.cause ?? byItself(services), 'run.create', about);
   if (services.dialects.workspaces.runsEndAsErrored) {
-    reach(services, id, 'errored', {});
+    // It stays pending until the next request (due-runs.ts).
+    reach(services, id, 'pending', {});
   } else if (run.planOnly) {
     const planTime = timed(services);
     reach(services, id, 'planned_and_finished', { plan_duration_ms: planTime() });
-    recordRunEvent(services, { id, organization_id: run.organizationId }, 'plan');
+    recordEvent(byItself(services), 'run.plan', about);
   } else {
     startNextRun(services, run.workspaceId);
   }
   return id;
 }
 
-/** When the workspace is free, its oldest pending run begins. Call it whenever a lock was given back. */
+/** Starts the oldest pending run if the workspace is unlocked. Call it whenever a lock was released. */
 export function startNextRun(services: Services, workspaceId: string): void {
   const next = oldestPendingRun(services.database, workspaceId);
   if (next === undefined || !lockForRun(services, workspaceId, next.id)) return;
   const planTime = timed(services);
   reach(services, next.id, 'planned', { plan_duration_ms: planTime() });
-  recordRunEvent(services, next, 'plan');
-  // While a state is still to come nothing is applied: the run waits for somebody to confirm it.
+  recordEvent(byItself(services), 'run.plan', next);
+  // While a state is pending nothing is applied: the run waits for a confirmation.
   if (next.auto_apply === 0 || isStatePending(services.database, { workspaceId, runId: next.id })) return;
-  recordRunEvent(services, next, 'apply');
+  recordEvent(byItself(services), 'run.apply', next);
   finishRun(services, next, 'applied');
 }
 
-/** Ends a run that holds the lock, or waits for it. */
+/** Ends a run that holds the lock or waits for it. */
 export function finishRun(
   services: Services,
   run: Pick<RunRow, 'id' | 'workspace_id'>,
@@ -152,6 +159,11 @@ function oldestPendingRun(
   );
 }
 
+/** Ends a run like an engine that failed before it planned anything. */
+export function failRun(services: Services, run: Pick<RunRow, 'id'>): void {
+  reach(services, run.id, 'errored', {});
+}
+
 function reach(services: Services, id: string, status: string, durations: Record<string, number>): void {
   const timestamps = JSON.parse(runById(services.database, id)?.status_timestamps ?? '{}') as object;
   const at = `${status.replaceAll('_', '-')}-at`;
@@ -162,28 +174,13 @@ function reach(services: Services, id: string, status: string, durations: Record
   });
 }
 
-/** A phase lasts as long as the service's own clock says: an instant, but never a made-up time. */
+/** Measures a phase with the service's clock. @returns a function that gives the milliseconds since the call */
 function timed(services: Services): () => number {
   const start = services.now().getTime();
   return () => services.now().getTime() - start;
 }
 
-// What the audit trail learns of a run.
-
-/** `plan` is a run's turn, which comes by itself (wire/audit-trails 3.3). */
-type RunAction = 'create' | 'plan' | 'apply' | 'discard' | 'cancel';
-
-/** Call it in the transaction of the change. Without a cause the service did it by itself. */
-export function recordRunEvent(
-  services: Services,
-  run: { readonly id: string; readonly organization_id: string },
-  action: RunAction,
-  cause: EventCause = { caller: SERVICE_ITSELF },
-): void {
-  services.recordEvent({
-    organizationId: run.organization_id,
-    actor: cause.caller,
-    requestId: cause.requestId,
-    resource: { id: run.id, type: 'run', action },
-  });
+/** The cause of events without a request (wire/audit-trails 3.3). */
+export function byItself(services: Services): EventCause {
+  return { services, caller: SERVICE_ITSELF };
 }

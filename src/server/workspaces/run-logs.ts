@@ -1,17 +1,17 @@
 /**
  * The logs of plans and applies, behind signed links, as the service's command line follows them (wire/workspaces 6.5).
- * Invariant: no engine runs here, and the log of each plan and apply says so, with the way out: nobody who reads it takes the run
- * for one that has looked at anything.
+ * Invariant: no engine runs here, and the log of each plan and apply says so and what to do, so no reader takes the run for a
+ * real one.
  */
 import { notFound } from '../kernel/documents.ts';
 import { queryText } from '../kernel/endpoint.ts';
 import type { Services } from '../kernel/services.ts';
-import { signedLink, type StoredFile } from '../kernel/signed-links.ts';
+import { type ServedFile, signedLink } from '../kernel/signed-links.ts';
 import { type RunRow, runById } from './run-record.ts';
 
 type Part = 'plan' | 'apply';
 
-/** What readers of logs wait for: the bytes that begin and end one. */
+/** The bytes that begin and end a log. */
 const [BEGIN, END] = ['\u0002', '\u0003'];
 
 function logOf(part: Part): string {
@@ -20,17 +20,18 @@ Set "execution-mode" to "local" in the workspace, or as the default of its organ
 ${END}`;
 }
 
-export const STORED_LOGS: readonly StoredFile[] = (['plan', 'apply'] as const).map((part) => ({
+export const STORED_LOGS: readonly ServedFile[] = (['plan', 'apply'] as const).map((part) => ({
   method: 'GET',
   path: `/runs/:id/logs/${part}`,
-  handler: ({ database }, id, { query }) => {
+  read: ({ database }, id, query) => {
     if (runById(database, id) === undefined) throw notFound('File');
     const number = (name: string): number | undefined => {
       const text = queryText(query, name);
       return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
     };
     const from = number('offset') ?? 0;
-    return logOf(part).slice(from, from + (number('limit') ?? Number.MAX_SAFE_INTEGER));
+    const log = logOf(part).slice(from, from + (number('limit') ?? Number.MAX_SAFE_INTEGER));
+    return { size: Buffer.byteLength(log), parts: [Buffer.from(log)] };
   },
 }));
 

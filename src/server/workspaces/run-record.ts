@@ -4,9 +4,11 @@
  */
 import type { Database } from '../kernel/database.ts';
 import type { WorkspacePermissions } from './permissions.ts';
-import type { Relationship, Resource } from '../kernel/documents.ts';
+import { type Resource, related } from '../kernel/documents.ts';
+import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
+import { inWireNames } from './workspace-request.ts';
 
-/** All that a run can be. Runs of this service reach a few of them; a seed may tell of any. */
+/** All statuses of a run. Runs of this service reach a few of them; a seed may use any. */
 export const RUN_STATUSES = [
   'pending',
   'fetching',
@@ -63,6 +65,8 @@ export interface RunRow {
   status_timestamps: string;
   configuration_version_id: string | null;
   created_by_id: string | null;
+  /** The release that it uses; null for a run of a seed or of an earlier version of the service. */
+  engine_version: string | null;
 }
 
 export function runById(database: Database, id: string): RunRow | undefined {
@@ -70,13 +74,10 @@ export function runById(database: Database, id: string): RunRow | undefined {
 }
 
 export function runsById(database: Database, ids: readonly string[]): RunRow[] {
-  return database.all<RunRow>(
-    'SELECT * FROM runs WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id',
-    { ids: JSON.stringify(ids) },
-  );
+  return database.byIds<RunRow>('runs', ids);
 }
 
-/** What may be done with a run as it stands, by anyone who has the right to. */
+/** The actions that the status of a run allows, for callers with the right. */
 export function possibleActions({ status }: Pick<RunRow, 'status'>): Record<string, boolean> {
   return {
     'is-confirmable': status === 'planned',
@@ -86,7 +87,11 @@ export function possibleActions({ status }: Pick<RunRow, 'status'>): Record<stri
   };
 }
 
-export function runResource(row: RunRow, permissions: WorkspacePermissions | undefined): Resource {
+export function runResource(
+  row: RunRow,
+  permissions: WorkspacePermissions | undefined,
+  dialect: WorkspacesDialect,
+): Resource {
   const mayApply = permissions?.['can-queue-apply'] === true;
   return {
     id: row.id,
@@ -102,6 +107,7 @@ export function runResource(row: RunRow, permissions: WorkspacePermissions | und
       source: row.source,
       status: row.status,
       'status-timestamps': JSON.parse(row.status_timestamps),
+      ...inWireNames({ 'engine-version': row.engine_version }, dialect),
       permissions: { 'can-apply': mayApply, 'can-cancel': mayApply, 'can-discard': mayApply },
     },
     relationships: {
@@ -113,10 +119,6 @@ export function runResource(row: RunRow, permissions: WorkspacePermissions | und
     },
     links: { self: `/api/v2/runs/${row.id}` },
   };
-}
-
-function related(type: string, id: string | null): Relationship {
-  return id === null ? { data: null } : { data: { id, type }, links: { related: `/api/v2/${type}/${id}` } };
 }
 
 /** `more` is what follows from who asks: the link to the log. */

@@ -1,4 +1,5 @@
 /** The endpoints of runs, plans and applies: create, show, apply, discard, cancel. */
+import { recordEvent } from '../kernel/audit-events.ts';
 import { conflict, invalid, notFound, type PointedProblem, type Resource } from '../kernel/documents.ts';
 import {
   ACCEPTED,
@@ -11,12 +12,12 @@ import {
   queryList,
 } from '../kernel/endpoint.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
-import { asObject, MemberReader, readResource } from '../kernel/request-body.ts';
+import { asObject, readAttributes } from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
 import { requireOwned, requireWorkspace } from './access.ts';
 import { configurationVersionById } from './configuration-version-record.ts';
 import type { Permission, WorkspacePermissions } from './permissions.ts';
-import { beginRun, finishRun, lockForRun, recordRunEvent } from './run-life-cycle.ts';
+import { beginRun, finishRun, lockForRun } from './run-life-cycle.ts';
 import { logLink } from './run-logs.ts';
 import {
   applyResource,
@@ -46,49 +47,41 @@ export const RUN_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 // POST /runs.
-// Invariant: who may see the workspace and may not queue such a run is answered 404 like anyone else; a run that no
-// engine would take is refused before anything is written.
+// Invariant: a caller who may not queue such a run gets 404, even if it can read the workspace; a run that no engine would
+// accept is refused before anything is written.
 
-function createRun(services: Services, request: ApiRequest): ApiAnswer {
+function createRun(request: ApiRequest): ApiAnswer {
   const workspaceId = relatedId(request.body, 'workspace');
   const params = { workspace_id: workspaceId ?? '' };
-  const { workspace, permissions } = requireWorkspace(services, { ...request, params }, 'can-queue-run');
+  const { workspace, permissions } = requireWorkspace({ ...request, params }, 'can-queue-run');
   const body = readBody(request.body);
   const needed: Permission[] = [
     ...(body.isDestroy ? (['can-queue-destroy'] as const) : []),
     ...(body.autoApply === true ? (['can-queue-apply'] as const) : []),
   ];
   if (needed.some((permission) => !permissions[permission])) throw notFound('Workspace');
-  const configurationVersionId = resolveConfigurationVersion(services, workspace, body);
-  const configuration = configurationVersionById(services.database, configurationVersionId ?? '');
-  const id = beginRun(services, {
+  const configurationVersionId = resolveConfigurationVersion(request.services, workspace, body);
+  const configuration = configurationVersionById(request.services.database, configurationVersionId ?? '');
+  const id = beginRun(request.services, {
     workspaceId: workspace.id,
     organizationId: workspace.organization_id,
     cause: request,
     configurationVersionId,
     createdById: request.caller.userId,
-    // A configuration that was only to be looked at is never applied, whoever asks.
+    // A speculative configuration is planned only, never applied.
     planOnly: body.planOnly || configuration?.speculative === 1,
     isDestroy: body.isDestroy,
     message: body.message ?? null,
     autoApply: body.autoApply,
     mayApply: permissions['can-queue-apply'],
   });
-  return created(runDocument(services, permissions, id));
+  return created(runDocument(request.services, permissions, id));
 }
 
-interface RunBody {
-  readonly message: string | null | undefined;
-  readonly isDestroy: boolean;
-  readonly planOnly: boolean;
-  readonly autoApply: boolean | undefined;
-  readonly configurationVersionId: string | undefined;
-}
+type RunBody = ReturnType<typeof readBody>;
 
-function readBody(body: unknown): RunBody {
-  const problems: PointedProblem[] = [];
-  const { attributes } = readResource(body, 'runs');
-  const read = new MemberReader(attributes, '/data/attributes', problems);
+function readBody(body: unknown) {
+  const { read, problems } = readAttributes(body, 'runs');
   const result = {
     message: read.nullableText('message'),
     isDestroy: read.boolean('is-destroy') ?? false,
@@ -140,22 +133,22 @@ function relatedId(body: unknown, name: string): string | undefined {
 // Showing runs, one or those of a workspace, with their plans and applies.
 
 /** GET /runs/:run_id */
-function showRun(services: Services, request: ApiRequest): ApiAnswer {
-  const found = runById(services.database, request.params['run_id'] ?? '');
-  const { record, permissions } = requireOwned(services, request, found, READ);
-  return ok({ data: runResource(record, permissions) });
+function showRun(request: ApiRequest): ApiAnswer {
+  const found = runById(request.services.database, request.params['run_id'] ?? '');
+  const { record, permissions } = requireOwned(request, found, READ);
+  return ok({ data: runResource(record, permissions, request.services.dialects.workspaces) });
 }
 
-/** GET /runs/:run_id/run-events: what others did to the run. The command line asks; nothing of the kind is kept. */
-function listRunEvents(services: Services, request: ApiRequest): ApiAnswer {
-  const found = runById(services.database, request.params['run_id'] ?? '');
-  requireOwned(services, request, found, READ);
+/** GET /runs/:run_id/run-events: always empty; the command line of the real service reads it. */
+function listRunEvents(request: ApiRequest): ApiAnswer {
+  const found = runById(request.services.database, request.params['run_id'] ?? '');
+  requireOwned(request, found, READ);
   return ok({ data: [] });
 }
 
 /** GET /workspaces/:workspace_id/runs: the newest first. `filter[status]`, `filter[source]`. */
-function listRuns(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace, permissions } = requireWorkspace(services, request);
+function listRuns(request: ApiRequest): ApiAnswer {
+  const { workspace, permissions } = requireWorkspace(request);
   const wanted = (filter: string): string => JSON.stringify(queryList(request.query, filter));
   const query = {
     select: 'r.*',
@@ -169,39 +162,41 @@ function listRuns(services: Services, request: ApiRequest): ApiAnswer {
       sources: wanted('filter[source]'),
     },
   };
-  return pagedAnswer<RunRow>(services, request, query, (rows) =>
-    rows.map((row) => runResource(row, permissions)),
+  return pagedAnswer<RunRow>(request, query, (rows) =>
+    rows.map((row) => runResource(row, permissions, request.services.dialects.workspaces)),
   );
 }
 
 /** GET /plans/:plan_id and GET /runs/:run_id/plan */
-function showPlan(services: Services, request: ApiRequest): ApiAnswer {
-  return showPart(services, request, {
+function showPlan(request: ApiRequest): ApiAnswer {
+  return showPart(request, {
     column: 'plan_id',
     what: 'Plan',
-    show: (run) => planResource(run, logLink(services, request.origin, run, 'plan')),
+    show: (run) => planResource(run, logLink(request.services, request.origin, run, 'plan')),
   });
 }
 
 /** GET /applies/:apply_id and GET /runs/:run_id/apply */
-function showApply(services: Services, request: ApiRequest): ApiAnswer {
-  return showPart(services, request, {
+function showApply(request: ApiRequest): ApiAnswer {
+  return showPart(request, {
     column: 'apply_id',
     what: 'Apply',
-    show: (run) => applyResource(run, logLink(services, request.origin, run, 'apply')),
+    show: (run) => applyResource(run, logLink(request.services, request.origin, run, 'apply')),
   });
 }
 
 function showPart(
-  services: Services,
   request: ApiRequest,
   { column, what, show }: { column: 'plan_id' | 'apply_id'; what: string; show: (run: RunRow) => Resource },
 ): ApiAnswer {
-  const run = services.database.get<RunRow>(`SELECT * FROM runs WHERE id = :run OR ${column} = :part`, {
-    run: request.params['run_id'] ?? null,
-    part: request.params[column] ?? null,
-  });
-  const { record } = requireOwned(services, request, run, { ...READ, what });
+  const run = request.services.database.get<RunRow>(
+    `SELECT * FROM runs WHERE id = :run OR ${column} = :part`,
+    {
+      run: request.params['run_id'] ?? null,
+      part: request.params[column] ?? null,
+    },
+  );
+  const { record } = requireOwned(request, run, { ...READ, what });
   return ok({ data: show(record) });
 }
 
@@ -210,47 +205,43 @@ const READ = { what: 'Run', permission: 'can-read-run' } as const;
 /** The document of one run as it is now. */
 function runDocument(services: Services, permissions: WorkspacePermissions, id: string): { data: unknown } {
   const run = runById(services.database, id);
-  return { data: run && runResource(run, permissions) };
+  return { data: run && runResource(run, permissions, services.dialects.workspaces) };
 }
 
-// POST /runs/:run_id/actions/apply, discard and cancel: 202, or 409 where the run does not stand so.
-// To apply is also a 503 while a state version that would become current is pending.
-// Invariant: what a run's document calls possible is what its actions take.
+// POST /runs/:run_id/actions/apply, discard and cancel: 202, or 409 when the status of the run does not allow it.
+// Applying is a 503 while a state version that would become current is pending.
+// Invariant: the actions that a run's document calls possible are those that are accepted.
 
-function applyRun(services: Services, request: ApiRequest): ApiAnswer {
-  const run = requireRun(services, request, 'is-confirmable');
-  requireUploadedState(services.database, { workspaceId: run.workspace_id, runId: run.id });
-  // An admin may have forced the lock off, and somebody else may hold it now.
-  if (!lockForRun(services, run.workspace_id, run.id))
+function applyRun(request: ApiRequest): ApiAnswer {
+  const run = requireRun(request, 'is-confirmable');
+  requireUploadedState(request.services.database, { workspaceId: run.workspace_id, runId: run.id });
+  // An admin may have force-unlocked the workspace, and somebody else may hold the lock now.
+  if (!lockForRun(request.services, run.workspace_id, run.id))
     throw conflict('The workspace is locked by somebody else');
-  recordRunEvent(services, run, 'apply', request);
-  finishRun(services, run, 'applied');
+  recordEvent(request, 'run.apply', run);
+  finishRun(request.services, run, 'applied');
   return ACCEPTED;
 }
 
-function discardRun(services: Services, request: ApiRequest): ApiAnswer {
-  const run = requireRun(services, request, 'is-discardable');
-  recordRunEvent(services, run, 'discard', request);
-  finishRun(services, run, 'discarded');
+function discardRun(request: ApiRequest): ApiAnswer {
+  const run = requireRun(request, 'is-discardable');
+  recordEvent(request, 'run.discard', run);
+  finishRun(request.services, run, 'discarded');
   return ACCEPTED;
 }
 
-function cancelRun(services: Services, request: ApiRequest): ApiAnswer {
-  const run = requireRun(services, request, 'is-cancelable');
-  recordRunEvent(services, run, 'cancel', request);
-  finishRun(services, run, 'canceled');
+function cancelRun(request: ApiRequest): ApiAnswer {
+  const run = requireRun(request, 'is-cancelable');
+  recordEvent(request, 'run.cancel', run);
+  finishRun(request.services, run, 'canceled');
   return ACCEPTED;
 }
 
 /** @throws ApiError 404 without the right to apply, 409 when the run does not allow this now */
-function requireRun(
-  services: Services,
-  request: ApiRequest,
-  possible: string,
-): RunRow & { organization_id: string } {
-  const found = runById(services.database, request.params['run_id'] ?? '');
+function requireRun(request: ApiRequest, possible: string): RunRow & { organization_id: string } {
+  const found = runById(request.services.database, request.params['run_id'] ?? '');
   const access = { what: 'Run', permission: 'can-queue-apply' } as const;
-  const { record, workspace } = requireOwned(services, request, found, access);
+  const { record, workspace } = requireOwned(request, found, access);
   if (possibleActions(record)[possible] !== true)
     throw conflict(`The run is ${record.status}: this cannot be done`);
   return { ...record, organization_id: workspace.organization_id };

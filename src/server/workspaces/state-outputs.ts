@@ -8,8 +8,8 @@ import { type ApiAnswer, type ApiRequest, ok } from '../kernel/endpoint.ts';
 import { stableId } from '../kernel/identifiers.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
 import { asObject } from '../kernel/request-body.ts';
-import type { Services } from '../kernel/services.ts';
 import { requireOwned, requireWorkspace } from './access.ts';
+import type { JsonListener, JsonPath } from './json-scanner.ts';
 import { stateVersionById } from './state-version-record.ts';
 
 export interface OutputRow {
@@ -77,51 +77,50 @@ function simpleType(value: unknown): string {
 }
 
 /** GET /state-versions/:state_version_id/outputs */
-export function listOutputs(services: Services, request: ApiRequest): ApiAnswer {
+export function listOutputs(request: ApiRequest): ApiAnswer {
   const { record } = requireOwned(
-    services,
     request,
-    stateVersionById(services.database, request.params['state_version_id'] ?? ''),
+    stateVersionById(request.services.database, request.params['state_version_id'] ?? ''),
     { what: 'State version', permission: 'can-read-state-outputs' },
   );
-  return outputsAnswer(services, request, record.id);
+  return outputsAnswer(request, record.id);
 }
 
 /** GET /workspaces/:workspace_id/current-state-version-outputs */
-export function listCurrentOutputs(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-read-state-outputs');
+export function listCurrentOutputs(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-read-state-outputs');
   if (workspace.current_state_version_id === null) throw notFound('Current state version');
-  return outputsAnswer(services, request, workspace.current_state_version_id);
+  return outputsAnswer(request, workspace.current_state_version_id);
 }
 
-function outputsAnswer(services: Services, request: ApiRequest, stateVersionId: string): ApiAnswer {
+function outputsAnswer(request: ApiRequest, stateVersionId: string): ApiAnswer {
   const query = {
     select: 'o.*',
     from: 'state_version_outputs o WHERE o.state_version_id = :id',
     order: 'o.name',
     parameters: { id: stateVersionId },
   };
-  return pagedAnswer<OutputRow>(services, request, query, (rows) => rows.map((row) => outputResource(row)));
+  return pagedAnswer<OutputRow>(request, query, (rows) => rows.map((row) => outputResource(row)));
 }
 
 /** GET /state-version-outputs/:output_id */
-export function showOutput(services: Services, request: ApiRequest): ApiAnswer {
-  const row = services.database.get<OutputRow & { workspace_id: string }>(
+export function showOutput(request: ApiRequest): ApiAnswer {
+  const row = request.services.database.get<OutputRow & { workspace_id: string }>(
     `SELECT o.*, s.workspace_id FROM state_version_outputs o JOIN state_versions s ON s.id = o.state_version_id
      WHERE o.id = :id`,
     { id: request.params['output_id'] ?? '' },
   );
-  const { record } = requireOwned(services, request, row, {
+  const { record } = requireOwned(request, row, {
     what: 'Output',
     permission: 'can-read-state-outputs',
   });
   return ok({ data: outputResource(record, { reveal: true }) });
 }
 
-// What the service reads out of a state: its outputs and the resources that it manages.
-// Invariant: nothing else of a state is looked at, and nothing of it is changed.
+// What the service reads out of a state while it arrives: its serial and lineage, its outputs and the resources that it manages.
+// Invariant: nothing else of a state is kept in memory, and nothing of it is changed.
 
-export interface StateOutput {
+interface StateOutput {
   readonly name: string;
   /** As the state writes it: a word, or a list of words for types that are made of others. */
   readonly type: unknown;
@@ -136,50 +135,78 @@ interface StateResource {
   readonly count: number;
 }
 
-export interface ReadState {
-  readonly serial: unknown;
-  readonly lineage: unknown;
-  readonly outputs: readonly StateOutput[];
-  readonly resources: readonly StateResource[];
+/** Learns of a JSON text whether it is an object. */
+export class RootReader implements JsonListener {
+  isObject = false;
+
+  begin(path: JsonPath, kind: 'object' | 'array' | 'other'): boolean {
+    if (path.length === 0) this.isObject = kind === 'object';
+    return false;
+  }
+
+  text(_path: JsonPath, _text: string): void {}
+
+  end(_path: JsonPath): void {}
 }
 
-/** undefined for a text that is no state. */
-export function readState(text: string): ReadState | undefined {
-  const state = parseObject(text);
-  if (state === undefined) return undefined;
-  const resources = Array.isArray(state['resources']) ? state['resources'] : [];
-  return {
-    serial: state['serial'],
-    lineage: state['lineage'],
-    outputs: readOutputs(state['outputs']),
-    resources: resources.flatMap((resource: unknown) => readResource(resource)),
-  };
+/** Learns of a state what the service shows of it. */
+export class StateReader extends RootReader {
+  readonly resources: StateResource[] = [];
+  readonly #members: Record<string, unknown> = {};
+  /** Of the resource that is being read. */
+  #resource: Record<string, unknown> = {};
+  #count = 0;
+
+  get serial(): unknown {
+    return this.#members['serial'];
+  }
+
+  get lineage(): unknown {
+    return this.#members['lineage'];
+  }
+
+  get outputs(): readonly StateOutput[] {
+    return readOutputs(this.#members['outputs']);
+  }
+
+  override begin(path: JsonPath, kind: 'object' | 'array' | 'other'): boolean {
+    const [member, place, name, instance] = path;
+    super.begin(path, kind);
+    if (path.length === 1) return member === 'serial' || member === 'lineage' || member === 'outputs';
+    if (member !== 'resources' || typeof place !== 'number') return false;
+    if (path.length === 2) this.#resource = {};
+    if (path.length === 2) this.#count = 0;
+    if (path.length === 4 && name === 'instances' && typeof instance === 'number') this.#count += 1;
+    return path.length === 3 && ['mode', 'type', 'name', 'module'].includes(String(name));
+  }
+
+  override text([member, , name]: JsonPath, text: string): void {
+    if (name === undefined) this.#members[String(member)] = JSON.parse(text);
+    else this.#resource[String(name)] = JSON.parse(text);
+  }
+
+  /** Managed resources only: what is merely read (`data`) is not the workspace's to destroy. */
+  override end([member, place]: JsonPath): void {
+    if (member !== 'resources' || typeof place !== 'number') return;
+    const { mode, name, type, module } = this.#resource;
+    if (mode !== 'managed') return;
+    this.resources.push({
+      name: String(name),
+      type: String(type),
+      module: typeof module === 'string' ? module : 'root',
+      count: this.#count,
+    });
+  }
 }
 
 /** The outputs by themselves, which clients may send beside a state: `{name: {type, value, sensitive}}`. */
 export function readOutputsText(text: string): readonly StateOutput[] | undefined {
-  const outputs = parseObject(text);
-  return outputs && readOutputs(outputs);
-}
-
-/** Whether a text can be a state for integrations to read (`json-state`): a JSON object, of which nothing is read here. */
-export function isJsonState(text: string): boolean {
-  return parseObject(text) !== undefined;
-}
-
-/** Managed resources only: what is merely read (`data`) is not the workspace's to destroy. */
-function readResource(source: unknown): StateResource[] {
-  const resource = asObject(source);
-  if (resource?.['mode'] !== 'managed') return [];
-  const { name, type, module, instances } = resource;
-  return [
-    {
-      name: String(name),
-      type: String(type),
-      module: typeof module === 'string' ? module : 'root',
-      count: Array.isArray(instances) ? instances.length : 0,
-    },
-  ];
+  try {
+    const outputs = asObject(JSON.parse(text));
+    return outputs && readOutputs(outputs);
+  } catch {
+    return undefined;
+  }
 }
 
 function readOutputs(source: unknown): StateOutput[] {
@@ -187,12 +214,4 @@ function readOutputs(source: unknown): StateOutput[] {
     const { type, value, sensitive } = asObject(output) ?? {};
     return { name, type: type ?? null, value: value ?? null, sensitive: sensitive === true };
   });
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return asObject(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
-/** A state version as the API shows it. Links to the state itself are for who may read it; to send one, for who may. */
+/** A state version as the API shows it. Links to download or upload the state are for callers with the right. */
 import type { WorkspacePermissions } from './permissions.ts';
-import type { Relationship, Resource } from '../kernel/documents.ts';
+import { type Resource, related } from '../kernel/documents.ts';
 import type { Services } from '../kernel/services.ts';
 import { signedLink, type StorageMethod } from '../kernel/signed-links.ts';
 import { outputsOf } from './state-outputs.ts';
@@ -33,16 +33,13 @@ export function stateVersionResources(
       intermediate: row.intermediate === 1,
       lineage: row.lineage,
       md5: row.md5,
-      size: row.state === null ? null : Buffer.byteLength(row.state),
+      size: row.state_size,
       'resources-processed': row.status === 'finalized',
       resources: JSON.parse(row.resources),
       ...links(services, reader, row),
     },
     relationships: {
-      workspace: {
-        data: { id: row.workspace_id, type: 'workspaces' },
-        links: { related: `/api/v2/workspaces/${row.workspace_id}` },
-      },
+      workspace: related('workspaces', row.workspace_id),
       run: related('runs', row.run_id),
       'created-by': related('users', row.created_by_id),
       outputs: {
@@ -52,10 +49,6 @@ export function stateVersionResources(
     },
     links: { self: `/api/v2/state-versions/${row.id}` },
   }));
-}
-
-function related(type: string, id: string | null): Relationship {
-  return id === null ? { data: null } : { data: { id, type }, links: { related: `/api/v2/${type}/${id}` } };
 }
 
 function links(
@@ -69,9 +62,9 @@ function links(
   const link = (allowed: boolean, method: StorageMethod, file: string): string | null =>
     allowed ? signedLink(services, origin, { method, path: `/state-versions/${row.id}/${file}` }) : null;
   return {
-    'hosted-state-download-url': link(mayRead && row.state !== null, 'GET', 'state'),
-    'hosted-json-state-download-url': link(mayRead && row.json_state !== null, 'GET', 'json-state'),
+    'hosted-state-download-url': link(mayRead && row.state_size !== null, 'GET', 'state'),
+    'hosted-json-state-download-url': link(mayRead && row.has_json_state === 1, 'GET', 'json-state'),
     'hosted-state-upload-url': link(maySend && row.status === 'pending', 'PUT', 'state'),
-    'hosted-json-state-upload-url': link(maySend && row.json_state === null, 'PUT', 'json-state'),
+    'hosted-json-state-upload-url': link(maySend && row.has_json_state === 0, 'PUT', 'json-state'),
   };
 }

@@ -3,7 +3,7 @@
  * The current version of a workspace is finalized and not intermediate; a version older than the current one never becomes
  * current again.
  */
-import { type EventCause, SERVICE_ITSELF } from '../kernel/audit-events.ts';
+import { recordEvent, SERVICE_ITSELF } from '../kernel/audit-events.ts';
 import { callerById } from '../kernel/caller.ts';
 import type { Database } from '../kernel/database.ts';
 import { unavailable } from '../kernel/documents.ts';
@@ -20,8 +20,11 @@ export interface StateVersionRow {
   md5: string | null;
   /** 1: may have an older serial or another lineage than the stored state. */
   forced: number;
-  state: string | null;
-  json_state: string | null;
+  /** Size of the uploaded state, in bytes. */
+  state_size: number | null;
+  /** MD5 of the uploaded state, which may differ from the announced one. */
+  state_md5: string | null;
+  has_json_state: number;
   /** JSON: what `resources` of the document shows. */
   resources: string;
   resource_count: number;
@@ -29,6 +32,15 @@ export interface StateVersionRow {
   created_by_id: string | null;
   created_at: string;
 }
+
+/** For queries over `s`. */
+export const STATE_VERSION_COLUMNS = `s.*,
+  (SELECT f.size FROM state_files f WHERE f.state_version_id = s.id AND f.kind = 'state' AND f.size IS NOT NULL)
+    AS state_size,
+  (SELECT f.md5 FROM state_files f WHERE f.state_version_id = s.id AND f.kind = 'state' AND f.size IS NOT NULL)
+    AS state_md5,
+  EXISTS (SELECT 1 FROM state_files f
+          WHERE f.state_version_id = s.id AND f.kind = 'json-state' AND f.size IS NOT NULL) AS has_json_state`;
 
 /**
  * SQL over `s`: the newest first, in the order in which the service took them (`rowid` goes up). That is the order of
@@ -42,8 +54,8 @@ const NEWER_THAN_CURRENT = `NOT EXISTS (
   WHERE w.id = s.workspace_id AND c.rowid >= s.rowid)`;
 
 /**
- * May become current when the lock is given back, by the run `:run` or (null) by who holds it otherwise. What another run
- * saved stays that run's: it was discarded, or an admin forced its lock off.
+ * May become current when the lock is released, by the run `:run` or (null) by another holder. A version of another run does
+ * not: that run was discarded, or an admin forced the unlock.
  */
 const WAITS_FOR_UNLOCK = `s.intermediate = 1 AND ${NEWER_THAN_CURRENT} AND (s.run_id IS NULL OR s.run_id = :run)`;
 
@@ -53,7 +65,8 @@ export function stateVersionById(database: Database, id: string): StateVersionRo
 
 export function stateVersionsById(database: Database, ids: readonly string[]): StateVersionRow[] {
   return database.all<StateVersionRow>(
-    'SELECT * FROM state_versions WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id',
+    `SELECT ${STATE_VERSION_COLUMNS} FROM state_versions s
+     WHERE s.id IN (SELECT value FROM json_each(:ids)) ORDER BY s.id`,
     { ids: JSON.stringify(ids) },
   );
 }
@@ -63,16 +76,16 @@ function newestStateVersion(database: Database, workspaceId: string): StateVersi
   return first(database, 's.workspace_id = :id', { id: workspaceId });
 }
 
-/** How long a state may be on its way. */
+/** How long an upload link is valid. */
 const PENDING_MS = 60 * 60 * 1000;
 
-/** Whether the state of the newest version is still waited for: as long as the link holds that was given when it was announced. */
+/** Whether the newest version still waits for its state, which it does while its upload link is valid. */
 export function isNewestPending(database: Database, workspaceId: string, now: Date): boolean {
   const newest = newestStateVersion(database, workspaceId);
   return newest?.status === 'pending' && now.getTime() - Date.parse(newest.created_at) < PENDING_MS;
 }
 
-/** The newest one whose state has come, intermediate or not. */
+/** The newest finalized one, intermediate or not. */
 export function newestFinalizedStateVersion(
   database: Database,
   workspaceId: string,
@@ -80,7 +93,7 @@ export function newestFinalizedStateVersion(
   return first(database, "s.workspace_id = :id AND s.status = 'finalized'", { id: workspaceId });
 }
 
-/** The newest one before this version whose state has come. */
+/** The newest finalized one before this version. */
 export function finalizedBefore(
   database: Database,
   { id, workspace_id: workspace }: StateVersionRow,
@@ -92,7 +105,7 @@ export function finalizedBefore(
   );
 }
 
-/** Removes the version of this serial whose state has not come, and with it the links to upload it. */
+/** Removes the pending version of this serial, and with it its upload links. */
 export function removePending(database: Database, workspaceId: string, serial: number): void {
   database.run(
     "DELETE FROM state_versions WHERE workspace_id = :workspace AND serial = :serial AND status = 'pending'",
@@ -100,19 +113,19 @@ export function removePending(database: Database, workspaceId: string, serial: n
   );
 }
 
-/** A lock that is given back, or that is about to be. */
+/** A lock that is released, or about to be. */
 interface ReleasedLock {
   readonly workspaceId: string;
   /** The run that held it; null for a user or a team. */
   readonly runId: string | null;
 }
 
-/** Whether the state that giving the lock back would make current is still to come. */
+/** Whether the state version that a release of the lock would make current is pending. */
 export function isStatePending(database: Database, lock: ReleasedLock): boolean {
   return newestWaitingForUnlock(database, lock)?.status === 'pending';
 }
 
-/** Call it before a lock is given back. @throws ApiError 503 while the state that would become current is to come */
+/** Call it before a lock is released. @throws ApiError 503 while the state version that would become current is pending */
 export function requireUploadedState(database: Database, lock: ReleasedLock): void {
   if (!isStatePending(database, lock)) return;
   throw unavailable('The latest state version is still pending, try again in a moment');
@@ -138,8 +151,8 @@ function newestWaitingForUnlock(
 }
 
 /**
- * Whether somebody else holds the lock than who announced the version: his state may come long after his lock was forced off, and
- * must not become current below the other one. Teams are not told apart: the version keeps only their users.
+ * Whether the lock is held by somebody other than the creator of the version: a state may arrive long after a forced unlock, and
+ * must not become current under another lock. Teams are not distinguished: the version stores only users.
  */
 export function isLockedByAnother(
   database: Database,
@@ -153,7 +166,7 @@ export function isLockedByAnother(
   return holder?.type === 'users' && (run !== null || holder.id !== user);
 }
 
-/** Makes a version whose state has come the current one, unless a newer one is current already. */
+/** Makes a finalized version the current one, unless a newer one is current already. */
 export function makeCurrentIfNewer(database: Database, id: string): void {
   const newer = first(database, `s.id = :id AND ${NEWER_THAN_CURRENT}`, { id });
   if (newer !== undefined) makeCurrent(database, newer);
@@ -176,35 +189,15 @@ function first(
   parameters: Readonly<Record<string, string | null>>,
 ): StateVersionRow | undefined {
   return database.get<StateVersionRow>(
-    `SELECT s.* FROM state_versions s WHERE ${condition} ORDER BY ${NEWEST_FIRST} LIMIT 1`,
+    `SELECT ${STATE_VERSION_COLUMNS} FROM state_versions s WHERE ${condition} ORDER BY ${NEWEST_FIRST} LIMIT 1`,
     parameters,
   );
 }
 
-// What the audit trail learns of state versions.
-
-/** Call it in the transaction of the change, or of the reading. A list is told by the id of its workspace. */
-export function recordStateEvent(
-  services: Services,
-  about: { readonly id: string; readonly organizationId: string },
-  action: 'index' | 'show' | 'create' | 'upload',
-  cause: EventCause,
-): void {
-  services.recordEvent({
-    organizationId: about.organizationId,
-    actor: cause.caller,
-    requestId: cause.requestId,
-    resource: { id: about.id, type: 'state_version', action },
-  });
-}
-
-/** A file that was sent to a signed link. That is no request of the API: it is told as one of who made the version. */
+/** Records the upload of a file to a signed link. The actor is the creator of the version; there is no request id. */
 export function recordUpload(services: Services, version: StateVersionRow): void {
-  const workspace = services.database.get<{ organization_id: string }>(
-    'SELECT organization_id FROM workspaces WHERE id = :id',
-    { id: version.workspace_id },
-  );
-  const about = { id: version.id, organizationId: workspace?.organization_id ?? '' };
+  const workspace = services.database.byId<{ organization_id: string }>('workspaces', version.workspace_id);
+  const about = { id: version.id, organization_id: workspace?.organization_id ?? '' };
   const creator = callerById(services.database, version.created_by_id ?? '', services.now());
-  recordStateEvent(services, about, 'upload', { caller: creator ?? SERVICE_ITSELF });
+  recordEvent({ services, caller: creator ?? SERVICE_ITSELF }, 'state_version.upload', about);
 }

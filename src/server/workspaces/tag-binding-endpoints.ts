@@ -3,12 +3,12 @@
  * …/relationships/tag-bindings (wire/workspaces 1.5.4), and what projects need of the same.
  * Invariant: adding changes and adds keys and leaves the rest; nothing but replacing takes a key away.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
 import { invalid, type PointedProblem, type Resource } from '../kernel/documents.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../kernel/endpoint.ts';
 import type { Services } from '../kernel/services.ts';
 import { requireWorkspace } from './access.ts';
-import { recordWorkspaceEvent, type WorkspaceRecord } from './workspace-record.ts';
 import {
   bindTags,
   MAX_DIRECT_BINDINGS,
@@ -67,41 +67,31 @@ export function upsertTagBindings(
 }
 
 /** PATCH /workspaces/:workspace_id/tag-bindings: 200 with what was given. */
-export function patchTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
+export function patchTagBindings(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-manage-tags');
   const bindings = readBindingList(request.body);
-  const { rows, changed } = upsertTagBindings(services, { workspace_id: workspace.id }, bindings);
-  if (changed) recordBinding(services, request, workspace, bindings);
+  const { rows, changed } = upsertTagBindings(request.services, { workspace_id: workspace.id }, bindings);
+  if (changed) recordEvent(request, 'workspace.update', workspace, boundKeys(bindings));
   return ok({ data: rows.map(directBindingResource) });
 }
 
 /** POST /workspaces/:workspace_id/relationships/tag-bindings: adds and changes. */
-export function addTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  patchTagBindings(services, request);
+export function addTagBindings(request: ApiRequest): ApiAnswer {
+  patchTagBindings(request);
   return NO_CONTENT;
 }
 
 /** PATCH /workspaces/:workspace_id/relationships/tag-bindings: makes the bindings exactly these. */
-export function replaceWorkspaceTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
+export function replaceWorkspaceTagBindings(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-manage-tags');
   const bindings = readBindingList(request.body);
   const owner = { workspace_id: workspace.id };
-  const changed = replaceTagBindings(services.database, owner, bindings, services.now());
-  if (changed) recordBinding(services, request, workspace, bindings);
+  const changed = replaceTagBindings(request.services.database, owner, bindings, request.services.now());
+  if (changed) recordEvent(request, 'workspace.update', workspace, boundKeys(bindings));
   return NO_CONTENT;
 }
 
 /** What the audit trail learns of a list of bindings. */
 export function boundKeys(bindings: readonly TagBinding[]): Readonly<Record<string, unknown>> {
   return { 'tag-bindings': bindings.map(({ key }) => key) };
-}
-
-function recordBinding(
-  services: Services,
-  request: ApiRequest,
-  workspace: WorkspaceRecord,
-  bindings: readonly TagBinding[],
-): void {
-  const meta = boundKeys(bindings);
-  recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
 }

@@ -7,7 +7,6 @@ import { newId } from '../kernel/identifiers.ts';
 import { asObject, isOfType } from '../kernel/request-body.ts';
 import type { PointedProblem, Resource } from '../kernel/documents.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../kernel/endpoint.ts';
-import type { Services } from '../kernel/services.ts';
 import { requireWorkspace } from './access.ts';
 
 export interface TagBinding {
@@ -86,7 +85,7 @@ export function valueProblems(value: unknown): string[] {
 
 export type TagBindingOwner = { readonly workspace_id: string } | { readonly project_id: string };
 
-/** Makes the owner's bindings exactly these, and tells whether they were others. A key that stays keeps its id and its age. */
+/** Replaces the owner's bindings; a key that stays keeps its id and its time. @returns whether anything changed */
 export function replaceTagBindings(
   database: Database,
   owner: TagBindingOwner,
@@ -101,7 +100,7 @@ export function replaceTagBindings(
   return bindTags(database, owner, bindings, now) || removed > 0;
 }
 
-/** Adds these and changes the values of those that are there; tells whether any of them was not there so. */
+/** Adds bindings and changes the values of existing ones. @returns whether anything changed */
 export function bindTags(
   database: Database,
   owner: TagBindingOwner,
@@ -154,7 +153,7 @@ export function effectiveBindings(
   return Map.groupBy(rows, (row) => row.workspace_id);
 }
 
-/** A binding as the include and the endpoint of effective bindings give it. Only inherited ones say where from. */
+/** A binding as the include and the endpoint of effective bindings show it; inherited ones name their project. */
 export function effectiveBindingResource(row: BindingRow): Resource {
   const resource = {
     id: row.id,
@@ -171,9 +170,9 @@ export function effectiveBindingResource(row: BindingRow): Resource {
 }
 
 /** GET /workspaces/:workspace_id/tag-bindings: the workspace's own, all of them, without pages. */
-export function listTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request);
-  const rows = effectiveBindings(services.database, [workspace.id]).get(workspace.id) ?? [];
+export function listTagBindings(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request);
+  const rows = effectiveBindings(request.services.database, [workspace.id]).get(workspace.id) ?? [];
   const own = rows.filter((row) => row.inherited_from === null);
   return ok({
     data: own.map((row) => ({
@@ -185,12 +184,12 @@ export function listTagBindings(services: Services, request: ApiRequest): ApiAns
 }
 
 /** GET /workspaces/:workspace_id/effective-tag-bindings: inherited ones too. Not every dialect gives these items ids. */
-export function listEffectiveTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request);
-  const rows = effectiveBindings(services.database, [workspace.id]).get(workspace.id) ?? [];
+export function listEffectiveTagBindings(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request);
+  const rows = effectiveBindings(request.services.database, [workspace.id]).get(workspace.id) ?? [];
   return ok({
     data: rows.map(effectiveBindingResource).map(({ id, ...resource }) => ({
-      ...(services.dialects.workspaces.effectiveBindingsHaveIds ? { id } : {}),
+      ...(request.services.dialects.workspaces.effectiveBindingsHaveIds ? { id } : {}),
       ...resource,
     })),
   });

@@ -1,4 +1,4 @@
-/** GET, POST, PATCH and DELETE of /team-workspaces and /team-projects: the same for both, but for who may. */
+/** GET, POST, PATCH and DELETE of /team-workspaces and /team-projects: the same for both, except for the rights. */
 import { GRANTABLE_PERMISSIONS, type Grantable } from './permissions.ts';
 import { asObject, MemberReader, readResource } from '../kernel/request-body.ts';
 import {
@@ -36,21 +36,21 @@ export const TEAM_ACCESS_ENDPOINTS: readonly Endpoint[] = (['workspace', 'projec
   (kind) => {
     const path = `/${TEAM_ACCESSES[kind].type}`;
     return [
-      on('GET', path, (services, request) => list(services, request, kind)),
-      on('POST', path, (services, request) => create(services, request, kind)),
-      on('GET', `${path}/:access_id`, (services, request) => show(services, request, kind)),
-      on('PATCH', `${path}/:access_id`, (services, request) => update(services, request, kind)),
-      on('DELETE', `${path}/:access_id`, (services, request) => remove(services, request, kind)),
+      on('GET', path, (request) => list(request, kind)),
+      on('POST', path, (request) => create(request, kind)),
+      on('GET', `${path}/:access_id`, (request) => show(request, kind)),
+      on('PATCH', `${path}/:access_id`, (request) => update(request, kind)),
+      on('DELETE', `${path}/:access_id`, (request) => remove(request, kind)),
     ];
   },
 );
 
-/** `filter[workspace][id]` or `filter[project][id]` says of which thing. */
-function list(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+/** `filter[workspace][id]` or `filter[project][id]` is required. */
+function list(request: ApiRequest, kind: AccessKind): ApiAnswer {
   const filter = `filter[${kind}][id]`;
   const id = queryText(request.query, filter) ?? '';
   if (id === '') throw badRequest(`${filter} must be given`, { parameter: filter });
-  requireThing(services, request, { kind, id, right: 'see' });
+  requireThing(request, { kind, id, right: 'see' });
   const { columns, table, column } = TEAM_ACCESSES[kind];
   const query = {
     select: columns,
@@ -58,64 +58,67 @@ function list(services: Services, request: ApiRequest, kind: AccessKind): ApiAns
     order: 'a.team_id',
     parameters: { id },
   };
-  return pagedAnswer<AccessRow>(services, request, query, (rows) =>
-    rows.map((row) => accessResource(kind, row, services.dialects.workspaces)),
+  return pagedAnswer<AccessRow>(request, query, (rows) =>
+    rows.map((row) => accessResource(kind, row, request.services.dialects.workspaces)),
   );
 }
 
-function show(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
-  const { row } = requireAccess(services, request, { kind, right: 'see' });
-  return ok({ data: accessResource(kind, row, services.dialects.workspaces) });
+function show(request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const { row } = requireAccess(request, { kind, right: 'see' });
+  return ok({ data: accessResource(kind, row, request.services.dialects.workspaces) });
 }
 
-function create(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
-  const { database } = services;
+function create(request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const { database } = request.services;
   const thingId = relatedId(request.body, kind) ?? '';
-  const organizationId = requireThing(services, request, { kind, id: thingId, right: 'administer' });
+  const organizationId = requireThing(request, { kind, id: thingId, right: 'administer' });
   const teamId = relatedId(request.body, 'team');
   const [team] = teamsById(database, [teamId ?? '']);
   if (team?.organization_id !== organizationId) {
     const detail = 'The team does not exist in this organization';
     throw invalid([{ detail, pointer: '/data/relationships/team/data/id' }]);
   }
-  const grant = readGrant(services, request.body, kind, undefined);
-  if (find(services, kind, team.id, thingId) !== undefined) {
+  const grant = readGrant(request.services, request.body, kind, undefined);
+  if (find(request.services, kind, team.id, thingId) !== undefined) {
     throw conflict('The team has an access already: change that one');
   }
   grantAccess(database, kind, { teamId: team.id, thingId, ...grant });
-  const row = required(find(services, kind, team.id, thingId));
-  recordAccessEvent(services, request, { kind, row, organizationId, action: 'add_team' });
-  return created({ data: accessResource(kind, row, services.dialects.workspaces) });
+  const row = required(find(request.services, kind, team.id, thingId));
+  recordAccessEvent(request, { kind, row, organizationId, action: 'add_team' });
+  return created({ data: accessResource(kind, row, request.services.dialects.workspaces) });
 }
 
-function update(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
-  const { row: before, organizationId } = requireAccess(services, request, { kind, right: 'administer' });
-  const grant = readGrant(services, request.body, kind, before);
-  grantAccess(services.database, kind, { teamId: before.team_id, thingId: before.thing_id, ...grant });
-  const row = required(accessById(services.database, kind, before.id));
+function update(request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const { row: before, organizationId } = requireAccess(request, { kind, right: 'administer' });
+  const grant = readGrant(request.services, request.body, kind, before);
+  grantAccess(request.services.database, kind, {
+    teamId: before.team_id,
+    thingId: before.thing_id,
+    ...grant,
+  });
+  const row = required(accessById(request.services.database, kind, before.id));
   if (grantedText(row) !== grantedText(before)) {
     const action = 'update_team_permissions';
-    recordAccessEvent(services, request, { kind, row, organizationId, action });
+    recordAccessEvent(request, { kind, row, organizationId, action });
   }
-  return ok({ data: accessResource(kind, row, services.dialects.workspaces) });
+  return ok({ data: accessResource(kind, row, request.services.dialects.workspaces) });
 }
 
-function remove(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
-  const { row, organizationId } = requireAccess(services, request, { kind, right: 'administer' });
-  services.database.run(`DELETE FROM ${TEAM_ACCESSES[kind].table} WHERE id = :id`, { id: row.id });
-  recordAccessEvent(services, request, { kind, row, organizationId, action: 'remove_team' });
+function remove(request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const { row, organizationId } = requireAccess(request, { kind, right: 'administer' });
+  request.services.database.delete(TEAM_ACCESSES[kind].table, row.id);
+  recordAccessEvent(request, { kind, row, organizationId, action: 'remove_team' });
   return NO_CONTENT;
 }
 
 type Right = 'see' | 'administer';
 
 function requireAccess(
-  services: Services,
   request: ApiRequest,
   { kind, right }: { readonly kind: AccessKind; readonly right: Right },
 ): { readonly row: AccessRow; readonly organizationId: string } {
-  const row = required(accessById(services.database, kind, request.params['access_id'] ?? ''));
-  return { row, organizationId: requireThing(services, request, { kind, id: row.thing_id, right }) };
+  const row = required(accessById(request.services.database, kind, request.params['access_id'] ?? ''));
+  return { row, organizationId: requireThing(request, { kind, id: row.thing_id, right }) };
 }
 
 /** @throws ApiError 404 */
@@ -126,21 +129,20 @@ function required(row: AccessRow | undefined): AccessRow {
 
 /** @returns the id of its organization. @throws ApiError 404 without the right */
 function requireThing(
-  services: Services,
   request: ApiRequest,
   { kind, id, right }: { readonly kind: AccessKind; readonly id: string; readonly right: Right },
 ): string {
   const asked = { ...request, params: { [`${kind}_id`]: id } };
   if (kind === 'workspace') {
-    const { workspace, permissions } = requireWorkspace(services, asked);
-    // Whoever lacks one of an admin's permissions could give it to a team of its own.
+    const { workspace, permissions } = requireWorkspace(asked);
+    // A caller without all permissions of an admin could grant the missing ones to its own team.
     const isAdmin = GRANTABLE_PERMISSIONS.every((one) => permissions[one]);
     if (right === 'administer' && !isAdmin) throw notFound('Workspace');
     return workspace.organization_id;
   }
   return right === 'see'
-    ? requireProject(services, asked).project.organization_id
-    : requireProjectRight(services, asked, 'administer').organization_id;
+    ? requireProject(asked).project.organization_id
+    : requireProjectRight(asked, 'administer').organization_id;
 }
 
 function find(services: Services, kind: AccessKind, team: string, thing: string): AccessRow | undefined {
@@ -177,7 +179,7 @@ function readGrant(
 
 const AT = '/data/attributes';
 
-/** The groups of an access to a project, each with what the body says of it and where. */
+/** The groups of an access to a project, each with its members in the body and their pointer. */
 function groupsOf(read: MemberReader) {
   return Object.entries(PROJECT_WORDS).map(
     ([name, words]) => [words, read.nullableObject(name) ?? {}, `${AT}/${name}`] as const,

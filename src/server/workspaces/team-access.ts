@@ -2,12 +2,12 @@
  * The access of teams to single projects and workspaces: records, documents and events of /team-projects and /team-workspaces.
  * A team has one access to a project or workspace; who administers that grants it.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
-import type { Resource } from '../kernel/documents.ts';
+import { type Resource, related } from '../kernel/documents.ts';
 import type { ApiRequest } from '../kernel/endpoint.ts';
 import { stableId } from '../kernel/identifiers.ts';
 import type { BodyObject, MemberReader } from '../kernel/request-body.ts';
-import type { Services } from '../kernel/services.ts';
 import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
 import { type Grantable, grantedBy } from './permissions.ts';
 import { teamsById } from './teams.ts';
@@ -80,7 +80,7 @@ export function grantAccess(database: Database, kind: AccessKind, grant: Grant):
 }
 
 export function accessResource(kind: AccessKind, row: AccessRow, dialect: WorkspacesDialect): Resource {
-  const { type, related } = TEAM_ACCESSES[kind];
+  const { type, related: thingType } = TEAM_ACCESSES[kind];
   const words = (of: typeof WORKSPACE_WORDS) =>
     inWireNames(accessWords(of, row.access, row.custom_permissions), dialect);
   return {
@@ -93,18 +93,15 @@ export function accessResource(kind: AccessKind, row: AccessRow, dialect: Worksp
         : Object.fromEntries(Object.entries(PROJECT_WORDS).map(([name, of]) => [name, words(of)]))),
     },
     relationships: {
-      team: { data: { id: row.team_id, type: 'teams' }, links: { related: `/api/v2/teams/${row.team_id}` } },
-      [kind]: {
-        data: { id: row.thing_id, type: related },
-        links: { related: `/api/v2/${related}/${row.thing_id}` },
-      },
+      team: related('teams', row.team_id),
+      [kind]: related(thingType, row.thing_id),
     },
     links: { self: `/api/v2/${type}/${row.id}` },
   };
 }
 
-// Access to a workspace or a project in the API's words, and what they stand for.
-// Invariant: a word stands for what it grants and for what the weaker words before it do.
+// Access to a workspace or a project: the values of the API's attributes, and the permissions that they grant.
+// Invariant: a value grants its own permissions and those of the weaker values before it.
 
 type Ladder = readonly (readonly [word: string, adds: readonly Grantable[]])[];
 
@@ -199,7 +196,7 @@ function accessWords(
   ]);
 }
 
-/** What a custom access grants after the request; what no word stands for stays as it was. */
+/** The permissions of a custom access after the request; permissions without an attribute stay as they are. */
 export function readWords(
   { ladders, switches }: Words,
   read: MemberReader,
@@ -239,18 +236,13 @@ interface AccessChange {
 }
 
 /** The event is one of the workspace or the project. Call it in the transaction of the change. */
-export function recordAccessEvent(services: Services, request: ApiRequest, change: AccessChange): void {
+export function recordAccessEvent(request: ApiRequest, change: AccessChange): void {
   const { kind, row, organizationId, action } = change;
-  const [team] = teamsById(services.database, [row.team_id]);
-  services.recordEvent({
-    organizationId,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id: row.thing_id, type: kind, action },
-    meta: {
-      team: team?.name ?? row.team_id,
-      ...(action === 'remove_team' ? {} : { permissions: grantedText(row) }),
-    },
+  const [team] = teamsById(request.services.database, [row.team_id]);
+  const about = { id: row.thing_id, organization_id: organizationId };
+  recordEvent(request, `${kind}.${action}`, about, {
+    team: team?.name ?? row.team_id,
+    permissions: action === 'remove_team' ? undefined : grantedText(row),
   });
 }
 

@@ -1,11 +1,11 @@
 /**
- * Teams: endpoints, record and document. The team of the owners keeps its name and is never deleted; a member of a team belongs
- * to its organization first. Whoever belongs to the organization sees its teams; `visibility` is stored and answered, and hides
- * nothing.
+ * Teams: endpoints, record and document. The team of the owners keeps its name and is never deleted; a member of a team is a member
+ * of its organization. All members of the organization see its teams; `visibility` is stored and answered but hides nothing.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import { type OrganizationRights, OWNERS_TEAM } from '../kernel/caller.ts';
 import type { Database } from '../kernel/database.ts';
-import { conflict, invalid, type PointedProblem, type Resource } from '../kernel/documents.ts';
+import { conflict, invalid, type PointedProblem, type Resource, related } from '../kernel/documents.ts';
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -18,7 +18,7 @@ import {
 } from '../kernel/endpoint.ts';
 import { newId } from '../kernel/identifiers.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
-import { MemberReader, NAME_LIMIT, readIdentifiers, readResource } from '../kernel/request-body.ts';
+import { MemberReader, NAME_LIMIT, readIdentifiers, readAttributes } from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
 import { requireOfOrganization, requireOrganization, requireOrganizationRight } from './access.ts';
 import { userResource, type UserRow } from './users.ts';
@@ -26,8 +26,8 @@ import { userResource, type UserRow } from './users.ts';
 const VISIBILITIES = ['organization', 'secret'] as const;
 
 /** GET /organizations/:organization_name/teams. `filter[names]`, and `q` for a part of the name. */
-export function listTeams(services: Services, request: ApiRequest): ApiAnswer {
-  const { organization } = requireOrganization(services, request);
+export function listTeams(request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(request);
   const query = {
     select: TEAM_COLUMNS,
     from: `${TEAM_TABLES} WHERE t.organization_id = :organization AND INSTR(LOWER(t.name), LOWER(:part)) > 0
@@ -40,17 +40,20 @@ export function listTeams(services: Services, request: ApiRequest): ApiAnswer {
     },
   };
   const withUsers = includesOf(request.query, ['users']).size > 0;
-  return pagedAnswer<TeamRow>(services, request, query, (rows) => {
+  return pagedAnswer<TeamRow>(request, query, (rows) => {
     const data = rows.map(teamResource);
-    return withUsers ? { data, included: membersOf(services, rows) } : data;
+    return withUsers ? { data, included: membersOf(request.services, rows) } : data;
   });
 }
 
 /** GET /teams/:team_id */
-export function showTeam(services: Services, request: ApiRequest): ApiAnswer {
-  const team = requireTeam(services, request);
+export function showTeam(request: ApiRequest): ApiAnswer {
+  const team = requireTeam(request);
   const withUsers = includesOf(request.query, ['users']).size > 0;
-  return ok({ data: teamResource(team), ...(withUsers ? { included: membersOf(services, [team]) } : {}) });
+  return ok({
+    data: teamResource(team),
+    ...(withUsers ? { included: membersOf(request.services, [team]) } : {}),
+  });
 }
 
 /** The users of these teams, for `include=users`. */
@@ -63,73 +66,75 @@ function membersOf({ database }: Services, teams: readonly TeamRow[]): Resource[
 }
 
 /** POST /organizations/:organization_name/teams */
-export function createTeam(services: Services, request: ApiRequest): ApiAnswer {
-  const { id: organizationId } = requireOrganizationRight(services, request, 'administer');
+export function createTeam(request: ApiRequest): ApiAnswer {
+  const { id: organizationId } = requireOrganizationRight(request, 'administer');
   const id = newId('team');
-  services.database.insert('teams', {
+  request.services.database.insert('teams', {
     id,
     organization_id: organizationId,
-    ...readColumns(services, request.body, { organizationId }),
-    created_at: services.now().toISOString(),
+    ...readColumns(request.services, request.body, { organizationId }),
+    created_at: request.services.now().toISOString(),
   });
-  recordEvent(services, request, { id, organization_id: organizationId }, { action: 'create' });
-  return created({ data: teamsById(services.database, [id]).map(teamResource)[0] });
+  recordEvent(request, 'team.create', { id, organization_id: organizationId });
+  return created({ data: teamsById(request.services.database, [id]).map(teamResource)[0] });
 }
 
 /** PATCH /teams/:team_id */
-export function updateTeam(services: Services, request: ApiRequest): ApiAnswer {
-  const team = requireTeam(services, request, 'administer');
-  const columns = readColumns(services, request.body, { organizationId: team.organization_id, before: team });
-  const changed = services.database.update('teams', team.id, columns);
-  if (changed) recordEvent(services, request, team, { action: 'update' });
-  return ok({ data: teamsById(services.database, [team.id]).map(teamResource)[0] });
+export function updateTeam(request: ApiRequest): ApiAnswer {
+  const team = requireTeam(request, 'administer');
+  const columns = readColumns(request.services, request.body, {
+    organizationId: team.organization_id,
+    before: team,
+  });
+  const changed = request.services.database.update('teams', team.id, columns);
+  if (changed) recordEvent(request, 'team.update', team);
+  return ok({ data: teamsById(request.services.database, [team.id]).map(teamResource)[0] });
 }
 
-/** DELETE /teams/:team_id: its tokens and accesses go with it. */
-export function deleteTeam(services: Services, request: ApiRequest): ApiAnswer {
-  const team = requireTeam(services, request, 'administer');
+/** DELETE /teams/:team_id: deletes its tokens and accesses, too. */
+export function deleteTeam(request: ApiRequest): ApiAnswer {
+  const team = requireTeam(request, 'administer');
   if (team.name === OWNERS_TEAM) throw conflict('The team of the owners cannot be deleted');
-  services.database.run('DELETE FROM teams WHERE id = :id', { id: team.id });
-  recordEvent(services, request, team, { action: 'destroy' });
+  request.services.database.delete('teams', team.id);
+  recordEvent(request, 'team.destroy', team);
   return NO_CONTENT;
 }
 
 /** POST /teams/:team_id/relationships/users, by id or username. */
-export function addTeamMembers(services: Services, request: ApiRequest): ApiAnswer {
-  const team = requireTeam(services, request, 'administer');
-  const users = requestedUsers(services, request, team);
+export function addTeamMembers(request: ApiRequest): ApiAnswer {
+  const team = requireTeam(request, 'administer');
+  const users = requestedUsers(request, team);
   for (const { id, username } of users) {
-    const added = services.database.run(
+    const added = request.services.database.run(
       'INSERT OR IGNORE INTO team_memberships (team_id, user_id) VALUES (:team, :id)',
       { team: team.id, id },
     );
-    if (added > 0) recordEvent(services, request, team, { action: 'add_member', user: username });
+    if (added > 0) recordEvent(request, 'team.add_member', team, { user: username });
   }
   return NO_CONTENT;
 }
 
 /** DELETE /teams/:team_id/relationships/users: they stay in the organization. */
-export function removeTeamMembers(services: Services, request: ApiRequest): ApiAnswer {
-  const team = requireTeam(services, request, 'administer');
-  const users = requestedUsers(services, request, team);
+export function removeTeamMembers(request: ApiRequest): ApiAnswer {
+  const team = requireTeam(request, 'administer');
+  const users = requestedUsers(request, team);
   for (const { id, username } of users) {
-    const removed = services.database.run(
+    const removed = request.services.database.run(
       'DELETE FROM team_memberships WHERE team_id = :team AND user_id = :id',
       { team: team.id, id },
     );
-    if (removed > 0) recordEvent(services, request, team, { action: 'remove_member', user: username });
+    if (removed > 0) recordEvent(request, 'team.remove_member', team, { user: username });
   }
-  const { members } = teamsById(services.database, [team.id])[0] ?? team;
+  const { members } = teamsById(request.services.database, [team.id])[0] ?? team;
   if (team.name === OWNERS_TEAM && members === '[]') {
     throw conflict('An organization keeps at least one owner');
   }
   return NO_CONTENT;
 }
 
-/** Users of the team's organization. @throws ApiError 422 for who is none of them, whether known or not */
+/** Users of the team's organization. @throws ApiError 422 for other users, whether they exist or not */
 function requestedUsers(
-  { database }: Services,
-  { body }: ApiRequest,
+  { services: { database }, body }: ApiRequest,
   team: TeamRow,
 ): { readonly id: string; readonly username: string }[] {
   const problems: PointedProblem[] = [];
@@ -153,9 +158,7 @@ function readColumns(
   body: unknown,
   { organizationId, before }: { readonly organizationId: string; readonly before?: TeamRow },
 ) {
-  const problems: PointedProblem[] = [];
-  const { attributes } = readResource(body, 'teams', before?.id);
-  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const { read, problems } = readAttributes(body, 'teams', before?.id);
   const access = new MemberReader(
     read.nullableObject('organization-access') ?? {},
     '/data/attributes/organization-access',
@@ -191,28 +194,9 @@ function readColumns(
   return columns;
 }
 
-function recordEvent(
-  services: Services,
-  request: ApiRequest,
-  team: { readonly id: string; readonly organization_id: string },
-  change:
-    | { readonly action: 'create' | 'update' | 'destroy' }
-    | { readonly action: 'add_member' | 'remove_member'; readonly user: string },
-): void {
-  const { action, ...meta } = change;
-  services.recordEvent({
-    organizationId: team.organization_id,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id: team.id, type: 'team', action },
-    ...('user' in change ? { meta } : {}),
-  });
-}
-
 // Teams as the database keeps them and as the API shows them.
-// Invariants: a team is shown to whoever belongs to its organization, for locks and accesses name teams: `visibility` is
-// kept and answered, and hides nothing. The team of the owners is changed by owners alone: whoever else could, would make
-// itself an owner.
+// Invariants: all members of the organization see its teams, because locks and accesses name teams; `visibility` is stored and
+// answered but hides nothing. Only owners change the team of the owners: anybody else could become an owner that way.
 
 interface TeamRow {
   id: string;
@@ -231,7 +215,7 @@ interface TeamRow {
   members: string;
 }
 
-/** Rights over the organization that are kept and answered, and decide nothing here. */
+/** Rights over the organization that are stored and answered but have no effect here. */
 const KEPT_RIGHTS: readonly string[] = [
   'access-secret-teams',
   'delegate-policy-overrides',
@@ -263,12 +247,8 @@ export function teamsById(database: Database, ids: readonly string[]): TeamRow[]
 }
 
 /** The team that the path names; for the team of the owners, to administer takes an owner. @throws ApiError 404 */
-export function requireTeam(
-  services: Services,
-  request: ApiRequest,
-  right?: keyof OrganizationRights,
-): TeamRow {
-  const [team] = teamsById(services.database, [request.params['team_id'] ?? '']);
+export function requireTeam(request: ApiRequest, right?: keyof OrganizationRights): TeamRow {
+  const [team] = teamsById(request.services.database, [request.params['team_id'] ?? '']);
   const ofOwners = right === 'administer' && team?.name === OWNERS_TEAM;
   return requireOfOrganization(request, team, 'Team', ofOwners ? 'owner' : right);
 }
@@ -294,10 +274,7 @@ export function teamResource(row: TeamRow): Resource {
       'allow-member-token-management': row.allow_member_token_management === 1,
     },
     relationships: {
-      organization: {
-        data: { id: row.organization_name, type: 'organizations' },
-        links: { related: `/api/v2/organizations/${row.organization_name}` },
-      },
+      organization: related('organizations', row.organization_name),
       users: { data: members.map((id) => ({ id, type: 'users' })) },
     },
     links: { self: `/api/v2/teams/${row.id}` },

@@ -1,10 +1,9 @@
 /**
- * GET /account/details and GET /users/:user_id. With the first, an addition to the specification, a client can tell its own
- * lock (`locked-by`) from another's. An organization's token stands for no user.
+ * GET /account/details and GET /users/:user_id. The first, an addition to the specification, lets a client recognize its own
+ * lock (`locked-by`). An organization's token has no user.
  */
 import { notFound, type Resource } from '../kernel/documents.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../kernel/endpoint.ts';
-import type { Services } from '../kernel/services.ts';
 
 export interface UserRow {
   id: string;
@@ -13,8 +12,8 @@ export interface UserRow {
   is_service_account: number;
 }
 
-export function showAccount({ database }: Services, { caller }: ApiRequest): ApiAnswer {
-  const user = database.get<UserRow>('SELECT * FROM users WHERE id = :id', { id: caller.userId });
+export function showAccount({ services: { database }, caller }: ApiRequest): ApiAnswer {
+  const user = database.byId<UserRow>('users', caller.userId);
   const isOrganization = caller.actsAs.type === 'users' && user?.is_service_account === 1;
   if (user === undefined || isOrganization) throw notFound('Account');
   return ok({ data: userResource(user) });
@@ -29,10 +28,10 @@ export function userResource({ id, username, email, is_service_account }: UserRo
 }
 
 // GET /users/:user_id.
-// Invariant: a user is shown to who shares an organization with it; the account behind a team's or an organization's
-// token to who belongs to that organization. Locks and runs name their users.
+// Invariant: a user is visible to users of the same organization; the service account of a team's or an organization's token to
+// members of that organization. Locks and runs name their users.
 
-export function showUser({ database }: Services, { caller, params }: ApiRequest): ApiAnswer {
+export function showUser({ services: { database }, caller, params }: ApiRequest): ApiAnswer {
   const user = database.get<UserRow>(
     `SELECT u.* FROM users u WHERE u.id = :id AND (u.id = :caller OR EXISTS (
        SELECT 1 FROM (

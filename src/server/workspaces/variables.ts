@@ -1,6 +1,7 @@
-/** Variables of a workspace: endpoints, record and document. The value of a sensitive variable is never answered. */
+/** Variables of workspaces and of variable sets: endpoints, record and document. The value of a sensitive variable is never answered. */
+import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
-import { invalid, notFound, type PointedProblem, type Resource } from '../kernel/documents.ts';
+import { invalid, notFound, type Resource } from '../kernel/documents.ts';
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -12,91 +13,119 @@ import {
   recordedRead,
 } from '../kernel/endpoint.ts';
 import { newId } from '../kernel/identifiers.ts';
-import { MemberReader, readResource } from '../kernel/request-body.ts';
+import { type MemberReader, readAttributes } from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
 import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
 import { requireWorkspace } from './access.ts';
-import type { Permission } from './permissions.ts';
-import type { WorkspaceRecord } from './workspace-record.ts';
+import { requireVariableSet } from './variable-set-record.ts';
 
-const OF_WORKSPACE = '/workspaces/:workspace_id/vars';
-const BY_ID = `${OF_WORKSPACE}/:variable_id`;
+/** What has variables. */
+interface Holder {
+  readonly column: 'workspace_id' | 'variable_set_id';
+  readonly id: string;
+  readonly organization_id: string;
+}
 
-export const VARIABLE_ENDPOINTS: readonly Endpoint[] = [
-  recordedRead(OF_WORKSPACE, listVariables),
-  on('POST', OF_WORKSPACE, createVariable),
-  recordedRead(BY_ID, showVariable),
-  on('PATCH', BY_ID, updateVariable),
-  on('DELETE', BY_ID, deleteVariable),
-];
+/** @throws ApiError 404 without the right */
+type FindHolder = (request: ApiRequest, right: 'read' | 'update') => Holder;
 
-// GET, POST, PATCH and DELETE of /workspaces/:workspace_id/vars.
-// Invariants: a workspace has one variable of a key and category; a sensitive variable never becomes a plain one.
+const ofWorkspace: FindHolder = (request, right) => {
+  const { workspace } = requireWorkspace(request, `can-${right}-variable`);
+  return { column: 'workspace_id', id: workspace.id, organization_id: workspace.organization_id };
+};
+
+const ofSet: FindHolder = (request, right) => {
+  const set = requireVariableSet(request, right === 'read' ? 'read' : 'write');
+  return { column: 'variable_set_id', id: set.id, organization_id: set.organization_id };
+};
+
+export const VARIABLE_ENDPOINTS: readonly Endpoint[] = (
+  [
+    ['/workspaces/:workspace_id/vars', ofWorkspace],
+    ['/varsets/:varset_id/relationships/vars', ofSet],
+  ] as const
+).flatMap(([list, find]) => {
+  const one = `${list}/:variable_id`;
+  return [
+    recordedRead(list, (request) => listVariables(request, find)),
+    on('POST', list, (request) => createVariable(request, find)),
+    recordedRead(one, (request) => showVariable(request, find)),
+    on('PATCH', one, (request) => updateVariable(request, find)),
+    on('DELETE', one, (request) => deleteVariable(request, find)),
+  ];
+});
+
+// Invariants: a workspace or a set has one variable of a key and category; a sensitive variable never becomes a plain one.
 
 /** All of them, without pages: as the real service does. */
-function listVariables(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-read-variable');
-  const rows = variablesOf(services.database, [workspace.id]).get(workspace.id) ?? [];
-  recordEvent(services, request, workspace, { id: workspace.id, action: 'index' });
-  return ok({ data: rows.map((row) => variableResource(row, services.dialects.workspaces)) });
+function listVariables(request: ApiRequest, find: FindHolder): ApiAnswer {
+  const holder = find(request, 'read');
+  const rows = variablesOf(request.services.database, [holder.id], holder.column).get(holder.id) ?? [];
+  recordEvent(request, 'var.index', holder);
+  return ok({ data: rows.map((row) => variableResource(row, request.services.dialects.workspaces)) });
 }
 
-function showVariable(services: Services, request: ApiRequest): ApiAnswer {
-  const { row, workspace } = requireVariable(services, request, 'can-read-variable');
-  recordEvent(services, request, workspace, { id: row.id, action: 'show' });
-  return ok({ data: variableResource(row, services.dialects.workspaces) });
+function showVariable(request: ApiRequest, find: FindHolder): ApiAnswer {
+  const { row, holder } = requireVariable(request, find, 'read');
+  recordEvent(request, 'var.show', { ...holder, id: row.id });
+  return ok({ data: variableResource(row, request.services.dialects.workspaces) });
 }
 
-function createVariable(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-update-variable');
-  const row = readVariable(services, request, {
+function createVariable(request: ApiRequest, find: FindHolder): ApiAnswer {
+  const row = addVariable(request, find(request, 'update'));
+  return created({ data: variableResource(row, request.services.dialects.workspaces) });
+}
+
+/** @throws ApiError 422 */
+export function addVariable(request: ApiRequest, holder: Holder): VariableRow {
+  const row = readVariable(request, {
     id: newId('var'),
-    workspace_id: workspace.id,
+    workspace_id: null,
+    variable_set_id: null,
+    [holder.column]: holder.id,
     key: '',
     value: '',
     description: null,
     category: 'engine',
     hcl: 0,
     sensitive: 0,
-    created_at: services.now().toISOString(),
+    created_at: request.services.now().toISOString(),
   });
-  services.database.insert('variables', { ...row });
-  recordEvent(services, request, workspace, { id: row.id, action: 'create' });
-  return created({ data: variableResource(row, services.dialects.workspaces) });
+  request.services.database.insert('variables', { ...row });
+  recordEvent(request, 'var.create', { ...holder, id: row.id });
+  return row;
 }
 
-function updateVariable(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace, row } = requireVariable(services, request, 'can-update-variable');
-  const { key, value, description, category, hcl, sensitive } = readVariable(services, request, row);
+function updateVariable(request: ApiRequest, find: FindHolder): ApiAnswer {
+  const { row, holder } = requireVariable(request, find, 'update');
+  const { key, value, description, category, hcl, sensitive } = readVariable(request, row);
   const columns = { key, value, description, category, hcl, sensitive };
-  const changed = services.database.update('variables', row.id, columns);
-  if (changed) recordEvent(services, request, workspace, { id: row.id, action: 'update' });
-  return ok({ data: variableResource({ ...row, ...columns }, services.dialects.workspaces) });
+  const changed = request.services.database.update('variables', row.id, columns);
+  if (changed) recordEvent(request, 'var.update', { ...holder, id: row.id });
+  return ok({ data: variableResource({ ...row, ...columns }, request.services.dialects.workspaces) });
 }
 
-function deleteVariable(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace, row } = requireVariable(services, request, 'can-update-variable');
-  services.database.run('DELETE FROM variables WHERE id = :id', { id: row.id });
-  recordEvent(services, request, workspace, { id: row.id, action: 'destroy' });
+function deleteVariable(request: ApiRequest, find: FindHolder): ApiAnswer {
+  const { row, holder } = requireVariable(request, find, 'update');
+  request.services.database.delete('variables', row.id);
+  recordEvent(request, 'var.destroy', { ...holder, id: row.id });
   return NO_CONTENT;
 }
 
 function requireVariable(
-  services: Services,
   request: ApiRequest,
-  permission: Permission,
-): { workspace: WorkspaceRecord; row: VariableRow } {
-  const { workspace } = requireWorkspace(services, request, permission);
-  const row = variableById(services.database, request.params['variable_id'] ?? '');
-  if (row?.workspace_id !== workspace.id) throw notFound('Variable');
-  return { workspace, row };
+  find: FindHolder,
+  right: 'read' | 'update',
+): { holder: Holder; row: VariableRow } {
+  const holder = find(request, right);
+  const row = variableById(request.services.database, request.params['variable_id'] ?? '');
+  if (row?.[holder.column] !== holder.id) throw notFound('Variable');
+  return { holder, row };
 }
 
 /** The variable after the request. @throws ApiError 422 with every problem */
-function readVariable(services: Services, request: ApiRequest, before: VariableRow): VariableRow {
-  const problems: PointedProblem[] = [];
-  const { attributes } = readResource(request.body, 'vars', request.params['variable_id']);
-  const read = new MemberReader(attributes, '/data/attributes', problems);
+function readVariable(request: ApiRequest, before: VariableRow): VariableRow {
+  const { read, problems } = readAttributes(request.body, 'vars', request.params['variable_id']);
   const flag = (name: string, current: number): number => Number(read.boolean(name) ?? current);
   const description = read.nullableText('description');
   const after: VariableRow = {
@@ -104,7 +133,7 @@ function readVariable(services: Services, request: ApiRequest, before: VariableR
     key: read.text('key') ?? before.key,
     value: read.nullableText('value') ?? before.value,
     description: description === undefined ? before.description : description,
-    category: readCategory(services, read) ?? before.category,
+    category: readCategory(request.services, read) ?? before.category,
     hcl: flag('hcl', before.hcl),
     sensitive: flag('sensitive', before.sensitive),
   };
@@ -115,9 +144,15 @@ function readVariable(services: Services, request: ApiRequest, before: VariableR
       'A sensitive variable cannot be made a plain one: delete it, and create another',
     );
   }
-  const taken = services.database.get(
-    `SELECT 1 FROM variables WHERE workspace_id = :workspace AND category = :category AND key = :key AND id <> :id`,
-    { workspace: after.workspace_id, category: after.category, key: after.key, id: after.id },
+  const taken = request.services.database.get(
+    `SELECT 1 FROM variables WHERE COALESCE(workspace_id, variable_set_id) = :holder
+       AND category = :category AND key = :key AND id <> :id`,
+    {
+      holder: after.workspace_id ?? after.variable_set_id,
+      category: after.category,
+      key: after.key,
+      id: after.id,
+    },
   );
   if (taken !== undefined) read.refuse('key', 'Key has already been taken');
   if (problems.length > 0) throw invalid(problems);
@@ -129,33 +164,21 @@ function readCategory(
   read: MemberReader,
 ): VariableRow['category'] | null | undefined {
   const { engineCategory } = dialects.workspaces;
-  const said = read.nullableWord('category', [engineCategory, 'env']);
-  return said === engineCategory ? 'engine' : (said as 'env' | null | undefined);
-}
-
-function recordEvent(
-  services: Services,
-  request: ApiRequest,
-  workspace: WorkspaceRecord,
-  change: { readonly id: string; readonly action: string },
-): void {
-  services.recordEvent({
-    organizationId: workspace.organization_id,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id: change.id, type: 'var', action: change.action },
-  });
+  const category = read.nullableWord('category', [engineCategory, 'env']);
+  return category === engineCategory ? 'engine' : (category as 'env' | null | undefined);
 }
 
 // Variables as the database keeps them, and as the API shows them.
-// Invariant: the value of a sensitive variable leaves the service never again.
+// Invariant: the value of a sensitive variable never leaves the service.
 
 /** `engine` (a dialect may call it otherwise) for the configuration's own variables, `env` for the environment of its process. */
 export const VARIABLE_CATEGORIES = ['engine', 'env'] as const;
 
 export interface VariableRow {
   id: string;
-  workspace_id: string;
+  /** One of the two has it. */
+  workspace_id: string | null;
+  variable_set_id: string | null;
   key: string;
   value: string;
   description: string | null;
@@ -166,16 +189,20 @@ export interface VariableRow {
 }
 
 function variableById(database: Database, id: string): VariableRow | undefined {
-  return database.get<VariableRow>('SELECT * FROM variables WHERE id = :id', { id });
+  return database.byId<VariableRow>('variables', id);
 }
 
-/** The variables of many workspaces in one query, each workspace's in the order of creation. */
-export function variablesOf(database: Database, workspaceIds: readonly string[]): Map<string, VariableRow[]> {
+/** The variables of many workspaces or sets in one query, those of each in the order of creation. */
+export function variablesOf(
+  database: Database,
+  ids: readonly string[],
+  column: Holder['column'] = 'workspace_id',
+): Map<string, VariableRow[]> {
   const rows = database.all<VariableRow>(
-    'SELECT * FROM variables WHERE workspace_id IN (SELECT value FROM json_each(:ids)) ORDER BY position',
-    { ids: JSON.stringify(workspaceIds) },
+    `SELECT * FROM variables WHERE ${column} IN (SELECT value FROM json_each(:ids)) ORDER BY position`,
+    { ids: JSON.stringify(ids) },
   );
-  return Map.groupBy(rows, (row) => row.workspace_id);
+  return Map.groupBy(rows, (row) => row[column] ?? '');
 }
 
 export function variableResource(row: VariableRow, { engineCategory }: WorkspacesDialect): Resource {
@@ -191,12 +218,16 @@ export function variableResource(row: VariableRow, { engineCategory }: Workspace
       sensitive: row.sensitive === 1,
       'created-at': row.created_at,
     },
-    relationships: {
-      configurable: {
-        data: { id: row.workspace_id, type: 'workspaces' },
-        links: { related: `/api/v2/workspaces/${row.workspace_id}` },
-      },
-    },
-    links: { self: `/api/v2/workspaces/${row.workspace_id}/vars/${row.id}` },
+    ...placeOf(row),
+  };
+}
+
+function placeOf(row: VariableRow): Pick<Resource, 'relationships' | 'links'> {
+  const isOfSet = row.variable_set_id !== null;
+  const [type, id] = isOfSet ? ['varsets', row.variable_set_id] : ['workspaces', row.workspace_id];
+  const related = { data: { id: id ?? '', type }, links: { related: `/api/v2/${type}/${id}` } };
+  return {
+    relationships: isOfSet ? { varset: related } : { configurable: related },
+    links: { self: `/api/v2/${type}/${id}${isOfSet ? '/relationships' : ''}/vars/${row.id}` },
   };
 }

@@ -74,7 +74,7 @@ function resolveRepository(
   return repo;
 }
 
-/** A newly named connection takes the place of the other one. */
+/** A new connection replaces the other one. */
 function resolveConnection(
   before: VcsRepo | null,
   request: VcsRepoRequest,
@@ -106,22 +106,22 @@ function checkRepo(
       repo.identifier === '' ? 'identifier is required' : 'identifier must have the form :org/:repo',
     );
   }
-  if (typeof request.tagsRegex === 'string' && !isRegularExpression(request.tagsRegex)) {
+  if (typeof request.tagsRegex === 'string' && tagExpression(request.tagsRegex) === undefined) {
     refuse('tags-regex', `"${request.tagsRegex}" is not a regular expression`);
   }
   checkConnection(repo, request, surroundings, refuse);
 }
 
-/** Other languages write flags and names of groups in a way that this one does not know: these two count as well. */
+/** Flags and names of groups in the syntax of other languages, which are accepted too. */
 const FLAGS_OF_OTHERS = /\(\?[a-zA-Z-]+\)/g;
 const NAMES_OF_OTHERS = /\(\?P</g;
 
-function isRegularExpression(text: string): boolean {
+/** undefined for an invalid expression. */
+export function tagExpression(text: string): RegExp | undefined {
   try {
-    new RegExp(text.replaceAll(FLAGS_OF_OTHERS, '').replaceAll(NAMES_OF_OTHERS, '(?<'));
-    return true;
+    return new RegExp(text.replaceAll(FLAGS_OF_OTHERS, '').replaceAll(NAMES_OF_OTHERS, '(?<'));
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -139,7 +139,7 @@ function checkConnection(
   } else if (repo.oauthTokenId === null && repo.appInstallationId === null) {
     refuse('oauth-token-id', 'oauth-token-id is required');
   }
-  // Only what the request names is looked up: a link whose token was removed since can still change its branch.
+  // Only a connection in the request is checked: a link whose token was deleted can still change its branch.
   const { oauthTokenId, appInstallationId } = request;
   if (typeof oauthTokenId === 'string' && !surroundings.oauthTokenExists(oauthTokenId)) {
     refuse('oauth-token-id', `The OAuth token "${oauthTokenId}" does not belong to the organization`);

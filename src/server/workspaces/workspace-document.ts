@@ -2,15 +2,15 @@
  * A workspace as the API shows it. Create, update, show, list, lock and consumers answer this same document for the same
  * workspace and caller.
  */
-import type { Caller } from '../kernel/caller.ts';
 import type { Database } from '../kernel/database.ts';
 import type { Relationship, Resource } from '../kernel/documents.ts';
+import type { ApiRequest } from '../kernel/endpoint.ts';
 import type { EditionFeatures } from '../kernel/editions.ts';
-import type { Services } from '../kernel/services.ts';
 import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
 import { autoDestroyAttributes } from './auto-destroy.ts';
 import { tagNamesOf } from './flat-tags.ts';
 import { type WorkspacePermissions, workspacePermissions } from './permissions.ts';
+import { webhookUrl } from './vcs-webhooks.ts';
 import { vcsRepoOf, type WorkspaceRecord } from './workspace-record.ts';
 import { type LinkedRecords, linkedRecords, relationshipsOf } from './workspace-relationships.ts';
 import { inWireNames } from './workspace-request.ts';
@@ -19,29 +19,32 @@ import { inWireNames } from './workspace-request.ts';
 interface DocumentContext {
   readonly edition: EditionFeatures;
   readonly dialect: WorkspacesDialect;
-  readonly origin: string;
   readonly permissions: ReadonlyMap<string, WorkspacePermissions>;
   readonly tagNames: ReadonlyMap<string, string[]>;
   readonly statistics: ReadonlyMap<string, RunStatistics>;
   readonly linked: LinkedRecords;
+  webhookUrl(workspaceId: string): string;
 }
 
 /** The documents of these workspaces for this caller, in a fixed number of queries. `origin` is `http://host:port`. */
 export function workspaceResources(
-  services: Services,
-  context: { readonly caller: Caller; readonly origin: string },
+  { services, caller, origin }: Pick<ApiRequest, 'services' | 'caller' | 'origin'>,
   records: readonly WorkspaceRecord[],
 ): Resource[] {
   const { database } = services;
   const ids = records.map((record) => record.id);
-  const surroundings = {
+  const permissions = workspacePermissions(database, caller, records);
+  const surroundings: DocumentContext = {
     edition: services.edition,
     dialect: services.dialects.workspaces,
-    origin: context.origin,
-    permissions: workspacePermissions(database, context.caller, records),
+    permissions,
     tagNames: tagNamesOf(database, ids),
     statistics: runStatistics(database, ids),
     linked: linkedRecords(database, records),
+    webhookUrl: (id) => {
+      const mayQueueRuns = permissions.get(id)?.['can-queue-run'] === true;
+      return webhookUrl(database, origin, { id, mayQueueRuns });
+    },
   };
   return records.map(withinEdition(services.edition)).map((record) => ({
     id: record.id,
@@ -109,7 +112,7 @@ function attributesOf(record: WorkspaceRecord, surroundings: DocumentContext): R
   };
 }
 
-/** Null also for who may not read assessment results. */
+/** Null also for callers who may not read assessment results. */
 function lastAssessedAt({ id }: WorkspaceRecord, { linked, permissions }: DocumentContext): string | null {
   if (permissions.get(id)?.['can-read-assessment-results'] !== true) return null;
   return linked.assessments.get(id)?.created_at ?? null;
@@ -146,7 +149,7 @@ function assessmentAttributes(record: WorkspaceRecord): Record<string, boolean> 
 
 function vcsAttributes(
   record: WorkspaceRecord,
-  { origin, dialect }: DocumentContext,
+  { dialect, webhookUrl }: DocumentContext,
 ): Record<string, unknown> {
   const repo = vcsRepoOf(record);
   return {
@@ -163,7 +166,7 @@ function vcsAttributes(
       'repository-http-url': `${record.vcs_http_url ?? ''}/${repo.identifier}`,
       'service-provider': record.vcs_service_provider,
       'tags-regex': repo.tagsRegex,
-      'webhook-url': `${origin}/webhooks/vcs/${record.id}`,
+      'webhook-url': webhookUrl(record.id),
       // Not in the spec's table of responses: without it, nobody could see the drift of a value that updates set.
       ...(repo.appInstallationId === null
         ? {}
@@ -173,7 +176,7 @@ function vcsAttributes(
 }
 
 // The performance attributes of workspaces.
-// Invariant: they look at the past 30 runs that were applied or ended in error, and are null where there is none.
+// Invariant: they cover the last 30 runs that were applied or errored, and are null without such a run.
 
 interface RunStatistics {
   readonly 'apply-duration-average': number | null;

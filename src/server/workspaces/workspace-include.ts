@@ -1,6 +1,6 @@
 /**
- * The `include` parameter of show and list: which related resources travel with the workspaces.
- * Invariants: an unknown value is refused with 400, so that a client can tell a service that lacks an include from
+ * The `include` parameter of show and list: the related resources in the answer.
+ * Invariants: an unknown value is refused with 400, so that a client can distinguish a service that lacks an include from
  * workspaces that have nothing to include; a page costs one query for each included kind, however many workspaces it has.
  */
 import { assessmentResultResource, currentAssessmentResults } from './assessment-results.ts';
@@ -16,7 +16,6 @@ import { logLink } from './run-logs.ts';
 import { applyResource, planResource, type RunRow, runResource, runsById } from './run-record.ts';
 import { organizationResources } from './organization-document.ts';
 import { projectResource, projectsById } from './project-record.ts';
-import type { Services } from '../kernel/services.ts';
 import { outputResource, outputsOf } from './state-outputs.ts';
 import { stateVersionResources } from './state-version-document.ts';
 import { stateVersionsById } from './state-version-record.ts';
@@ -30,7 +29,6 @@ import { type UserRow, userResource } from './users.ts';
 import { effectiveBindingResource, effectiveBindings } from './tag-bindings.ts';
 
 interface Including {
-  readonly services: Services;
   readonly request: ApiRequest;
   readonly records: readonly WorkspaceRecord[];
   readonly permissions: ReadonlyMap<string, WorkspacePermissions>;
@@ -73,11 +71,11 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   vars: variables,
 };
 
-function logOf({ services, request }: Including, row: RunRow, part: 'plan' | 'apply') {
-  return logLink(services, request.origin, row, part);
+function logOf({ request }: Including, row: RunRow, part: 'plan' | 'apply') {
+  return logLink(request.services, request.origin, row, part);
 }
 
-/** An addition of this service to the spec's list; it alone also puts linkage into the workspaces. */
+/** An addition to the spec's list; the only include that also adds linkage to the workspaces. */
 const EFFECTIVE_TAG_BINDINGS = 'effective_tag_bindings';
 
 /** The includes a query asks for. @throws ApiError 400 for one that does not exist. */
@@ -91,20 +89,19 @@ interface Included {
   readonly bindings?: ReadonlyMap<string, readonly Resource[]>;
 }
 
-/** What the includes give of these workspaces, as far as the caller may read it. */
+/** The included resources of these workspaces, as far as the caller may read them. */
 export function includedResources(
-  services: Services,
   request: ApiRequest,
   includes: ReadonlySet<string>,
   records: readonly WorkspaceRecord[],
 ): Included {
   if (includes.size === 0) return { resources: [] };
-  const permissions = workspacePermissions(services.database, request.caller, records);
-  const including = { services, request, records, permissions };
+  const permissions = workspacePermissions(request.services.database, request.caller, records);
+  const including = { request, records, permissions };
   const related = [...includes].flatMap((name) => LOADERS[name]?.(including) ?? []);
   if (!includes.has(EFFECTIVE_TAG_BINDINGS)) return { resources: withoutRepeats(related) };
   const rows = effectiveBindings(
-    services.database,
+    request.services.database,
     records.map((record) => record.id),
   );
   const bindings = new Map(
@@ -131,31 +128,40 @@ export function withLinkage(workspaces: readonly Resource[], included: Included)
   });
 }
 
-/** The workspaces of which the caller may read this much. */
+/** The workspaces on which the caller has this permission. */
 function readable({ records, permissions }: Including, permission: Permission): WorkspaceRecord[] {
   return records.filter((record) => permissions.get(record.id)?.[permission]);
 }
 
-function organizations({ services, request, records }: Including): Resource[] {
+function organizations({ request, records }: Including): Resource[] {
   const ids = records.map((record) => record.organization_id);
-  const rows = rowsByIds<OrganizationRecord>(services, 'organizations', ids);
-  return organizationResources(services, request.caller, rows);
+  const rows = request.services.database.byIds<OrganizationRecord>('organizations', ids);
+  return organizationResources(request.services, request.caller, rows);
 }
 
-function projects({ services, request, records }: Including): Resource[] {
+function projects({ request, records }: Including): Resource[] {
   const ids = records.map((record) => record.project_id);
-  return projectsById(services.database, ids).map((row) =>
-    projectResource(row, projectRights(services.database, request.caller, row)),
+  return projectsById(request.services.database, ids).map((row) =>
+    projectResource(row, projectRights(request.services.database, request.caller, row)),
   );
 }
 
-function currentRuns({ services, records, permissions }: Including): {
+function currentRuns({ request, records, permissions }: Including): {
   rows: RunRow[];
   resources: Resource[];
 } {
   const ids = records.flatMap((record) => record.current_run_id ?? []);
-  const rows = runsById(services.database, ids);
-  return { rows, resources: rows.map((row) => runResource(row, permissions.get(row.workspace_id))) };
+  const rows = runsById(request.services.database, ids);
+  const resources = runResources(request, permissions, rows);
+  return { rows, resources };
+}
+
+function runResources(
+  { services: { dialects } }: ApiRequest,
+  permissions: Including['permissions'],
+  rows: readonly RunRow[],
+): Resource[] {
+  return rows.map((row) => runResource(row, permissions.get(row.workspace_id), dialects.workspaces));
 }
 
 interface Configurations {
@@ -163,22 +169,25 @@ interface Configurations {
   readonly ingress: Resource[];
 }
 
-function currentConfigurations({ services, records }: Including): Configurations {
+function currentConfigurations({ request, records }: Including): Configurations {
   return configurationsById(
-    services,
-    records.flatMap((record) => record.current_configuration_version_id ?? []),
+    request,
+    records.map((record) => record.current_configuration_version_id),
   );
 }
 
-function configurationsOfRuns({ services }: Including, runs: readonly RunRow[]): Configurations {
+function configurationsOfRuns({ request }: Including, runs: readonly RunRow[]): Configurations {
   return configurationsById(
-    services,
-    runs.flatMap((run) => run.configuration_version_id ?? []),
+    request,
+    runs.map((run) => run.configuration_version_id),
   );
 }
 
-function configurationsById({ database }: Services, ids: readonly string[]): Configurations {
-  const rows = configurationVersionsById(database, ids);
+function configurationsById({ services }: ApiRequest, ids: readonly (string | null)[]): Configurations {
+  const rows = configurationVersionsById(
+    services.database,
+    ids.flatMap((id) => id ?? []),
+  );
   return {
     resources: rows.map((row) => configurationVersionResource(row)),
     ingress: rows.flatMap(ingressResources),
@@ -186,35 +195,35 @@ function configurationsById({ database }: Services, ids: readonly string[]): Con
 }
 
 function stateVersions(including: Including): Resource[] {
-  const { services, request, permissions } = including;
+  const { request, permissions } = including;
   const ids = readable(including, 'can-read-state-versions').flatMap(
     (record) => record.current_state_version_id ?? [],
   );
   const reader = { origin: request.origin, permissions };
-  return stateVersionResources(services, reader, stateVersionsById(services.database, ids));
+  return stateVersionResources(request.services, reader, stateVersionsById(request.services.database, ids));
 }
 
 function outputs(including: Including): Resource[] {
   const ids = readable(including, 'can-read-state-outputs').flatMap(
     (record) => record.current_state_version_id ?? [],
   );
-  return [...outputsOf(including.services.database, ids).values()]
+  return [...outputsOf(including.request.services.database, ids).values()]
     .flat()
     .map((row) => outputResource(row, { type: 'workspace-outputs' }));
 }
 
 function assessmentResults(including: Including): Resource[] {
   const ids = readable(including, 'can-read-assessment-results').map((record) => record.id);
-  return [...currentAssessmentResults(including.services.database, ids).values()].map(
+  return [...currentAssessmentResults(including.request.services.database, ids).values()].map(
     assessmentResultResource,
   );
 }
 
 function variables(including: Including): Resource[] {
   const ids = readable(including, 'can-read-variable').map((record) => record.id);
-  return [...variablesOf(including.services.database, ids).values()]
+  return [...variablesOf(including.request.services.database, ids).values()]
     .flat()
-    .map((row) => variableResource(row, including.services.dialects.workspaces));
+    .map((row) => variableResource(row, including.request.services.dialects.workspaces));
 }
 
 function readmes({ records }: Including): Resource[] {
@@ -222,21 +231,11 @@ function readmes({ records }: Including): Resource[] {
 }
 
 /** Who locked the workspaces: users, teams and runs. */
-function lockers({ services, records, permissions }: Including): Resource[] {
+function lockers({ request, records, permissions }: Including): Resource[] {
   const idsOf = (type: string): string[] =>
     records.flatMap((record) => (record.locked_by_type === type ? (record.locked_by_id ?? []) : []));
-  const users = rowsByIds<UserRow>(services, 'users', idsOf('users')).map(userResource);
-  const teams = teamsById(services.database, idsOf('teams')).map(teamResource);
-  const runs = runsById(services.database, idsOf('runs')).map((row) =>
-    runResource(row, permissions.get(row.workspace_id)),
-  );
+  const users = request.services.database.byIds<UserRow>('users', idsOf('users')).map(userResource);
+  const teams = teamsById(request.services.database, idsOf('teams')).map(teamResource);
+  const runs = runResources(request, permissions, runsById(request.services.database, idsOf('runs')));
   return [...users, ...teams, ...runs];
-}
-
-function rowsByIds<Row>(services: Services, table: string, ids: readonly string[]): Row[] {
-  if (ids.length === 0) return [];
-  return services.database.all<Row>(
-    `SELECT * FROM ${table} WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id`,
-    { ids: JSON.stringify(ids) },
-  );
 }

@@ -13,7 +13,6 @@ import {
   requestedPage,
   requestedStart,
 } from '../kernel/pagination.ts';
-import type { Services } from '../kernel/services.ts';
 import { requireOrganization } from './access.ts';
 import { readableCondition } from './permissions.ts';
 import { workspaceResources } from './workspace-document.ts';
@@ -93,8 +92,8 @@ function behind({ sql, descending }: SortKey, after: PageEnd | undefined): strin
 // Invariants: only what the caller can read is listed and counted; who follows the links sees each workspace that stays
 // as it is exactly once, whatever others write; unknown parameters are ignored.
 
-export function listWorkspaces(services: Services, request: ApiRequest): ApiAnswer {
-  const { organization } = requireOrganization(services, request);
+export function listWorkspaces(request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(request);
   const includes = requestedIncludes(request.query);
   const sort = requestedSort(request.query);
   const after = requestedStart(request.query);
@@ -106,13 +105,18 @@ export function listWorkspaces(services: Services, request: ApiRequest): ApiAnsw
     },
     ...listConditions(request.query, {
       organizationId: organization.id,
-      dialect: services.dialects.workspaces,
+      dialect: request.services.dialects.workspaces,
     }),
   ];
   const page = requestedPage(request.query);
-  const { records, totalCount, end } = pageOfWorkspaces(services.database, { conditions, sort, page, after });
-  const resources = workspaceResources(services, request, records);
-  const included = includedResources(services, request, includes, records);
+  const { records, totalCount, end } = pageOfWorkspaces(request.services.database, {
+    conditions,
+    sort,
+    page,
+    after,
+  });
+  const resources = workspaceResources(request, records);
+  const included = includedResources(request, includes, records);
   return ok({
     data: withLinkage(resources, included),
     ...(includes.size > 0 ? { included: included.resources } : {}),

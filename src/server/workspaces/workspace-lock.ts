@@ -1,10 +1,12 @@
 /**
  * Lock, unlock and force-unlock a workspace.
  *
- * unlocked ──lock──▶ locked by a user or a team ──unlock by the same, or force-unlock by an admin──▶ unlocked
+ * unlocked ──lock──▶ locked by a user or a team ──unlock by the same or a member of that team, or force-unlock by an admin──▶ unlocked
  *
- * Invariant: a lock has one holder; only the holder takes it back, unless an admin forces it.
+ * Invariant: a lock has one holder; only the holder unlocks, unless an admin forces it.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
+import type { Caller } from '../kernel/caller.ts';
 import { asObject, MemberReader, TEXT_LIMIT } from '../kernel/request-body.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../kernel/endpoint.ts';
 import { conflict, invalid, type PointedProblem } from '../kernel/documents.ts';
@@ -13,33 +15,32 @@ import type { Services } from '../kernel/services.ts';
 import { requireWorkspace } from './access.ts';
 import { workspaceDocument } from './workspaces.ts';
 import { promoteIntermediateState, requireUploadedState } from './state-version-record.ts';
-import { recordWorkspaceEvent, type WorkspaceAction, type WorkspaceRecord } from './workspace-record.ts';
+import type { WorkspaceRecord } from './workspace-record.ts';
 
-export function lockWorkspace(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-lock');
+export function lockWorkspace(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-lock');
   if (workspace.locked_by_id !== null) throw conflict('The workspace is already locked');
   const { type, id } = request.caller.actsAs;
   const lock = { locked_by_type: type, locked_by_id: id, locked_reason: lockReason(request.body) };
-  return writeLock(services, request, workspace, { lock, action: 'lock' });
+  return writeLock(request, workspace, { lock, action: 'lock' });
 }
 
-export function unlockWorkspace(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-unlock');
+export function unlockWorkspace(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-unlock');
   requireLocked(workspace);
-  const { type, id } = request.caller.actsAs;
-  if (workspace.locked_by_type !== type || workspace.locked_by_id !== id) {
-    throw conflict(`The workspace is locked by ${holderOf(services, workspace)}`);
+  if (!holdsLock(request.caller, workspace)) {
+    throw conflict(`The workspace is locked by ${holderOf(request.services, workspace)}`);
   }
   const lock = { workspaceId: workspace.id, runId: null };
-  requireUploadedState(services.database, lock);
-  promoteIntermediateState(services.database, lock);
-  return writeLock(services, request, workspace, { lock: NO_LOCK, action: 'unlock' });
+  requireUploadedState(request.services.database, lock);
+  promoteIntermediateState(request.services.database, lock);
+  return writeLock(request, workspace, { lock: NO_LOCK, action: 'unlock' });
 }
 
-export function forceUnlockWorkspace(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-force-unlock');
+export function forceUnlockWorkspace(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-force-unlock');
   requireLocked(workspace);
-  return writeLock(services, request, workspace, { lock: NO_LOCK, action: 'force_unlock' });
+  return writeLock(request, workspace, { lock: NO_LOCK, action: 'force_unlock' });
 }
 
 /** The reason is kept after an unlock: it is empty, and no longer null, once a workspace has been locked. */
@@ -47,22 +48,17 @@ const NO_LOCK = { locked_by_type: null, locked_by_id: null, locked_reason: '' };
 
 interface LockChange {
   readonly lock: Readonly<Record<string, string | null>>;
-  readonly action: WorkspaceAction;
+  readonly action: 'lock' | 'unlock' | 'force_unlock';
 }
 
-function writeLock(
-  services: Services,
-  request: ApiRequest,
-  workspace: WorkspaceRecord,
-  change: LockChange,
-): ApiAnswer {
-  services.database.update('workspaces', workspace.id, {
+function writeLock(request: ApiRequest, workspace: WorkspaceRecord, change: LockChange): ApiAnswer {
+  request.services.database.update('workspaces', workspace.id, {
     ...change.lock,
-    updated_at: services.now().toISOString(),
+    updated_at: request.services.now().toISOString(),
   });
-  recordWorkspaceEvent(services, request, workspace, { action: change.action });
-  if (change.lock === NO_LOCK) startNextRun(services, workspace.id);
-  return ok(workspaceDocument(services, request, workspace.id));
+  recordEvent(request, `workspace.${change.action}`, workspace);
+  if (change.lock === NO_LOCK) startNextRun(request.services, workspace.id);
+  return ok(workspaceDocument(request, workspace.id));
 }
 
 /** Clients send `{reason}`, `{data: {attributes: {reason}}}` or nothing. @throws ApiError 422 for a reason that is no text, or too long */
@@ -83,20 +79,25 @@ function lockReason(body: unknown): string {
   return reason;
 }
 
+/** A lock by a team's token belongs to the team: each of its members holds it. */
+function holdsLock({ actsAs, teamIds }: Caller, workspace: WorkspaceRecord): boolean {
+  const { locked_by_type: type, locked_by_id: id } = workspace;
+  if (type === 'teams') return id !== null && teamIds.includes(id);
+  return type === actsAs.type && id === actsAs.id;
+}
+
 function requireLocked(workspace: WorkspaceRecord): void {
   if (workspace.locked_by_id === null) throw conflict('The workspace is already unlocked');
 }
 
-/** Clients tell holders apart by the words User, Team and Run. */
+/** Clients distinguish holders by the words User, Team and Run. */
 function holderOf(services: Services, workspace: WorkspaceRecord): string {
   const id = workspace.locked_by_id ?? '';
   if (workspace.locked_by_type === 'runs') return `Run ${id}`;
   if (workspace.locked_by_type === 'teams') {
-    const team = services.database.get<{ name: string }>('SELECT name FROM teams WHERE id = :id', { id });
+    const team = services.database.byId<{ name: string }>('teams', id);
     return `Team ${team?.name ?? id}`;
   }
-  const user = services.database.get<{ username: string }>('SELECT username FROM users WHERE id = :id', {
-    id,
-  });
+  const user = services.database.byId<{ username: string }>('users', id);
   return `User ${user?.username ?? id}`;
 }

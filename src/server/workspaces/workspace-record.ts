@@ -2,9 +2,9 @@
  * Workspaces as the database keeps them, and their events. Inherited values (execution mode, agent pool) are resolved here, in
  * SQL, and nowhere else; many workspaces cost one query, like one.
  */
-import type { EventCause } from '../kernel/audit-events.ts';
+import { type EventCause, recordEvent } from '../kernel/audit-events.ts';
 import type { Database, SqlParameters } from '../kernel/database.ts';
-import type { Services } from '../kernel/services.ts';
+import { stableId } from '../kernel/identifiers.ts';
 import { CURRENT_CONFIGURATION_VERSION } from './configuration-version-record.ts';
 
 export type ExecutionMode = 'remote' | 'local' | 'agent';
@@ -76,6 +76,8 @@ export interface WorkspaceRecord extends WorkspaceSettings {
   current_run_id: string | null;
   current_configuration_version_id: string | null;
   auto_destroy_status: string | null;
+  /** The auto-destroy time of the last automatic destroy run. */
+  destroyed_for: string | null;
   readme: string | null;
   vcs_client_name: string | null;
   vcs_service_provider: string | null;
@@ -84,7 +86,7 @@ export interface WorkspaceRecord extends WorkspaceSettings {
   retention_policy_type: string | null;
 }
 
-/** SQL over `w`, `p`, `o`: the mode that counts. */
+/** SQL over `w`, `p`, `o`: the effective mode. */
 const EFFECTIVE_EXECUTION_MODE =
   'COALESCE(w.execution_mode, p.default_execution_mode, o.default_execution_mode)';
 
@@ -141,25 +143,14 @@ export function vcsRepoOf(settings: Pick<WorkspaceSettings, 'vcs_repo'>): VcsRep
   return settings.vcs_repo === null ? null : (JSON.parse(settings.vcs_repo) as VcsRepo);
 }
 
-// What the audit trail learns of a workspace.
-// Invariant: one event a request for each workspace that it changes, written in the request's own transaction. A lock that
-// a run takes or gives back is told beside it.
-
-export type WorkspaceAction = 'create' | 'update' | 'destroy' | 'lock' | 'unlock' | 'force_unlock';
-
-/** `meta` says what an update was about when it did not come through the update endpoint. */
-export function recordWorkspaceEvent(
-  services: Services,
+/** A workspace gets a repository when it had none, or another one. Call it in the transaction of the change. */
+export function recordNewRepository(
   cause: EventCause,
-  workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
-  change: { readonly action: WorkspaceAction; readonly meta?: Readonly<Record<string, unknown>> },
+  workspace: Pick<WorkspaceRecord, 'id' | 'organization_id' | 'vcs_repo'>,
+  settings: Pick<WorkspaceSettings, 'vcs_repo'>,
 ): void {
-  const { action, meta } = change;
-  services.recordEvent({
-    organizationId: workspace.organization_id,
-    actor: cause.caller,
-    requestId: cause.requestId,
-    resource: { id: workspace.id, type: 'workspace', action },
-    ...(meta === undefined ? {} : { meta }),
-  });
+  const [before, after] = [vcsRepoOf(workspace), vcsRepoOf(settings)];
+  if (after === null || after.identifier === before?.identifier) return;
+  const id = stableId('vcs', workspace.id, after.identifier);
+  recordEvent(cause, 'vcs_repo.create', { id, organization_id: workspace.organization_id });
 }

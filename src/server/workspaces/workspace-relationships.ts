@@ -3,7 +3,7 @@
  * not read is shown like what does not exist.
  */
 import type { Database } from '../kernel/database.ts';
-import type { Identifier, Relationship, Resource } from '../kernel/documents.ts';
+import { type Identifier, type Relationship, type Resource, related } from '../kernel/documents.ts';
 import { type AssessmentResultRow, currentAssessmentResults } from './assessment-results.ts';
 import type { Permission, WorkspacePermissions } from './permissions.ts';
 import { type OutputRow, outputsOf } from './state-outputs.ts';
@@ -98,12 +98,6 @@ function retentionPolicy(record: WorkspaceRecord, path: string): Record<string, 
       links: { related: `${path}/relationships/data-retention-policy` },
     },
   };
-}
-
-/** Things of this type have an address of their own, made of type and id. */
-function related(type: string, id: string | null): Relationship {
-  const data = identifier(type, id);
-  return data === null ? { data } : { data, links: { related: `/api/v2/${type}/${data.id}` } };
 }
 
 function listed(type: string, rows: readonly { readonly id: string }[], path: string): Relationship {

@@ -14,60 +14,19 @@ import {
 import type { Services } from '../kernel/services.ts';
 import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
 import { readTagNames } from './flat-tags.ts';
-import { readTagBindings, type TagBinding } from './tag-bindings.ts';
-import { EXECUTION_MODES, type ExecutionMode } from './workspace-record.ts';
+import { readTagBindings } from './tag-bindings.ts';
+import { EXECUTION_MODES } from './workspace-record.ts';
 
 type Maybe<T> = T | undefined;
 
-/** Reading a constraint takes time by its length, and nobody needs a long one. */
+/** Parsing time grows with the length, and real constraints are short. */
 const ENGINE_VERSION_LIMIT = 255;
 
 /** Each is a path, or a pattern of paths; no repository is divided into more parts. */
 const TRIGGER_LIMITS = { entries: 1000, characters: 4096 };
 
-export interface VcsRepoRequest {
-  readonly identifier: Maybe<string>;
-  readonly branch: Maybe<string | null>;
-  readonly ingressSubmodules: Maybe<boolean>;
-  readonly oauthTokenId: Maybe<string | null>;
-  readonly appInstallationId: Maybe<string | null>;
-  readonly tagsRegex: Maybe<string | null>;
-}
-
-export interface WorkspaceRequest {
-  readonly name: Maybe<string>;
-  readonly description: Maybe<string | null>;
-  /** Empty text means none, like null. */
-  readonly agentPoolId: Maybe<string | null>;
-  readonly allowDestroyPlan: Maybe<boolean>;
-  readonly assessmentsEnabled: Maybe<boolean>;
-  readonly autoApply: Maybe<boolean>;
-  readonly autoApplyRunTrigger: Maybe<boolean>;
-  readonly autoDestroyAt: Maybe<string | null>;
-  readonly autoDestroyActivityDuration: Maybe<string | null>;
-  readonly inheritsProjectAutoDestroy: Maybe<boolean>;
-  /** null: inherit. */
-  readonly executionMode: Maybe<ExecutionMode | null>;
-  readonly fileTriggersEnabled: Maybe<boolean>;
-  readonly globalRemoteState: Maybe<boolean>;
-  readonly operations: Maybe<boolean>;
-  readonly projectRemoteState: Maybe<boolean>;
-  readonly queueAllRuns: Maybe<boolean>;
-  readonly sourceName: Maybe<string | null>;
-  readonly sourceUrl: Maybe<string | null>;
-  readonly speculativeEnabled: Maybe<boolean>;
-  readonly structuredRunOutputEnabled: Maybe<boolean>;
-  readonly engineVersion: Maybe<string>;
-  readonly triggerPatterns: Maybe<string[]>;
-  readonly triggerPrefixes: Maybe<string[]>;
-  readonly workingDirectory: Maybe<string | null>;
-  /** `true`: the workspace's own value counts; `false`: drop it and inherit. */
-  readonly settingOverwrites: { readonly executionMode: Maybe<boolean>; readonly agentPool: Maybe<boolean> };
-  readonly vcsRepo: Maybe<VcsRepoRequest | null>;
-  readonly tagBindings: Maybe<TagBinding[]>;
-  /** Flat tags; only a create takes them. */
-  readonly tagNames: Maybe<string[]>;
-}
+export type WorkspaceRequest = Readonly<ReturnType<typeof readWorkspaceRequest>>;
+export type VcsRepoRequest = NonNullable<WorkspaceRequest['vcsRepo']>;
 
 /**
  * Reads a body; what is wrong with it is added to `problems`. `id` is that of the workspace that is updated.
@@ -78,7 +37,7 @@ export function readWorkspaceRequest(
   body: unknown,
   problems: PointedProblem[],
   id?: string,
-): WorkspaceRequest {
+) {
   const { attributes, relationships } = readResource(body, 'workspaces', id);
   const read = new MemberReader(fromWireNames(attributes, dialect), '/data/attributes', problems);
   checkProject(relationships['project'], problems);
@@ -93,6 +52,7 @@ export function readWorkspaceRequest(
     autoDestroyAt: read.nullableText('auto-destroy-at'),
     autoDestroyActivityDuration: read.nullableText('auto-destroy-activity-duration'),
     inheritsProjectAutoDestroy: read.boolean('inherits-project-auto-destroy'),
+    /** null: inherit. */
     executionMode: read.nullableWord('execution-mode', EXECUTION_MODES),
     fileTriggersEnabled: read.boolean('file-triggers-enabled'),
     globalRemoteState: read.boolean('global-remote-state'),
@@ -107,9 +67,11 @@ export function readWorkspaceRequest(
     triggerPatterns: read.texts('trigger-patterns', TRIGGER_LIMITS),
     triggerPrefixes: read.texts('trigger-prefixes', TRIGGER_LIMITS),
     workingDirectory: noneWhenEmpty(read.nullableText('working-directory', TEXT_LIMIT)),
+    /** `true`: the workspace's own value counts; `false`: drop it and inherit. */
     settingOverwrites: readOverwrites(read.nullableObject('setting-overwrites'), problems),
     vcsRepo: readVcsRepo(read.nullableObject('vcs-repo'), dialect, problems),
     tagBindings: readTagBindings(relationships['tag-bindings'], problems),
+    /** Flat tags; only a create takes them. */
     tagNames: readTagNames(relationships['tags'], problems),
   };
 }
@@ -119,19 +81,12 @@ function noneWhenEmpty(text: Maybe<string | null>): Maybe<string | null> {
   return text === '' ? null : text;
 }
 
-function readOverwrites(
-  source: Maybe<BodyObject | null>,
-  problems: PointedProblem[],
-): WorkspaceRequest['settingOverwrites'] {
+function readOverwrites(source: Maybe<BodyObject | null>, problems: PointedProblem[]) {
   const read = new MemberReader(source ?? {}, '/data/attributes/setting-overwrites', problems);
   return { executionMode: read.boolean('execution-mode'), agentPool: read.boolean('agent-pool') };
 }
 
-function readVcsRepo(
-  sent: Maybe<BodyObject | null>,
-  dialect: WorkspacesDialect,
-  problems: PointedProblem[],
-): Maybe<VcsRepoRequest | null> {
+function readVcsRepo(sent: Maybe<BodyObject | null>, dialect: WorkspacesDialect, problems: PointedProblem[]) {
   if (sent === undefined || sent === null) return sent;
   const source = fromWireNames(sent, dialect);
   // The real service answers 400 to a connection that is empty, unless the other one is given.
@@ -151,8 +106,7 @@ function readVcsRepo(
 }
 
 /**
- * The project that a body names, as far as one can be read: who may not use it is told so before what is wrong with the
- * body.
+ * The project that a body names, if it can be read: the caller's right to use it is checked before the rest of the body.
  */
 export function namedProject(body: unknown): Maybe<string> {
   const relationships = asObject(asObject(asObject(body)?.['data'])?.['relationships']);
@@ -174,10 +128,8 @@ function checkProject(relationship: unknown, problems: PointedProblem[]): void {
   }
 }
 
-// The attributes of a workspace by the names that a dialect has for them: from requests, in answers, and in what is said
-// of a request that is wrong (wire/workspaces 1.1).
-// Invariant: this is the one place where they are renamed. A name that the dialect does not have is one that nobody knows:
-// it is ignored in a body and never in an answer.
+// The attributes of a workspace by the names of a dialect: in requests, in answers and in errors (wire/workspaces 1.1).
+// Invariant: they are renamed only here. A name that the dialect does not have is ignored in a body and never answered.
 
 type Names = Pick<WorkspacesDialect, 'attributeNames'>;
 
@@ -202,9 +154,9 @@ function wireName(name: string, { attributeNames }: Names): string {
   return attributeNames[name] ?? name;
 }
 
-/** What is wrong with a body, told in the names that stand in it. */
+/** A problem of a body, in the names of the dialect. */
 export function problemInWireNames(problem: PointedProblem, { attributeNames }: Names): PointedProblem {
-  const said = (text: string): string =>
+  const renamed = (text: string): string =>
     Object.entries(attributeNames).reduce((so, [name, wire]) => so.replaceAll(name, wire), text);
-  return { detail: said(problem.detail), pointer: said(problem.pointer) };
+  return { detail: renamed(problem.detail), pointer: renamed(problem.pointer) };
 }

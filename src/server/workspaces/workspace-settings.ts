@@ -1,6 +1,6 @@
 /**
- * From a request and what is there to what shall be there: the one place where all rules of create and update meet.
- * Invariant: nothing is written here; either all columns come out consistent, or one refusal names every problem.
+ * The settings of a workspace after a create or an update: the one place that applies all rules.
+ * Invariant: nothing is written here; the result is consistent, or one error names every problem.
  */
 import type { Database } from '../kernel/database.ts';
 import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
@@ -35,7 +35,7 @@ export function findProject(
   );
 }
 
-/** A workspace before its first request: the column "Default on create" of the spec. */
+/** The settings of a new workspace: the column "Default on create" of the spec. */
 export function defaultSettings(
   database: Database,
   organization: OrganizationRecord,
@@ -86,10 +86,10 @@ interface SettingsContext {
  * @throws ApiError 422 with every problem.
  */
 export function resolveWorkspaceSettings(
-  settling: SettingsContext,
+  context: SettingsContext,
   problems: PointedProblem[],
 ): WorkspaceSettings {
-  const { database, dialect, organization, project, current, request } = settling;
+  const { database, dialect, organization, project, current, request } = context;
   const belongs = (table: string) => (id: string) => belongsTo(database, table, organization.id, id);
   const settings: WorkspaceSettings = {
     ...current,
@@ -110,7 +110,7 @@ export function resolveWorkspaceSettings(
       request,
       {
         patternsNeedFileTriggers: dialect.patternsNeedFileTriggers,
-        takesAppInstallation: !settling.creating || dialect.takesAppInstallationOnCreate,
+        takesAppInstallation: !context.creating || dialect.takesAppInstallationOnCreate,
         oauthTokenExists: belongs('oauth_tokens'),
         appInstallationExists: belongs('vcs_app_installations'),
       },
@@ -126,9 +126,9 @@ export function resolveWorkspaceSettings(
       problems,
     ),
   };
-  checkEngine(settling, problems);
-  checkAssessments(settling, settings, problems);
-  checkNameIsFree(settling, settings.name, problems);
+  checkEngine(context, problems);
+  checkAssessments(context, settings, problems);
+  checkNameIsFree(context, settings.name, problems);
   checkSharing(settings, problems);
   if (problems.length > 0) throw invalid(problems.map((problem) => problemInWireNames(problem, dialect)));
   return settings;
@@ -151,7 +151,7 @@ function checkEngine({ database, dialect, request }: SettingsContext, problems: 
 
 const OLDEST_ASSESSED_ENGINE = '0.15.4';
 
-/** Where the organization enforces assessments, what a workspace says of them has no effect, and so cannot be wrong. */
+/** Where the organization enforces assessments, the workspace's own setting has no effect and is not checked. */
 function checkAssessments(
   { database, dialect, organization, project, request }: SettingsContext,
   settings: WorkspaceSettings,
@@ -174,7 +174,7 @@ function checkAssessments(
   }
 }
 
-/** Clients know this refusal by its words. */
+/** Clients recognize this error by its text. */
 function checkSharing(settings: WorkspaceSettings, problems: PointedProblem[]): void {
   if (settings.project_remote_state === 0 || settings.global_remote_state === 0) return;
   problems.push({
@@ -183,11 +183,11 @@ function checkSharing(settings: WorkspaceSettings, problems: PointedProblem[]): 
   });
 }
 
-function checkNameIsFree(settling: SettingsContext, name: string, problems: PointedProblem[]): void {
-  if (name === settling.current.name) return;
-  const taken = settling.database.get(
+function checkNameIsFree(context: SettingsContext, name: string, problems: PointedProblem[]): void {
+  if (name === context.current.name) return;
+  const taken = context.database.get(
     'SELECT 1 FROM workspaces WHERE organization_id = :organization AND name = :name',
-    { organization: settling.organization.id, name },
+    { organization: context.organization.id, name },
   );
   if (taken !== undefined) {
     problems.push({ detail: 'Name has already been taken', pointer: '/data/attributes/name' });

@@ -1,4 +1,5 @@
 /** Show, create, update and delete a workspace, and assign its SSH key. */
+import { recordEvent } from '../kernel/audit-events.ts';
 import type { OrganizationRights } from '../kernel/caller.ts';
 import type { Database } from '../kernel/database.ts';
 import { conflict, forbidden, invalid, notFound, type PointedProblem } from '../kernel/documents.ts';
@@ -8,13 +9,14 @@ import { asObject, isOfType } from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
 import { type OrganizationRecord, projectRights, requireOrganization, requireWorkspace } from './access.ts';
 import { addTags, dropUnusedTags } from './flat-tags.ts';
+import { beginRun } from './run-life-cycle.ts';
 import { isNewestPending, newestFinalizedStateVersion } from './state-version-record.ts';
 import { replaceTagBindings } from './tag-bindings.ts';
 import { workspaceResources } from './workspace-document.ts';
 import { includedResources, requestedIncludes, withLinkage } from './workspace-include.ts';
 import {
   recordById,
-  recordWorkspaceEvent,
+  recordNewRepository,
   type WorkspaceRecord,
   type WorkspaceSettings,
 } from './workspace-record.ts';
@@ -26,42 +28,42 @@ import {
   resolveWorkspaceSettings,
 } from './workspace-settings.ts';
 
-export function showWorkspace(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request);
+export function showWorkspace(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request);
   const includes = requestedIncludes(request.query);
-  const resources = workspaceResources(services, request, [workspace]);
-  const included = includedResources(services, request, includes, [workspace]);
+  const resources = workspaceResources(request, [workspace]);
+  const included = includedResources(request, includes, [workspace]);
   const [data] = withLinkage(resources, included);
   return ok({ data, ...(includes.size > 0 ? { included: included.resources } : {}) });
 }
 
 /** The document of one workspace as it is now, read afresh: after a write this is what a GET would answer. */
-export function workspaceDocument(services: Services, request: ApiRequest, id: string): { data: unknown } {
-  const workspace = recordById(services.database, id);
+export function workspaceDocument(request: ApiRequest, id: string): { data: unknown } {
+  const workspace = recordById(request.services.database, id);
   if (workspace === undefined) throw notFound('Workspace');
-  const [data] = workspaceResources(services, request, [workspace]);
+  const [data] = workspaceResources(request, [workspace]);
   return { data };
 }
 
 // POST /organizations/:organization_name/workspaces.
-// Invariant: the workspace, its tags and its audit event appear together; no moment exists in which it is there untagged.
+// Invariant: the workspace, its tags and its audit event are created together; it never exists without its tags.
 
-export function createWorkspace(services: Services, request: ApiRequest): ApiAnswer {
-  const { database } = services;
-  const { organization, rights } = requireOrganization(services, request);
-  const project = requireProject(services, request, organization.id, rights);
+export function createWorkspace(request: ApiRequest): ApiAnswer {
+  const { database } = request.services;
+  const { organization, rights } = requireOrganization(request);
+  const project = requireProject(request, organization.id, rights);
   const problems: PointedProblem[] = [];
-  const body = readWorkspaceRequest(services, request.body, problems);
+  const body = readWorkspaceRequest(request.services, request.body, problems);
   if (body.name === undefined) {
     problems.push({ detail: 'Name is required', pointer: '/data/attributes/name' });
   }
   const settings = resolveWorkspaceSettings(
     {
       database,
-      dialect: services.dialects.workspaces,
+      dialect: request.services.dialects.workspaces,
       organization,
       project,
-      current: { ...defaultSettings(database, organization, project), ...editionDefaults(services) },
+      current: { ...defaultSettings(database, organization, project), ...editionDefaults(request.services) },
       request: body,
       creating: true,
     },
@@ -72,15 +74,35 @@ export function createWorkspace(services: Services, request: ApiRequest): ApiAns
     database,
     { id, organizationId: organization.id },
     { ...settings, source_name: body.sourceName ?? null, source_url: body.sourceUrl ?? null },
-    services.now(),
+    request.services.now(),
   );
-  replaceTagBindings(database, { workspace_id: id }, body.tagBindings ?? [], services.now());
-  addTags(database, { id, organization_id: organization.id }, body.tagNames ?? [], services.now());
-  recordWorkspaceEvent(services, request, { id, organization_id: organization.id }, { action: 'create' });
-  return created(workspaceDocument(services, request, id));
+  replaceTagBindings(database, { workspace_id: id }, body.tagBindings ?? [], request.services.now());
+  addTags(database, { id, organization_id: organization.id }, body.tagNames ?? [], request.services.now());
+  recordEvent(request, 'workspace.create', { id, organization_id: organization.id });
+  recordNewRepository(request, { id, organization_id: organization.id, vcs_repo: null }, settings);
+  queueFirstRun(request, id);
+  return created(workspaceDocument(request, id));
 }
 
-/** What an organization's defaults cannot say in an edition that lacks them. */
+/** In a dialect whose runs end without an engine: elsewhere it would hold the lock until somebody confirms it. */
+function queueFirstRun(request: ApiRequest, id: string): void {
+  const workspace = recordById(request.services.database, id);
+  if (!request.services.dialects.workspaces.runsEndAsErrored || workspace?.queue_all_runs !== 1) return;
+  if (workspace.effective_execution_mode === 'local') return;
+  beginRun(request.services, {
+    workspaceId: id,
+    organizationId: workspace.organization_id,
+    cause: request,
+    configurationVersionId: null,
+    createdById: request.caller.userId,
+    planOnly: false,
+    isDestroy: false,
+    message: 'Queued when the workspace was created',
+    mayApply: true,
+  });
+}
+
+/** The defaults in an edition that lacks those of organizations. */
 function editionDefaults(services: Services): Partial<WorkspaceSettings> {
   return services.edition.globalRemoteStateDefault ? {} : { global_remote_state: 0 };
 }
@@ -114,12 +136,11 @@ function unknownProject(): Error {
 
 /**
  * The project to create in. Owners, managers of all workspaces or projects and organization tokens create in each; others
- * where their access to the project says so.
- * @throws ApiError 404 to whoever may not create there, whether there is such a project or not
+ * where their access to the project allows it.
+ * @throws ApiError 404 for a caller who may not create there, whether the project exists or not
  */
 function requireProject(
-  { database }: Services,
-  { caller, body }: ApiRequest,
+  { services: { database }, caller, body }: ApiRequest,
   organizationId: string,
   rights: OrganizationRights,
 ): ProjectRecord {
@@ -136,17 +157,17 @@ function requireProject(
 // PATCH /workspaces/:workspace_id and PATCH /organizations/:organization_name/workspaces/:name.
 // Invariant: `updated-at` moves when the workspace's own settings moved, and only then.
 
-export function updateWorkspace(services: Services, request: ApiRequest): ApiAnswer {
-  const { database } = services;
-  const { workspace } = requireWorkspace(services, request, 'can-update');
-  const project = targetProject(services, request, workspace);
+export function updateWorkspace(request: ApiRequest): ApiAnswer {
+  const { database } = request.services;
+  const { workspace } = requireWorkspace(request, 'can-update');
+  const project = targetProject(request, workspace);
   const problems: PointedProblem[] = [];
-  const body = readWorkspaceRequest(services, request.body, problems, workspace.id);
+  const body = readWorkspaceRequest(request.services, request.body, problems, workspace.id);
   const settings = resolveWorkspaceSettings(
     {
       database,
-      dialect: services.dialects.workspaces,
-      organization: organizationOf(services, workspace),
+      dialect: request.services.dialects.workspaces,
+      organization: organizationOf(request.services, workspace),
       project,
       current: workspace,
       request: body,
@@ -154,17 +175,17 @@ export function updateWorkspace(services: Services, request: ApiRequest): ApiAns
     },
     problems,
   );
-  const isSet = writeSettings(services, workspace, settings);
+  const isSet = writeSettings(request.services, workspace, settings);
   const isBound =
     body.tagBindings !== undefined &&
-    replaceTagBindings(database, { workspace_id: workspace.id }, body.tagBindings, services.now());
-  if (isSet || isBound) recordWorkspaceEvent(services, request, workspace, { action: 'update' });
-  return ok(workspaceDocument(services, request, workspace.id));
+    replaceTagBindings(database, { workspace_id: workspace.id }, body.tagBindings, request.services.now());
+  if (isSet || isBound) recordEvent(request, 'workspace.update', workspace);
+  recordNewRepository(request, workspace, settings);
+  return ok(workspaceDocument(request, workspace.id));
 }
 
 /**
- * Writes the columns that differ, and tells whether one does. What was only joined to the record is carried along
- * unchanged, so it never does.
+ * Writes the columns that differ. Joined columns are unchanged, so they are never written. @returns whether one differs
  */
 function writeSettings(services: Services, workspace: WorkspaceRecord, settings: WorkspaceSettings): boolean {
   const changed = Object.entries(settings).filter(
@@ -172,31 +193,30 @@ function writeSettings(services: Services, workspace: WorkspaceRecord, settings:
   );
   if (changed.length === 0) return false;
   const now = services.now().toISOString();
+  // The outcome of an earlier auto-destroy does not belong to a new time.
+  const isRescheduled = changed.some(([column]) => column.startsWith('auto_destroy_'));
   return services.database.update('workspaces', workspace.id, {
     ...Object.fromEntries(changed),
+    ...(isRescheduled && workspace.destroyed_for !== null
+      ? { destroyed_for: null, auto_destroy_status: null }
+      : {}),
     updated_at: now,
     latest_change_at: now,
   });
 }
 
 function organizationOf(services: Services, workspace: WorkspaceRecord): OrganizationRecord {
-  const organization = services.database.get<OrganizationRecord>(
-    'SELECT * FROM organizations WHERE id = :id',
-    {
-      id: workspace.organization_id,
-    },
-  );
+  const organization = services.database.byId<OrganizationRecord>('organizations', workspace.organization_id);
   if (organization === undefined) throw notFound('Organization');
   return organization;
 }
 
 /**
  * The project after the update. A move needs the right to move workspaces in both projects, which their admins have.
- * @throws ApiError 404 to whoever lacks it, whether there is such a project or not
+ * @throws ApiError 404 for a caller who lacks it, whether the project exists or not
  */
 function targetProject(
-  { database }: Services,
-  { caller, body }: ApiRequest,
+  { services: { database }, caller, body }: ApiRequest,
   workspace: WorkspaceRecord,
 ): ProjectRecord {
   const [current, target] = [workspace.project_id, namedProject(body) ?? workspace.project_id].map((id) =>
@@ -217,61 +237,64 @@ function targetProject(
 // Invariant: a safe delete never removes a workspace that manages resources, by its current state or by a newer one that
 // never became current, or whose newest state is still being processed; a force delete asks only for the right to do it.
 
-export function safeDeleteWorkspace(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-destroy');
-  // Clients tell these three apart by the words "locked" and "being processed".
-  if (workspace.locked_by_id !== null && services.dialects.workspaces.safeDeleteNeedsUnlocked) {
+export function safeDeleteWorkspace(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-destroy');
+  // Clients distinguish these three errors by the words "locked" and "being processed".
+  if (workspace.locked_by_id !== null && request.services.dialects.workspaces.safeDeleteNeedsUnlocked) {
     throw conflict('The workspace is locked and cannot be safely deleted');
   }
-  if (isNewestPending(services.database, workspace.id, services.now())) {
+  if (isNewestPending(request.services.database, workspace.id, request.services.now())) {
     throw conflict('The newest state version of the workspace is still being processed');
   }
-  // A state that was saved before a forced unlock is not current, and yet the only one that knows of what it made.
-  const newest = newestFinalizedStateVersion(services.database, workspace.id);
+  // A state that was saved before a forced unlock is not current, but it may be the only record of its resources.
+  const newest = newestFinalizedStateVersion(request.services.database, workspace.id);
   const count = Math.max(workspace.resource_count, newest?.resource_count ?? 0);
   if (count > 0) {
     const resources = `${count} ${count === 1 ? 'resource' : 'resources'}`;
     throw conflict(`The workspace still manages ${resources} and cannot be safely deleted`);
   }
-  removeWorkspace(services, request, workspace);
+  removeWorkspace(request, workspace);
   return NO_CONTENT;
 }
 
-export function forceDeleteWorkspace(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace, permissions } = requireWorkspace(services, request);
+export function forceDeleteWorkspace(request: ApiRequest): ApiAnswer {
+  const { workspace, permissions } = requireWorkspace(request);
   if (!permissions['can-force-delete']) {
     throw forbidden(
       'Force delete needs an organization owner, or a workspace admin where the organization allows it',
     );
   }
-  removeWorkspace(services, request, workspace);
+  removeWorkspace(request, workspace);
   return NO_CONTENT;
 }
 
-function removeWorkspace(services: Services, request: ApiRequest, workspace: WorkspaceRecord): void {
-  services.database.run('DELETE FROM workspaces WHERE id = :id', { id: workspace.id });
-  dropUnusedTags(services.database, workspace.organization_id);
-  recordWorkspaceEvent(services, request, workspace, { action: 'destroy', meta: { name: workspace.name } });
+function removeWorkspace(request: ApiRequest, workspace: WorkspaceRecord): void {
+  request.services.database.delete('workspaces', workspace.id);
+  dropUnusedTags(request.services.database, workspace.organization_id);
+  recordEvent(request, 'workspace.destroy', workspace, { name: workspace.name });
 }
 
-// PATCH /workspaces/:workspace_id/relationships/ssh-key: assigns an SSH key, or with a null id takes it away.
+// PATCH /workspaces/:workspace_id/relationships/ssh-key: assigns an SSH key, or removes it with a null id.
 
-export function assignSshKey(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-update');
+export function assignSshKey(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-update');
   const id = requestedKey(request.body);
   const known =
     id === null ||
-    services.database.get('SELECT 1 FROM ssh_keys WHERE id = :id AND organization_id = :organization', {
-      id,
-      organization: workspace.organization_id,
-    }) !== undefined;
+    request.services.database.get(
+      'SELECT 1 FROM ssh_keys WHERE id = :id AND organization_id = :organization',
+      {
+        id,
+        organization: workspace.organization_id,
+      },
+    ) !== undefined;
   if (!known) throw notFound('SSH key');
   if (id !== workspace.ssh_key_id) {
-    const updatedAt = services.now().toISOString();
-    services.database.update('workspaces', workspace.id, { ssh_key_id: id, updated_at: updatedAt });
-    recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { 'ssh-key': id } });
+    const updatedAt = request.services.now().toISOString();
+    request.services.database.update('workspaces', workspace.id, { ssh_key_id: id, updated_at: updatedAt });
+    recordEvent(request, 'workspace.update', workspace, { 'ssh-key': id });
   }
-  return ok(workspaceDocument(services, request, workspace.id));
+  return ok(workspaceDocument(request, workspace.id));
 }
 
 /** Two body forms are in use: `{type: workspaces, attributes: {id}}` and `{type: ssh-keys, id}` (or data null). */
@@ -280,7 +303,7 @@ function requestedKey(body: unknown): string | null {
   if (envelope?.['data'] === null) return null;
   const data = asObject(envelope?.['data']);
   const attributes = asObject(data?.['attributes']);
-  // Without a type, attributes tell which form it is.
+  // Without a type, the attributes decide which form it is.
   if (isOfType(data, 'ssh-keys') && (attributes === undefined || !isOfType(data, 'workspaces')))
     return readId(data?.['id'], '/data/id');
   if (isOfType(data, 'workspaces')) return readId(attributes?.['id'], '/data/attributes/id');

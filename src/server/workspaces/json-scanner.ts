@@ -1,0 +1,263 @@
+/**
+ * Reads a JSON text in pieces, and keeps only the values that its listener asks for.
+ * Invariant: it accepts what `JSON.parse` accepts; the memory that it needs does not grow with the text.
+ */
+
+/** Where a value is: names of members and places in lists, from the root. */
+export type JsonPath = readonly (string | number)[];
+
+/** A value that was wanted is too long to be kept. */
+export class TooLong extends Error {
+  override readonly name = 'TooLong';
+}
+
+export interface JsonListener {
+  /** A value begins, at most `PATH_LIMIT` levels deep. @returns true to get its whole text */
+  begin(path: JsonPath, kind: 'object' | 'array' | 'other'): boolean;
+  /** The text of a value that was wanted. */
+  text(path: JsonPath, text: string): void;
+  /** A value has ended whose text was not wanted, at most two levels deep. */
+  end(path: JsonPath): void;
+}
+
+/** The listener gets paths up to this depth; deeper values are checked and skipped. */
+const PATH_LIMIT = 4;
+const NESTING_LIMIT = 10_000;
+/** How many characters of one value are kept at most: as many as a body of the API has. */
+export const KEPT_LIMIT = 16 * 1024 * 1024;
+
+type State =
+  | 'value'
+  | 'first item'
+  | 'first key'
+  | 'key'
+  | 'colon'
+  | 'after'
+  | 'string'
+  | 'escape'
+  | 'token'
+  | 'done';
+
+const TOKEN = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+const TOKEN_END = /[\s,\]}]/g;
+const QUOTE = 34;
+const BACKSLASH = 92;
+const ESCAPED = /["\\/bfnrt]/;
+
+export class JsonScanner {
+  readonly #listener: JsonListener;
+  #state: State = 'value';
+  /** The containers that are open: true for an object. */
+  readonly #open: boolean[] = [];
+  /** The name or index of the current member of each open container, up to `PATH_LIMIT`. */
+  readonly #path: (string | number)[] = [];
+  /** What is kept of the value, the name or the token that is being read, with the depth at which it ends. */
+  #kept:
+    | { readonly pieces: string[]; length: number; readonly depth: number; readonly isName: boolean }
+    | undefined;
+  #token = '';
+  /** The remaining digits of `\uXXXX`. */
+  #digits = 0;
+  #isName = false;
+  #text = '';
+  /** Where in the current piece the kept text goes on. */
+  #from = 0;
+
+  constructor(listener: JsonListener) {
+    this.#listener = listener;
+  }
+
+  /** Reads on. @throws SyntaxError, TooLong */
+  push(text: string): void {
+    this.#text = text;
+    this.#from = 0;
+    let at = 0;
+    while (at < text.length) at = this.#step(at);
+    const kept = this.#kept;
+    if (kept === undefined) return;
+    kept.pieces.push(text.slice(this.#from));
+    kept.length += text.length - this.#from;
+    if (kept.length > KEPT_LIMIT) throw new TooLong(`more than ${KEPT_LIMIT} characters`);
+  }
+
+  /** @throws SyntaxError where the text ends too early */
+  end(): void {
+    if (this.#state === 'token') this.push(' ');
+    if (this.#state !== 'done') throw new SyntaxError('Unexpected end of JSON input');
+  }
+
+  #step(at: number): number {
+    switch (this.#state) {
+      case 'string':
+        return this.#readString(at);
+      case 'escape':
+        return this.#readEscape(at);
+      case 'token':
+        return this.#readToken(at);
+      default:
+        return this.#readMark(at);
+    }
+  }
+
+  #readMark(start: number): number {
+    const text = this.#text;
+    let at = start;
+    let code = text.charCodeAt(at);
+    while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at);
+    if (at >= text.length) return at;
+    const mark = text.charAt(at);
+    switch (this.#state) {
+      case 'first item':
+        if (mark === ']') return this.#close(at);
+        return this.#beginValue(at, mark);
+      case 'value':
+        return this.#beginValue(at, mark);
+      case 'first key':
+        if (mark === '}') return this.#close(at);
+        return this.#beginName(at, mark);
+      case 'key':
+        return this.#beginName(at, mark);
+      case 'colon':
+        if (mark !== ':') throw this.#unexpected(at);
+        this.#state = 'value';
+        return at + 1;
+      case 'after':
+        return this.#readAfter(at, mark);
+      default:
+        throw this.#unexpected(at);
+    }
+  }
+
+  #readAfter(at: number, mark: string): number {
+    const isObject = this.#open.at(-1) === true;
+    if (mark === (isObject ? '}' : ']')) return this.#close(at);
+    if (mark !== ',') throw this.#unexpected(at);
+    this.#state = isObject ? 'key' : 'value';
+    return at + 1;
+  }
+
+  #beginName(at: number, mark: string): number {
+    if (mark !== '"') throw this.#unexpected(at);
+    this.#isName = true;
+    this.#state = 'string';
+    if (this.#kept === undefined && this.#open.length <= PATH_LIMIT) this.#keep(at, true);
+    return at + 1;
+  }
+
+  #beginValue(at: number, mark: string): number {
+    if (this.#open.length <= PATH_LIMIT) this.#reportValue(at, mark);
+    if (mark === '{' || mark === '[') return this.#openContainer(at, mark === '{');
+    if (mark === '"') {
+      this.#isName = false;
+      this.#state = 'string';
+      return at + 1;
+    }
+    this.#token = '';
+    this.#state = 'token';
+    return at;
+  }
+
+  #reportValue(at: number, mark: string): void {
+    const depth = this.#open.length;
+    if (this.#open.at(-1) === false) {
+      const place = this.#path[depth - 1];
+      this.#path[depth - 1] = typeof place === 'number' ? place + 1 : 0;
+    }
+    if (this.#kept !== undefined) return;
+    const kind = mark === '{' ? 'object' : mark === '[' ? 'array' : 'other';
+    this.#path.length = depth;
+    if (this.#listener.begin(this.#path, kind)) this.#keep(at, false);
+  }
+
+  #openContainer(at: number, isObject: boolean): number {
+    if (this.#open.length >= NESTING_LIMIT) throw new SyntaxError(`more than ${NESTING_LIMIT} levels`);
+    this.#open.push(isObject);
+    if (this.#open.length <= PATH_LIMIT) this.#path.length = this.#open.length - 1;
+    this.#state = isObject ? 'first key' : 'first item';
+    return at + 1;
+  }
+
+  #close(at: number): number {
+    this.#open.pop();
+    return this.#endValue(at + 1);
+  }
+
+  #readString(start: number): number {
+    const text = this.#text;
+    let at = start;
+    for (; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) return this.#endString(at + 1);
+      if (code === BACKSLASH) {
+        this.#state = 'escape';
+        this.#digits = 0;
+        return at + 1;
+      }
+      if (code < 32) throw this.#unexpected(at);
+    }
+    return at;
+  }
+
+  #endString(at: number): number {
+    if (!this.#isName) return this.#endValue(at);
+    this.#state = 'colon';
+    if (this.#kept?.isName) this.#path[this.#open.length - 1] = JSON.parse(this.#taken(at)) as string;
+    return at;
+  }
+
+  #readEscape(at: number): number {
+    const mark = this.#text.charAt(at);
+    if (this.#digits > 0) {
+      if (!/[\da-fA-F]/.test(mark)) throw this.#unexpected(at);
+      this.#digits -= 1;
+    } else if (mark === 'u') {
+      this.#digits = 4;
+    } else if (!ESCAPED.test(mark)) {
+      throw this.#unexpected(at);
+    }
+    if (this.#digits === 0) this.#state = 'string';
+    return at + 1;
+  }
+
+  #readToken(at: number): number {
+    TOKEN_END.lastIndex = at;
+    const end = TOKEN_END.exec(this.#text)?.index ?? this.#text.length;
+    this.#token += this.#text.slice(at, end);
+    if (this.#token.length > KEPT_LIMIT) throw new TooLong(`more than ${KEPT_LIMIT} characters`);
+    if (end === this.#text.length) return end;
+    if (!TOKEN.test(this.#token))
+      throw new SyntaxError(`unexpected ${JSON.stringify(this.#token.slice(0, 40))}`);
+    return this.#endValue(end);
+  }
+
+  /** A value has ended before `at`. */
+  #endValue(at: number): number {
+    const depth = this.#open.length;
+    if (this.#kept?.depth === depth) {
+      const text = this.#taken(at);
+      this.#path.length = depth;
+      this.#listener.text(this.#path, text);
+    } else if (this.#kept === undefined && depth <= 2) {
+      this.#path.length = depth;
+      this.#listener.end(this.#path);
+    }
+    this.#state = depth === 0 ? 'done' : 'after';
+    return at;
+  }
+
+  #keep(at: number, isName: boolean): void {
+    this.#kept = { pieces: [], length: 0, depth: this.#open.length, isName };
+    this.#from = at;
+  }
+
+  /** The kept text, which ends before `at`. */
+  #taken(at: number): string {
+    const text = [...(this.#kept?.pieces ?? []), this.#text.slice(this.#from, at)].join('');
+    this.#kept = undefined;
+    return text;
+  }
+
+  #unexpected(at: number): SyntaxError {
+    return new SyntaxError(`unexpected ${JSON.stringify(this.#text.charAt(at))}`);
+  }
+}
