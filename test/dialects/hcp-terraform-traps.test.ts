@@ -157,7 +157,7 @@ describe('triggers through hcp-terraform', () => {
 });
 
 describe('where runs execute through hcp-terraform', () => {
-  it('an own mode is told from the same mode that is inherited', async () => {
+  it('an own mode is distinguished from the same mode that is inherited', async () => {
     const { sent, app } = await change({ description: 'x' }, { description: 'x', executionMode: 'remote' });
     expect(sent).toEqual([{ 'assessments-enabled': false, 'execution-mode': 'remote' }]);
     expect(app.mode).toBe('remote');

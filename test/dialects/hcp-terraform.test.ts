@@ -208,7 +208,7 @@ describe('the main job through hcp-terraform', () => {
     expect(service.writes()).toEqual([`POST /workspaces/${id}/actions/safe-delete`]);
   });
 
-  it('adopts what exists by adding the claim, and nothing else, to its tags', async () => {
+  it('adopts what exists by adding the ownership tag, and nothing else, to its tags', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     const app = service.create('app');
     app.tags.set('owner', 'ann');
@@ -267,7 +267,7 @@ describe('tag bindings through hcp-terraform', () => {
     expect(tags.get('trueup-stack')).toMatch(/^payments:id=/);
   });
 
-  it('are replaced as a whole when one is to go, claim and health assessments kept', async () => {
+  it('are replaced as a whole when one is to go, ownership tag and health assessments kept', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(tagged({ env: 'prod', team: 'network' }));
     const app = service.workspace('app');
@@ -292,7 +292,7 @@ describe('tag bindings through hcp-terraform', () => {
   });
 });
 
-it('speaks to a service below a path of its own', async () => {
+it('speaks to a service below its own path', async () => {
   const service = await serveWorkspaces(hcpTerraform);
   const { stack } = await openOrganization('hcp-terraform');
   const stranger = openStack({

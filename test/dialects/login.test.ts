@@ -1,4 +1,4 @@
-// A target whose token comes from a login with a JWT: used by plan and apply, and revoked at the end (rule 31).
+// A target whose token comes from a login with a JWT: used by plan and apply, and revoked at the end.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('a login through %s', (d
     expect(service.loggedIn.size).toBe(0);
   });
 
-  it('that is refused is told with mount, role and the service’s words, and never with the JWT', async () => {
+  it('that is refused is reported with mount, role and the service’s words, and never with the JWT', async () => {
     const { service, stack } = await openMount(dialect, { target: { token } });
     await stack.declare(role);
     await writeFile(join(stack.directory, 'jwt'), 'stolen.jwt.value');

@@ -228,7 +228,7 @@ describe.each(['vault', 'openbao'] as const)(
   },
 );
 
-it('6: a warning of the service is told with the outcome', async () => {
+it('6: a warning of the service is reported with the outcome', async () => {
   const { stack } = await openMount('vault');
   await stack.declare(roleOf({ audience: '' }));
   const { out } = await stack.run('apply --yes');
@@ -289,7 +289,7 @@ describe('9: a config without any CA', () => {
     await stack.make(none);
     expect(service.config()).toMatchObject({ kubernetes_ca_cert: '', disable_local_ca_jwt: true });
     const { err } = await stack.run('validate');
-    expect(err).toContain('the service trusts the authorities of its own system');
+    expect(err).toContain('the service trusts the CAs of its own system');
   });
 });
 
@@ -341,7 +341,7 @@ describe('10: a selector that admits every namespace', () => {
     const { stack } = await openMount('openbao');
     await stack.declare(selecting('{"matchLabel":{"team":"payments"}}'));
     const { err } = await stack.run('validate', 7);
-    expect(err).toContain('"matchLabel" is no member of a LabelSelector, so the service ignores it');
+    expect(err).toContain('"matchLabel" is not a field of a LabelSelector, so the service ignores it');
     expect(err).toContain('fix: did you mean "matchLabels"?');
   });
 

@@ -256,7 +256,7 @@ describe('the strict binding of tokens to an address', () => {
     await stack.declare(bound);
     const { err } = await stack.run('validate', 7);
     expect(err).toContain('error[not-in-dialect]');
-    expect(err).toContain(`"tokenStrictlyBindIp" is no field of the dialect "${dialect}"`);
+    expect(err).toContain(`"tokenStrictlyBindIp" is not a field of the dialect "${dialect}"`);
     await stack.run('apply --yes', 7);
     expect(service.requests).toEqual([]);
   });
@@ -299,7 +299,9 @@ describe('the strict binding of tokens to an address', () => {
       manifest('ClusterAuthRole', 'payments-api', { ...others, tokenBoundCidrs: ['10.0.0.0/8'] }),
     );
     const { out } = await stack.run('plan', 7);
-    expect(out.replace(/\s+/g, ' ')).toContain('set only one, and one of them is live and not declared');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'set only one, and one of them is a live value that is not declared',
+    );
     expect(service.writes()).toEqual([]);
   });
 });
@@ -311,7 +313,7 @@ describe('a namespace selector', () => {
       'matchLabels:\n  tier: 1\n  # ours\n  team: payments\n',
     ],
     ['{}', '{"matchLabels":null}'],
-  ])('in another text is no difference, whoever wrote it (case %#)', async (mine, theirs) => {
+  ])('in another text is no difference, no matter who wrote it (case %#)', async (mine, theirs) => {
     const { service, stack } = await openMount('openbao');
     const withSelector = (boundServiceAccountNamespaceSelector: string) =>
       manifest('ClusterAuthRole', 'payments-api', { ...role, boundServiceAccountNamespaceSelector });

@@ -32,7 +32,7 @@ describe('the main job in neutral', () => {
     ]);
   });
 
-  it('replaces all tag bindings to add one, claim included', async () => {
+  it('replaces all tag bindings to add one, ownership tag included', async () => {
     const { service, stack } = await openOrganization('neutral');
     await stack.make(workspace('app', { tags: { env: 'prod' } }));
     const { id } = service.workspace('app');

@@ -1,10 +1,10 @@
-// Services that cannot include tag bindings in a list: some refuse the parameter, some ignore it without a word (rule 9).
+// Services that cannot include tag bindings in a list: some refuse the parameter, some ignore it without a word.
 import { describe, expect, it } from 'vitest';
 import { openOrganization } from '../support/dialects/open-organization.ts';
 import { workspace } from '../support/dialects/stack-folder.ts';
 
 const note =
-  'the service does not include tag bindings in its list of workspaces: they were read one workspace at a time, for declared and claimed workspaces only';
+  'the service does not include tag bindings in its list of workspaces: they were read one workspace at a time, only for declared workspaces and those with an ownership tag';
 
 const dialects = ['hcp-terraform', 'neutral'] as const;
 
@@ -34,7 +34,7 @@ describe.each(dialects)('tag bindings through %s', (dialect) => {
     },
   );
 
-  it('drift and strangers are found there all the same', async () => {
+  it('drift and strangers are found there anyway', async () => {
     const { service, stack } = await openOrganization(dialect, { include: 'ignored' });
     await stack.make(workspace('app', { tags: { env: 'prod' } }) + workspace('gone', {}));
     service.workspace('app').tags.set('env', 'by hand');
@@ -49,7 +49,7 @@ describe.each(dialects)('tag bindings through %s', (dialect) => {
     expect([...service.workspace('app').tags]).toEqual(expect.arrayContaining([['env', 'prod']]));
   });
 
-  it('an unclaimed workspace is told from one whose claim comes from its project', async () => {
+  it('an untagged workspace is distinguished from one whose ownership tag comes from its project', async () => {
     const projects = [{ id: 'prj-default', tags: { 'trueup-stack': 'payments' } }];
     const { service, stack } = await openOrganization(dialect, { include: 'refused', projects });
     service.create('app');

@@ -1,4 +1,4 @@
-// Live values that a write would repeat, of types that this method never answers: not taken over, and never sent (rule 42).
+// Live values that a write would repeat, of types that this method never answers: not taken over, and never sent.
 import { describe, expect, it } from 'vitest';
 import { caCert } from '../support/kinds/cluster-auth-config/pem-samples.ts';
 import { openMount } from '../support/dialects/open-mount.ts';
@@ -36,23 +36,23 @@ async function withRole(bend: (answer: Record<string, unknown>) => Record<string
 
 describe('a role that is answered with', () => {
   it.each([
-    ['a policy that looks like a reference', 'token_policies', [smuggled], 'no list of texts'],
-    ['a policy that is a number', 'token_policies', ['a', 1], 'no list of texts'],
-    ['names in a map', 'bound_service_account_names', { api: true }, 'no list of texts'],
-    ['namespaces that are a number', 'bound_service_account_namespaces', 1, 'no list of texts'],
-    ['an audience that is an object', 'audience', smuggled, 'no text'],
+    ['a policy that looks like a reference', 'token_policies', [smuggled], 'not a list of texts'],
+    ['a policy that is a number', 'token_policies', ['a', 1], 'not a list of texts'],
+    ['names in a map', 'bound_service_account_names', { api: true }, 'not a list of texts'],
+    ['namespaces that are a number', 'bound_service_account_namespaces', 1, 'not a list of texts'],
+    ['an audience that is an object', 'audience', smuggled, 'not text'],
     [
       'a selector that is an object',
       'bound_service_account_namespace_selector',
       { matchLabels: {} },
-      'no text',
+      'not text',
     ],
-    ['a type that is a list', 'token_type', ['service'], 'no text'],
-    ['a lifetime that is an object', 'token_ttl', smuggled, 'no duration'],
-    ['a lifetime that is a word', 'token_max_ttl', 'soon', 'no duration'],
-    ['a count that is a text', 'token_num_uses', 'many', 'no number'],
+    ['a type that is a list', 'token_type', ['service'], 'not text'],
+    ['a lifetime that is an object', 'token_ttl', smuggled, 'not a duration'],
+    ['a lifetime that is a word', 'token_max_ttl', 'soon', 'not a duration'],
+    ['a count that is a text', 'token_num_uses', 'many', 'not a number'],
     ['a switch that is a text', 'token_no_default_policy', 'yes', 'neither true nor false'],
-    ['a deprecated name for something odd', 'policies', [smuggled], 'no list of texts'],
+    ['a deprecated name for something odd', 'policies', [smuggled], 'not a list of texts'],
   ])('%s is left alone, and never written back', async (_, member, value, says) => {
     const { service, stack } = await withRole((answer) => ({ ...answer, [member]: value }));
     await stack.declare(
@@ -90,9 +90,9 @@ describe('a config', () => {
   it.each([
     ['vault', 'use_annotations_as_alias_metadata', smuggled, 'neither true nor false'],
     ['vault', 'use_annotations_as_alias_metadata', 'true', 'neither true nor false'],
-    ['openbao', 'pem_keys', [smuggled], 'no list of texts'],
-    ['openbao', 'kubernetes_ca_cert', 1, 'no text'],
-    ['openbao', 'kubernetes_host', ['https://k8s'], 'no text'],
+    ['openbao', 'pem_keys', [smuggled], 'not a list of texts'],
+    ['openbao', 'kubernetes_ca_cert', 1, 'not text'],
+    ['openbao', 'kubernetes_host', ['https://k8s'], 'not text'],
     ['openbao', 'disable_local_ca_jwt', 1, 'neither true nor false'],
   ] as const)('of %s with an odd "%s" is left alone, and never written back', async (...row) => {
     const [dialect, member, value, says] = row;

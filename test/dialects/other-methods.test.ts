@@ -65,7 +65,7 @@ describe.each(others)('a mount of type %s', (type, other) => {
     expect(service.asked()).toEqual([first, second]);
   });
 
-  it('is known by its first role where nobody tells its type: nothing of an exclusive target is deleted', async () => {
+  it('is known by its first role where nobody reports its type: nothing of an exclusive target is deleted', async () => {
     const { service, stack } = await untold(other(), exclusive);
     await stack.declare(role());
     const { out } = await stack.run('plan', 1);
@@ -122,7 +122,7 @@ describe('a mount of this method', () => {
     );
   });
 
-  it('is proved by a role where nobody tells its type', async () => {
+  it('is proved by a role where nobody reports its type', async () => {
     const { service, stack } = await untold();
     await stack.make(role());
     service.clear();
@@ -156,7 +156,7 @@ describe('a mount of this method', () => {
     await stack.declare(role());
     service.refuse(/config$/, 403);
     const { out } = await stack.run('plan', 1);
-    expect(flat(out)).toContain('nobody can tell whether the mount "kubernetes" of target "prod"');
+    expect(flat(out)).toContain('could not determine whether the mount "kubernetes" of target "prod"');
     await stack.run('apply --yes', 1);
     expect(service.writes()).toEqual([]);
   });

@@ -23,7 +23,7 @@ function bindingsOf({ relationships }: Resource): readonly Binding[] {
 }
 
 describe.each(['hcp-terraform', 'neutral'] as const)('through %s', (dialect) => {
-  it('a claim that somebody removed is restored, beside tags and settings that change', async () => {
+  it('an ownership tag that somebody removed is restored, beside tags and settings that change', async () => {
     const { service, stack } = await openOrganization(dialect);
     await stack.make(workspace('app', { description: 'one', tags: { env: 'prod', team: 'network' } }));
     const app = service.workspace('app');
@@ -35,7 +35,7 @@ describe.each(['hcp-terraform', 'neutral'] as const)('through %s', (dialect) => 
     ]);
   });
 
-  it('protection and release are kept in the claim, and tags beside them survive', async () => {
+  it('protection and release are kept in the ownership tag, and tags beside them survive', async () => {
     const { service, stack } = await openOrganization(dialect);
     await stack.make(workspace('app', { tags: { env: 'prod' } }));
     const app = service.workspace('app');
@@ -51,7 +51,7 @@ describe.each(['hcp-terraform', 'neutral'] as const)('through %s', (dialect) => 
     expect(Object.fromEntries(app.tags)).toEqual({ env: 'prod', 'hc:managed': 'yes' });
   });
 
-  it('a rename keeps the workspace, its tags and its claim', async () => {
+  it('a rename keeps the workspace, its tags and its ownership tag', async () => {
     const { service, stack } = await openOrganization(dialect);
     await stack.make(workspace('app', { tags: { env: 'prod' } }));
     const { id } = service.workspace('app');
@@ -62,7 +62,7 @@ describe.each(['hcp-terraform', 'neutral'] as const)('through %s', (dialect) => 
     expect(service.bodies(id)).toMatchObject([{ data: { attributes: { name: 'service' } } }]);
   });
 
-  it('no write of tags ever lacks the claim', async () => {
+  it('no write of tags ever lacks the ownership tag', async () => {
     const { service, stack } = await openOrganization(dialect);
     await stack.make(workspace('app', { tags: { env: 'prod' } }));
     await stack.make(workspace('app', { tags: { env: 'prod', team: 'network' } }));

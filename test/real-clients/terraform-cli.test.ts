@@ -3,6 +3,7 @@
  * `npm run real-clients` runs it, on machines that have Terraform.
  */
 import { describe, expect, it } from 'vitest';
+import { openFaultyProxy } from '../support/cli/faulty-proxy.ts';
 import { serveProcess } from '../support/cli/process.ts';
 import { localhost } from '../support/http/certificates.ts';
 import { type Configuration, configure, type Ended, type Host } from '../support/real-clients/terraform.ts';
@@ -89,7 +90,7 @@ describe('terraform, with a workspace by its name', () => {
     expect(await succeed(net, 'plan -detailed-exitcode')).toContain('No changes.');
   });
 
-  it('waits for nobody who holds the lock: of two that apply at once, one is told who was first', async () => {
+  it('waits for nobody who holds the lock: of two that apply at once, one is shown who was first', async () => {
     const host = await serve();
     // The first one lets the second one begin in the middle of its apply, and waits until that one has ended.
     const slow = `resource "terraform_data" "slow" {
@@ -110,7 +111,7 @@ describe('terraform, with a workspace by its name', () => {
     expect(await succeed(second, 'apply -auto-approve')).toContain('1 added, 0 changed, 1 destroyed');
   });
 
-  it('is told that nothing runs there, where its runs are to be remote', async () => {
+  it('is shown that nothing runs there, where its runs are to be remote', async () => {
     const host = await serve();
     const net = configure(host, 'name = "net"', ONE);
     await succeed(net, 'init');
@@ -126,7 +127,47 @@ describe('terraform, with a workspace by its name', () => {
     expect(await succeed(net, 'apply -auto-approve')).toContain('Resources: 1 added');
   });
 
-  it('is told when its token is nobody`s', async () => {
+  it('saves its state after an upload that failed, from its file or by the next apply', async () => {
+    const host = await serve();
+    const proxy = await openFaultyProxy(host.url);
+    const net = configure({ ...host, url: proxy.url }, 'name = "net"', ONE);
+    await succeed(net, 'init');
+    /** The link of the next upload leads nowhere. */
+    const failNextUpload = () =>
+      proxy.add({
+        method: 'POST',
+        path: /\/state-versions$/,
+        fault: {
+          rewrite: (body) => JSON.parse(JSON.stringify(body).replaceAll('/api/storage/', '/api/nowhere/')),
+        },
+      });
+    failNextUpload();
+    const failed = await net.run(['apply', '-auto-approve']);
+    expect(failed.code, failed.said).toBe(1);
+    expect(failed.said).toContain('Failed to save state');
+    expect(net.has('errored.tfstate')).toBe(true);
+    // Terraform keeps the lock of a workspace whose state it could not save.
+    await succeed(net, 'force-unlock -force acme/net', 'state push errored.tfstate');
+    expect(await succeed(net, 'plan -detailed-exitcode')).toContain('No changes.');
+
+    net.write({ 'two.tf': 'resource "terraform_data" "two" {}\n' });
+    failNextUpload();
+    expect(await net.run(['apply', '-auto-approve'])).toMatchObject({ code: 1 });
+    await succeed(net, 'force-unlock -force acme/net');
+    expect(await succeed(net, 'apply -auto-approve')).toContain('Resources: 1 added');
+    expect(await succeed(net, 'plan -detailed-exitcode')).toContain('No changes.');
+  });
+
+  it('keeps a state of 18 MB and reads it back', async () => {
+    const big = `resource "terraform_data" "big" { input = file("big.txt") }\n`;
+    const net = configure(await serve(), 'name = "net"', big);
+    net.write({ 'big.txt': 'x'.repeat(9 * 1024 * 1024) });
+    await succeed(net, 'init', 'apply -auto-approve');
+    expect((await succeed(net, 'state pull')).length).toBeGreaterThan(18 * 1024 * 1024);
+    expect(await net.run(['plan', '-detailed-exitcode'])).toMatchObject({ code: 0 });
+  });
+
+  it('is reported when its token is nobody`s', async () => {
     const host = await serve();
     const stranger = await configure({ ...host, token: 'nobody' }, 'name = "net"', ONE).run(['init']);
     expect(stranger.code).toBe(1);

@@ -10,7 +10,7 @@ it('answers a ping with nothing, to who has a token', async () => {
   expect((await api.as('nobody').get('/ping')).status).toBe(401);
 });
 
-it('lets nobody in without a token, and tells strangers of nothing', async () => {
+it('refuses requests without a token, and answers 404 to strangers', async () => {
   const api = await serveForTest({ seed: { users: [{ username: 'lone', token: 'lone' }] } });
   const open = ['/ping', '/account/details', '/organizations'];
   for (const { method, path } of API_ENDPOINTS) {

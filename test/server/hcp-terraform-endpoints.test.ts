@@ -119,7 +119,7 @@ it('gives flat tags to workspaces by the organization, and takes them away', asy
   expect((await api.attributes('ws-net'))['tag-names']).toEqual([]);
 });
 
-it('takes what relationships name without its type, and an SSH key in both forms', async () => {
+it('accepts related resources without a type, and an SSH key in both forms', async () => {
   const api = await serve();
   const project = { data: { id: 'prj-platform' } };
   const tags = { data: [{ type: '', attributes: { key: 'app', value: 'shop' } }] };
@@ -152,4 +152,80 @@ it('makes, shows, changes and deletes variables, and has no stacks', async () =>
   const last = await live(api, { list, one: list, made, changed: body({ value: '2' }) });
   expect(last).toMatchObject({ key: 'a', value: '2', category: 'terraform' });
   expect((await api.get(`${ORGANIZATION}/stacks`)).resources).toEqual([]);
+});
+
+/** Creates with the body that the provider sends, and gives what its next plan compares with it. */
+async function sentAndRead(
+  api: TestClient,
+  { list, read, sent }: { list: string; read: (id: string) => string; sent: object },
+): Promise<{ readonly id: string; readonly attributes: unknown }> {
+  const made = await api.post(list, body(sent));
+  expect(made.status, made.text).toBe(201);
+  return { id: made.resource.id, attributes: (await api.get(read(made.resource.id))).resource.attributes };
+}
+
+it('reads back what the provider sends, so that its second plan of an organization, a team and a workspace with a repository is empty', async () => {
+  const api = await serve();
+  const organization = await sentAndRead(api, {
+    list: '/organizations',
+    read: () => '/organizations/shop',
+    sent: { name: 'shop', email: 'ops@example.com' },
+  });
+  expect(organization.attributes).toMatchObject({
+    name: 'shop',
+    email: 'ops@example.com',
+    'collaborator-auth-policy': 'password',
+    'session-timeout': null,
+    'session-remember': null,
+    'owners-team-saml-role-id': null,
+  });
+
+  const rights = { 'manage-workspaces': true, 'read-projects': true, 'manage-membership': false };
+  const team = { name: 'platform', 'sso-team-id': '', visibility: 'secret', 'organization-access': rights };
+  const { attributes } = await sentAndRead(api, {
+    list: '/organizations/shop/teams',
+    read: (id) => `/teams/${id}`,
+    sent: team,
+  });
+  expect(attributes).toMatchObject({
+    name: 'platform',
+    visibility: 'secret',
+    'allow-member-token-management': true,
+    'organization-access': { ...rights, 'manage-projects': false },
+  });
+
+  const connection = {
+    'service-provider': 'github',
+    'http-url': 'https://git.example.com',
+    'api-url': 'https://git.example.com/api',
+    'organization-scoped': true,
+  };
+  const client = await sentAndRead(api, {
+    list: '/organizations/shop/oauth-clients',
+    read: (id) => `/oauth-clients/${id}`,
+    sent: { ...connection, 'oauth-token-string': 's3cret' },
+  });
+  expect(client.attributes).toMatchObject(connection);
+
+  const tokens = (await api.get(`/oauth-clients/${client.id}/oauth-tokens`)).resources;
+  const repository = { identifier: 'acme/net', 'oauth-token-id': tokens[0]?.id, 'ingress-submodules': false };
+  const workspace = {
+    name: 'net',
+    'working-directory': '',
+    'queue-all-runs': false,
+    'file-triggers-enabled': true,
+    'vcs-repo': { ...repository, 'github-app-installation-id': '' },
+  };
+  // The provider reads null as the empty text.
+  const kept = { ...workspace, 'working-directory': null, 'vcs-repo': repository };
+  const made = await sentAndRead(api, {
+    list: '/organizations/shop/workspaces',
+    read: (id) => `/workspaces/${id}`,
+    sent: workspace,
+  });
+  expect(made.attributes).toMatchObject(kept);
+  // Every update of the provider sends all of the repository again.
+  const updated = await api.update(made.id, { ...workspace, description: 'network' });
+  expect(updated.status, updated.text).toBe(200);
+  expect(await api.attributes(made.id)).toMatchObject({ ...kept, description: 'network' });
 });

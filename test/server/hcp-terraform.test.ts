@@ -48,7 +48,7 @@ describe('names', () => {
     ).toBe(422);
   });
 
-  it('in refusals are those that stand in the body', async () => {
+  it('in errors are those of the body', async () => {
     const api = await serve();
     const versions = await api.create({ name: 'net', 'terraform-version': '0.0.999' });
     expect(versions.pointers).toEqual(['/data/attributes/terraform-version']);
@@ -66,7 +66,7 @@ describe('names', () => {
     expect([empty.status, empty.errors[0]?.detail]).toEqual([400, 'invalid github_app_installation_id']);
   });
 
-  it('of what requests make and of variables are the real ones, too', async () => {
+  it('of created resources and of variables are the real ones, too', async () => {
     const api = await serve();
     const id = await api.created({ name: 'net' });
     expect((await api.attributes(id))['source']).toBe('tfe-api');
@@ -94,7 +94,7 @@ describe('names', () => {
   });
 });
 
-describe('what a client asks a host first', () => {
+describe('service discovery', () => {
   it('is where its services are, and needs no token', async () => {
     const api = await serve();
     const answer = await fetch(`${api.url}/.well-known/terraform.json`);
@@ -121,7 +121,7 @@ describe('what a client asks a host first', () => {
     [undefined, 'HCP Terraform'],
     ['hosted', 'HCP Terraform'],
     ['self-hosted', null],
-  ])('is told in the headers of each answer, also of refusals, in the edition %s', async (edition, name) => {
+  ])('is in the headers of each answer, errors included, in the edition %s', async (edition, name) => {
     const api = await serve(edition === undefined ? {} : { edition });
     const answers = [await api.get('/ping'), await api.as('nobody').get('/ping'), await api.get('/nowhere')];
     expect(answers.map(({ status }) => status)).toEqual([204, 401, 404]);
@@ -141,7 +141,7 @@ describe('what a client asks a host first', () => {
 });
 
 describe('editions', () => {
-  it('are the hosted one, which is meant where none is said, and the self-hosted one', async () => {
+  it('are the hosted one, which is the default, and the self-hosted one', async () => {
     const path = '/workspaces/ws-a/relationships/data-retention-policy';
     const seed = seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }], 'data-retention-policy': {} });
     expect((await (await serve({ seed })).get(path)).status).toBe(404);
@@ -172,14 +172,14 @@ describe('bodies', () => {
     expect(locked.resource.attributes['locked-reason']).toBe('why');
   });
 
-  it('that name another type are refused all the same', async () => {
+  it('with another type are refused nevertheless', async () => {
     const api = await serve();
     expect((await api.post(LIST, { data: { type: 'runs', attributes: { name: 'net' } } })).pointers).toEqual([
       '/data/type',
     ]);
   });
 
-  it('may hold members and parameters that nobody knows, and whole empty documents beside an id', async () => {
+  it('may have unknown members and parameters, and empty attributes beside an id', async () => {
     const api = await serve();
     const [first, second] = [
       await api.created({ name: 'one', unheard: { of: [1] } }),
@@ -201,7 +201,7 @@ describe('bodies', () => {
 });
 
 describe('a workspace', () => {
-  it('that is locked is not safely deleted, which the words of the refusal tell', async () => {
+  it('that is locked is not safely deleted, and the error says so', async () => {
     const api = await serve();
     const id = await api.created({ name: 'net' });
     await api.post(`/workspaces/${id}/actions/lock`);
@@ -218,7 +218,7 @@ describe('a workspace', () => {
     expect([await version('99.1.2'), await version('0.0.999')]).toEqual([201, 422]);
   });
 
-  it('asked for a mode and to inherit it at once inherits, and an empty pool is none', async () => {
+  it('inherits the mode when the request both sets and inherits it, and reads an empty pool as none', async () => {
     const api = await serve();
     const id = await api.created({ name: 'net', 'execution-mode': 'local', 'agent-pool-id': '' });
     const overwrites = { 'execution-mode': false, 'agent-pool': false };

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { type FastifyInstance, type FastifyHttpOptions, fastify } from 'fastify';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { acceptListVerb, PARSER_FREEING_LISTENER } from '../../src/server/kernel/list-verb.ts';
+import { acceptListVerb, PARSER_FREEING_LISTENER, verbOf } from '../../src/server/kernel/list-verb.ts';
 
 const LIST_A = 'LIST /a HTTP/1.1\r\nHost: x\r\n\r\n';
 const GET_B = 'GET /b HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -225,21 +225,61 @@ describe('other clients', () => {
   });
 });
 
-describe('what is no LIST', () => {
-  for (const verb of ['LISP', 'LI', 'LISTEN', 'FOO', 'list', 'XLIST']) {
-    it(`answers the verb ${verb} with 400 and closes`, async () => {
+describe('other verbs', () => {
+  it.each(['LISP', 'LI', 'LISTEN', 'FOO', 'list', 'XLIST', 'GETS'])(
+    'is a verb that nothing serves: %s, and the connection stays open',
+    async (verb) => {
       const { socket, hear, heard } = converse(await startEcho());
-      socket.write(`${verb} /a HTTP/1.1\r\nHost: x\r\n\r\n`);
+      socket.write(`${verb} /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n{}\n`);
+      socket.write(GET_B);
+      expect(await hear(1)).toEqual(['<GET /b>']);
+      expect(heard()).toContain('HTTP/1.1 404 Not Found');
+      socket.destroy();
+    },
+  );
+
+  it('is known by the name that was sent', async () => {
+    const port = await startEcho();
+    const verbs: string[] = [];
+    app?.server.on('request', (incoming) => verbs.push(verbOf(incoming)));
+    for (const verb of ['FOO', 'LISTEN', 'X-Y']) {
+      const { socket, hear } = converse(port);
+      socket.write(`${verb} /a HTTP/1.1\r\nHost: x\r\n\r\n${GET_B}`);
+      await hear(1);
+      socket.destroy();
+    }
+    expect(verbs).toEqual(['FOO', 'GET', 'LISTEN', 'GET', 'X-Y', 'GET']);
+  });
+
+  it('may arrive letter by letter', async () => {
+    const { socket, hear, heard } = converse(await startEcho());
+    for (const letter of `FOO /a HTTP/1.1\r\nHost: x\r\n\r\n${GET_B}`) {
+      socket.write(letter);
+      await sleep(1);
+    }
+    expect(await hear(1)).toEqual(['<GET /b>']);
+    expect(heard()).toContain('HTTP/1.1 404 Not Found');
+    socket.destroy();
+  });
+
+  it.each(['\u0016\u0003\u0001', 'FOO\t/a HTTP/1.1\r\n\r\n', `${'X'.repeat(65)} /a HTTP/1.1\r\n\r\n`])(
+    'is refused where it is no verb at all: %j',
+    async (bytes) => {
+      const { socket, hear, heard } = converse(await startEcho());
+      socket.write(bytes);
       expect(await hear(1)).toEqual([]);
       expect(refusalIn(heard())).toEqual(['400 Bad Request', 'The verb of the request is not known']);
-    });
-  }
+    },
+  );
 
-  it('answers the requests before a bogus verb first', async () => {
+  it('answers the requests before an unknown verb first', async () => {
     const { socket, hear, heard } = converse(await startEcho());
     socket.write(`GET /slow?delay=40 HTTP/1.1\r\nHost: x\r\n\r\nFOO /a HTTP/1.1\r\nHost: x\r\n\r\n`);
-    expect(await hear(2)).toEqual(['<GET /slow?delay=40>']);
-    expect(heard()).toContain('HTTP/1.1 400 Bad Request');
+    expect(await hear(1)).toEqual(['<GET /slow?delay=40>']);
+    socket.write(GET_B);
+    expect(await hear(2)).toEqual(['<GET /slow?delay=40>', '<GET /b>']);
+    expect(heard()).toContain('HTTP/1.1 404 Not Found');
+    socket.destroy();
   });
 
   it('answers headers that are too long with 431', async () => {
@@ -274,7 +314,7 @@ describe('what is no LIST', () => {
       'POST /c HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n',
       'Invalid character in chunk size',
     ],
-  ])('answers %s with 400, says why, and closes', async (_what, bytes, why) => {
+  ])('answers %s with 400 and the reason, and closes', async (_what, bytes, why) => {
     const { socket, hear, heard } = converse(await startEcho());
     socket.write(bytes);
     expect(await hear(1)).toEqual([]);
@@ -333,7 +373,7 @@ describe('time and memory', () => {
   });
 });
 
-describe('what this leans on in Node', () => {
+describe('internals of Node', () => {
   it('finds the listener that frees the parser, and the response being written, under the names it knows', async () => {
     const seen = await new Promise<{ listeners: string[]; response: boolean }>((resolve) => {
       const server = createServer((incoming, response) => {

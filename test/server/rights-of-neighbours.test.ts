@@ -16,40 +16,41 @@ import type { TestAnswer } from '../support/server/serve-for-test.ts';
  * project, its runs. read: states, variables, assessments. queue: runs. write: apply them, save states, variables.
  * tags: of the workspace. grant: access to the workspace. project: change it, and grant access to it. drop-project: delete
  * it, drop-empty: another one that is empty. create: projects. organize: all workspaces at once. administer: the organization and its teams, keys, connections.
- * own: delete it, its token, the team of the owners. trail: read its audit trail, which takes a token of its own.
+ * own: delete it, its token, the team of the owners. trail: read its audit trail, which takes a token of its own. browse: read all
+ * workspaces, and what is for all of them. change: the settings of the workspace.
  */
 const RIGHTS = `
-principal          known found belong view read queue write tags grant project drop-project drop-empty create organize administer own trail
-no-token           401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401 401
-wrong-token        401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401 401
-expired-token      401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401 401
-stranger           yes   yes   404    404  404  404   404   404  404   404     404          404        404    404      404        404 403
-rival-owner        yes   yes   404    404  404  404   404   404  404   404     404          404        404    404      404        404 403
-member             yes   yes   yes    404  404  404   404   404  404   404     404          404        404    404      404        404 403
-team-member        yes   yes   yes    404  404  404   404   404  404   404     404          404        404    404      404        404 403
-workspace-read     yes   yes   yes    yes  yes  404   404   404  404   404     403          404        404    404      404        404 403
-workspace-plan     yes   yes   yes    yes  yes  yes   404   404  404   404     403          404        404    404      404        404 403
-workspace-write    yes   yes   yes    yes  yes  yes   yes   404  404   404     403          404        404    404      404        404 403
-workspace-admin    yes   yes   yes    yes  yes  yes   yes   yes  yes   404     403          404        404    404      404        404 403
-can-lock           yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
-can-unlock         yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
-can-force-unlock   yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
-can-manage-tags    yes   404   yes    yes  404  404   404   yes  404   404     403          404        404    404      404        404 403
-can-update         yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
-can-destroy        yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
-can-read-settings  yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
-two-teams          yes   yes   yes    yes  404  404   404   yes  404   404     403          404        404    404      404        404 403
-project-read       yes   yes   yes    yes  yes  404   404   404  404   404     403          404        404    404      404        404 403
-project-write      yes   yes   yes    yes  yes  yes   yes   404  404   404     403          404        404    404      404        404 403
-project-maintain   yes   yes   yes    yes  yes  yes   yes   yes  yes   404     403          404        404    404      404        404 403
-project-admin      yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          404        404    404      404        404 403
-both-projects      yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          404        404    404      404        404 403
-read-workspaces    yes   404   yes    yes  yes  404   404   404  404   404     403          403        404    404      404        404 403
-manage-workspaces  yes   404   yes    yes  yes  yes   yes   yes  yes   404     403          403        404    yes      404        404 403
-manage-projects    yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    404      404        404 403
-organization       yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        404 yes
-owners-team        yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        yes 403
-owner              yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        yes 403
+principal          known found belong view read queue write tags grant project drop-project drop-empty create organize administer own trail   browse   change
+no-token           401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401 401   401      401
+wrong-token        401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401 401   401      401
+expired-token      401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401 401   401      401
+stranger           yes   yes   404    404  404  404   404   404  404   404     404          404        404    404      404        404 403   404      404
+rival-owner        yes   yes   404    404  404  404   404   404  404   404     404          404        404    404      404        404 403   404      404
+member             yes   yes   yes    404  404  404   404   404  404   404     404          404        404    404      404        404 403   404      404
+team-member        yes   yes   yes    404  404  404   404   404  404   404     404          404        404    404      404        404 403   404      404
+workspace-read     yes   yes   yes    yes  yes  404   404   404  404   404     403          404        404    404      404        404 403   404      404
+workspace-plan     yes   yes   yes    yes  yes  yes   404   404  404   404     403          404        404    404      404        404 403   404      404
+workspace-write    yes   yes   yes    yes  yes  yes   yes   404  404   404     403          404        404    404      404        404 403   404      404
+workspace-admin    yes   yes   yes    yes  yes  yes   yes   yes  yes   404     403          404        404    404      404        404 403   404      yes
+can-lock           yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403   404      404
+can-unlock         yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403   404      404
+can-force-unlock   yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403   404      404
+can-manage-tags    yes   404   yes    yes  404  404   404   yes  404   404     403          404        404    404      404        404 403   404      404
+can-update         yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403   404      yes
+can-destroy        yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403   404      404
+can-read-settings  yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403   404      404
+two-teams          yes   yes   yes    yes  404  404   404   yes  404   404     403          404        404    404      404        404 403   404      404
+project-read       yes   yes   yes    yes  yes  404   404   404  404   404     403          404        404    404      404        404 403   404      404
+project-write      yes   yes   yes    yes  yes  yes   yes   404  404   404     403          404        404    404      404        404 403   404      404
+project-maintain   yes   yes   yes    yes  yes  yes   yes   yes  yes   404     403          404        404    404      404        404 403   404      yes
+project-admin      yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          404        404    404      404        404 403   404      yes
+both-projects      yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          404        404    404      404        404 403   404      yes
+read-workspaces    yes   404   yes    yes  yes  404   404   404  404   404     403          403        404    404      404        404 403   yes      404
+manage-workspaces  yes   404   yes    yes  yes  yes   yes   yes  yes   404     403          403        404    yes      404        404 403   yes      yes
+manage-projects    yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    404      404        404 403   yes      yes
+organization       yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        404 yes   yes      yes
+owners-team        yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        yes 403   yes      yes
+owner              yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        yes 403   yes      yes
 `;
 
 type Row = Readonly<Record<string, string>>;
@@ -89,7 +90,7 @@ it('The tables of rights know every endpoint', () => {
   for (const cells of lines) expect(cells, cells[0]).toHaveLength(columns.length);
 });
 
-it.each(rows)('$principal may do what the table says, and nothing else, whatever the body', async (row) => {
+it.each(rows)('$principal has exactly the rights of the table, for any body', async (row) => {
   const { principal = '' } = row;
   for (const operation of NEIGHBOURS) {
     const cell = row[operation.column];
@@ -131,7 +132,7 @@ it.each(rows)('$principal is shown the links of uploads that it may send', async
   expect(shown).toEqual([row['queue'], row['write']].map((cell) => (cell === 'yes' ? 'yes' : 'no')));
 });
 
-it('gives no token, not even an owner`s, what only a signed link gives', async () => {
+it('refuses tokens, even an owner`s, at signed links', async () => {
   for (const { method, path } of STORED_FILES) {
     for (const { principal = '' } of rows) {
       const id = path.startsWith('/state') ? 'sv-current' : 'cv-awaited';

@@ -10,7 +10,7 @@ const open = ['auth/:mount/login', 'sys/health', 'sys/seal-status', 'sys/leader'
 /** What each token may ask, because the answer is about itself. */
 const asksItself = /^(?:sys\/internal\/ui\/|sys\/capabilities-self|auth\/token\/\w+-self)/;
 
-it.each(DIALECTS)('is served in the dialect %s, and to nobody without a token', async (dialect) => {
+it.each(DIALECTS)('is served in the dialect %s, and only with a token', async (dialect) => {
   const logins = await serveLogins({
     dialect,
     seed: { 'service-tokens': [{ token: 'powerless', policies: [] }] },

@@ -51,7 +51,7 @@ it.each([
   await ended;
 });
 
-it('keeps what was written in its file', async () => {
+it('keeps its data in the file', async () => {
   const data = temporaryDataFile();
   const first = await startServer({ data, seed: SEED });
   const id = await new TestClient(first.url, 'ann').created({ name: 'kept' });
@@ -90,7 +90,7 @@ it.each([101, 1024, 1025, 12_000])('answers 404 to an unknown id of %i character
   }
 });
 
-it('tells a failure to whoever runs it, and the client only that there was one', async () => {
+it('reports a failure to its caller, and answers the client without details', async () => {
   const failures: Error[] = [];
   let broken = false;
   const now = () => {
@@ -109,7 +109,7 @@ it('tells a failure to whoever runs it, and the client only that there was one',
   expect(failures.map(({ message }) => message)).toEqual(['the clock stopped']);
 });
 
-it('tells each request with its route before its answer arrives', async () => {
+it('reports each request with its route before its answer arrives', async () => {
   const served: ServedRequest[] = [];
   const api = await serveForTest({ onRequest: (request) => served.push(request) });
   const id = await api.created({ name: 'a' });

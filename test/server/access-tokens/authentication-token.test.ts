@@ -5,7 +5,7 @@ import { SEED, seedWith, serveForTest } from '../../support/server/serve-for-tes
 
 const ORGANIZATION = '/organizations/acme/authentication-token';
 
-it('makes a token for the organization, tells it once, and ends it', async () => {
+it('creates a token for the organization, shows it once, and revokes it', async () => {
   const api = await serveForTest();
   expect((await api.get(ORGANIZATION)).status).toBe(404);
   const made = await api.post(ORGANIZATION);
@@ -90,10 +90,16 @@ it('makes a token of a team, which locks as the team', async () => {
   const id = await api.created({ name: 'a' });
   const [team] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
   const path = `/teams/${team?.id}/authentication-token`;
-  const token = (await api.post(path)).resource.attributes['token'] as string;
+  const made = (await api.post(path)).resource;
+  const token = made.attributes['token'] as string;
   const locked = await api.as(token).post(`/workspaces/${id}/actions/lock`);
   expect(locked.resource.relationships['locked-by']?.data).toEqual({ id: team?.id, type: 'teams' });
   expect((await api.as('managers').post(path)).status).toBe(404);
+  const shown = (await api.get(path)).resource;
+  expect(shown).toMatchObject({ id: made.id, type: 'authentication-tokens', attributes: { token: null } });
+  expect((await api.delete(path)).status).toBe(204);
+  expect((await api.get(path)).status).toBe(404);
+  expect((await api.as(token).get(`/workspaces/${id}`)).status).toBe(401);
 });
 
 it('is the owners` business', async () => {
@@ -116,7 +122,7 @@ it('makes no token of the owners for who is no owner', async () => {
   expect((await api.get(path)).status).toBe(200);
 });
 
-it('refuses an end that has passed, and leaves the token that is there alone', async () => {
+it('refuses an expiry in the past, and keeps the existing token', async () => {
   const api = await serveForTest({ now: () => new Date('2026-01-02T00:00:00Z') });
   const token = (await api.post(ORGANIZATION)).resource.attributes['token'] as string;
   for (const end of ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']) {
@@ -190,7 +196,7 @@ it('makes a token for the audit trail beside the organization`s own, which may d
   expect((await api.as(own).get('/organization/audit-trail')).status).toBe(200);
 });
 
-it('refuses to make a token of a sort that is not known, and ends none', async () => {
+it('refuses to create a token of an unknown kind, and revokes none', async () => {
   const api = await serveForTest();
   const own = String((await api.post(ORGANIZATION)).resource.attributes['token']);
   const answer = await api.post(`${ORGANIZATION}?token=audit-trial`);
@@ -209,7 +215,7 @@ it('has a token for the audit trail from a seed', async () => {
   await expect(serveForTest({ seed: twice })).rejects.toThrow('audit-trails-token repeats the token of');
 });
 
-it('makes several tokens of a team, each with a description of its own', async () => {
+it('creates several tokens of a team, each with a unique description', async () => {
   const api = await serveForTest();
   const [team] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
   const path = `/teams/${team?.id}/authentication-tokens`;

@@ -98,7 +98,7 @@ describe('the admin API', () => {
   );
 
   it.each(['https://example.com', 'http://127.0.0.1', 'null', ''])(
-    'refuses what a web page sends, from the origin "%s"',
+    'refuses requests of web pages, from the origin "%s"',
     async (origin) => {
       const { admin } = await serveWithAdmin();
       expect((await admin('GET', '/faults', undefined, { origin })).status).toBe(403);
@@ -106,7 +106,7 @@ describe('the admin API', () => {
     },
   );
 
-  it('answers what it does not know with 404, and other methods with 405', async () => {
+  it('answers unknown paths with 404, and other methods with 405', async () => {
     const { admin } = await serveWithAdmin();
     for (const path of ['', '/', '/nowhere', '/faults/fault-none/more']) {
       expect((await admin('GET', path)).status, path).toBe(404);

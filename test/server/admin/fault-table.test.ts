@@ -36,7 +36,7 @@ describe('the route of a fault', () => {
 });
 
 describe('faults', () => {
-  it('are listed with what is left of them, and met in the order in which they were asked for', async () => {
+  it('are listed with their remaining count, and injected in the order in which they were added', async () => {
     const { api, admin, fault } = await serveWithAdmin({ seed });
     const first = await fault({ route: '/api/v2/**', count: 2, status: 500 });
     const second = await fault({ route: '/api/v2/**', status: 502, 'latency-ms': 1 });

@@ -54,7 +54,7 @@ describe('a fault', () => {
     expect((await api.get(LIST)).names).toEqual(['a']);
   });
 
-  it('lets a request wait, and nobody longer than the server lives', async () => {
+  it('delays a request, but not longer than the server runs', async () => {
     const server = await startServer({ data: ':memory:', seed: SEED, admin: { token: ADMIN_TOKEN } });
     const api = new TestClient(server.url, 'ann');
     const authorization = `Bearer ${ADMIN_TOKEN}`;
@@ -75,7 +75,7 @@ describe('a fault', () => {
     expect(await waiting).toBe(201);
   });
 
-  it('meets only requests that the service would carry out: with a token, and an endpoint', async () => {
+  it('is injected only into requests that would be carried out: with a token, and an endpoint', async () => {
     const { api, fault } = await serveWithAdmin();
     await fault({ route: '/api/v2/**', status: 503 });
     expect((await api.as('nobody').get(LIST)).status).toBe(401);
@@ -83,7 +83,7 @@ describe('a fault', () => {
     expect((await api.get(LIST)).status).toBe(503);
   });
 
-  it('comes of no header of an API request', async () => {
+  it('cannot be caused by a header of an API request', async () => {
     const { api, fault } = await serveWithAdmin();
     await fault({ route: '/api/v2/workspaces/*', status: 503 });
     const headers = {

@@ -32,7 +32,7 @@ it.each([
   [{ route: '/api/v2/ping?x=1', status: 503 }, ['/route']],
   [{ route: '/v1/auth/cluster/role/é', status: 503 }, ['/route']],
   [{ route: '/v1/**/role', status: 503 }, ['/route']],
-])('refuses the fault %j, and says where it is wrong', async (fault, places) => {
+])('refuses the fault %j, and names the wrong member', async (fault, places) => {
   const { admin } = await serveWithAdmin();
   const answer = await admin('POST', '/faults', fault);
   expect(answer.status).toBe(422);

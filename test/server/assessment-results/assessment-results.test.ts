@@ -35,7 +35,7 @@ it('shows the newest result as the current one of its workspace, and when it was
   expect(resources.map(({ id }) => id)).toEqual(['asmtres-2', 'asmtres-1']);
 });
 
-it('has none for a workspace that was never assessed', async () => {
+it('has no result for a workspace that was never assessed', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.get('/workspaces/ws-b/current-assessment-result')).status).toBe(404);
   const { relationships, attributes } = (await api.get('/workspaces/ws-b')).resource;

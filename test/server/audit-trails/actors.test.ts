@@ -15,7 +15,7 @@ import {
 
 const update = (api: TestClient, description: string) => api.update('ws-a', { description });
 
-it('tells users by name, and the tokens of teams and organizations by their accounts', async () => {
+it('names users, and the service accounts of tokens of teams and organizations', async () => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }) });
   const [managers] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
   await update(api, 'by a user');
@@ -31,7 +31,7 @@ it('tells users by name, and the tokens of teams and organizations by their acco
   for (const { auth } of trail) expect(auth.accessor_id).toMatch(/^user-[A-Za-z0-9]{16}$/);
 });
 
-it('tells who acts in the name of somebody else, and in whose', async () => {
+it('names an impersonator and the impersonated user', async () => {
   const [ann, ...others] = SEED.users ?? [];
   const users = [
     { username: 'ann', tokens: [{ token: 'ann' }, { token: 'bob-as-ann', 'impersonated-by': 'bob' }] },
@@ -49,7 +49,7 @@ it('tells who acts in the name of somebody else, and in whose', async () => {
   ]);
 });
 
-it('refuses a seed whose impersonator is nobody', async () => {
+it('refuses a seed with an unknown impersonator', async () => {
   const users = [{ username: 'ann', tokens: [{ token: 'x', 'impersonated-by': 'zoe' }] }];
   await expect(serveForTest({ seed: { users } })).rejects.toThrow('users[0] names the user "zoe"');
 });
@@ -66,7 +66,7 @@ const run = (api: TestClient, attributes: object = {}) =>
 const told = async (api: TestClient) =>
   (await trailOf(api)).map(({ auth, resource }) => `${auth.type} ${resource.type} ${resource.action}`);
 
-it('tells the turn of a run, its lock, and what it applies by itself as things of the service', async () => {
+it('names the service as the actor of a run`s turn, its lock and its automatic apply', async () => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }) });
   await run(api, { 'auto-apply': true });
   expect(await told(api)).toEqual([
@@ -82,7 +82,7 @@ it('tells the turn of a run, its lock, and what it applies by itself as things o
   }
 });
 
-it('tells the turn of the run that waited for a lock after who gave the lock back', async () => {
+it('records the turn of a run that waited for a lock after the unlock', async () => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }) });
   await api.post('/workspaces/ws-a/actions/lock');
   const waiting = await run(api);
@@ -99,13 +99,13 @@ it('tells the turn of the run that waited for a lock after who gave the lock bac
   ]);
 });
 
-it('tells a plan that waits for no lock', async () => {
+it('records a plan that waits for no lock', async () => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }) });
   await run(api, { 'plan-only': true });
   expect(await told(api)).toEqual(['Client run create', 'System run plan']);
 });
 
-it('tells the files that are sent to signed links as of who announced them', async () => {
+it('names the creator of a version as the actor of uploads to signed links', async () => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }) });
   await api.post('/workspaces/ws-a/actions/lock');
   const state = '{"version":4,"serial":1,"lineage":"l","resources":[]}';
@@ -119,7 +119,7 @@ it('tells the files that are sent to signed links as of who announced them', asy
   expect((await told(api)).slice(1)).toEqual(['Client state_version create', 'Client state_version upload']);
 });
 
-it('tells an organization nothing of what happens at mounts, which belong to none', async () => {
+it('records nothing of mounts, which belong to no organization', async () => {
   const seed = {
     ...SEED,
     mounts: ['cluster'],
@@ -135,7 +135,7 @@ it('tells an organization nothing of what happens at mounts, which belong to non
   expect(await trailOf(api)).toEqual([]);
 });
 
-it('tells nothing of an update that changes nothing', async () => {
+it('records nothing for an update that changes nothing', async () => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }) });
   await update(api, 'once');
   await update(api, 'once');

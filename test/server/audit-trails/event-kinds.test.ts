@@ -115,7 +115,7 @@ it.each([
   'var update',
   'var destroy',
   'vcs_repo create',
-])('takes and tells an event "%s", which carries nothing more', async (event) => {
+])('accepts and shows an event "%s" without meta', async (event) => {
   const { type, action } = kindOf(event);
   expect((await told({ type, action, resource: 'x-1' }))?.resource).toEqual({
     id: 'x-1',
@@ -243,7 +243,7 @@ const CARRYING: readonly (readonly [event: string, meta: Meta, members: readonly
   ],
 ];
 
-it.each(CARRYING)('takes an event "%s" and tells in its meta all that it carries', async (event, meta) => {
+it.each(CARRYING)('accepts an event "%s" and shows all of its meta', async (event, meta) => {
   const kind = kindOf(event);
   expect((await told({ ...kind, meta }))?.resource).toMatchObject({ ...kind, meta });
 });
@@ -276,7 +276,7 @@ it('takes no retention of no days', async () => {
   expect((await put({ ...kindOf('data_retention_policy destroy'), meta })).status).toBe(422);
 });
 
-it('takes a comment that is a text as well as none', async () => {
+it('accepts a comment that is a text or null', async () => {
   const meta = { ...POLICY_CHECK, comment: 'as agreed' };
   expect((await told({ ...kindOf('policy_check queued'), meta }))?.resource.meta).toEqual(meta);
 });
@@ -314,7 +314,7 @@ it.each([
     'by',
   ],
   ['an actor who is not there', { type: 'stack', action: 'create', by: 'zoe' }, '', 'zoe'],
-])('takes no event with %s, and says where', async (_, event, pointer, why) => {
+])('refuses an event with %s, and names the place', async (_, event, pointer, why) => {
   const answer = await put(event);
   expect([answer.status, problem(answer)?.source?.pointer]).toEqual([422, pointer]);
   expect(problem(answer)?.detail).toContain(why);

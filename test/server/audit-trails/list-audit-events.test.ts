@@ -29,7 +29,7 @@ async function describe(api: TestClient, ...descriptions: readonly string[]): Pr
   return (await trailOf(api)).map(({ id }) => id);
 }
 
-it('answers what happened as plain JSON, with who did it, in which request, to what', async () => {
+it('answers events as plain JSON, with actor, request and resource', async () => {
   const { api } = await serve();
   const user = (await api.get('/account/details')).resource;
   const organization = (await api.get('/organizations/acme')).resource;
@@ -68,7 +68,7 @@ it('answers an organization in which nothing happened an empty page', async () =
   });
 });
 
-it('tells the version as a text, and the size of pages, where the real service does', async () => {
+it('answers the version as a text, and the size of pages, like the real service', async () => {
   const { api } = await serve({ dialect: 'hcp-terraform' });
   await describe(api, 'x');
   const { data, pagination } = await readTrail(api, '?page[size]=7');
@@ -80,7 +80,7 @@ it.each([
   ['nobody', 401, 'no valid API token'],
   ['ann', 403, "organization's own token"],
   ['managers', 403, "organization's own token"],
-])('refuses the token of %s with %i and says what would do', async (token, status, why) => {
+])('refuses the token of %s with %i and names the tokens that work', async (token, status, why) => {
   const { api } = await serve();
   const answer = await api.as(token).get(PATH);
   expect([answer.status, answer.errors[0]?.status]).toEqual([status, String(status)]);
@@ -166,7 +166,7 @@ it.each([
   expect(answer.errors[0]?.detail).toContain(parameter);
 });
 
-it('answers what came after a time and not what came at it, to the millisecond', async () => {
+it('answers events after a time, exclusive, to the millisecond', async () => {
   const { api, clock } = await serve();
   await describe(api, 'at ten');
   clock.at += 1;
@@ -186,7 +186,7 @@ it.each([
   '2026-03-01T12:00:00+02:00',
   '2026-03-01T08:00:00.000-02:00',
   '2026-03-01%2010:00:00Z',
-])('takes since=%s for the time that RFC 3339 says it is', async (text) => {
+])('reads since=%s as RFC 3339', async (text) => {
   const { api, clock } = await serve();
   await describe(api, 'at ten');
   clock.at += 1;
@@ -203,7 +203,7 @@ it('answers nothing since the end of all times, and everything since their begin
   expect(await count('0000-01-01T00:00:00%2B12:00')).toBe(1);
 });
 
-it('counts what a since leaves, and pages through that', async () => {
+it('counts and pages only the events after since', async () => {
   const { api, clock } = await serve();
   await describe(api, '1');
   clock.at += 1;

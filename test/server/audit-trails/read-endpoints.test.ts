@@ -28,6 +28,8 @@ const EVENTS: Readonly<Record<string, readonly [event: string, of: string]>> = {
   [`${WORKSPACE}/current-state-version`]: ['state_version show', 'itself'],
   [`${WORKSPACE}/vars`]: ['var index', 'workspaces'],
   [`${WORKSPACE}/vars/:variable_id`]: ['var show', 'itself'],
+  '/varsets/:varset_id/relationships/vars': ['var index', 'varsets'],
+  '/varsets/:varset_id/relationships/vars/:variable_id': ['var show', 'itself'],
 };
 
 let world: World;
@@ -55,7 +57,7 @@ it('knows every endpoint of its table', () => {
   expect(Object.keys(EVENTS).filter((path) => !reading.includes(path))).toEqual([]);
 });
 
-it.each(Object.entries(EVENTS))('GET %s tells the trail who read: %s', async (endpoint, [event, of]) => {
+it.each(Object.entries(EVENTS))('GET %s is recorded in the trail: %s', async (endpoint, [event, of]) => {
   world.restore();
   const before = events().length;
   const path = pathFor(`GET ${endpoint}`);
@@ -85,7 +87,7 @@ it.each(Object.entries(EVENTS))('GET %s tells the trail who read: %s', async (en
   expect(events().length).toBe(told);
 });
 
-it('tells the trail nothing of any other reading', async () => {
+it('records no other read', async () => {
   world.restore();
   const before = events().length;
   for (const path of reading.filter((one) => EVENTS[one] === undefined)) {

@@ -62,7 +62,7 @@ it('records each change of a workspace with who made it and in which request', a
   expect(new Set(events().map((row) => row.resource_id))).toEqual(new Set([created.resource.id]));
 });
 
-it('records nothing for what was refused, and nothing for reading', async () => {
+it('records nothing for refused requests, and nothing for reads', async () => {
   const { api, events } = await serve(seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }));
   await api.get('/workspaces/ws-a');
   await api.create({ name: 'a' });
@@ -144,7 +144,7 @@ it('records which team gets which access to a workspace or a project, and which 
   expect(fields).toEqual([...expected, ...expected]);
 });
 
-it('tells the permissions of a custom access by name', async () => {
+it('records the permissions of a custom access by name', async () => {
   const { api, events } = await serve(
     seedWith({
       workspaces: [{ name: 'a', id: 'ws-a' }],

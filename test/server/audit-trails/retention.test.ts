@@ -17,7 +17,7 @@ const seed = seedWith({
   ],
 });
 
-it('tells what happened in the last 14 days, to the millisecond, and counts nothing else', async () => {
+it('answers and counts only the events of the last 14 days, to the millisecond', async () => {
   const { api } = await serveWithAdmin({ now, seed });
   for (const query of ['', '?since=2020-01-01T00:00:00Z']) {
     const { data, pagination } = await readTrail(api, query);
@@ -34,7 +34,7 @@ it('forgets by the clock that can be moved, and knows again when it is moved bac
   expect(await ids()).toEqual(['at', 'after']);
 });
 
-it('takes what is forgotten out of the data file at the next start, and puts in no seed again', async () => {
+it('deletes expired events from the data file at the next start, and adds no seeded event again', async () => {
   const data = temporaryDataFile();
   let time = now().getTime();
   await serveWithAdmin({ data, seed, now });
@@ -66,4 +66,21 @@ it('keeps the trail of an organization that is deleted for as long, with who del
     resource_type: 'organization',
     resource_action: 'destroy',
   });
+});
+
+it('lets the token for audit trails of a deleted organization read who deleted it, for those 14 days', async () => {
+  const tokens = seedWith({ 'audit-trails-token': 'trail-of-acme' });
+  const { api, admin } = await serveWithAdmin({ now, seed: tokens });
+  expect((await api.delete('/organizations/acme')).status).toBe(204);
+  const trail = api.as('trail-of-acme');
+  expect((await trailOf(api, 'trail-of-acme')).at(-1)).toMatchObject({
+    auth: { description: 'ann' },
+    resource: { type: 'organization', action: 'destroy' },
+  });
+  expect((await trail.get('/organizations')).status).toBe(403);
+  expect((await api.as('acme-organization').get('/organization/audit-trail')).status).toBe(401);
+  await admin('POST', '/clock', { 'advance-seconds': 14 * 86_400 - 1 });
+  expect((await trailOf(api, 'trail-of-acme')).map(({ resource }) => resource.action)).toEqual(['destroy']);
+  await admin('POST', '/clock', { 'advance-seconds': 1 });
+  expect((await trail.get('/organization/audit-trail')).status).toBe(401);
 });

@@ -100,7 +100,7 @@ describe('replacing', () => {
     }
   });
 
-  it('drops unknown fields without a word', async () => {
+  it('ignores unknown fields without a warning', async () => {
     const reply = await write({ ...CONFIG, cluster_hots: 'x' });
     expect(reply).toMatchObject({ status: 204, body: undefined });
   });
@@ -116,7 +116,7 @@ describe('checking', () => {
     expect(await refusal(undefined)).toEqual(expected);
   });
 
-  it('takes a host, one with its port, and a URL, each as it stands', async () => {
+  it('accepts a host, one with its port, and a URL, and stores each unchanged', async () => {
     for (const cluster_host of [
       'cluster.internal',
       'cluster.internal:6443',
@@ -153,7 +153,7 @@ describe('checking', () => {
     });
   });
 
-  it('wants a CA certificate or keys, whatever disable_local_ca_jwt says', async () => {
+  it('requires a CA certificate or keys, for any disable_local_ca_jwt', async () => {
     const expected = { status: 400, errors: ['one of pem_keys or cluster_ca_cert must be set'] };
     expect(await refusal({ cluster_host: 'h' })).toEqual(expected);
     expect(await refusal({ cluster_host: 'h', disable_local_ca_jwt: true })).toEqual(expected);
@@ -161,7 +161,7 @@ describe('checking', () => {
     expect((await write({ cluster_host: 'h', cluster_ca_cert: CA })).status).toBe(204);
   });
 
-  it('says which field cannot be converted', async () => {
+  it('names the field that cannot be converted', async () => {
     const { status, errors } = await refusal({ ...CONFIG, disable_local_ca_jwt: 'yes' });
     expect(status).toBe(400);
     expect(errors[0]).toMatch(

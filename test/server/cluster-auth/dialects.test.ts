@@ -88,7 +88,7 @@ describe('a config without a CA', () => {
     },
   );
 
-  it('is refused in a pod whose files are gone, with the path that was looked at', async () => {
+  it('is refused in a pod without its files, with the path that was read', async () => {
     const folder = podFolder();
     rmSync(join(folder, 'ca.crt'));
     const send = await serve('vault', { inPod: folder });
@@ -102,7 +102,7 @@ it.each([
   ['neutral', 400],
   ['vault', 400],
   ['openbao', 204],
-] as const)('a CA that is none is looked at by some: %s answers %i', async (dialect, status) => {
+] as const)('only some dialects check the form of a CA: %s answers %i', async (dialect, status) => {
   const named = dialect === 'neutral' ? 'cluster' : 'kubernetes';
   const config = { [`${named}_host`]: 'https://h', [`${named}_ca_cert`]: 'no PEM' };
   expect(await (await serve(dialect))('POST', 'config', config)).toMatchObject({ status });
@@ -121,7 +121,7 @@ describe('keys', () => {
     expect(await write(await serve('vault'), keys.ed25519.public)).toEqual(refusal(noneOf('vault')));
   });
 
-  it('stand alone in an element for one service, and with more behind them for the other', async () => {
+  it('must be the only content of an element in one dialect, and may be followed by more in the other', async () => {
     const two = keys.ec.public + keys.rsa.public;
     expect(await write(await serve('vault'), two, `${keys.ec.public} more`)).toMatchObject({ status: 204 });
     const send = await serve('openbao');
@@ -131,7 +131,7 @@ describe('keys', () => {
   });
 
   it.each(['vault', 'openbao'])(
-    'that are none are refused by %s in the words of its library',
+    'that are invalid are refused by %s with the error of its library',
     async (dialect) => {
       const send = await serve(dialect);
       const block = (hex: string) =>
@@ -148,7 +148,7 @@ describe('keys', () => {
 });
 
 describe('fields', () => {
-  it('of one service alone are written, answered and told as unknown by the others', async () => {
+  it('of one dialect alone are stored and answered there, and reported as unknown by the others', async () => {
     const vault = await serve('vault');
     const audience = 'vault';
     expect(await vault('POST', 'role/a', { ...ROLE, audience, alias_metadata: { team: 'a' } })).toMatchObject(
@@ -200,7 +200,7 @@ describe('fields', () => {
     expect(await (await serve('neutral'))('POST', 'config', real)).toEqual(refusal('no host provided'));
   });
 
-  it('for an audience are missed by one service, which says so', async () => {
+  it('about a missing audience come from one dialect', async () => {
     const warned = await (await serve('vault'))('POST', 'role/Web', { ...ROLE, audience: '  ' });
     expect(warned.status).toBe(200);
     expect(warned.body['warnings']).toEqual([
@@ -230,6 +230,28 @@ describe('paths and verbs', () => {
     }
     const other = await fetch(`${server.url}/api/v2/nothing`);
     expect(other.headers.get('content-type')).toMatch(/^application\/vnd\.api\+json/);
+  });
+
+  it.each([
+    ['vault', 'alias_metadata (map)', 'token_strictly_bind_ip (bool)'],
+    ['openbao', 'token_strictly_bind_ip (bool)', 'alias_metadata (map)'],
+  ])('have help with the fields of the dialect %s', async (dialect, own, other) => {
+    const send = await serve(dialect);
+    const { status, body } = await send('GET', 'role/web?help=1');
+    expect([status, Object.keys(body)]).toEqual([200, ['help', 'openapi', 'see_also']]);
+    expect(body['help']).toContain(`    ${own}`);
+    expect(body['help']).not.toContain(other);
+    expect((await send('GET', '?help=1')).body['openapi']).toMatchObject({
+      paths: { '/config': {}, '/login': {}, '/role': {}, '/role/{name}': { delete: {} } },
+    });
+    expect((await send('GET', 'login?help=1')).body['help']).toContain('    jwt (string)');
+    expect((await send('GET', 'nothing?help=1')).status).toBe(404);
+    expect((await send('GET', 'config?help=')).status).toBe(404);
+  });
+
+  it('have no help in the specification', async () => {
+    const send = await serve('neutral');
+    expect(await send('GET', 'config?help=1')).toMatchObject({ status: 404, body: { errors: [] } });
   });
 
   it('with pages are lists of one service alone', async () => {
@@ -280,7 +302,7 @@ describe('paths and verbs', () => {
     }
   });
 
-  it('that ask to wrap an answer must say for how long', async () => {
+  it('for a wrapped answer must have a duration', async () => {
     const server = await startServer({ data: ':memory:', dialects: ['vault'] });
     onTestFinished(() => server.close());
     const refused = async (ttl: string) =>

@@ -24,7 +24,7 @@ async function refusal(fields: object): Promise<string | undefined> {
 }
 
 describe('token fields', () => {
-  it('refuse a CIDR block that is none', async () => {
+  it('refuse an invalid CIDR block', async () => {
     expect(await refusal({ token_bound_cidrs: ['nowhere'] })).toMatch(/^error parsing address "nowhere": /);
     expect(await refusal({ bound_cidrs: ['nowhere'] })).toMatch(/^error parsing address "nowhere": /);
   });
@@ -61,7 +61,7 @@ describe('token fields', () => {
     expect(await statusOf({ token_ttl: '1h', token_max_ttl: 0 })).toBe(204);
   });
 
-  it('say another text when the lifetimes come under their deprecated names', async () => {
+  it('have another error for lifetimes under their deprecated names', async () => {
     expect(await refusal({ ttl: '2h', max_ttl: '1h' })).toBe(
       'token ttl should not be greater than token max ttl',
     );

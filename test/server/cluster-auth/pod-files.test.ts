@@ -31,7 +31,7 @@ describe('the files of a pod', () => {
     expect(pod.caCert()).toEqual({ text: 'second' });
   });
 
-  it('are looked for again at once when they were missing', () => {
+  it('are read again at once when they were missing', () => {
     const pod = openPodFiles(folder, now);
     const problem = `open ${join(folder, 'token')}: no such file or directory`;
     expect(pod.token()).toEqual({ problem });

@@ -11,6 +11,7 @@ import {
 
 const WEB = { bound_service_account_names: 'web', bound_service_account_namespaces: 'shop' };
 const FORM = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+const TOO_MANY_TEXTS = 'refused JSON input due to high complexity: exceeded maximum number of strings';
 const TOO_MUCH = { status: 400, errors: ['failed to decode JSON input: there is too much in it'] };
 
 let mount: ServedMount;
@@ -48,12 +49,65 @@ it.each([
   expect(errorOf(await mount.send('POST', 'cluster/login', body, { token: null }))).toEqual(TOO_MUCH);
 });
 
-it('reads what is nested as deep as anybody writes', async () => {
+it('reads deeply nested values', async () => {
   const body = { ...WEB, other: JSON.parse('['.repeat(200) + ']'.repeat(200)) };
   expect((await mount.send('POST', 'cluster/role/deep', body)).status).toBe(204);
 });
 
+it.each([
+  ['openbao', 900, 204],
+  ['openbao', 1100, 400],
+  ['vault', 299, 200],
+  ['vault', 301, 400],
+] as const)('in the dialect %s a value nested %i deep is answered %i', async (dialect, levels, status) => {
+  const logins = await serveLogins({ dialect });
+  const other = JSON.parse('['.repeat(levels - 1) + ']'.repeat(levels - 1));
+  expect((await logins.role({ other })).status).toBe(status);
+  const names = await logins.role({ bound_service_account_names: other });
+  expect(names.status).toBe(400);
+  expect(names.errors?.[0]?.includes('there is too much in it')).toBe(status === 400);
+});
+
+it.each(['x', 'text/plain', ';', 'application/json; charset='])(
+  'reads a body as JSON, whatever type it has: %j',
+  async (type) => {
+    const headers = { 'content-type': type };
+    expect((await mount.send('POST', 'cluster/role/typed', WEB, { headers })).status).toBe(204);
+  },
+);
+
+it('reads the body of a PATCH before it refuses the verb', async () => {
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  expect((await mount.send('PATCH', 'cluster/role/x', '{', { headers })).status).toBe(400);
+  expect((await mount.send('PATCH', 'cluster/role/x', '{}', { headers })).status).toBe(405);
+  expect(
+    (await mount.send('PATCH', 'cluster/role/x', '{}', { headers: { 'content-type': 'x' } })).status,
+  ).toBe(415);
+});
+
+it('leaves out pairs of a query that are broken', async () => {
+  await mount.send('POST', 'cluster/role/web', WEB);
+  const { body } = await mount.send('GET', 'cluster/role/web?a;b=c&%zz=1&audience=%f&d=e+f');
+  expect(body).toMatchObject({
+    warnings: ['Endpoint ignored these unrecognized parameters: [d]'],
+  });
+});
+
 describe('a form', () => {
+  it.each(['audience=%zz', 'audience=%a', 'a;b=c', '%=x'])('that is broken is refused: %s', async (form) => {
+    const { status, errors } = errorOf(await mount.send('POST', 'cluster/role/x', form, FORM));
+    expect({ status, errors }).toEqual({ status: 400, errors: ['error parsing form data'] });
+  });
+
+  it('may have plus signs, escapes, names without values and empty pairs', async () => {
+    const form = 'bound_service_account_names=a%2Cb&&bound_service_account_namespaces=c&audience=d+%C3%A9&x';
+    expect((await mount.send('POST', 'cluster/role/form', form, FORM)).status).toBe(204);
+    expect(dataOf(await mount.send('GET', 'cluster/role/form'))).toMatchObject({
+      bound_service_account_names: ['a', 'b'],
+      audience: 'd é',
+    });
+  });
+
   const form = (count: number) =>
     new URLSearchParams(Object.keys(members(count)).map((name): [string, string] => [name, '1']));
 
@@ -92,7 +146,7 @@ it.each([
     const bound_service_account_names = Array.from({ length: texts - 3 }, (_, at) => `svc-${at}`);
     const reply = await logins.role({ bound_service_account_names });
     expect(reply.status).toBe(status);
-    expect(reply.errors).toEqual(status === 400 ? ['error parsing JSON'] : undefined);
+    expect(reply.errors).toEqual(status === 400 ? [TOO_MANY_TEXTS] : undefined);
   },
 );
 
@@ -110,7 +164,7 @@ describe('where answers are wanted in wraps', () => {
     expect((await mount.send('GET', 'cluster/role?list=true', undefined, wrapped('0s'))).status).toBe(200);
   });
 
-  it('no token is made that nobody would get', async () => {
+  it('no token is created that nobody would receive', async () => {
     const listed = async () => dataOf(await mount.send('GET', 'token/accessors?list=true'))['keys'];
     const before = await listed();
     for (const path of ['token/create', 'token/renew-self', 'cluster/login'])
@@ -118,7 +172,7 @@ describe('where answers are wanted in wraps', () => {
     expect(await listed()).toEqual(before);
   });
 
-  it('what has no answer is done', async () => {
+  it('requests without an answer body are carried out', async () => {
     expect((await mount.send('POST', 'cluster/role/wrapped', WEB, wrapped('60'))).status).toBe(204);
     expect((await mount.send('GET', 'cluster/role/wrapped')).status).toBe(200);
   });

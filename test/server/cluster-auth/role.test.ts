@@ -83,7 +83,7 @@ describe('names', () => {
     expect((await mount.send('GET', 'cluster/role/folded')).status).toBe(404);
   });
 
-  it('come from the path, whatever the body says', async () => {
+  it('come from the path, not from the body', async () => {
     await write('from-path', { ...WEB, name: 'from-body' });
     expect((await mount.send('GET', 'cluster/role/from-path')).status).toBe(200);
     expect((await mount.send('GET', 'cluster/role/from-body')).status).toBe(404);
@@ -206,6 +206,20 @@ describe('deprecated names', () => {
     });
   });
 
+  it('count for nothing beside the current name, whatever they hold', async () => {
+    await write('beside', { ...WEB, bound_cidrs: 'nowhere', token_bound_cidrs: ['10.1.2.3/8'] });
+    expect(await read('beside')).toMatchObject({
+      bound_cidrs: ['10.1.2.3/8'],
+      token_bound_cidrs: ['10.1.2.3/8'],
+    });
+  });
+
+  it('of a negative number set the current name alone', async () => {
+    await write('negative', { ...WEB, num_uses: -1 });
+    expect(await read('negative')).toMatchObject({ token_num_uses: -1 });
+    expect(await read('negative')).not.toHaveProperty('num_uses');
+  });
+
   it('stay as they are when neither comes', async () => {
     await write('neither', { ...WEB, ...OLD });
     const before = await read('neither');
@@ -251,7 +265,7 @@ describe('warnings', () => {
     });
   });
 
-  it('mention unknown fields and a name in the body beside another warning', async () => {
+  it('name unknown fields and a name in the body beside another warning', async () => {
     const body = { ...WEB, token_max_ttl: '769h', zeta: 1, alpha: 2, name: 'x' };
     expect((await warnings('noted', body)).warnings).toEqual([
       TRUNCATED,
@@ -266,7 +280,7 @@ describe('warnings', () => {
 });
 
 describe('deleting', () => {
-  it('answers 204 for a role that is there and for one that is not', async () => {
+  it('answers 204 for an existing role and for an unknown one', async () => {
     await write('gone', WEB);
     expect(await mount.send('DELETE', 'cluster/role/gone')).toMatchObject({ status: 204, body: undefined });
     expect((await mount.send('GET', 'cluster/role/gone')).status).toBe(404);
@@ -282,7 +296,7 @@ describe('deleting', () => {
   });
 });
 
-it('changes stand in no audit trail: a mount belongs to no organization', async () => {
+it('changes are in no audit trail: a mount belongs to no organization', async () => {
   await write('quiet', WEB);
   await write('quiet', { token_ttl: 60 });
   await mount.send('DELETE', 'cluster/role/quiet');

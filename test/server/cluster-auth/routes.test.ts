@@ -116,7 +116,7 @@ describe('paths', () => {
     expect((await mount.send('GET', 'cluster/role/deep')).status).toBe(404);
   });
 
-  it('says that a path below a mount is unsupported', async () => {
+  it('answers that a path below a mount is unsupported', async () => {
     for (const path of [
       'cluster/role/x/y',
       'cluster/role/web/',
@@ -240,7 +240,7 @@ describe('bodies', () => {
     expect(await names('web')).toEqual(['web']);
   });
 
-  it('reads JSON whatever the content type says', async () => {
+  it('reads JSON for any content type', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     await mount.send('POST', 'cluster/role/typed', JSON.stringify(WEB), { headers });
     expect(await names('typed')).toEqual(['web']);
@@ -279,7 +279,7 @@ describe('tokens', () => {
     expect(errorOf(await mount.send('GET', 'cluster/role/web', undefined, misspelt))).toEqual(PLAIN);
   });
 
-  it('denies a token without policies what it does not even tell apart', async () => {
+  it('denies a token without policies unknown paths like known ones', async () => {
     for (const path of ['cluster/role/web', 'cluster/role/absent', 'cluster/other', 'nowhere/config']) {
       expect(errorOf(await mount.send('GET', path, undefined, { token: 'powerless' })), path).toEqual(DENIED);
     }

@@ -44,7 +44,7 @@ it('lists them, the newest first, and shows one', async () => {
   expect(resources[0]?.attributes['error-message']).toBe('no files');
 });
 
-it('tells the commit of one that came from a repository', async () => {
+it('shows the commit of a version from a repository', async () => {
   const api = await serveForTest({ seed: SEED });
   const { relationships } = (await api.get('/configuration-versions/cv-1')).resource;
   const ingress = await api.get('/configuration-versions/cv-1/ingress-attributes');
@@ -78,7 +78,7 @@ it('takes its archive once, at a link that is shown to who may queue runs', asyn
   expect(after).toMatchObject({ status: 'uploaded', 'upload-url': null });
 });
 
-it('begins a run when it is uploaded, unless it says otherwise', async () => {
+it('starts a run after the upload, unless auto-queue-runs is false', async () => {
   const api = await serveForTest({ seed: SEED });
   await upload(api, { 'auto-queue-runs': false });
   expect((await api.get('/workspaces/ws-a/runs')).resources).toEqual([]);
@@ -100,13 +100,16 @@ it.each([
   ['planners', 'planned'],
   ['writers', 'applied'],
   ['ann', 'applied'],
-])('begins a run that applies by itself only for who may apply: %s (%s)', async (token, status) => {
-  const api = await serveForTest({ seed: SEED });
-  await api.update('ws-a', { 'auto-apply': true });
-  await upload(api.as(token));
-  const [run] = (await api.get('/workspaces/ws-a/runs')).resources;
-  expect(run?.attributes['status']).toBe(status);
-});
+])(
+  'starts a run that is applied automatically only for callers who may apply: %s (%s)',
+  async (token, status) => {
+    const api = await serveForTest({ seed: SEED });
+    await api.update('ws-a', { 'auto-apply': true });
+    await upload(api.as(token));
+    const [run] = (await api.get('/workspaces/ws-a/runs')).resources;
+    expect(run?.attributes['status']).toBe(status);
+  },
+);
 
 it('begins no run in a workspace whose execution mode is local', async () => {
   const api = await serveForTest({ seed: SEED });
@@ -119,10 +122,10 @@ it.each([
   [60, 'planned'],
   [3600, 'applied'],
 ])(
-  'applies by itself what a team uploads while its token is good: for %i seconds, then a run is %s',
+  'applies the upload of a team automatically only while its token is valid: for %i seconds, then a run is %s',
   async (life, status) => {
     let time = Date.parse('2026-01-01T00:00:00Z');
-    const token = { token: 'passing', 'expires-at': new Date(time + life * 1000) };
+    const token = { token: 'passing', 'expires-at': new Date(time + life * 1000).toISOString() };
     const teams = [{ name: 'passing', tokens: [token], 'workspace-access': { a: 'write' } }];
     const workspaces = [{ name: 'a', id: 'ws-a' }];
     const api = await serveForTest({ seed: seedWith({ workspaces, teams }), now: () => new Date(time) });

@@ -73,7 +73,7 @@ it('keeps whether an agent pool is for the whole organization', async () => {
   expect((await api.patch(path, body({ [SCOPED]: 'no' }))).pointers).toEqual([`/data/attributes/${SCOPED}`]);
 });
 
-it('refuses an SSH key without what it holds', async () => {
+it('refuses an SSH key without a value', async () => {
   const api = await serveForTest();
   const body = { data: { type: 'ssh-keys', attributes: { name: 'x' } } };
   expect((await api.post('/organizations/acme/ssh-keys', body)).pointers).toEqual(['/data/attributes/value']);

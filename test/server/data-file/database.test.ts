@@ -78,7 +78,7 @@ it('shows one consistent view inside a snapshot while another connection writes'
   expect(mounts(reader)).toEqual(['new']);
 });
 
-it('sees at once what another connection has committed', () => {
+it('sees commits of another connection at once', () => {
   const file = temporaryFile();
   const [one, two] = [open(file), open(file)];
   one.transaction(() => addMount(one, 'a'));

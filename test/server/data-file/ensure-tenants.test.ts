@@ -38,7 +38,7 @@ it('works while a server has the file open', async () => {
   expect((await api.as(ownerToken).create({ name: 'a' })).status).toBe(201);
 });
 
-it('gives back the tokens it is handed, and changes nothing the second time', async () => {
+it('returns the given tokens, and changes nothing the second time', async () => {
   const data = temporaryFile();
   const first = ensureTenants(data, WANTED);
   expect(ensureTenants(data, WANTED, first)).toEqual(first);
@@ -52,7 +52,7 @@ it('gives back the tokens it is handed, and changes nothing the second time', as
   ]);
 });
 
-it('gives each organization a token of its own, and keeps those of others', async () => {
+it('creates a token for each organization, and keeps those of others', async () => {
   const data = temporaryFile();
   const first = ensureTenants(data, { organizations: ['acme'], mounts: [] });
   const { organizationTokens } = ensureTenants(data, { organizations: ['beta'], mounts: [] }, first);
@@ -77,7 +77,7 @@ it('registers handed-in tokens with a file that does not know them', async () =>
   expect(await serviceStatus(api.url, tokens.serviceToken)).not.toBe(403);
 });
 
-it('gives fresh tokens when none are handed in, and leaves the older ones valid', async () => {
+it('creates new tokens when none are given, and leaves the older ones valid', async () => {
   const data = temporaryFile();
   const [first, second] = [ensureTenants(data, WANTED), ensureTenants(data, WANTED)];
   expect(second.ownerToken).not.toBe(first.ownerToken);

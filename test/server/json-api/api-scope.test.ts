@@ -140,4 +140,6 @@ it('refuses a body that is too large once all of it was sent, however its length
     const url = `${api.url}/api/v2/organizations/acme/workspaces`;
     expect(await sendToItsEnd(url, { method: 'POST', headers, body })).toBe(413);
   }
+  const refused = await api.send('POST', '/organizations/acme/workspaces', body);
+  expect(refused.errors[0]?.detail).toContain('larger than 16777216 bytes');
 });

@@ -128,7 +128,7 @@ describe('the words that clients look for', () => {
     expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('is locked by Run')]);
   });
 
-  it('never are "is locked by" where nobody holds the lock', async () => {
+  it('never contain "is locked by" when nobody holds the lock', async () => {
     const api = await serveForTest({ seed: TEXTS_SEED });
     for (const action of ['unlock', 'force-unlock']) {
       const answer = await api.post(`${A}/actions/${action}`);

@@ -24,10 +24,10 @@ async function serveLimited(
 }
 
 function limits({ headers }: TestAnswer): (string | null)[] {
-  return ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`));
+  return ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => headers.get(name));
 }
 
-it('says on every answer how many requests are left, and for how many seconds', async () => {
+it('answers the remaining requests and seconds in every response', async () => {
   const { api, wait } = await serveLimited(10);
   expect(limits(await api.get(LIST))).toEqual(['10', '9', '1.000']);
   wait(250);
@@ -79,7 +79,7 @@ it('counts all who come without a valid token from one address together', async 
   expect((await api.get(LIST)).status).toBe(200);
 });
 
-it('does not touch what is outside the workspaces API', async () => {
+it('does not count requests outside the workspaces API', async () => {
   const { api } = await serveLimited(1);
   for (const path of ['/nowhere', '/v1/auth/cluster/config']) {
     for (let request = 0; request < 3; request += 1) {
@@ -90,7 +90,7 @@ it('does not touch what is outside the workspaces API', async () => {
   }
 });
 
-it('limits nothing, and says nothing of limits, unless it is asked to', async () => {
+it('limits nothing, and sends no header, by default', async () => {
   const api = await serveForTest({ now: () => new Date('2026-01-01T00:00:00Z') });
   const answers = await Promise.all(Array.from({ length: 200 }, () => api.get('/account/details')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));

@@ -44,7 +44,7 @@ it('answers 404 to every method where there is no endpoint', async () => {
   }
 });
 
-it('keeps LIST from all that is no secrets service, whatever stands there', async () => {
+it('serves LIST below /v1/ only', async () => {
   const { api, admin } = await serveWithAdmin();
   const refused = await admin('LIST', '/clock');
   expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, DELETE']);

@@ -8,15 +8,19 @@ import { loadSqlite } from '../../../src/server/kernel/database.ts';
 import { MIGRATIONS } from '../../../src/server/kernel/migrations.ts';
 import { serveForTest } from '../../support/server/serve-for-test.ts';
 
-/** A data file as a release with fewer migrations has left it. */
-function fileOfVersion(version: number, rows: string): string {
+/** A data file as a release with fewer migrations has left it: each has so many of them, and wrote these rows. */
+function fileOfVersions(...releases: readonly (readonly [version: number, rows: string])[]): string {
   const directory = mkdtempSync(join(tmpdir(), 'trueup-migrations-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const file = join(directory, 'embedded.db');
   const { DatabaseSync } = loadSqlite();
   const sqlite = new DatabaseSync(file);
-  for (const sql of MIGRATIONS.slice(0, version)) sqlite.exec(sql);
-  sqlite.exec(`PRAGMA user_version = ${version}; ${rows}`);
+  let done = 0;
+  for (const [version, rows] of releases) {
+    for (const sql of MIGRATIONS.slice(done, version)) sqlite.exec(sql);
+    sqlite.exec(`PRAGMA user_version = ${version}; ${rows}`);
+    done = version;
+  }
   sqlite.close();
   return file;
 }
@@ -42,12 +46,12 @@ INSERT INTO oauth_tokens (id, organization_id, service_provider, http_url, creat
   VALUES ('ot-1', 'org-1', 'git', 'https://git.example.com', ${DAY});
 `;
 
-it('gives what an older file holds the ids that are shown now', async () => {
+it('adds ids to the records of an older file', async () => {
   const seed = {
     users: [{ username: 'ann', token: 'ann' }],
     organizations: [{ name: 'old', teams: [{ name: 'owners', members: ['ann'] }] }],
   };
-  const api = await serveForTest({ data: fileOfVersion(4, BEFORE_RECORDS), seed });
+  const api = await serveForTest({ data: fileOfVersions([4, BEFORE_RECORDS]), seed });
   const followed = async (path: string, relationship: string) => {
     const related = (await api.get(path)).resource.relationships[relationship]?.links?.related ?? '';
     return (await api.get(related.replace('/api/v2', ''))).status;
@@ -65,4 +69,34 @@ it('gives what an older file holds the ids that are shown now', async () => {
   await api.post('/workspaces/ws-1/actions/lock');
   const unlocked = await api.post('/workspaces/ws-1/actions/unlock');
   expect(unlocked.resource.relationships['current-state-version']?.data).toMatchObject({ id: 'sv-1' });
+});
+
+it('keeps the states of an older file', async () => {
+  const state = '{"version":4,"note":"ü"}';
+  const rows = `UPDATE state_versions SET state = '${state}', json_state = '{"a":1}', md5 = 'announced' WHERE id = 'sv-1';`;
+  const seed = {
+    users: [{ username: 'ann', token: 'ann' }],
+    organizations: [{ name: 'old', teams: [{ name: 'owners', members: ['ann'] }] }],
+  };
+  const api = await serveForTest({ data: fileOfVersions([4, BEFORE_RECORDS], [14, rows]), seed });
+  const { attributes } = (await api.get('/state-versions/sv-1')).resource;
+  expect(attributes).toMatchObject({ size: Buffer.byteLength(state), md5: 'announced' });
+  const read = async (name: string) => (await fetch(String(attributes[name]))).text();
+  expect(await read('hosted-state-download-url')).toBe(state);
+  expect(await read('hosted-json-state-download-url')).toBe('{"a":1}');
+});
+
+it('keeps the variables of an older file', async () => {
+  const rows = `INSERT INTO variables (id, workspace_id, key, value, category, hcl, sensitive, created_at)
+    VALUES ('var-1', 'ws-1', 'region', 'eu', 'engine', 0, 0, ${DAY}), ('var-2', 'ws-1', 'TOKEN', 'x', 'env', 0, 1, ${DAY});`;
+  const seed = {
+    users: [{ username: 'ann', token: 'ann' }],
+    organizations: [{ name: 'old', teams: [{ name: 'owners', members: ['ann'] }] }],
+  };
+  const api = await serveForTest({ data: fileOfVersions([4, BEFORE_RECORDS], [15, rows]), seed });
+  const { resources } = await api.get('/workspaces/ws-1/vars');
+  expect(resources.map(({ id, attributes }) => [id, attributes['value']])).toEqual([
+    ['var-1', 'eu'],
+    ['var-2', null],
+  ]);
 });

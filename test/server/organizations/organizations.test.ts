@@ -4,7 +4,7 @@ import { seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
 
 const ACME = '/organizations/acme';
 
-it('shows an organization to whoever belongs to it, and what it enforces', async () => {
+it('shows an organization to its members, with its settings', async () => {
   const api = await serveForTest({ seed: seedWith({ 'assessments-enforced': true }) });
   const answer = await api.get(ACME);
   expect(answer.status).toBe(200);

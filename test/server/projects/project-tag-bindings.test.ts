@@ -17,7 +17,7 @@ it('lists the bindings of a project, at both addresses and as effective ones', a
   }
 });
 
-it('adds and changes with PATCH, and answers what it was given', async () => {
+it('adds and changes with PATCH, and answers the given bindings', async () => {
   const api = await serveForTest();
   const answer = await api.patch(`${PROJECT}/tag-bindings`, list({ owner: 'ann', tier: 'silver' }));
   expect(answer.status).toBe(200);

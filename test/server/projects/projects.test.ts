@@ -145,7 +145,7 @@ it('refuses a name over 90 characters and a description over 65,536', async () =
   expect(long.pointers.toSorted()).toEqual(['/data/attributes/description', '/data/attributes/name']);
 });
 
-it('keeps its name when nothing is said of it, and may be renamed', async () => {
+it('keeps its name when the request has none, and may be renamed', async () => {
   const api = await serveForTest();
   const id = await create(api, { name: 'data' });
   expect((await api.patch(`/projects/${id}`, body({ name: 'data' }))).status).toBe(200);
@@ -210,7 +210,7 @@ describe('The default agent pool of a project', () => {
   const pooled = { 'default-execution-mode': 'agent', 'default-agent-pool-id': 'apool-builders' };
   const overwritten = { 'default-execution-mode': true, 'default-agent-pool': true };
 
-  it('is kept from the attribute default-agent-pool-id, and none where that is empty', async () => {
+  it('comes from the attribute default-agent-pool-id, and is none when that is empty', async () => {
     const api = await serveForTest();
     const made = await api.post(LIST, body({ name: 'data', ...pooled, 'setting-overwrites': overwritten }));
     expect(made.resource.relationships['default-agent-pool']?.data).toMatchObject({ id: 'apool-builders' });

@@ -29,6 +29,9 @@ it('lists the runs of a workspace, the newest first, and filters them', async ()
   const api = await serveForTest({ seed: SEED });
   const ids = async (query = '') => (await api.get(`${LIST}${query}`)).resources.map(({ id }) => id);
   expect(await ids()).toEqual(['run-3', 'run-2', 'run-1']);
+  const [newest] = (await api.get(LIST)).resources;
+  expect(newest).toMatchObject({ type: 'runs', attributes: { status: 'pending' } });
+  expect((await api.get('/runs/run-3')).resource).toEqual(newest);
   expect(await ids('?filter[status]=applied,errored')).toEqual(['run-2', 'run-1']);
   expect(await ids('?filter[source]=somewhere')).toEqual([]);
   expect(await ids('?page[size]=1&page[number]=2')).toEqual(['run-2']);
@@ -56,7 +59,7 @@ it('shows a run with its plan and its apply, each at its own address', async () 
 it.each([
   ['run-1', 'finished', 'unreachable'],
   ['run-3', 'pending', 'pending'],
-])('tells of %s how far it came: plan %s, apply %s', async (run, plan, apply) => {
+])('shows the progress of %s: plan %s, apply %s', async (run, plan, apply) => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.get(`/runs/${run}/plan`)).resource.attributes['status']).toBe(plan);
   expect((await api.get(`/runs/${run}/apply`)).resource.attributes['status']).toBe(apply);

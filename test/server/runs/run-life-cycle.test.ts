@@ -82,7 +82,7 @@ it('waits to be applied until the state that it announced has come', async () =>
   expect(current.id).toBe(pending.resource.id);
 });
 
-it('is not applied by itself while a state that it would make current is still to come', async () => {
+it('is not applied automatically while a state that it would make current is pending', async () => {
   const api = await serveForTest({ seed: SEED });
   await api.post('/workspaces/ws-a/actions/lock');
   const pending = await api.post('/workspaces/ws-a/state-versions', {
@@ -143,7 +143,7 @@ it('waits for a lock that a user holds, and begins when it is given back', async
   expect(await statusOf(api, run)).toBe('planned');
 });
 
-it('applies by itself where the run or the workspace says so', async () => {
+it('is applied automatically if the run or the workspace has auto-apply', async () => {
   const api = await serveForTest({ seed: SEED });
   expect(await statusOf(api, await begun(api, { 'auto-apply': true }))).toBe('applied');
   expect(await statusOf(api, await begun(api))).toBe('planned');
@@ -162,7 +162,7 @@ it('needs no lock for a plan alone', async () => {
   expect(await lockOf(api)).toMatchObject({ type: 'users' });
 });
 
-it('only plans what was uploaded to be planned alone', async () => {
+it('only plans a speculative configuration', async () => {
   const api = await serveForTest({ seed: SEED });
   const attributes = { speculative: true, 'auto-queue-runs': false };
   const created = await api.post('/workspaces/ws-a/configuration-versions', {
@@ -206,7 +206,7 @@ it.each([
   expect(await act(api.as(token), await begun(api), 'apply')).toBe(applied);
 });
 
-it('lets nobody apply by the way, or destroy, who may only plan', async () => {
+it('lets a caller who may only plan neither apply nor destroy', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await begin(api.as('planners'), { 'auto-apply': true })).status).toBe(404);
   expect((await begin(api.as('planners'), { 'is-destroy': true })).status).toBe(404);
@@ -216,14 +216,11 @@ it('lets nobody apply by the way, or destroy, who may only plan', async () => {
 it.each([
   ['planners', 'planned'],
   ['writers', 'applied'],
-])(
-  'applies by itself what %s begin where the workspace says so only with their right to: %s',
-  async (token, status) => {
-    const api = await serveForTest({ seed: SEED });
-    await api.update('ws-a', { 'auto-apply': true });
-    expect(await statusOf(api, await begun(api.as(token)))).toBe(status);
-  },
-);
+])('applies runs of %s automatically only if they may apply: %s', async (token, status) => {
+  const api = await serveForTest({ seed: SEED });
+  await api.update('ws-a', { 'auto-apply': true });
+  expect(await statusOf(api, await begun(api.as(token)))).toBe(status);
+});
 
 it('refuses what no engine would run', async () => {
   const api = await serveForTest({ seed: SEED });
@@ -239,7 +236,7 @@ it('refuses what no engine would run', async () => {
 });
 
 it.each([{}, { 'auto-apply': true }, { 'plan-only': true }])(
-  'ends as errored and holds no lock in the dialect whose clients wait for an engine: %j',
+  'is pending, then ends as errored and holds no lock in the dialect whose clients wait for an engine: %j',
   async (asked) => {
     const api = await serveForTest({ dialects: ['hcp-terraform'] });
     const id = await api.created({ name: 'net', 'execution-mode': 'remote' });
@@ -247,7 +244,11 @@ it.each([{}, { 'auto-apply': true }, { 'plan-only': true }])(
     const made = await api.post('/runs', {
       data: { type: 'runs', attributes: asked, relationships: { workspace } },
     });
-    expect([made.status, made.resource.attributes['status']]).toEqual([201, 'errored']);
+    expect([made.status, made.resource.attributes['status']]).toEqual([201, 'pending']);
+    expect((await api.get(`/runs/${made.resource.id}`)).resource.attributes).toMatchObject({
+      status: 'errored',
+      'status-timestamps': { 'pending-at': expect.any(String), 'errored-at': expect.any(String) },
+    });
     expect((await api.get(`/runs/${made.resource.id}/plan`)).resource.attributes['status']).toBe('errored');
     expect((await api.attributes(id))['locked']).toBe(false);
     expect((await api.post(`/runs/${made.resource.id}/actions/apply`)).status).toBe(409);

@@ -1,19 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { readSeed } from '../../../src/server/seed/read-seed.ts';
-import { SeedError } from '../../../src/server/kernel/shape-checks.ts';
 import { serveForTest } from '../../support/server/serve-for-test.ts';
-
-/** The lines of a refused seed; none when it is fine. */
-function problems(data: unknown): readonly string[] {
-  try {
-    readSeed(data);
-    return [];
-  } catch (error) {
-    if (error instanceof SeedError) return error.problems;
-    throw error;
-  }
-}
+import { seedProblems } from '../../support/server/seed-problems.ts';
 
 it.each([
   [
@@ -64,9 +52,9 @@ it.each([
       (at) => `${at} repeats the token of users[0]`,
     ),
   ],
-])('refuses one token for %s, and does not repeat it', (_whose, data, expected) => {
-  expect(problems(data)).toEqual(expected);
-  expect(problems(data).join()).not.toContain('secret');
+])('refuses one token for %s, and does not print it', (_whose, data, expected) => {
+  expect(seedProblems(data)).toEqual(expected);
+  expect(seedProblems(data).join()).not.toContain('secret');
 });
 
 it('refuses one name for two users, organizations, teams, policies, variables or outputs', () => {
@@ -96,7 +84,7 @@ it('refuses one name for two users, organizations, teams, policies, variables or
       { name: 'look', rules: [] },
     ],
   };
-  expect(problems(data)).toEqual([
+  expect(seedProblems(data)).toEqual([
     'users[1] repeats the username "ann"',
     'organizations[0].teams[1] repeats the name "devs"',
     'organizations[0].workspaces[0].vars[2] repeats the key "a"',
@@ -113,14 +101,14 @@ it('refuses two state versions of one serial in a workspace, by its place in the
     { name: 'other', 'state-versions': [{ serial: 7 }] },
     { name: 'intermediate', 'state-versions': [{ serial: 2 }], 'intermediate-state-version': 'pending' },
   ];
-  expect(problems({ organizations: [{ name: 'acme', workspaces }] })).toEqual([
+  expect(seedProblems({ organizations: [{ name: 'acme', workspaces }] })).toEqual([
     'organizations[0].workspaces[0].state-versions[2] repeats the serial 7',
     'organizations[0].workspaces[1].state-versions[1] repeats the serial 2',
     'organizations[0].workspaces[3].intermediate-state-version repeats the serial 2',
   ]);
 });
 
-it('tells what is there twice together with what leads to nothing, and starts nothing', async () => {
+it('reports repeated and dangling items together, and does not start', async () => {
   const seed = {
     users: [
       { username: 'ann', token: 'secret' },

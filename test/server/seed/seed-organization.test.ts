@@ -51,7 +51,7 @@ it('adds members and access to a team that was made by request', async () => {
   expect((await api.as('eve').get('/workspaces/ws-net')).status).toBe(200);
 });
 
-it('says so when what something new in it needs was deleted since', async () => {
+it('reports when a new item refers to one that was deleted later', async () => {
   const data = temporaryFile();
   const first = await serveForTest({ data, seed: ACME_SEED });
   await first.delete('/projects/prj-sandbox');

@@ -1,29 +1,18 @@
 // What a seed says of the secrets service and no request could make, told by its place before anything starts.
 import { expect, it } from 'vitest';
-import { readSeed } from '../../../src/server/seed/read-seed.ts';
-import { SeedError } from '../../../src/server/kernel/shape-checks.ts';
 import { serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
-
-function problems(data: unknown): readonly string[] {
-  try {
-    readSeed(data);
-  } catch (error) {
-    if (error instanceof SeedError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+import { seedProblems } from '../../support/server/seed-problems.ts';
 
 it('refuses mounts that no path leads to', () => {
   const mounts = ['cluster', 'a//b', '/a', 'a/', '..', 'a/./b', 'a/../b', ''];
-  expect(problems({ mounts })).toEqual(
+  expect(seedProblems({ mounts })).toEqual(
     [1, 2, 3, 4, 5, 6, 7].map((at) => `mounts[${at}] must be a path: names with one slash between them`),
   );
 });
 
 it('refuses mounts in the way of one another, and of the tokens', () => {
   const mounts = ['cluster', 'team/a', 'team', 'team/a/b', 'clusters', 'cluster', 'token', 'sys'];
-  expect(problems({ mounts })).toEqual([
+  expect(seedProblems({ mounts })).toEqual([
     'mounts[2] is in the way of what is at "team/a"',
     'mounts[3] is in the way of what is at "team/a"',
     'mounts[5] is in the way of what is at "cluster"',
@@ -34,17 +23,17 @@ it('refuses mounts in the way of one another, and of the tokens', () => {
 it('refuses to write the policy that may do everything, and one policy in two spellings', () => {
   const rules = [{ path: 'x', capabilities: ['read'] }];
   const roots = ['root', 'Root'].map((name) => ({ name, rules }));
-  expect(problems({ policies: roots })).toEqual(
+  expect(seedProblems({ policies: roots })).toEqual(
     [0, 1].map(
       (at) => `policies[${at}].name must not be root, which may do everything and cannot be written`,
     ),
   );
-  expect(problems({ policies: ['A', 'b', 'a'].map((name) => ({ name, rules })) })).toEqual([
+  expect(seedProblems({ policies: ['A', 'b', 'a'].map((name) => ({ name, rules })) })).toEqual([
     'policies[2] repeats the name "a"',
   ]);
 });
 
-it('refuses a token whose policies nobody wrote', () => {
+it('refuses a token with unknown policies', () => {
   const data = {
     policies: [{ name: 'Look', rules: [] }],
     'service-tokens': [
@@ -53,7 +42,9 @@ it('refuses a token whose policies nobody wrote', () => {
       { token: 'c', policies: ['look', 'nope'] },
     ],
   };
-  expect(problems(data)).toEqual(['service-tokens[2] names the policy "nope", which is not among policies']);
+  expect(seedProblems(data)).toEqual([
+    'service-tokens[2] names the policy "nope", which is not among policies',
+  ]);
 });
 
 it.each([
@@ -66,16 +57,16 @@ it.each([
   ],
   [{ ttl: '2h', 'explicit-max-ttl': 3600 }, 'ttl is longer than explicit-max-ttl'],
 ])('refuses a token of %j, which no request could make', (terms, problem) => {
-  expect(problems({ 'service-tokens': [{ token: 's', policies: ['root'], ...terms }] })).toEqual([
+  expect(seedProblems({ 'service-tokens': [{ token: 's', policies: ['root'], ...terms }] })).toEqual([
     `service-tokens[0].${problem}`,
   ]);
 });
 
 it.each(['10.0.0.0/99', '/run/service.sock', 'example', '10.0.0'])(
-  'refuses a token bound to %s, from which nobody comes',
+  'refuses a token bound to %s, which is no address',
   (block) => {
     const token = { token: 's', policies: ['root'], 'bound-cidrs': ['127.0.0.1', block] };
-    expect(problems({ 'service-tokens': [token] })).toEqual([
+    expect(seedProblems({ 'service-tokens': [token] })).toEqual([
       'service-tokens[0].bound-cidrs[1] must be an address or a block of addresses',
     ]);
   },

@@ -89,7 +89,7 @@ describe('a child', () => {
     });
   });
 
-  it('shows what was written on it', async () => {
+  it('shows its metadata', async () => {
     const logins = await served();
     const { auth } = await make(logins, 'maker', { meta: { of: 'tests' } });
     expect(await logins.lookUp(auth.client_token)).toMatchObject({ meta: { of: 'tests' } });
@@ -110,6 +110,45 @@ describe('an orphan', () => {
     const shown = await logins.lookUp(auth.client_token);
     expect(shown).toMatchObject({ orphan: true, policies: ['chief', 'default'] });
     expect(shown).not.toHaveProperty('bound_cidrs');
+  });
+
+  it('is made without sudo at a path of its own', async () => {
+    const path = 'auth/token/create-orphan';
+    const logins = await served({
+      seed: {
+        policies: [{ name: 'orphans', rules: [{ path, capabilities: ['update'] }] }],
+        'service-tokens': [{ token: 'helper', policies: ['orphans', 'default'], ttl: '1h' }],
+      },
+    });
+    const makeOrphan = (by: string, body: unknown = {}) => logins.send('POST', path, body, by);
+    const { auth } = await makeOrphan('helper');
+    await logins.send('POST', 'auth/token/revoke', { token: 'helper' });
+    expect(await logins.lookUp(auth.client_token)).toMatchObject({ orphan: true, path });
+    expect((await makeOrphan('maker')).status).toBe(403);
+    expect((await makeOrphan(auth.client_token, { policies: ['root'] })).errors).toEqual([
+      'child policies must be subset of parent',
+    ]);
+  });
+
+  it('is what is left where a token is revoked alone, for which sudo is needed', async () => {
+    const path = 'auth/token/revoke-orphan';
+    const logins = await served({
+      seed: {
+        policies: [{ name: 'revokers', rules: [{ path, capabilities: ['update'] }] }],
+        'service-tokens': [{ token: 'revoker', policies: ['revokers'] }],
+      },
+    });
+    const { auth } = await make(logins, 'chief');
+    const revoke = (token: string, by = ROOT) => logins.send('POST', path, { token }, by);
+    expect(await revoke('chief', 'revoker')).toMatchObject({
+      status: 400,
+      errors: ['root or sudo privileges required to revoke and orphan'],
+    });
+    expect((await revoke('chief')).status).toBe(204);
+    expect(await logins.lookUp(auth.client_token)).toMatchObject({ orphan: true });
+    expect(await revoke('chief')).toMatchObject({ status: 400, errors: ['token to revoke not found'] });
+    const batch = await make(logins, ROOT, { type: 'batch', policies: ['default'] });
+    expect((await revoke(batch.auth.client_token)).errors).toEqual(['batch tokens cannot be revoked']);
   });
 
   it('does not outlive an expiring token that may do everything', async () => {
@@ -146,7 +185,7 @@ it('lets who has sudo make periodic tokens, and choose how a token is spelt', as
     expect(await make(logins, 'chief', { id })).toMatchObject({ status: 400, errors: [error] });
 });
 
-it('gives a token that is spelt like one of the past none of its children', async () => {
+it('does not attach the children of a revoked token to a new one of the same text', async () => {
   let now = Date.now();
   const logins = await served({ now: () => new Date(now) });
   await make(logins, ROOT, { id: 'again', policies: ['maker', 'default'], ttl: '1m' });

@@ -22,7 +22,7 @@ it('is over after the maximum', () => {
   expect(lifetimeOf({ ...WISHES, period: 50, explicitMaxTtl: 60 }, LIMITS, 61, format)).toBeUndefined();
 });
 
-it('tells each cap', () => {
+it('reports each cap', () => {
   expect(lifetimeOf({ ...WISHES, ttl: 2000 }, LIMITS, 0, format)).toEqual({
     ttl: 1000,
     warnings: ['TTL of "33m20s" exceeded the effective max_ttl of "16m40s"; TTL value is capped accordingly'],

@@ -28,7 +28,7 @@ const renew = (logins: Logins, token: string, body: unknown = {}) =>
   logins.send('POST', 'auth/token/renew-self', body, token);
 
 describe('a token of a login', () => {
-  it('has what its role says', async () => {
+  it('has the settings of its role', async () => {
     const logins = await serveLogins();
     await logins.role({
       token_policies: ['Look', 'look', 'b'],
@@ -51,11 +51,32 @@ describe('a token of a login', () => {
     });
   });
 
-  it('has no policy that its role keeps from it, and then may not even look itself up', async () => {
+  it('lacks the policies that its role disallows, and then cannot even look itself up', async () => {
     const logins = await serveLogins();
     await logins.role({ token_no_default_policy: true, token_policies: ['a'] });
     const reply = await logins.send('GET', 'auth/token/lookup-self', undefined, await logins.token());
     expect(reply).toMatchObject({ status: 403, errors: ['1 error occurred:\n\t* permission denied\n\n'] });
+  });
+
+  it('without policies lists none except in all policies', async () => {
+    const logins = await serveLogins();
+    await logins.role({ token_no_default_policy: true });
+    const { auth } = await logins.login(await logins.cluster.issue());
+    expect(auth.policies).toEqual([]);
+    expect(auth).not.toHaveProperty('token_policies');
+  });
+
+  it('may be used up to the greatest number of times that a role can have', async () => {
+    const logins = await serveLogins();
+    const role = `{"bound_service_account_names":"api","bound_service_account_namespaces":"payments","token_num_uses":${2n ** 63n - 1n}}`;
+    await fetch(`${logins.url}/v1/auth/cluster/role/app`, {
+      method: 'POST',
+      headers: { 'x-service-token': ROOT },
+      body: role,
+    });
+    expect(await logins.lookUp(await logins.token())).toMatchObject({
+      num_uses: Number.MAX_SAFE_INTEGER - 1,
+    });
   });
 
   it('never may do everything', async () => {
@@ -77,7 +98,7 @@ describe('a token of a login', () => {
     expect((await logins.send('GET', 'auth/token/lookup-self', undefined, token)).status).toBe(403);
   });
 
-  it('is renewed by its role as it is now, up to the maximum from its birth on', async () => {
+  it('is renewed by the current settings of its role, up to the maximum since its creation', async () => {
     const { logins, pass } = await withClock();
     await logins.role({ token_ttl: '10m', token_max_ttl: '1h' });
     const token = await logins.token();
@@ -118,7 +139,7 @@ describe('a token of a login', () => {
     expect((await logins.lookUp(token))['policies']).toEqual(['default']);
   });
 
-  it('can be used as often as its role says, refused uses included', async () => {
+  it('can be used as often as its role allows, refused uses included', async () => {
     const logins = await serveLogins();
     await logins.role({ token_num_uses: 3 });
     const token = await logins.token();
@@ -128,6 +149,15 @@ describe('a token of a login', () => {
     expect((await logins.send('GET', 'auth/token/lookup-self', undefined, token)).errors).toEqual([
       'permission denied',
     ]);
+  });
+
+  it('is not used by questions about the mounts that it sees', async () => {
+    const logins = await serveLogins();
+    await logins.role({ token_num_uses: 1 });
+    const token = await logins.token();
+    for (const path of ['', `/auth/${logins.mount}`, '/auth/token'])
+      await logins.send('GET', `sys/internal/ui/mounts${path}`, undefined, token);
+    expect((await logins.lookUp(token))['num_uses']).toBe(-1);
   });
 
   it('goes with its mount, and does not come back with another one at its path', async () => {
@@ -175,18 +205,25 @@ describe('a batch token', () => {
 });
 
 describe('whoever may, by the token or by its accessor', () => {
-  it('looks a token up, and learns the token from neither', async () => {
+  it('looks a token up, without revealing the token', async () => {
     const logins = await serveLogins();
     const { auth } = await logins.login(await logins.cluster.issue());
     const byToken = await logins.send('POST', 'auth/token/lookup', { token: auth.client_token });
     expect(byToken.data).toMatchObject({ accessor: auth.accessor, id: auth.client_token });
+    const itself = await logins.send('GET', 'auth/token/lookup-self', undefined, auth.client_token);
+    expect(itself.data).toEqual(byToken.data);
+    expect((await logins.send('POST', 'auth/token/lookup-self')).data).toMatchObject({ id: 'root-token' });
     const byAccessor = await logins.send('POST', 'auth/token/lookup-accessor', { accessor: auth.accessor });
     expect(byAccessor.data).toMatchObject({ accessor: auth.accessor, id: '' });
     expect(await logins.send('POST', 'auth/token/lookup', { token: 'x' })).toMatchObject({
       status: 403,
       errors: ['bad token'],
     });
-    expect((await logins.send('POST', 'auth/token/lookup-accessor', { accessor: 'x' })).status).toBe(403);
+    for (const action of ['lookup', 'renew', 'revoke'])
+      expect(await logins.send('POST', `auth/token/${action}-accessor`, { accessor: 'x' })).toMatchObject({
+        status: 400,
+        errors: ['1 error occurred:\n\t* invalid accessor\n\n'],
+      });
   });
 
   it.each(['token', 'accessor'] as const)('renews and revokes a token by its %s', async (by) => {
@@ -213,6 +250,8 @@ describe('whoever may, by the token or by its accessor', () => {
     const { client_token: token, accessor } = auth;
     const asked = async (method: string, path: string) => logins.send(method, `auth/token/${path}`);
     expect((await asked('GET', `lookup/${token}`)).data).toMatchObject({ accessor });
+    expect((await asked('POST', `lookup/${token}`)).data).toMatchObject({ accessor });
+    expect((await asked('GET', `lookup?token=${token}`)).data).toMatchObject({ accessor });
     expect((await asked('POST', `lookup-accessor/${accessor}`)).data).toMatchObject({ accessor });
     expect((await asked('POST', `renew/${token}`)).auth.client_token).toBe(token);
     expect((await asked('POST', `revoke/${token}`)).status).toBe(204);
@@ -222,13 +261,13 @@ describe('whoever may, by the token or by its accessor', () => {
     expect((await asked('GET', `lookup/${other.client_token}`)).status).toBe(403);
   });
 
-  it('revokes a token that is nobody`s without a word', async () => {
+  it('revokes an unknown token without an error', async () => {
     const logins = await serveLogins();
     expect((await logins.send('POST', 'auth/token/revoke', { token: 'x' })).status).toBe(204);
     expect((await logins.send('POST', 'auth/token/revoke', {})).errors).toEqual(['missing token ID']);
   });
 
-  it('is nobody else: a token of a login reaches only itself', async () => {
+  it('is only about itself for a token of a login', async () => {
     const logins = await serveLogins();
     const [mine, other] = [await logins.token(), await logins.token()];
     for (const action of ['lookup', 'renew', 'revoke']) {
@@ -287,13 +326,15 @@ describe('a token that another one made', () => {
   });
 
   it('is not made by a token of limited use', async () => {
-    const logins = await serveLogins({
-      seed: { 'service-tokens': [{ token: 'few', policies: ['root'], 'num-uses': 5 }] },
-    });
-    expect(await logins.send('POST', 'auth/token/create', {}, 'few')).toMatchObject({
-      status: 400,
-      errors: ['restricted use token cannot generate child tokens'],
-    });
+    const rules = [{ path: 'auth/token/create', capabilities: ['update' as const] }];
+    const logins = await serveLogins({ seed: { policies: [{ name: 'maker', rules }] } });
+    const made = async (uses: number) => {
+      await logins.role({ token_num_uses: uses, token_policies: ['maker'] });
+      return logins.send('POST', 'auth/token/create', {}, await logins.token());
+    };
+    const error = 'restricted use token cannot generate child tokens';
+    expect(await made(5)).toMatchObject({ status: 400, errors: [error] });
+    expect((await made(0)).status).toBe(200);
   });
 });
 
@@ -334,13 +375,13 @@ describe('a seed', () => {
     expect((await logins.send('GET', 'auth/token/lookup-self', undefined, 'bound')).status).toBe(403);
   });
 
-  it.each(DIALECTS)('binds a token to addresses, and tells no more to others, in %s', async (dialect) => {
+  it.each(DIALECTS)('binds a token to addresses, and reveals nothing to others, in %s', async (dialect) => {
     const logins = await serveLogins({ seed, dialect });
     const reply = await logins.send('GET', 'auth/token/lookup-self', undefined, 'bound');
     expect(reply).toMatchObject({ status: 403, errors: ['permission denied'] });
   });
 
-  it('gives a token no more than its policies: one without default cannot look itself up', async () => {
+  it('grants a token only its policies: one without default cannot look itself up', async () => {
     const { logins } = await seeded();
     expect((await logins.send('GET', `auth/${logins.mount}/config`, undefined, 'plain')).status).toBe(200);
     expect((await logins.send('POST', 'auth/token/revoke-self', {}, 'plain')).status).toBe(403);
@@ -384,7 +425,7 @@ it.each([
   ['neutral', 'permission denied'],
   ['vault', '2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n'],
   ['openbao', 'permission denied'],
-] as const)('is refused in the words of the dialect %s when it is nobody`s', async (dialect, error) => {
+] as const)('is refused with the error of the dialect %s when it is unknown', async (dialect, error) => {
   const logins = await serveLogins({ dialect });
   const config = `auth/${logins.mount}/config`;
   expect(await logins.send('GET', config, undefined, 'x')).toMatchObject({ status: 403, errors: [error] });

@@ -1,22 +1,34 @@
 /** The files behind signed links, as clients send them. */
 import { expect, it } from 'vitest';
 import { sendToItsEnd } from '../../support/server/send-to-its-end.ts';
-import { seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
+import { seedWith, serveForTest, type TestClient } from '../../support/server/serve-for-test.ts';
 
 const SEED = seedWith({
   workspaces: [{ name: 'a', 'state-versions': [{ id: 'sv-1', status: 'pending' }] }],
 });
 
-const TOO_LARGE = Buffer.alloc(17 * 1024 * 1024, ' ');
+const MIB = 1024 * 1024;
 
-it.each([
-  ['its length told before', { 'content-length': String(TOO_LARGE.length) }],
-  ['in chunks', { 'transfer-encoding': 'chunked' }],
-])('refuses a file that is too large once all of it was sent: %s', async (_, headers) => {
-  const api = await serveForTest({ seed: SEED });
+async function uploadLink(api: TestClient): Promise<string> {
   const { attributes } = (await api.get('/state-versions/sv-1')).resource;
-  const url = String(attributes['hosted-state-upload-url']);
-  const status = await sendToItsEnd(url, { method: 'PUT', headers, body: TOO_LARGE });
-  expect(status).toBe(413);
+  return String(attributes['hosted-state-upload-url']);
+}
+
+it('refuses a file of more than 256 MiB once all of it was sent, and names the limit', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const url = await uploadLink(api);
+  const headers = { 'content-length': String(257 * MIB) };
+  expect(await sendToItsEnd(url, { method: 'PUT', headers, body: Buffer.alloc(257 * MIB, ' ') })).toBe(413);
+  const refused = await fetch(url, { method: 'PUT', body: Buffer.alloc(257 * MIB, ' ') });
+  expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('268435456 bytes')]);
   expect((await api.get('/state-versions/sv-1')).resource.attributes['status']).toBe('pending');
+});
+
+it('reads a file that is refused to its end, so that its sender hears why', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const url = await uploadLink(api);
+  const body = Buffer.alloc(8 * MIB, 'x');
+  const headers = { 'transfer-encoding': 'chunked' };
+  expect(await sendToItsEnd(url, { method: 'PUT', headers, body })).toBe(422);
+  expect(await sendToItsEnd(`${url}x`, { method: 'PUT', headers, body: Buffer.alloc(1) })).toBe(404);
 });

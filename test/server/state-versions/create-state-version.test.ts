@@ -79,7 +79,7 @@ it('makes a state that comes with the request current at once, with its resource
   ]);
 });
 
-it('waits for the state at a link that needs no token, and shows what was sent there', async () => {
+it('waits for the state at a link that needs no token, and shows the uploaded one', async () => {
   const api = await locked();
   const text = stateText(2);
   const pending = await save(api, 1, { md5: md5(text) });
@@ -104,7 +104,7 @@ it('waits for the state at a link that needs no token, and shows what was sent t
   expect((await api.attributes('ws-a'))['resource-count']).toBe(2);
 });
 
-it('refuses to take the state twice, another one than was announced, and what is no state', async () => {
+it('refuses a second state, one that was not announced, and an invalid one', async () => {
   const api = await locked();
   const send = async (serial: number, announced: string, body: string) => {
     const answer = await save(api, serial, { md5: md5(announced) });
@@ -236,7 +236,7 @@ function saveAs(api: TestClient, run: string, serial: number, more: object = {})
 const WHOLE = { state: base64(stateText(4)) };
 
 it.each([{}, { intermediate: false }])(
-  'keeps what a run saves back until it is applied: %j',
+  'makes a state of a run current only after its apply: %j',
   async (asked) => {
     const api = await serveForTest({ seed: SEED });
     const run = await begunRun(api);
@@ -261,7 +261,7 @@ it('takes no state while a run holds the lock, except from who names the run and
   expect((await saveAs(api.as('writers'), run, 1, WHOLE)).status).toBe(201);
 });
 
-it('never makes current what a discarded run left, not even at a later unlock', async () => {
+it('never makes a state of a discarded run current, not even at a later unlock', async () => {
   const api = await serveForTest({ seed: SEED });
   const run = await begunRun(api);
   await saveAs(api, run, 1, WHOLE);
@@ -384,7 +384,7 @@ it('counts on from a lower serial that was forced', async () => {
   expect(await currentOf(api)).toMatchObject({ id: next.resource.id });
 });
 
-it('makes current what a run saved by that run alone, once its lock was forced off', async () => {
+it('makes a state of a run current only by that run after a forced unlock', async () => {
   const api = await serveForTest({ seed: SEED });
   const run = await begunRun(api);
   const saved = await saveAs(api, run, 1, WHOLE);
@@ -400,7 +400,7 @@ it('makes current what a run saved by that run alone, once its lock was forced o
   expect(await currentOf(api)).toMatchObject({ id: saved.resource.id });
 });
 
-it('keeps nobody else waiting for the state of a run whose lock was forced off', async () => {
+it('does not wait for the pending state of a run after a forced unlock', async () => {
   const api = await serveForTest({ seed: SEED });
   const run = await begunRun(api);
   await saveAs(api, run, 1);

@@ -29,7 +29,7 @@ const LIST = '/workspaces/ws-a/state-versions';
 /** Links end an hour after they were asked for: only at one time are two answers the same. */
 const NOON = new Date('2026-01-01T12:00:00Z');
 
-it('lists the state versions of a workspace, the newest first, with where they stand', async () => {
+it('lists the state versions of a workspace, the newest first, with their status', async () => {
   const api = await serveForTest({ seed: SEED });
   const { resources, document } = await api.get(LIST);
   expect(
@@ -95,7 +95,7 @@ it('answers 404 to a state version that does not exist', async () => {
   expect((await api.get('/state-version-outputs/nonexisting')).status).toBe(404);
 });
 
-it('tells the value of a sensitive output only where it is asked for by its id', async () => {
+it('shows the value of a sensitive output only at its own address', async () => {
   const api = await serveForTest({ seed: SEED });
   const [output] = (await api.get('/state-versions/sv-2/outputs')).resources;
   expect(output?.attributes).toMatchObject({ name: 'secret', sensitive: true, value: null });

@@ -48,14 +48,14 @@ it.each(['vault', 'openbao'] as const)(
   },
 );
 
-it('says in the dialect neutral which dialects have the mount type kubernetes', async () => {
+it('names the dialects with the mount type kubernetes in the dialect neutral', async () => {
   const logins = await serveLogins();
   expect((await logins.send('POST', 'sys/auth/other', { type: 'kubernetes' })).errors).toEqual([
     'plugin not found in the catalog: kubernetes: it is the type in the dialects vault and openbao; in "neutral" it is "cluster"',
   ]);
 });
 
-it('takes all of a mount along when it is disabled, and says nothing of one that is not there', async () => {
+it('deletes everything of a disabled mount, and accepts an unknown one', async () => {
   const logins = await serveLogins();
   await enable(logins, 'second');
   await logins.send('POST', 'auth/second/role/own', ROLE);
@@ -70,7 +70,7 @@ it('takes all of a mount along when it is disabled, and says nothing of one that
 describe('a tuned mount', () => {
   const tune = (logins: Logins, body: object) => logins.send('POST', `sys/auth/${logins.mount}/tune`, body);
 
-  it('gives its tokens its own lifetimes, and keeps what a tuning does not name', async () => {
+  it('applies its lifetimes to its tokens, and keeps the settings that a tuning leaves out', async () => {
     const logins = await serveLogins();
     await tune(logins, { default_lease_ttl: '10m', description: 'first' });
     await tune(logins, { max_lease_ttl: '1h' });
@@ -118,16 +118,22 @@ describe('a tuned mount', () => {
   });
 });
 
-it('needs sudo for what changes mounts, and shows them to those who have any right below', async () => {
-  const rules = (path: string, ...capabilities: ('update' | 'read' | 'sudo')[]) => [{ path, capabilities }];
+it('requires sudo to change mounts, and shows them to tokens with any right below', async () => {
+  const rules = (path: string, ...capabilities: ('update' | 'read' | 'sudo' | 'deny')[]) => [
+    { path, capabilities },
+  ];
   const logins = await serveLogins({
     seed: {
       policies: [
         { name: 'half', rules: rules('sys/auth/*', 'update', 'read') },
         { name: 'whole', rules: rules('sys/auth/*', 'update', 'read', 'sudo') },
         { name: 'reader', rules: rules('auth/second/role/*', 'read') },
+        { name: 'barred', rules: [...rules('auth/*', 'read'), ...rules('auth/second/*', 'deny')] },
       ],
-      'service-tokens': ['half', 'whole', 'reader'].map((name) => ({ token: name, policies: [name] })),
+      'service-tokens': ['half', 'whole', 'reader', 'barred'].map((name) => ({
+        token: name,
+        policies: [name],
+      })),
     },
   });
   const as = (token: string) => logins.send('POST', 'sys/auth/second', { type: logins.mount }, token);
@@ -140,18 +146,22 @@ it('needs sudo for what changes mounts, and shows them to those who have any rig
     type: logins.mount,
   });
   expect((await visible('reader', `/auth/${logins.mount}`)).status).toBe(403);
+  expect(Object.keys((await visible('barred')).data['auth'] as object)).toEqual([
+    `${logins.mount}/`,
+    'token/',
+  ]);
   expect((await visible(null)).data).toEqual({ auth: {}, secret: {} });
   expect((await visible(null, '/auth/second')).status).toBe(403);
 });
 
-it('shows to all what is tuned so', async () => {
+it('shows mounts to everybody that are tuned to be visible', async () => {
   const logins = await serveLogins();
   await logins.send('POST', `sys/mounts/auth/${logins.mount}/tune`, { listing_visibility: 'unauth' });
   const reply = await logins.send('GET', 'sys/internal/ui/mounts', undefined, null);
   expect(Object.keys(reply.data['auth'] as object)).toEqual([`${logins.mount}/`]);
 });
 
-it('mounts other methods, with which nobody logs in', async () => {
+it('mounts other methods, without a login', async () => {
   const logins = await serveLogins();
   expect((await logins.send('POST', 'sys/auth/roles', { type: 'approle' })).status).toBe(204);
   const login = (body: object) => logins.send('POST', 'auth/roles/login', body, null);
@@ -159,7 +169,7 @@ it('mounts other methods, with which nobody logs in', async () => {
   expect((await login({ role_id: 'a', secret_id: 'b' })).errors).toEqual(['invalid role or secret ID']);
 });
 
-it.each(DIALECTS)('tells its health to anyone, in the dialect %s', async (dialect) => {
+it.each(DIALECTS)('answers its health without a token, in the dialect %s', async (dialect) => {
   const logins = await serveLogins({ dialect });
   for (const [path, member] of [
     ['health', { initialized: true, sealed: false, standby: false }],

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 
-it('tells its health with the status that is asked for, and to HEAD without a body', async () => {
+it('answers its health with the requested status, and to HEAD without a body', async () => {
   const logins = await serveLogins();
   const asked = async (method: string, query: string, path = 'health') => {
     const answer = await fetch(`${logins.url}/v1/sys/${path}${query}`, { method });

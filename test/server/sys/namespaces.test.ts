@@ -40,6 +40,24 @@ it('keeps the mounts and roles of namespaces apart', async () => {
   });
 });
 
+it('names the tokens of a login by the namespace, too', async () => {
+  const { logins, send } = await served();
+  await send('POST', 'sys/namespaces/team-a', { body: {} });
+  const inside = { namespace: 'team-a' };
+  await send('POST', 'sys/auth/kubernetes', { ...inside, body: { type: 'kubernetes' } });
+  const config = { kubernetes_host: logins.cluster.url, kubernetes_ca_cert: logins.cluster.authority };
+  await send('POST', 'auth/kubernetes/config', { ...inside, body: config });
+  await send('POST', 'auth/kubernetes/role/app', { ...inside, body: ROLE });
+  const body = { role: 'app', jwt: await logins.cluster.issue() };
+  const { auth } = (await send('POST', 'auth/kubernetes/login', { ...inside, body })).body;
+  expect((await send('GET', 'auth/token/lookup-self', { token: auth.client_token })).body.data).toMatchObject(
+    {
+      display_name: 'team-a-auth-kubernetes-payments-api',
+      path: 'auth/kubernetes/login',
+    },
+  );
+});
+
 it('nests, and takes all along that is in it', async () => {
   const { send } = await served();
   await send('POST', 'sys/namespaces/team-a', { body: { custom_metadata: { of: 'tests' } } });
@@ -79,8 +97,28 @@ it('lets a token of a namespace act there and below, by the policies of there, a
   expect((await send('LIST', 'auth/x/role', { token, namespace: 'team-a/inner' })).body.errors[0]).toContain(
     'no handler for route',
   );
-  for (const elsewhere of ['', 'team-b'])
-    expect((await send('GET', 'auth/token/lookup-self', { token, namespace: elsewhere })).body).toEqual({
-      errors: ['permission denied'],
-    });
+  expect((await send('GET', 'auth/token/lookup-self', { token, namespace: 'team-b' })).body).toEqual({
+    errors: ['permission denied'],
+  });
+  expect((await send('LIST', 'auth/x/role', { token })).body).toEqual({ errors: ['permission denied'] });
 });
+
+it.each([0, 1])(
+  'lets a token ask about itself in its namespace without naming it, with %i uses',
+  async (uses) => {
+    const { send } = await served();
+    await send('POST', 'sys/namespaces/team-a', { body: {} });
+    const made = async () => {
+      const body = { policies: ['default'], ttl: '1h', num_uses: uses };
+      return (await send('POST', 'auth/token/create', { namespace: 'team-a', body })).body.auth.client_token;
+    };
+    const about = async (method: string, path: string) =>
+      send(method, `auth/token/${path}`, { token: await made(), ...(method === 'POST' ? { body: {} } : {}) });
+    expect((await about('GET', 'lookup-self')).body.data).toMatchObject({
+      namespace_path: 'team-a/',
+      num_uses: 0 - uses,
+    });
+    expect((await about('POST', 'renew-self')).body.auth).toMatchObject({ policies: ['default'] });
+    expect((await about('POST', 'revoke-self')).status).toBe(204);
+  },
+);

@@ -8,7 +8,7 @@ const parsePolicy = (text: string) => parse(text, { scans: true });
 const write = (logins: Logins, name: string, policy: unknown) =>
   logins.send('POST', `sys/policies/acl/${name}`, { policy });
 
-it('decides what tokens may do from the moment when it is written', async () => {
+it('takes effect as soon as it is written', async () => {
   const logins = await serveLogins();
   await logins.role({ token_policies: ['look'] });
   const token = await logins.token();
@@ -61,8 +61,14 @@ it.each([
 it('is the same at its older address', async () => {
   const logins = await serveLogins();
   const policy = 'path "auth/*" { capabilities = ["read"] }';
-  expect((await logins.send('PUT', 'sys/policy/look', { policy })).status).toBe(204);
-  expect((await logins.send('GET', 'sys/policies/acl/look')).data['policy']).toBe(policy);
+  for (const method of ['PUT', 'POST']) {
+    expect((await logins.send(method, 'sys/policy/look', { policy })).status).toBe(204);
+    expect((await logins.send('GET', 'sys/policies/acl/look')).data['policy']).toBe(policy);
+    await logins.send('DELETE', 'sys/policies/acl/look');
+  }
+  await logins.send('POST', 'sys/policy/look', { policy });
+  expect((await logins.send('GET', 'sys/policy/look')).data).toEqual({ name: 'look', policy });
+  expect((await logins.send('LIST', 'sys/policy')).data['keys']).toEqual(['default', 'look', 'root']);
   expect((await logins.send('GET', 'sys/policy')).data['keys']).toEqual(['default', 'look', 'root']);
   expect((await logins.send('DELETE', 'sys/policy/look')).status).toBe(204);
   expect((await logins.send('GET', 'sys/policies/acl')).data['keys']).toEqual(['default', 'root']);
@@ -150,7 +156,7 @@ describe('the text of a policy', () => {
     'path "a" { policy = "constructor" }',
     'path "a/+*" { policy = "read" }',
     'path "a" { policy = "deny" } /* open',
-  ])('%j is not taken for less than it says', (text) => {
+  ])('%j is refused, not read as a weaker rule', (text) => {
     expect(parsePolicy(text).ok).toBe(false);
   });
 });
@@ -163,7 +169,7 @@ it.each([
   expect(parsePolicy(text).ok).toBe(false);
 });
 
-it('tells each token what it may do', async () => {
+it('answers each token its capabilities', async () => {
   const logins = await serveLogins();
   await write(
     logins,
@@ -188,6 +194,58 @@ it('tells each token what it may do', async () => {
   expect((await logins.send('POST', 'sys/capabilities-self', { paths: ['x'] })).data['x']).toEqual(['root']);
 });
 
+it('answers the capabilities of a token, by token or accessor, from any address', async () => {
+  const logins = await serveLogins();
+  await logins.role({ token_bound_cidrs: ['10.0.0.0/8', '127.0.0.1'] });
+  const { auth } = await logins.login(await logins.cluster.issue());
+  await logins.role({ token_bound_cidrs: [] });
+  const paths = ['auth/token/lookup-self'];
+  for (const [path, body] of [
+    ['', { token: auth.client_token }],
+    ['-accessor', { accessor: auth.accessor }],
+  ] as const)
+    expect((await logins.send('POST', `sys/capabilities${path}`, { ...body, paths })).data).toEqual({
+      'auth/token/lookup-self': ['read'],
+      capabilities: ['read'],
+    });
+  for (const [path, unknown] of [
+    ['', 'token'],
+    ['-accessor', 'accessor'],
+  ] as const)
+    expect(await logins.send('POST', `sys/capabilities${path}`, { [unknown]: 'x', paths })).toMatchObject({
+      status: 400,
+      errors: [`1 error occurred:\n\t* invalid ${unknown}\n\n`],
+    });
+  expect((await logins.send('POST', 'sys/capabilities-accessor', { paths })).errors).toEqual([
+    'missing accessor',
+  ]);
+});
+
+it('shows a token the rules of all of its policies by their paths', async () => {
+  const logins = await serveLogins();
+  await write(logins, 'one', 'path "a/*" { capabilities = ["read"] } path "c" { policy = "deny" }');
+  await write(
+    logins,
+    'two',
+    `path "a/*" { capabilities = ["list"] } path "a/+/b" { capabilities = ["read"] }
+     path "b" { capabilities = ["update"] denied_parameters = { "x" = [] } }`,
+  );
+  await logins.role({ token_policies: ['one', 'two'] });
+  const token = await logins.token();
+  const { data } = await logins.send('GET', 'sys/internal/ui/resultant-acl', undefined, token);
+  expect(data).toMatchObject({
+    root: false,
+    exact_paths: {
+      b: { capabilities: ['update'], denied_parameters: { x: [] } },
+      c: { capabilities: ['deny'] },
+      'auth/token/lookup-self': { capabilities: ['read'] },
+    },
+    glob_paths: { 'a/': { capabilities: ['list', 'read'] } },
+  });
+  expect(JSON.stringify(data)).not.toContain('+');
+  expect((await logins.send('GET', 'sys/internal/ui/resultant-acl')).data).toEqual({ root: true });
+});
+
 it('keeps a narrow rule from being widened by a vaguer one', async () => {
   const logins = await serveLogins();
   const role = `auth/${logins.mount}/role/app`;
@@ -208,7 +266,7 @@ it.each([
   ['auth/+/role/', 'auth/+/role', 403, ['deny']],
   ['auth/+/role/x', 'auth/+/role', 200, ['list']],
 ])(
-  'answers a list as it tells the token, where %s is denied and %s allowed',
+  'answers capabilities of a list that match its result, where %s is denied and %s allowed',
   async (denied, allowed, status, told) => {
     const logins = await serveLogins();
     const here = (path: string) => path.replace('+', logins.mount);
@@ -226,7 +284,7 @@ it.each([
   },
 );
 
-it('denies what one block of a policy denies, whatever another one of the same path allows', async () => {
+it('denies what one block of a policy denies, even if another block of the path allows it', async () => {
   const logins = await serveLogins();
   await write(logins, 'twice', 'path "x" { policy = "deny" } path "x" { policy = "read" }');
   await logins.role({ token_policies: ['twice'] });
@@ -290,6 +348,11 @@ it('permits a write by its parameters', async () => {
   expect(await send({ audience: 'others' })).toBe(403);
   expect(await send({ audience: 'apps', token_policies: ['root'] })).toBe(403);
   expect(await send({})).toBe(204);
+  const limits = 'denied_parameters = { "audience" = [] } required_parameters = ["token_ttl"]';
+  await write(logins, 'some', `path "${role}" { capabilities = ["update"] ${limits} }`);
+  expect(await send({ token_ttl: 60 })).toBe(204);
+  expect(await send({ token_ttl: 60, audience: 'apps' })).toBe(403);
+  expect(await send({})).toBe(403);
 });
 
 it('has the capability to scan only where the service scans', async () => {
@@ -307,7 +370,7 @@ it('has the capability to scan only where the service scans', async () => {
   ]);
 });
 
-it('tells of the old word write what it grants, which is no patch', async () => {
+it('answers the capabilities of the older keyword write, which exclude patch', async () => {
   const logins = await serveLogins();
   await write(logins, 'old', 'name = "old"\npath "x" { policy = "write" }');
   await logins.role({ token_policies: ['old'] });

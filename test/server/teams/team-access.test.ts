@@ -130,8 +130,15 @@ it('gives access to a project and so to its workspaces', async () => {
   expect((await api.as('devs').get('/workspaces/ws-a')).status).toBe(200);
   const list = await api.get('/team-projects?filter[project][id]=prj-platform');
   expect(list.resources.map(({ attributes }) => attributes['access']).toSorted()).toEqual(['admin', 'write']);
-  expect((await api.as('devs').delete(`/team-projects/${given.resource.id}`)).status).toBe(404);
-  expect((await api.as('platform-admins').delete(`/team-projects/${given.resource.id}`)).status).toBe(204);
+  const path = `/team-projects/${given.resource.id}`;
+  expect((await api.get(path)).resource).toEqual(given.resource);
+  const changed = await api.patch(path, body('team-projects', { access: 'read' }, {}));
+  expect([changed.status, changed.resource.attributes['access']]).toEqual([200, 'read']);
+  expect((await api.get(path)).resource).toEqual(changed.resource);
+  const update = { data: { type: 'workspaces', attributes: { description: 'x' } } };
+  expect((await api.as('devs').patch('/workspaces/ws-a', update)).status).toBe(404);
+  expect((await api.as('devs').delete(path)).status).toBe(404);
+  expect((await api.as('platform-admins').delete(path)).status).toBe(204);
   expect((await api.as('devs').get('/workspaces/ws-a')).status).toBe(404);
 });
 
@@ -175,7 +182,7 @@ describe('Custom access to a project', () => {
     return { api, given, devs: api.as('devs'), path: `/team-projects/${given.resource.id}` };
   }
 
-  it('grants nothing but reading runs where it says nothing, and keeps what it says', async () => {
+  it('grants only reading runs by default, and stores its permissions', async () => {
     const { api, given, path } = await granted({ access: 'custom' });
     expect(given.resource.attributes).toEqual(CUSTOM);
     const more = {
@@ -196,7 +203,7 @@ describe('Custom access to a project', () => {
     ]);
   });
 
-  it('lets a team do in the workspaces of the project what it says, and no more', async () => {
+  it('grants exactly its permissions in the workspaces of the project', async () => {
     const { devs } = await granted({
       access: 'custom',
       'workspace-access': { locking: true, variables: 'write' },

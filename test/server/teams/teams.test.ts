@@ -10,7 +10,7 @@ async function teamId(api: TestClient, name: string): Promise<string> {
   return (await api.get(`${LIST}?filter[names]=${name}`)).resources[0]?.id ?? '';
 }
 
-it('lists the teams of an organization to whoever belongs to it', async () => {
+it('lists the teams of an organization to its members', async () => {
   const api = await serveForTest({ seed: SEED });
   const names = ['managers', 'owners', 'platform-admins', 'readers'];
   expect((await api.get(LIST)).names).toEqual(names);
@@ -89,7 +89,7 @@ it('is changed by owners and the organization`s token alone', async () => {
   expect((await api.as('acme-organization').post(LIST, body({ name: 'mine' }))).status).toBe(201);
 });
 
-it('lets nobody but an owner make owners, or lock them out', async () => {
+it('lets only an owner add or remove owners', async () => {
   const api = await serveForTest({ seed: SEED });
   const path = `/teams/${await teamId(api, 'owners')}`;
   const organization = api.as('acme-organization');

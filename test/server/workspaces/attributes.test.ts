@@ -42,7 +42,7 @@ describe('an attribute that a request may carry', () => {
     expect((await api.attributes(created.resource.id))[name]).toEqual(byDefault);
   });
 
-  it.each(ATTRIBUTES)('is what a create says: $name', async ({ name, other }) => {
+  it.each(ATTRIBUTES)('has the value of a create: $name', async ({ name, other }) => {
     const api = await serveForTest();
     const created = await api.create({ name: 'a', [name]: other });
     expect(created.status).toBe(201);
@@ -50,7 +50,7 @@ describe('an attribute that a request may carry', () => {
     expect((await api.attributes(created.resource.id))[name]).toEqual(other);
   });
 
-  it.each(ATTRIBUTES)('is what an update says: $name', async ({ name, byDefault, other }) => {
+  it.each(ATTRIBUTES)('has the value of an update: $name', async ({ name, byDefault, other }) => {
     const api = await serveForTest();
     const id = await api.created({ name: 'a' });
     expect((await api.update(id, { [name]: other })).resource.attributes[name]).toEqual(other);
@@ -58,7 +58,7 @@ describe('an attribute that a request may carry', () => {
     expect((await api.attributes(id))[name]).toEqual(byDefault);
   });
 
-  it.each(ATTRIBUTES)('is what the specification says after an update without it: $name', async (rules) => {
+  it.each(ATTRIBUTES)('has the specified value after an update without it: $name', async (rules) => {
     const { name, other, afterSilence = other } = rules;
     const api = await serveForTest();
     const id = await api.created({ name: 'a', [name]: other });
@@ -66,7 +66,7 @@ describe('an attribute that a request may carry', () => {
     expect((await api.attributes(id))[name]).toEqual(afterSilence);
   });
 
-  it.each(ATTRIBUTES)('is refused where its value is none, on create and on update: $name', async (rules) => {
+  it.each(ATTRIBUTES)('is refused with an invalid value, on create and on update: $name', async (rules) => {
     const { name, byDefault, wrong } = rules;
     const api = await serveForTest();
     const id = await api.created({ name: 'a' });

@@ -191,7 +191,7 @@ function project(id: string, type: { readonly type?: string }): unknown {
   return { project: { data: { id, ...type } } };
 }
 
-it('tells every attribute of the wrong type at once', async () => {
+it('reports every attribute of the wrong type at once', async () => {
   const api = await serveForTest();
   const answer = await api.create({
     name: 7,
@@ -301,7 +301,7 @@ describe('who may not create', () => {
     }
   });
 
-  it('in a project that it asks for is told what is wrong with the body once it may', async () => {
+  it('in a given project reports problems of the body only to callers who may create there', async () => {
     const api = await serveForTest();
     const answer = await api
       .as('platform-admins')
@@ -311,7 +311,7 @@ describe('who may not create', () => {
   });
 });
 
-it('shows a team that manages all projects what it creates in any of them', async () => {
+it('shows the created workspace to a team that manages all projects', async () => {
   const teams = [{ name: 'planners', token: 'planners', 'manage-projects': true }];
   const planners = (await serveForTest({ seed: seedWith({ teams }) })).as('planners');
   for (const project of ['prj-platform', 'prj-sandbox']) {

@@ -37,7 +37,7 @@ it('refuses to safely delete a workspace that manages resources, and leaves it a
 it.each([
   [1, 'still manages 1 resource and'],
   [2, 'still manages 2 resources and'],
-])('says how many resources keep a workspace from being deleted safely: %i', async (count, says) => {
+])('names the number of resources that prevent a safe delete: %i', async (count, says) => {
   const api = await serveForTest({
     seed: seedWith({ workspaces: [{ name: 'a', 'resource-count': count }] }),
   });
@@ -53,7 +53,7 @@ it('safely deletes a locked workspace, too: whether it manages resources is all 
   expect((await api.get(BY_NAME)).status).toBe(404);
 });
 
-it('refuses to safely delete a locked workspace where a service does, and says so', () => {
+it('refuses to safely delete a locked workspace in dialects that do, and says so', () => {
   const database = Database.open(':memory:');
   onTestFinished(() => database.close());
   const now = new Date();
@@ -65,9 +65,15 @@ it('refuses to safely delete a locked workspace where a service does, and says s
   });
   const caller = authenticateBearer(database, 'Bearer ann', now);
   if (caller === undefined) throw new Error('ann is nobody');
-  const request = { caller, params: { organization_name: 'acme', name: 'a' }, query: {}, body: undefined };
+  const request = {
+    services,
+    caller,
+    params: { organization_name: 'acme', name: 'a' },
+    query: {},
+    body: undefined,
+  };
   const said = { origin: 'http://127.0.0.1', path: '/', requestId: 'request-1' };
-  expect(() => safeDeleteWorkspace(services, { ...request, ...said })).toThrow(/locked/);
+  expect(() => safeDeleteWorkspace({ ...request, ...said })).toThrow(/locked/);
 });
 
 it('refuses to safely delete a workspace whose newest state manages resources and never became current', async () => {

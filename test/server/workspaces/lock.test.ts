@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { Seed, WorkspaceSeed } from '../../../src/server/seed/seed.ts';
+import type { Seed, WorkspaceSeed } from '../../../src/server/seed/seed-schema.ts';
 import { seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
 
 const A = { workspaces: [{ name: 'a', id: 'ws-a' }] };
@@ -33,7 +33,7 @@ it.each([
   expect((await api.attributes('ws-a'))['locked']).toBe(false);
 });
 
-it('answers 409 to a second lock, whoever asks', async () => {
+it('answers 409 to a second lock, for every caller', async () => {
   const api = await serveForTest({ seed: seedWith(A) });
   await api.post(LOCK);
   expect((await api.post(LOCK)).status).toBe(409);
@@ -96,6 +96,18 @@ it('locks as a team through a team`s token, whichever of its members uses it', a
   const locked = await api.as('managers').post(LOCK);
   expect(locked.resource.relationships['locked-by']?.data).toMatchObject({ type: 'teams' });
   expect((await api.as('managers').post(UNLOCK)).status).toBe(200);
+});
+
+it('lets only members of a team with the right to unlock release the lock of its token', async () => {
+  const teams = [
+    { name: 'devs', token: 'devs', members: ['bob'], 'workspace-access': { a: 'write' as const } },
+    { name: 'others', members: ['eve'], 'workspace-access': { a: 'write' as const } },
+  ];
+  const api = await serveForTest({ seed: seedWith({ ...A, teams }) });
+  await api.as('devs').post(LOCK);
+  const refused = await api.as('eve').post(UNLOCK);
+  expect([refused.status, refused.errors[0]?.detail]).toEqual([409, 'The workspace is locked by Team devs']);
+  expect((await api.as('bob').post(UNLOCK)).status).toBe(200);
 });
 
 it('force-unlocks someone else`s lock for an admin', async () => {

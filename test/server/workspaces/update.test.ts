@@ -194,7 +194,7 @@ it('does not let an admin of the target take a workspace out of a project of oth
   expect((await api.as('takers').update('ws-net', {})).status).toBe(200);
 });
 
-it('answers 404 for a workspace that does not exist, whatever its id looks like', async () => {
+it('answers 404 for a workspace that does not exist, for any form of its id', async () => {
   const api = await serveForTest();
   for (const id of ['ws-0000000000000000', 'nonexisting', 'a%2Fb']) {
     const answer = await api.update(id, {});
@@ -218,7 +218,7 @@ it.each([
   expect((await api.as('bob').update('ws-net', { description: 'x' })).status).toBe(status);
 });
 
-it('tells whoever may not move a workspace nothing about the projects that there are', async () => {
+it('reveals no projects to a caller who may not move a workspace', async () => {
   const seed = seedWith({
     workspaces: [
       { name: 'net', id: 'ws-net' },

@@ -33,7 +33,7 @@ it('takes an account without annotations, too', async () => {
   expect((await login(annotated(undefined))).reply.status).toBe(200);
 });
 
-it('refuses annotations that would replace what the login knows', async () => {
+it('refuses annotations that would replace metadata of the login', async () => {
   const { reply } = await login(annotated({ [`${PREFIX}service_account_name`]: 'admin' }));
   expect(reply).toMatchObject({ status: 400, errors: [expect.stringContaining('is reserved')] });
 });

@@ -46,7 +46,7 @@ function claimedAccount(jwt: string): Account {
 
 const pick = fc.nat({ max: originals.length - 1 });
 
-it('accepts no changed header and no changed claim where it has keys, even if the cluster says yes to all', async () => {
+it('accepts no changed header and no changed claim where it has keys, even if the cluster accepts all', async () => {
   const { logins, good } = await served({ pem_keys: ['ES256', 'RS256', 'ES384'].map(publicKeyOf) });
   logins.cluster.misbehaviour = (response, { body }) =>
     sendJson(response, 201, yes(claimedAccount(body.spec.token), body.spec.audiences));
@@ -64,7 +64,7 @@ it('accepts no changed header and no changed claim where it has keys, even if th
   );
 }, 120_000);
 
-it('accepts nothing without the yes of a cluster that knows only what it issued', async () => {
+it('accepts nothing that the cluster has not issued', async () => {
   const { logins, good } = await served({});
   await fc.assert(
     fc.asyncProperty(pick, mutation, async (index, mutate) => {

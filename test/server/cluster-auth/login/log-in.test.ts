@@ -38,6 +38,21 @@ const MANAGER = {
 const forms = { projected: (now: number) => lasting(projectedClaims(), now), legacy: () => legacyClaims() };
 
 describe.each(DIALECTS)('in the dialect %s', (dialect) => {
+  it('a login with fields that are not its own is answered with a warning, before that of the lifetime', async () => {
+    const logins = await serveLogins({ dialect });
+    await logins.role({ token_ttl: '1h', token_max_ttl: '1h', token_explicit_max_ttl: '10m' });
+    const body = { role: 'app', jwt: await logins.cluster.issue(), zone: 1, audience: 'x' };
+    const reply = await logins.send('POST', `auth/${logins.mount}/login`, body, null);
+    expect(reply.warnings).toEqual([
+      'Endpoint ignored these unrecognized parameters: [audience zone]',
+      expect.stringMatching(/^TTL of/),
+    ]);
+    const [asked, most] = dialect === 'openbao' ? ['1h', '10m'] : ['1h0m0s', '10m0s'];
+    expect((await logins.login(await logins.cluster.issue())).warnings).toEqual([
+      `TTL of "${asked}" exceeded the effective max_ttl of "${most}"; TTL value is capped accordingly`,
+    ]);
+  });
+
   it.each(
     ALGORITHMS.flatMap((algorithm) => ['projected', 'legacy'].map((form) => [algorithm, form] as const)),
   )('an account logs in with %s and %s claims, over HTTP and over TLS', async (algorithm, form) => {
@@ -58,26 +73,30 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
     }
   });
 
-  it.each(REFUSED_ALGORITHMS)('nobody logs in with %s, whoever vouches for the JWT', async (algorithm) => {
-    const logins = await serveLogins({ dialect });
-    const unexpected = {
-      status: 403,
-      errors: ['invalid algorithm (alg) header parameter: token signed with unexpected algorithm'],
-    };
-    for (const claims of [lasting(projectedClaims()), legacyClaims()]) {
-      const jwt = await logins.cluster.issue({}, claims, algorithm);
-      for (const tls of [false, true]) {
-        await logins.configure({ tls });
-        expect(await logins.login(jwt)).toMatchObject(unexpected);
-        const takesKey = (await logins.configure({ tls, pem_keys: [publicKeyOf(algorithm)] })).status === 204;
-        expect(takesKey).toBe(algorithm !== 'EdDSA' || dialect === 'openbao');
-        if (takesKey) expect(await logins.login(jwt)).toMatchObject(unexpected);
-        await logins.configure({ tls, pem_keys: [publicKeyOf('ES256')] });
-        expect(await logins.login(jwt)).toMatchObject({ status: 403, errors: ['permission denied'] });
+  it.each(REFUSED_ALGORITHMS)(
+    'nobody logs in with %s, even if the cluster confirms the JWT',
+    async (algorithm) => {
+      const logins = await serveLogins({ dialect });
+      const unexpected = {
+        status: 403,
+        errors: ['invalid algorithm (alg) header parameter: token signed with unexpected algorithm'],
+      };
+      for (const claims of [lasting(projectedClaims()), legacyClaims()]) {
+        const jwt = await logins.cluster.issue({}, claims, algorithm);
+        for (const tls of [false, true]) {
+          await logins.configure({ tls });
+          expect(await logins.login(jwt)).toMatchObject(unexpected);
+          const takesKey =
+            (await logins.configure({ tls, pem_keys: [publicKeyOf(algorithm)] })).status === 204;
+          expect(takesKey).toBe(algorithm !== 'EdDSA' || dialect === 'openbao');
+          if (takesKey) expect(await logins.login(jwt)).toMatchObject(unexpected);
+          await logins.configure({ tls, pem_keys: [publicKeyOf('ES256')] });
+          expect(await logins.login(jwt)).toMatchObject({ status: 403, errors: ['permission denied'] });
+        }
       }
-    }
-    expect(logins.cluster.questions).toEqual([]);
-  });
+      expect(logins.cluster.questions).toEqual([]);
+    },
+  );
 
   it('is answered with all that the specification names', async () => {
     const logins = await serveLogins({ dialect });
@@ -157,7 +176,7 @@ describe('the first check that fails decides', () => {
     ['neutral', 403],
     ['vault', 200],
     ['openbao', 200],
-  ] as const)('an empty issuer stands for the default one in %s: %i', async (dialect, status) => {
+  ] as const)('an empty issuer means the default one in %s: %i', async (dialect, status) => {
     const logins = await serveLogins({ dialect });
     await logins.configure({ disable_iss_validation: false });
     expect((await logins.login(await logins.cluster.issue())).status).toBe(status);
@@ -198,7 +217,7 @@ describe('the first check that fails decides', () => {
     });
   });
 
-  it('claims of a wrong type are told before names are compared', async () => {
+  it('claims of a wrong type are reported before names are compared', async () => {
     const logins = await serveLogins();
     const claims = { ...lasting(projectedClaims({ name: 'nobody' })), 'kubernetes.io': 'x' };
     const { status, errors } = await logins.login(await logins.cluster.issue({}, claims));
@@ -241,7 +260,7 @@ describe('the first check that fails decides', () => {
 });
 
 describe('who the account is to the service', () => {
-  it('is told by its UID: an account that is made anew is another', async () => {
+  it('is its UID by default: a recreated account is another one', async () => {
     const logins = await serveLogins();
     const first = (await logins.login(await logins.cluster.issue())).auth.entity_id;
     expect((await logins.login(await logins.cluster.issue())).auth.entity_id).toBe(first);
@@ -250,14 +269,14 @@ describe('who the account is to the service', () => {
     );
   });
 
-  it('is told by namespace and name where the role says so', async () => {
+  it('is namespace and name if the role asks for it', async () => {
     const logins = await serveLogins();
     await logins.role({ alias_name_source: 'serviceaccount_name' });
     const first = (await logins.login(await logins.cluster.issue())).auth.entity_id;
     expect((await logins.login(await logins.cluster.issue({ uid: 'another' }))).auth.entity_id).toBe(first);
   });
 
-  it('needs the claim that it is told by', async () => {
+  it('needs the claim of its source', async () => {
     const logins = await serveLogins();
     const jwt = await logins.cluster.issue({ uid: '' });
     expect(await logins.login(jwt)).toMatchObject({
@@ -313,22 +332,22 @@ describe('while the cluster is asked', () => {
     ['deleted', (logins) => logins.send('DELETE', `auth/${logins.mount}/role/app`), 400],
     ['bound to another account', (logins) => logins.role({ bound_service_account_names: ['other'] }), 403],
     ['bound to other addresses', (logins) => logins.role({ token_bound_cidrs: ['10.0.0.0/8'] }), 403],
-  ])('a role that is %s lets nobody in any more', async (_what, act, status) => {
+  ])('a role that is %s admits nobody', async (_what, act, status) => {
     const { reply } = await during(once(act));
     expect(reply.status).toBe(status);
   });
 
-  it('keys that are replaced vouch for nobody any more', async () => {
+  it('replaced keys verify no JWT', async () => {
     const { reply } = await during(once((logins) => logins.configure({ pem_keys: [publicKeyOf('RS256')] })));
     expect(reply).toMatchObject({ status: 403, errors: ['permission denied'] });
   });
 
-  it('a role that loses a policy gives it no more', async () => {
+  it('a role that loses a policy no longer grants it', async () => {
     const { reply } = await during(once((logins) => logins.role({ token_policies: ['weak'] })));
     expect(reply.auth.policies).toEqual(['default', 'weak']);
   });
 
-  it('a role that never stays as it is lets nobody in', async () => {
+  it('a role that changes during each login admits nobody', async () => {
     const { reply } = await during((logins, question) =>
       logins.role({ token_policies: [`policy-${question}`] }),
     );

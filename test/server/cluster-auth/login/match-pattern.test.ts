@@ -25,7 +25,7 @@ it('admits nobody by an empty list', () => {
   expect(matchesPattern([], '')).toBe(false);
 });
 
-it('fits whatever text stands in the place of the stars', () => {
+it('matches any text in place of the stars', () => {
   fc.assert(
     fc.property(fc.array(fc.string(), { minLength: 1 }), fc.array(fc.string()), (pieces, fillings) => {
       const plain = pieces.map((piece) => piece.replaceAll('*', '-'));

@@ -49,14 +49,14 @@ it('never asks with the JWT of the login', async () => {
   expect(logins.cluster.questions).toEqual([]);
 });
 
-it('tells that the namespace could not be read, as the cluster words it', async () => {
+it('answers the cluster`s error when the namespace cannot be read', async () => {
   const logins = await served('{"matchLabels":{"team":"a"}}');
   expect((await loginFrom(logins, 'orders')).errors).toEqual([
     'namespace not authorized err=failed to get namespace (code 404 status namespaces "orders" not found)',
   ]);
 });
 
-describe('a JWT that nobody vouched for', () => {
+describe('a JWT without confirmation', () => {
   it.each(['\ud800', '..', '.', '../../apis/x', 'a/b', 'a?b=c', 'a#b', '%2e%2e', '..%2f'])(
     'cannot lead the reviewer elsewhere by the namespace %s',
     async (namespace) => {
@@ -149,7 +149,7 @@ describe('a selector', () => {
   it.each([
     ['in JSON', '{"matchLabels":{"team":"a"},"matchLabels":{"tier":"1"}}'],
     ['in YAML, in another case', 'matchLabels: {team: a}\nMatchLabels: {tier: 1}'],
-  ])('wants the labels of both members where matchLabels is there twice, %s', async (_what, selector) => {
+  ])('requires the labels of both members when matchLabels is repeated, %s', async (_what, selector) => {
     const logins = await served(selector);
     logins.cluster.labels['orders'] = { team: 'a', tier: '1' };
     logins.cluster.labels['other'] = { tier: '1' };
@@ -163,7 +163,7 @@ describe('a selector', () => {
     ['matchLabels: {team: 1e21}', 'values[0][team]: Invalid value: "1e+21"'],
     ['matchLabels: {team: 2020-01-01T00:00:00Z}', 'values[0][team]: Invalid value: "2020-01-01T00:00:00Z"'],
     ['matchLabels: {"a b": x}', 'key: Invalid value: "a b"'],
-  ])('with a label that nothing can have admits nobody, and says why: %s', async (selector, because) => {
+  ])('with an impossible label admits nobody, and names the reason: %s', async (selector, because) => {
     const logins = await served(selector);
     logins.cluster.labels['orders'] = { team: '2020-01-01T00:00:00Z', 'a b': 'x' };
     const { status, errors = [] } = await loginFrom(logins, 'orders');

@@ -105,7 +105,7 @@ describe('a login is refused when the cluster', () => {
     expect(await logins.login(await logins.cluster.issue())).toMatchObject(REFUSED);
   });
 
-  it('is written without a scheme, or with one that is none of the web', async () => {
+  it('has a scheme other than http and https, or is a host without TLS', async () => {
     const logins = await served();
     for (const host of [logins.cluster.url.replace('http://', ''), 'file:///etc', 'nonsense']) {
       await logins.configure({ cluster_host: host });
@@ -160,6 +160,21 @@ it.each([
   expect(await logins.login(await logins.cluster.issue())).toMatchObject({ status: 200 });
 });
 
+it.each([
+  ['neutral', 'cluster_host', 200],
+  ['vault', 'kubernetes_host', 403],
+  ['openbao', 'kubernetes_host', 403],
+] as const)(
+  'a host without a scheme is asked over TLS in %s, by its %s: %i',
+  async (dialect, key, status) => {
+    const logins = await serveLogins({ dialect });
+    const { host } = new URL(logins.cluster.tlsUrl);
+    await logins.configure({ tls: true, [key]: host });
+    expect((await logins.login(await logins.cluster.issue())).status).toBe(status);
+    expect(logins.cluster.questions).toHaveLength(status === 200 ? 1 : 0);
+  },
+);
+
 it('the path of the cluster goes out as it was written', async () => {
   const logins = await served();
   await logins.configure({ cluster_host: `${logins.cluster.url}/a//b/../c d/` });
@@ -180,7 +195,7 @@ describe('who asks the cluster', () => {
   });
 
   it.each(DIALECTS)(
-    'is the service`s own pod where the config of %s says nothing and allows it',
+    'is the service`s own pod if the config of %s names none and allows it',
     async (dialect) => {
       const { certificate } = fixtures().certs.ca;
       const inPod = temporaryFolder({ 'ca.crt': certificate, token: 'token-of-the-pod\n' });
@@ -199,7 +214,7 @@ describe('who asks the cluster', () => {
   );
 });
 
-it('is not sent to a cluster with another certificate, whatever the environment says of such', async () => {
+it('is not sent to a cluster with another certificate, for any setting of the environment', async () => {
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
   onTestFinished(() => {
     vi.unstubAllEnvs();

@@ -207,7 +207,15 @@ describe('CIDR blocks', () => {
   it('cannot read a path without a slash again', async () => {
     const role = { bound_service_account_names: 'web', bound_service_account_namespaces: 'shop' };
     await mount.send('POST', 'cluster/role/lost', { ...role, token_bound_cidrs: '.socket' });
-    expect((await mount.send('GET', 'cluster/role/lost')).status).toBe(500);
+    expect(errorOf(await mount.send('GET', 'cluster/role/lost'))).toEqual({
+      status: 500,
+      errors: [
+        String.raw`1 error occurred:@	* Unable to convert "\".socket\"" to an IPv4 or IPv6 address, or a UNIX Socket@@`.replaceAll(
+          '@',
+          '\n',
+        ),
+      ],
+    });
     expect((await mount.send('POST', 'cluster/role/lost', role)).status).toBe(500);
     expect((await mount.send('DELETE', 'cluster/role/lost')).status).toBe(204);
   });

@@ -108,7 +108,7 @@ it('links the owner to everything that a workspace has', async () => {
   }
 });
 
-it('names the current state version to none but who may read state versions', async () => {
+it('shows the current state version only to callers who may read state versions', async () => {
   const api = await prepared();
   const shown = async (token: string) =>
     (await api.as(token).get('/workspaces/ws-full')).resource.relationships['current-state-version'];

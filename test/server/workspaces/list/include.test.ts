@@ -153,7 +153,7 @@ it.each([
   ['vars', ['vars var-1']],
   ['readme', [expect.stringMatching(/^workspace-readme /)]],
   ['current_assessment_result', ['assessment-results asmtres-1']],
-])('includes with %s what the workspace links to', async (name, expected) => {
+])('includes the linked resource with %s', async (name, expected) => {
   // The ends of signed links follow the clock.
   const noon = new Date('2026-06-01T12:00:00Z');
   const api = await serveForTest({ seed: FULL, now: () => noon });
@@ -165,7 +165,7 @@ it.each([
     expect(linked.split(`"${id}"`).length).toBeGreaterThan(2);
 });
 
-it('tells what it includes as the address of each of them does', async () => {
+it('includes the same document as the address of each resource', async () => {
   const api = await serveForTest({ seed: FULL });
   const names =
     'current_run.plan,current_configuration_version.ingress_attributes,vars,current_assessment_result';

@@ -32,6 +32,7 @@ it('gives twenty a page by default, with links and numbers for the rest', async 
   const api = await serveForTest({ seed: seedWith({ workspaces }) });
   const answer = await api.get(`${LIST}?sort=name&page[number]=2`);
   expect(answer.names).toEqual(workspaces.slice(20, 40).map(({ name }) => name));
+  expect(Object.keys(answer.document).toSorted()).toEqual(['data', 'links', 'meta']);
   expect(answer.document.meta?.pagination).toEqual({
     'current-page': 2,
     'page-size': 20,
@@ -223,7 +224,7 @@ it('answers 404 for an organization that is unknown or not the caller`s', async 
   expect((await api.as('acme-organization').get('/organizations/rival/workspaces')).status).toBe(404);
 });
 
-it('answers who does not belong to the organization before it reads what is asked for', async () => {
+it('answers 404 to strangers before it reads the query', async () => {
   const api = (await serveForTest()).as('eve');
   for (const query of ['', '?include=nothing', '?sort=nothing']) {
     expect((await api.get(`/organizations/acme/workspaces${query}`)).status).toBe(404);

@@ -106,7 +106,7 @@ describe('who counts pages', () => {
 });
 
 describe('a page behind another', () => {
-  it('says how many there are and which page it is, and is the last one when nothing follows', async () => {
+  it('has the total and its number, and is the last one when nothing follows', async () => {
     const api = await serveLetters();
     const pages: unknown[] = [];
     let next: string | null | undefined = `${api.url}/api/v2${LIST}?page[size]=10&sort=name`;
@@ -145,13 +145,10 @@ describe('a page behind another', () => {
     });
   });
 
-  it.each(['x', 'W10', 'bnVsbA', 'WzEsMl0'])(
-    'is refused where it is told by nonsense such as %s',
-    async (place) => {
-      const api = await serveLetters();
-      const answer = await api.get(`${LIST}?page[after]=${place}`);
-      expect(answer.status).toBe(400);
-      expect(answer.errors[0]?.source).toEqual({ parameter: 'page[after]' });
-    },
-  );
+  it.each(['x', 'W10', 'bnVsbA', 'WzEsMl0'])('is refused for an invalid value such as %s', async (place) => {
+    const api = await serveLetters();
+    const answer = await api.get(`${LIST}?page[after]=${place}`);
+    expect(answer.status).toBe(400);
+    expect(answer.errors[0]?.source).toEqual({ parameter: 'page[after]' });
+  });
 });

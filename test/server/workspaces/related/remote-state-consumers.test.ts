@@ -24,7 +24,7 @@ async function consumers(api: TestClient): Promise<unknown[]> {
   return (await api.get(PATH)).names;
 }
 
-it('adds consumers, ignoring those that are there already', async () => {
+it('adds consumers, ignoring existing ones', async () => {
   const api = await serve();
   const first = await api.post(PATH, identifiers(['ws-a']));
   expect([first.status, first.text]).toEqual([204, '']);
@@ -152,7 +152,7 @@ it('ignores what clients send beside type and id', async () => {
   expect((await api.post(PATH, { data })).status).toBe(204);
 });
 
-it('touches neither the consumers nor the subject', async () => {
+it('changes neither the consumers nor the workspace itself', async () => {
   const api = await serveForTest({
     seed: seedWith({ workspaces: [SUBJECT, ...three] }),
     now: tickingClock(),
@@ -209,7 +209,7 @@ it('hides and refuses consumers that the caller cannot read', async () => {
   expect((await api.as('admins').delete(PATH, identifiers(['ws-b']))).pointers).toEqual(['/data/0/id']);
 });
 
-it('does not say to who may not replace the list whether a consumer exists', async () => {
+it('does not reveal whether a consumer exists to a caller who may not replace the list', async () => {
   const seed = seedWith({
     workspaces: [
       { name: 'net', id: 'ws-net' },

@@ -25,7 +25,7 @@ it('shows the service account of a team, which holds no locks: the team does', a
   expect(locked.resource.relationships['locked-by']?.data).toMatchObject({ type: 'teams' });
 });
 
-it('answers 404 to an organization’s token, which stands for no user, and 401 to none', async () => {
+it('answers 404 to an organization’s token, which has no user, and 401 without a token', async () => {
   const api = await serveForTest({ seed: seedWith({ ...A, token: 'org-token' }) });
   expect((await api.as('org-token').get(DETAILS)).status).toBe(404);
   expect((await api.as('nobody').get(DETAILS)).status).toBe(401);

@@ -15,7 +15,7 @@ function openWith(...releases: string[]): Database {
 
 describe('An engine version that is asked for', () => {
   it.each(['99.99.99', '1.9.99', '~> 99.0', '> 0.12, < 0.12.1', '>= 1.12.0', '1.11.9'])(
-    'must be, or be met by, a release: "%s" is refused',
+    'must be a release or match one: "%s" is refused',
     async (version) => {
       const api = await serveForTest();
       const answer = await api.create({ name: 'net', 'engine-version': version });
@@ -52,7 +52,7 @@ describe('An engine version that is asked for', () => {
     expect((await api.create({ name: 'c', 'engine-version': '1.13.0-beta1' })).status).toBe(201);
   });
 
-  it('newer than every release is taken by a service that says so, if it is exact', () => {
+  it('newer than every release is accepted in some dialects, if it is exact', () => {
     const database = openWith();
     const neutral = chooseDialects([]).workspaces;
     const taken = (version: string) =>

@@ -37,7 +37,7 @@ it('lets an explicit time win over the computed one, and falls back when it is c
   expect(destruction(cleared.resource)).toEqual(['2026-03-02T12:00:00.000Z', '1d', null]);
 });
 
-it('keeps both through an update that says nothing, and clears each with null', async () => {
+it('keeps both in an update without them, and clears each with null', async () => {
   const api = await serveForTest(at);
   const id = await api.created({
     name: 'a',
@@ -65,7 +65,7 @@ it.each(['1h', '9999d'])('accepts the duration "%s"', async (duration) => {
 });
 
 it.each(['tomorrow', '2026-02-30T00:00:00Z', '2027-02-29', '2026-13-01T00:00:00Z', '2026-01-01T25:00:00Z'])(
-  'refuses the time "%s", which is none',
+  'refuses the invalid time "%s"',
   async (time) => {
     const api = await serveForTest();
     const answer = await api.create({ name: 'a', 'auto-destroy-at': time });
@@ -122,7 +122,7 @@ describe('in the dialect hcp-terraform', () => {
     expect(destruction(again.resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
   });
 
-  it('a workspace with an own date does not inherit, until it says so', async () => {
+  it('a workspace with its own date inherits only on request', async () => {
     const api = await serve();
     const made = await api.create({ name: 'a', 'auto-destroy-at': NOON }, IN_SANDBOX);
     expect(destruction(made.resource)).toEqual([NOON, null, false]);

@@ -18,7 +18,7 @@ function execution({ attributes, relationships }: TestResource): unknown {
 const INHERITS_REMOTE = ['remote', true, false, false, null];
 const BUILDERS = 'apool-builders';
 
-it('inherits the mode while nothing is said', async () => {
+it('inherits the mode by default', async () => {
   const api = await serveForTest();
   expect(execution((await api.create({ name: 'a' })).resource)).toEqual(INHERITS_REMOTE);
 });
@@ -63,7 +63,7 @@ it('takes agent mode with its pool, and drops the pool when the mode moves on', 
   expect(back.pointers).toEqual(['/data/attributes/agent-pool-id']);
 });
 
-it('keeps mode and pool through an update that says nothing of them', async () => {
+it('keeps mode and pool in an update without them', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a', 'execution-mode': 'agent', 'agent-pool-id': BUILDERS });
   const after = await api.update(id, { description: 'x' });

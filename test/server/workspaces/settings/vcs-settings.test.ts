@@ -16,7 +16,7 @@ it('shows the repository with everything that follows from it', async () => {
     'repository-http-url': 'https://git.example.com/acme/network',
     'service-provider': 'github',
     'tags-regex': null,
-    'webhook-url': `${api.url}/webhooks/vcs/${resource.id}`,
+    'webhook-url': expect.stringMatching(`^${api.url}/webhooks/vcs/${resource.id}/[A-Za-z0-9_-]{43}$`),
   });
   expect(resource.attributes['vcs-repo-identifier']).toBe('acme/network');
   expect(resource.attributes['oauth-client-name']).toBe('git');
@@ -55,7 +55,7 @@ it.each(['oauth-token-id', 'vcs-app-installation-id'])('answers 400 to an empty 
   expect(answer.errors[0]?.detail).toBe(`invalid ${name.replaceAll('-', '_')}`);
 });
 
-it('takes an empty connection beside the other one as none, as clients send it', async () => {
+it('reads an empty connection beside the other one as absent, as clients send it', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a', 'vcs-repo': REPO });
   const kept = await api.update(id, { 'vcs-repo': { ...REPO, 'vcs-app-installation-id': '' } });
@@ -82,11 +82,16 @@ it('changes only the keys that an update lists', async () => {
   });
 });
 
-it('tells null, absent and empty apart', async () => {
+it('distinguishes null, absent and empty', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a', 'vcs-repo': REPO });
   expect((await api.update(id, { description: 'x' })).resource.attributes['vcs-repo']).toMatchObject(REPO);
   expect((await api.update(id, { 'vcs-repo': {} })).resource.attributes['vcs-repo']).toMatchObject(REPO);
+  expect((await api.attributes(id))['vcs-repo']).toMatchObject({ 'tags-regex': null });
+  const tagged = { ...REPO, 'tags-regex': '^v' };
+  await api.update(id, { 'vcs-repo': tagged });
+  const kept = await api.update(id, { 'vcs-repo': { branch: 'main' } });
+  expect(kept.resource.attributes['vcs-repo']).toMatchObject({ ...tagged, branch: 'main' });
   const removed = await api.update(id, { 'vcs-repo': null });
   expect(removed.resource.attributes).toMatchObject({ 'vcs-repo': null, 'vcs-repo-identifier': null });
 });

@@ -48,7 +48,7 @@ it('adds nothing when there would be more than ten', async () => {
   expect((await api.patch(BINDINGS, more(8))).status).toBe(200);
 });
 
-it('names what is wrong with a binding', async () => {
+it('reports the problem of a binding', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.patch(BINDINGS, list({ 'hc:x': '1' }))).pointers).toEqual(['/data/0/attributes/key']);
   expect((await api.patch(BINDINGS)).pointers).toEqual(['/data']);

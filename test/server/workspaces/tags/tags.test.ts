@@ -115,7 +115,7 @@ it('needs the right to manage tags', async () => {
   expect((await api.as('readers').get(TAGS_OF_A)).status).toBe(200);
 });
 
-it('tells thousands of tags, each workspace`s own in the order of adding', async () => {
+it('lists thousands of tags, those of each workspace in the order of adding', async () => {
   const api = await serve();
   const many = Array.from({ length: 3000 }, (_none, index) => `t-${(index * 7) % 3000}`);
   await api.post(TAGS_OF_A, named(...many));

@@ -17,7 +17,7 @@ it('reads the algorithm and the claims', () => {
   });
 });
 
-it('takes quotes and colons within texts for what they are', () => {
+it('reads quotes and colons within texts as characters', () => {
   expect(parseJwt(jwt('{"alg":"ES256"}', '{"a":"b\\":\\"c:d","e":"\\\\"}'))?.claims).toEqual({
     a: 'b":"c:d',
     e: '\\',
@@ -58,7 +58,7 @@ it.each([
   expect(parseJwt(text)).toBeUndefined();
 });
 
-it('reads a header that tells of keys, and uses none of them', () => {
+it('reads a header with keys, and uses none of them', () => {
   const certificate = fixtures().certs.server.certificate.replaceAll(/-----[A-Z ]+-----|\s/g, '');
   const header = {
     alg: 'ES256',
@@ -76,7 +76,7 @@ it('knows a JWT without a signature', () => {
   expect(parseJwt(jwt('{"alg":"ES256"}', '{}', ''))?.signature).toHaveLength(0);
 });
 
-it('takes claims that are null for none', () => {
+it('reads null claims as absent', () => {
   expect(parseJwt(jwt('{"alg":"ES256"}', 'null'))?.claims).toEqual({});
 });
 
@@ -92,7 +92,7 @@ it.each([
   expect(parseJwt(jwt(JSON.stringify({ alg: 'ES256', ...more }), '{}'))?.demandsExtension).toBe(demands);
 });
 
-it('is signed over the payload itself where the header says so', () => {
+it('is signed over the unencoded payload if the header asks for it', () => {
   const signed = (header: string) => parseJwt(jwt(header, '{}'))?.signed.toString();
   const encoded = '{"alg":"ES256","b64":true}';
   expect(signed(encoded)).toBe(`${part(encoded)}.${part('{}')}`);
@@ -119,7 +119,7 @@ describe('other forms', () => {
     expect(parse(text, true)).toMatchObject({ algorithm: 'ES256', claims: { iss: 'x' } });
   });
 
-  it.each(forms)('are none where it is not: %s', (_what, text) => {
+  it.each(forms)('are invalid in another form: %s', (_what, text) => {
     expect(parse(text, false)).toBeUndefined();
   });
 
@@ -129,16 +129,16 @@ describe('other forms', () => {
     ['no payload', signature],
     ['a payload that is no text', { ...json, payload: {} }],
     ['an unprotected header that is a list', { ...json, header: [] }],
-  ])('are none with %s', (_what, value) => {
+  ])('are invalid with %s', (_what, value) => {
     expect(parse(JSON.stringify(value), true)).toBeUndefined();
   });
 
-  it('are none with a vertical tab, a no-break space or a byte order mark', () => {
+  it('are invalid with a vertical tab, a no-break space or a byte order mark', () => {
     for (const sign of ['\v', '\u00a0', '\ufeff'])
       expect(parse(`${sign}${header}.${json.payload}.AAAA`, true)).toBeUndefined();
   });
 
-  it('demand an extension where a header that is not protected says so', () => {
+  it('require an extension also in an unprotected header', () => {
     const text = JSON.stringify({ ...json, header: { crit: ['b64'] } });
     expect(parse(text, true)?.demandsExtension).toBe(true);
   });

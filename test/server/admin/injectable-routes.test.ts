@@ -12,12 +12,12 @@ it.each([
   { route: '/api/storage/**', method: 'PUT' },
   { route: '/v1/auth/any/mount/role/web' },
   { route: '/v1/*', method: 'OPTIONS' },
-])('takes the fault %j, which a request can meet', async (fault) => {
+])('accepts the fault %j, which a request can get', async (fault) => {
   const { admin } = await serveWithAdmin();
   expect((await admin('POST', '/faults', { ...fault, status: 503 })).status).toBe(201);
 });
 
-it('says which methods are taken where a fault has another one, and what LIST is', async () => {
+it('names the served methods when a fault has another one, and says that LIST is a GET', async () => {
   const { admin } = await serveWithAdmin();
   const told = async (method: string, at: string) =>
     (await admin('POST', '/faults', { route: at, method, status: 503 })).errors[0]?.detail;

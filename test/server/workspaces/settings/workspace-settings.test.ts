@@ -36,7 +36,7 @@ describe('Health assessments', () => {
     expect((await api.create({ ...ON, 'engine-version': version })).status).toBe(201);
   });
 
-  it('are judged by the mode that the workspace inherits', async () => {
+  it('are checked with the inherited mode', async () => {
     const api = await serveForTest({ seed: seedWith({ 'default-execution-mode': 'local' }) });
     expect((await api.create(ON)).status).toBe(422);
     expect((await api.create({ ...ON, 'execution-mode': 'remote' })).status).toBe(201);
@@ -54,7 +54,7 @@ describe('Health assessments', () => {
     });
   });
 
-  it('are the organization`s business where it enforces them, whatever a workspace says', async () => {
+  it('follow the organization where it enforces them', async () => {
     const api = await serveForTest({ seed: seedWith({ 'assessments-enforced': true }) });
     expect((await api.create({ ...ON, 'execution-mode': 'local' })).status).toBe(201);
   });

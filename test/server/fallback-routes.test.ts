@@ -18,10 +18,10 @@ it.each(['/', '/nowhere', '/apis/v2/ping', '/v2/auth/cluster/config'])(
 );
 
 it.each(['neutral', 'vault', 'openbao'])(
-  'refuses a verb that is not known below /v1/ as the dialect %s does: without a word',
+  'refuses an unknown verb below /v1/ like the dialect %s: without a text',
   async (dialect) => {
     const api = await serveForTest({ dialects: [dialect] });
-    for (const method of ['PROPFIND', 'MKCOL', 'LINK']) {
+    for (const method of ['PROPFIND', 'MKCOL', 'LINK', 'FOO', 'LISTEN']) {
       const answer = await fetch(`${api.url}/v1/auth/kubernetes/config`, { method });
       expect([answer.status, await answer.text()]).toEqual([405, '{"errors":[]}\n']);
     }

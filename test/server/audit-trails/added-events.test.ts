@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { AddedEvent } from '../../../src/server/audit-trails/added-events.ts';
+import type { AddedEvent } from '../../../src/server/audit-trails/event-schema.ts';
 import { readSeed } from '../../../src/server/seed/read-seed.ts';
 import { serveWithAdmin } from '../../support/server/admin-client.ts';
 import { trailOf } from '../../support/server/audit-trails/read-trail.ts';
@@ -13,7 +13,7 @@ const now = () => new Date(NOON);
 const seeded = (...events: readonly AddedEvent[]) => seedWith({ 'audit-events': events });
 
 describe('the events of a seed', () => {
-  it('are told with their time, their actor, their request and what they carry', async () => {
+  it('are shown with their time, their actor, their request and their meta', async () => {
     const api = await serveForTest({
       now,
       seed: seeded({
@@ -37,7 +37,7 @@ describe('the events of a seed', () => {
     ]);
   });
 
-  it('are of now, and of the service itself, where they say nothing of it', async () => {
+  it('have the current time and the service as the actor by default', async () => {
     const api = await serveForTest({ now, seed: seeded({ type: 'stack', action: 'create' }) });
     expect(await trailOf(api)).toMatchObject([
       {
@@ -63,7 +63,7 @@ describe('the events of a seed', () => {
     });
   });
 
-  it('are put in once, and what an edited seed adds with them; two that are alike are two', async () => {
+  it('are added once, also those of an edited seed; two equal events are two', async () => {
     const data = temporaryDataFile();
     const one = { type: 'stack', action: 'create', resource: 'st-1', at: NOON };
     const count = async (seed: ReturnType<typeof seeded>) =>
@@ -73,7 +73,7 @@ describe('the events of a seed', () => {
     expect(await count(seeded({ ...one, resource: 'st-2' }, one, one))).toBe(3);
   });
 
-  it('stand in the order of their times among what requests cause', async () => {
+  it('are sorted by time among the events of requests', async () => {
     const api = await serveForTest({
       now,
       seed: seeded(
@@ -101,7 +101,7 @@ describe('the events of a seed', () => {
 });
 
 describe('the events that the admin API puts in', () => {
-  it('are told like those of a seed, by the moved clock', async () => {
+  it('are shown like those of a seed, with the time of the moved clock', async () => {
     const { api, admin } = await serveWithAdmin({ now });
     await admin('POST', '/clock', { 'advance-seconds': 60 });
     const events = [
@@ -118,7 +118,7 @@ describe('the events that the admin API puts in', () => {
     expect(JSON.parse(answer.text)).toEqual({ ids: [trail[1]?.id, trail[0]?.id] });
   });
 
-  it('are all put in, or none of them', async () => {
+  it('are all added, or none of them', async () => {
     const { api, admin } = await serveWithAdmin({ now });
     const fine = { type: 'agent', action: 'destroy' };
     for (const wrong of [
@@ -131,7 +131,7 @@ describe('the events that the admin API puts in', () => {
     expect(await trailOf(api)).toEqual([]);
   });
 
-  it('need an organization that is there, and a list', async () => {
+  it('need an existing organization, and a list', async () => {
     const { admin } = await serveWithAdmin({ now });
     const put = async (body: object) => (await admin('POST', '/audit-events', body)).status;
     expect(await put({ organization: 'nowhere', events: [] })).toBe(404);
