@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { guardIds } from '../../src/model/guard.ts';
-import type { Seed } from '../../src/server/seed/seed.ts';
+import type { Seed } from '../../src/server/seed/seed-schema.ts';
 import { smallSeed } from './rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFile, workspacesTarget } from './rig/stack-folder.ts';
 
@@ -41,12 +41,6 @@ export function corpusStack(url: string, workspaces: object = {}): StackFile {
   };
 }
 
-/** The names of the cases of a kind that a dialect can be asked for, sorted. */
-export function corpusCases(kind: string, dialect: string): readonly string[] {
-  const all = readdirSync(join(corpus, kind)).sort();
-  return dialect === 'hcp-terraform' ? all : all.filter((name) => !needsHcpTerraform({ kind, name }));
-}
-
 type Side = 'before' | 'after';
 
 interface CaseName {
@@ -54,32 +48,69 @@ interface CaseName {
   readonly name: string;
 }
 
+/** Documents in short: of the file's kind and of its usual name, with an empty spec, where nothing else is said. */
+interface CorpusDocument {
+  readonly kind?: string;
+  readonly name?: string;
+  /** one document each */
+  readonly names?: readonly string[];
+  /** more than the name */
+  readonly metadata?: object;
+  readonly spec?: object;
+}
+
+/** `corpus/<Kind>.yaml`. A side that is no list is the spec of one resource; `.base` has the fields that it has besides. */
+type CorpusFile = Readonly<Record<string, Readonly<Record<Side, object | readonly CorpusDocument[]>>>> & {
+  readonly '.base'?: object;
+};
+
+const usualNames: Readonly<Record<string, string>> = {
+  ClusterAuthConfig: 'config',
+  ClusterAuthRole: 'payments-api',
+};
+
+const files = new Map(
+  readdirSync(corpus).map((file): [string, CorpusFile] => [
+    file.replace('.yaml', ''),
+    load(readFileSync(join(corpus, file), 'utf8')) as CorpusFile,
+  ]),
+);
+
+/** The names of the cases of a kind, sorted; only those that the dialect has. */
+export function corpusCases(kind: string, dialect = 'hcp-terraform'): readonly string[] {
+  const all = Object.keys(files.get(kind) ?? {}).filter((name) => !name.startsWith('.'));
+  return dialect === 'hcp-terraform' ? all : all.filter((name) => !needsHcpTerraform({ kind, name }));
+}
+
+/** One side of a case. @param target that every document names; none where it is left out */
+export function corpusDocuments(one: CaseName & { readonly side: Side }, target?: string): readonly object[] {
+  const file = files.get(one.kind);
+  const side = file?.[one.name]?.[one.side] ?? [];
+  const documents: readonly CorpusDocument[] = Array.isArray(side)
+    ? side
+    : [{ spec: { ...file?.['.base'], ...side } }];
+  return documents.flatMap(
+    ({ kind = one.kind, name = usualNames[one.kind] ?? 'app', names = [name], metadata, spec = {} }) =>
+      names.map((each) => ({
+        apiVersion: 'trueup.dev/v1',
+        kind,
+        metadata: { ...(target === undefined ? {} : { target }), name: each, ...metadata },
+        spec,
+      })),
+  );
+}
+
 /** Whether a case sets what the hosted edition of the real service does not have (wire/workspaces 2.5). */
 export function needsSelfHosted(one: CaseName): boolean {
-  return says(one, 'dataRetentionPolicy: {');
+  return says(one, '"dataRetentionPolicy":{');
 }
 
 /** Whether a case has a field that the specification does not have (wire/workspaces 1.5.24). */
 function needsHcpTerraform(one: CaseName): boolean {
-  return says(one, 'structuredRunOutputEnabled:');
+  return says(one, '"structuredRunOutputEnabled":');
 }
 
-function says({ kind, name }: CaseName, text: string): boolean {
-  return (['before', 'after'] as const).some((side) =>
-    readFileSync(corpusFile(kind, name, side), 'utf8').includes(text),
-  );
-}
-
-/** The file with the manifests of one side of a case. */
-export function corpusFile(kind: string, name: string, side: Side): string {
-  return join(corpus, kind, name, `${side}.yaml`);
-}
-
-/** One side of a case, every document of it for this target. */
-export async function corpusManifests(
-  { kind, name, side }: { readonly kind: string; readonly name: string; readonly side: Side },
-  target: string,
-): Promise<string> {
-  const text = await readFile(corpusFile(kind, name, side), 'utf8');
-  return text.replaceAll(/^metadata: \{/gm, `metadata: { target: ${target},`);
+function says(one: CaseName, text: string): boolean {
+  const sides = (['before', 'after'] as const).map((side) => corpusDocuments({ ...one, side }));
+  return JSON.stringify(sides).includes(text);
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import type { PolicyCapability } from '../../../src/server/cluster-auth/policy-rules.ts';
-import type { OrganizationSeed, Seed } from '../../../src/server/seed/seed.ts';
+import type { OrganizationSeed, Seed } from '../../../src/server/seed/seed-schema.ts';
 import type { Ran } from '../captured-host.ts';
 import { smallSeed, startService } from '../rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFolder, stackIn, workspacesTarget } from '../rig/stack-folder.ts';
@@ -92,7 +92,7 @@ export interface Bench {
   idsOf(name: string): Promise<string[]>;
   /** @throws when there is no such workspace, or more than one */
   idOf(name: string): Promise<string>;
-  /** tags bound to the workspace itself, the claim among them, without the id of its stack */
+  /** tags bound to the workspace itself, the ownership tag among them, without the id of its stack */
   tagsOf(name: string): Promise<Record<string, unknown>>;
   /** method and path of each write so far, ids as `ws-…` */
   written(): string[];
@@ -146,13 +146,13 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   };
 }
 
-/** Leaves all claims as they were before stacks had ids. */
+/** Leaves all ownership tags as they were before stacks had ids. */
 async function dropIds(byHand: TestClient): Promise<void> {
   const { resources } = await byHand.get('/organizations/acme/workspaces?page%5Bsize%5D=100');
   for (const { id } of resources) {
     const bindings = (await byHand.get(`/workspaces/${id}/tag-bindings`)).resources;
-    const claim = bindings.find(({ attributes }) => attributes['key'] === 'trueup-stack');
-    const value = claim && withoutId(String(claim.attributes['value']));
+    const ownershipTag = bindings.find(({ attributes }) => attributes['key'] === 'trueup-stack');
+    const value = ownershipTag && withoutId(String(ownershipTag.attributes['value']));
     if (value === undefined) continue;
     const attributes = { key: 'trueup-stack', value };
     await byHand.patch(`/workspaces/${id}/tag-bindings`, { data: [{ type: 'tag-bindings', attributes }] });
@@ -160,8 +160,8 @@ async function dropIds(byHand: TestClient): Promise<void> {
 }
 
 /** Which id a stack has is random. */
-function withoutId(claim: string): string {
-  return claim.replace(/:id=[0-9a-f]{8}$/, '');
+function withoutId(ownershipTag: string): string {
+  return ownershipTag.replace(/:id=[0-9a-f]{8}$/, '');
 }
 
 async function sendToMount(url: string, method: string, body?: object): Promise<Record<string, unknown>> {
@@ -182,7 +182,7 @@ export interface Checkout extends StackFolder {
   begin(...documents: readonly object[]): Promise<void>;
   /** the tags are left as they were before stacks had ids; with ids, nothing is planned until the ledger is rebuilt */
   loseLedger(): Promise<void>;
-  /** leaves all claims as they were before stacks had ids */
+  /** leaves all ownership tags as they were before stacks had ids */
   dropIds(): Promise<void>;
   /** the same directory with another stack file: some of the stack is otherwise from now on */
   become(stack: StackOptions): Promise<Checkout>;

@@ -49,6 +49,6 @@ export const role = (name: string, spec: object = {}, metadata: object = {}) =>
     metadata,
   );
 
-/** A tombstone (rule 23): a document without a spec. */
-export const tombstone = (kind: string, name: string, remove: 'safe' | 'force') =>
+/** A removal request: a document without a spec. */
+export const removalRequest = (kind: string, name: string, remove: 'safe' | 'force') =>
   header(kind, { name, remove });

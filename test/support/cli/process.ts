@@ -136,6 +136,7 @@ async function exited(child: ChildProcessByStdio<Writable, Readable, Readable>):
 }
 
 export interface Serving {
+  readonly pid: number;
   /** the first line that it printed */
   readonly line: string;
   readonly url: string;
@@ -167,6 +168,7 @@ export async function serveProcess(
   const ended = end.then(({ err }) => Promise.reject(new Error(err)));
   const [line = ''] = (await Promise.race([sees(/\n/), ended])).split('\n');
   return {
+    pid: child.pid ?? 0,
     line,
     url: /http:\S+/.exec(line)?.[0] ?? '',
     sees,

@@ -6,7 +6,7 @@ import { digestOf } from '../../../src/plan/digest.ts';
 import { renderPlanJson } from '../../../src/report/json/plan.ts';
 import { change, plan } from '../report/small-plan.ts';
 
-/** A plan that creates the Toys of these names. @returns the name of the file */
+/** A plan that creates the sample resources of these names. @returns the name of the file */
 export function writePlanOf(
   folder: string,
   names: readonly string[],

@@ -57,7 +57,7 @@ export function openStack({ targets, env = {} }: StackOptions): StackFolder {
     stack: {
       targets,
       manifests: [{ pattern: 'manifests.yaml', optional: true }],
-      // What stops for a person's word is tried elsewhere; here the wire is looked at.
+      // What stops for a person's word is tried elsewhere; here the wire is read.
       spec: { guards: { allow: guardIds } },
     },
     env,
@@ -78,7 +78,7 @@ export function openStack({ targets, env = {} }: StackOptions): StackFolder {
       const { out } = await run('plan --calls --exit-code', 2);
       const applied = await run('apply --yes');
       // No service here keeps anything else than it was sent, or hides what it keeps.
-      expect(applied.out).not.toMatch(/answered otherwise than sent|cannot be verified/);
+      expect(applied.out).not.toMatch(/with another value than sent|cannot be verified/);
       await run('plan --exit-code');
       return out;
     },

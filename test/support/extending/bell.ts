@@ -31,7 +31,7 @@ async function asLive(session: Session, address: Address, data: Json): Promise<L
   const { byId } = await listWorkspaces(session);
   const workspace = byId.get(String(data['workspace']))?.name ?? null;
   const { pitch = null, hours = [], lasts = 0 } = data;
-  return { address, spec: { pitch, hours, lasts, workspace }, witness: {}, facts: {} };
+  return { address, spec: { pitch, hours, lasts, workspace }, evidence: {}, facts: {} };
 }
 
 export const bell = defineKind<BellSpec, LiveBell>({

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type Manifests, readManifests } from '../../../src/manifest/read-manifests.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
-import { toyDialects, toyKinds } from './toy-kinds.ts';
+import { sampleDialects, sampleKinds } from './sample-kinds.ts';
 import { type Files, temporaryFolder } from '../rig/temporary-folder.ts';
 
 /** A stack with one target of each service and nothing else to notice. */
@@ -32,8 +32,8 @@ export async function read(
     ...(stdin === undefined ? {} : { stdin: () => Promise.resolve(Buffer.from(stdin)) }),
     ...(inputIsWhole === undefined ? {} : { inputIsWhole }),
     cwd: from === undefined ? folder : join(folder, from),
-    kinds: toyKinds,
-    dialects: toyDialects,
+    kinds: sampleKinds,
+    dialects: sampleDialects,
   });
 }
 

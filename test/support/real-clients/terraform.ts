@@ -1,25 +1,17 @@
 /** The real Terraform command line, wherever it is on the PATH, in folders of its own and with a service of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { temporaryFolder, writeFiles } from '../rig/temporary-folder.ts';
 
-/** Its path; undefined where it is not there. */
-export function findTerraform(): string | undefined {
+/** The folder of a program on the PATH whose name begins so; undefined where there is none. */
+export function folderOf(program: string): string | undefined {
   return (process.env['PATH'] ?? '')
     .split(delimiter)
-    .map((folder) => join(folder, 'terraform'))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    .find((folder) => existsSync(folder) && readdirSync(folder).some((name) => name.startsWith(program)));
 }
 
 export interface Ended {
@@ -47,18 +39,40 @@ export interface Configuration {
 
 /** What has `cloud { workspaces { … } }` with this in it, and this beside it. Only what needs no registry can be in it. */
 export function configure(host: Host, workspaces: string, rest: string): Configuration {
-  const port = new URL(host.url).port;
   const cloud = `terraform {
   cloud {
-    hostname     = "localhost:${port}"
+    hostname     = "${nameOf(host)}"
     organization = "acme"
     workspaces { ${workspaces} }
   }
 }
 `;
+  return configurationIn(host, cloud + rest, settings(host));
+}
+
+/** Resources of the provider `tfe` with a local state. @param folder where the provider's binary is */
+export function configureProvider(host: Host, folder: string, resources: string): Configuration {
+  const main = `terraform {
+  required_providers {
+    tfe = { source = "hashicorp/tfe" }
+  }
+}
+provider "tfe" {
+  hostname = "${nameOf(host)}"
+}
+`;
+  const overrides = `provider_installation {
+  dev_overrides { "hashicorp/tfe" = "${folder}" }
+  direct {}
+}
+`;
+  return configurationIn(host, main + resources, overrides + settings(host));
+}
+
+function configurationIn(host: Host, main: string, cliSettings: string): Configuration {
   const folder = temporaryFolder({
-    'main.tf': cloud + rest,
-    'settings/cli.tfrc': settings(host, port),
+    'main.tf': main,
+    'settings/cli.tfrc': cliSettings,
     ...(host.trust === undefined ? {} : { 'settings/trust.pem': host.trust }),
   });
   return {
@@ -68,12 +82,17 @@ export function configure(host: Host, workspaces: string, rest: string): Configu
   };
 }
 
+function nameOf({ url }: Host): string {
+  return `localhost:${new URL(url).port}`;
+}
+
 /** With the services of the host in it, Terraform does not ask for them, and may speak without TLS (wire/workspaces 1.6). */
-function settings({ url, token, trust }: Host, port: string): string {
+function settings(host: Host): string {
+  const { url, token, trust } = host;
   const services = ['state.v2', 'tfe.v2', 'tfe.v2.1', 'tfe.v2.2'].map((id) => `"${id}" = "${url}/api/v2/"`);
   const told =
-    trust === undefined ? `host "localhost:${port}" { services = { ${services.join(', ')} } }\n` : '';
-  return `disable_checkpoint = true\n${told}credentials "localhost:${port}" { token = "${token}" }\n`;
+    trust === undefined ? `host "${nameOf(host)}" { services = { ${services.join(', ')} } }\n` : '';
+  return `disable_checkpoint = true\n${told}credentials "${nameOf(host)}" { token = "${token}" }\n`;
 }
 
 async function terraform(
@@ -81,7 +100,7 @@ async function terraform(
   args: readonly string[],
   { typed, trusts }: { readonly typed: string; readonly trusts: boolean },
 ): Promise<Ended> {
-  const child = spawn(findTerraform() ?? 'terraform', args, {
+  const child = spawn('terraform', args, {
     cwd: folder,
     env: {
       PATH: process.env['PATH'] ?? '',

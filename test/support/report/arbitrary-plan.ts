@@ -39,7 +39,7 @@ export const anyJson: fc.Arbitrary<Json> = fc
   .map((value) => JSON.parse(JSON.stringify(value)) as Json);
 
 const address: fc.Arbitrary<Address> = fc.record({
-  kind: fc.constantFrom('Toy', 'Part'),
+  kind: fc.constantFrom('Toy', 'Child'),
   target: fc.constantFrom('one', 'two'),
   name: hostileText,
 });
@@ -248,7 +248,7 @@ const wholePlan: fc.Arbitrary<Plan> = fc.record({
   ),
   changes: fc.array(anyChange, { maxLength: 4 }),
   unchanged: fc.nat(500),
-  mentions: fc.array(mention, { maxLength: 2 }),
+  notices: fc.array(mention, { maxLength: 2 }),
   problems: fc.array(anyDiagnostic, { maxLength: 2 }),
   guards: fc.array(guard, { maxLength: 3 }),
   coverage,

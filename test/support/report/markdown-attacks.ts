@@ -130,7 +130,7 @@ export function planOf(attack: fc.Arbitrary<string>): fc.Arbitrary<Plan> {
     return plan({
       stack: any(),
       changes,
-      mentions: [{ address: address(), message: any(), fix: any() }],
+      notices: [{ address: address(), message: any(), fix: any() }],
       problems: [found],
       guards: guardIds.slice(0, 3).map((id) => guard(id as GuardId)),
       coverage: {

@@ -46,7 +46,7 @@ export function plan(about: Partial<Plan> = {}): Plan {
     ],
     changes: [],
     unchanged: 3,
-    mentions: [],
+    notices: [],
     problems: [],
     guards: [],
     coverage: {
@@ -78,7 +78,7 @@ export function problem(about: Partial<Diagnostic> = {}): Diagnostic {
     code: 'not-ours',
     severity: 'error',
     class: 'conflict',
-    message: 'Toy "ball" exists and bears no claim',
+    message: 'Toy "ball" exists without an ownership tag',
     ...about,
   };
 }

@@ -1,5 +1,5 @@
 /** The embedded service as most tests want it: one organization, one mount, somebody who may do everything in both. */
-import type { OrganizationSeed, Seed } from '../../../src/server/seed/seed.ts';
+import type { OrganizationSeed, Seed } from '../../../src/server/seed/seed-schema.ts';
 import {
   type RunningServer,
   type ServedRequest,

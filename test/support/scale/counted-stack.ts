@@ -1,5 +1,5 @@
 /** A stack on an embedded service that counts what every command asks of it, by method and route. */
-import type { OrganizationSeed, WorkspaceSeed } from '../../../src/server/seed/seed.ts';
+import type { OrganizationSeed, WorkspaceSeed } from '../../../src/server/seed/seed-schema.ts';
 import type { ServedRequest } from '../../../src/server/start-server.ts';
 import type { Ran } from '../captured-host.ts';
 import { smallSeed, startService } from '../rig/embedded-service.ts';

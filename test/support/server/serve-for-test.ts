@@ -3,7 +3,7 @@
 
 import { onTestFinished } from 'vitest';
 
-import type { Seed } from '../../../src/server/seed/seed.ts';
+import type { Seed } from '../../../src/server/seed/seed-schema.ts';
 import { type ServerOptions, startServer } from '../../../src/server/start-server.ts';
 
 export interface TestResource {

@@ -69,7 +69,7 @@ export const rules: readonly Slip[] = [
     'patterns stand beside prefixes',
     network,
     ['  autoApply: true\n', '  triggerPrefixes: [network]\n'],
-    ['two-triggers 25:3', 'keep the one that shall start runs'],
+    ['two-triggers 25:3', 'keep the one that should start runs'],
   ),
   slip(
     'there are ten tags',
@@ -90,10 +90,7 @@ export const rules: readonly Slip[] = [
     'the claim is a tag',
     network,
     ['{ env: staging, team: network }', '{ env: staging, trueup-stack: payments }'],
-    [
-      'claim-as-tag 27:25',
-      'remove it; "metadata.protect" and "metadata.onRemove" say what the claim shall say',
-    ],
+    ['claim-as-tag 27:25', 'remove it; "metadata.protect" and "metadata.onRemove" set its flags'],
   ),
   slip(
     'a duration has an unknown unit',
@@ -117,7 +114,7 @@ export const rules: readonly Slip[] = [
     'a wildcard stands among names',
     clusterAuth,
     ['Names: [payments-api]', 'Names: [payments-api, "*"]'],
-    ['mixed-wildcard 26:44', 'leave "*" alone in the list, or take it out'],
+    ['mixed-wildcard 26:44', 'make "*" the only value, or remove it'],
   ),
   slip(
     'an address block has no such length',

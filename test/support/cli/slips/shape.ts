@@ -1,7 +1,7 @@
 /** A field, a value or a document is not what its kind has. */
 import { clusterAuth, network, payments, platform, type Slip, slip } from './slip.ts';
 
-const oneName = 'manifests have one name for it, whatever a service calls it';
+const oneName = 'manifests use one name for all services';
 const camelCase = "fields have the API's names in camelCase";
 /** The engine version of one workspace of several that have the same. */
 const engineVersion = 'engineVersion: ~> 1.9.0\n  workingDirectory: network/prod';

@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { ServerOptions } from '../../../../src/server/start-server.ts';
 import { startServer } from '../../../../src/server/start-server.ts';
-import type { Seed } from '../../../../src/server/seed/seed.ts';
+import type { Seed } from '../../../../src/server/seed/seed-schema.ts';
 import { type IssuingCluster, issuingCluster } from './issuing-cluster.ts';
 
 export interface Reply {

@@ -235,12 +235,68 @@ const AROUND_A_WORKSPACE: readonly NeighbourOperation[] = [
   { endpoint: `DELETE ${VARIABLE}`, column: 'write', allowed: 204 },
 ];
 
+const SET = '/varsets/:varset_id';
+const SET_VARIABLE = `${SET}/relationships/vars/:variable_id`;
+const ofTheSet = { of: { vars: 'of a set' } } as const;
+
+const VARIABLE_SETS: readonly NeighbourOperation[] = [
+  ...reading('browse', `${ORGANIZATION}/varsets`, SET, `${SET}/relationships/vars`),
+  { endpoint: `GET ${SET_VARIABLE}`, column: 'browse', allowed: 200, ...ofTheSet },
+  ...reading('read', `${WORKSPACE}/varsets`),
+  ...reading('view', `${PROJECT}/varsets`),
+  { endpoint: `POST ${ORGANIZATION}/varsets`, column: 'organize', allowed: 201, body: named('varsets') },
+  { endpoint: `PATCH ${SET}`, column: 'organize', allowed: 200, body: named('varsets') },
+  { endpoint: `DELETE ${SET}`, column: 'organize', allowed: 204 },
+  ...['POST', 'DELETE'].flatMap((method) => [
+    {
+      endpoint: `${method} ${SET}/relationships/workspaces`,
+      column: 'organize',
+      allowed: 204,
+      body: () => identifiers(['ws-subject']),
+    },
+    {
+      endpoint: `${method} ${SET}/relationships/projects`,
+      column: 'organize',
+      allowed: 204,
+      body: ({ projects }: Ids) => identifiers([projects ?? ''], 'projects'),
+    },
+  ]),
+  { endpoint: `POST ${SET}/relationships/vars`, column: 'organize', allowed: 201, body: variable },
+  {
+    endpoint: `PATCH ${SET_VARIABLE}`,
+    column: 'organize',
+    allowed: 200,
+    ...ofTheSet,
+    body: resource('vars', { value: 'other' }),
+  },
+  { endpoint: `DELETE ${SET_VARIABLE}`, column: 'organize', allowed: 204, ...ofTheSet },
+];
+
+const RUN_TRIGGERS: readonly NeighbourOperation[] = [
+  {
+    endpoint: `GET ${WORKSPACE}/run-triggers`,
+    column: 'view',
+    allowed: 200,
+    query: '?filter[run-trigger][type]=inbound',
+  },
+  {
+    endpoint: `POST ${WORKSPACE}/run-triggers`,
+    column: 'change',
+    allowed: 201,
+    body: resource('run-triggers', {}, { sourceable: { type: 'workspaces', id: 'ws-free' } }),
+  },
+  ...reading('view', '/run-triggers/:run_trigger_id'),
+  { endpoint: 'DELETE /run-triggers/:run_trigger_id', column: 'change', allowed: 204 },
+];
+
 export const NEIGHBOURS: readonly NeighbourOperation[] = [
   ...ORGANIZATIONS,
   ...PROJECTS,
   ...TEAMS,
   ...SHARED,
   ...AROUND_A_WORKSPACE,
+  ...VARIABLE_SETS,
+  ...RUN_TRIGGERS,
 ];
 
 /** The path below /api/v2: each parameter is the id of one of the collection whose name stands before it. */

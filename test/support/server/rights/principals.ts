@@ -1,7 +1,7 @@
 // Everybody who may ask: each by one token, each with workspaces of its own, which nobody but it and those with wider
 // rights has access to. A principal's name is also its token's text, unless it has no valid one.
 
-import type { OrganizationSeed, Seed, TeamSeed, UserSeed } from '../../../../src/server/seed/seed.ts';
+import type { OrganizationSeed, Seed, TeamSeed, UserSeed } from '../../../../src/server/seed/seed-schema.ts';
 
 type WorkspaceAccess = NonNullable<TeamSeed['workspace-access']>[string];
 

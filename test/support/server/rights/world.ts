@@ -88,6 +88,18 @@ async function prepare(owner: TestClient): Promise<Ids> {
   await owner.post('/organizations/acme/relationships/data-retention-policy', {
     data: { type: 'data-retention-policy-delete-olders', attributes: { 'delete-older-than-n-days': 30 } },
   });
+  const set = (
+    await owner.post('/organizations/acme/varsets', {
+      data: { type: 'varsets', attributes: { name: 'shared' } },
+    })
+  ).resource.id;
+  const ofSet = await owner.post(`/varsets/${set}/relationships/vars`, {
+    data: { type: 'vars', attributes: { key: 'region' } },
+  });
+  const sourceable = { data: { type: 'workspaces', id: 'ws-subject' } };
+  const trigger = await owner.post('/workspaces/ws-free/run-triggers', {
+    data: { type: 'run-triggers', relationships: { sourceable } },
+  });
   const empty = await first('/organizations/acme/projects?filter[names]=empty');
   return {
     ...{ organizations: 'acme', projects: `prj-${PROJECT}`, 'projects empty': empty },
@@ -96,6 +108,7 @@ async function prepare(owner: TestClient): Promise<Ids> {
     ...{ teams, 'teams owners': owners, tags: await first('/organizations/acme/tags') },
     'team-workspaces': await first('/team-workspaces?filter[workspace][id]=ws-free'),
     'team-projects': await first(`/team-projects?filter[project][id]=prj-${PROJECT}`),
+    ...{ varsets: set, 'vars of a set': ofSet.resource.id, 'run-triggers': trigger.resource.id },
     users: String((await owner.get('/account/details')).resource.id),
     ...{ 'agent-pools': 'apool-builders', 'ssh-keys': 'sshkey-deploy', 'oauth-tokens': 'ot-git' },
     'oauth-clients': await first('/organizations/acme/oauth-clients'),

@@ -3,7 +3,7 @@
  * Ids, links and tokens of the recorded answers become those of ours wherever they come back in a later request.
  */
 import { createHash } from 'node:crypto';
-import type { Seed } from '../../../../src/server/seed/seed.ts';
+import type { Seed } from '../../../../src/server/seed/seed-schema.ts';
 import { startService } from '../../rig/embedded-service.ts';
 import type { Exchange } from './transcript.ts';
 

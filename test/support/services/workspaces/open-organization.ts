@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../src/model/json.ts';
 import type { Session } from '../../../../src/model/kind.ts';
 import type { Target } from '../../../../src/model/stack.ts';
 import type { Answer, WriteMethod } from '../../../../src/model/http.ts';
-import type { OrganizationSeed } from '../../../../src/server/seed/seed.ts';
+import type { OrganizationSeed } from '../../../../src/server/seed/seed-schema.ts';
 import { smallSeed, startService } from '../../rig/embedded-service.ts';
 import { startListening } from '../../rig/listen.ts';
 import { connect } from '../open-connection.ts';

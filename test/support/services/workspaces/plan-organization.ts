@@ -54,8 +54,8 @@ export interface LiveWorkspace {
   readonly attributes?: JsonObject;
   readonly relationships?: JsonObject;
   readonly tags?: Readonly<Record<string, string>>;
-  /** default: our claim; null: none */
-  readonly claim?: string | null;
+  /** default: our ownership tag; null: none */
+  readonly ownershipTag?: string | null;
   /** names of live workspaces; undefined: consumers were not read */
   readonly consumers?: readonly string[];
 }
@@ -148,23 +148,28 @@ function liveOf(
 ): LiveResource[] {
   const { name, attributes = {}, relationships = {}, tags = {}, consumers } = one;
   const id = idOf(one);
-  const text = one.claim === undefined ? 'payments:id=0123abcd' : one.claim;
-  const claim = text === null ? {} : { claim: { text, inherited: false } };
+  const text = one.ownershipTag === undefined ? 'payments:id=0123abcd' : one.ownershipTag;
+  const ownershipTag = text === null ? {} : { ownershipTag: { text, inherited: false } };
   const item = { id, name, attributes: { ...bare, ...attributes }, relationships };
   const address = { kind, target: 'acme', name };
-  const whole = liveWorkspace(address, { item, dialect, tags: { direct: tags, ...claim }, retention: null });
+  const whole = liveWorkspace(address, {
+    item,
+    dialect,
+    tags: { direct: tags, ...ownershipTag },
+    retention: null,
+  });
   if (kind === 'Workspace') return [whole];
   const rights = whole.rights === undefined ? {} : { rights: whole.rights };
   if (kind === 'TagBindings') {
     const facts = {
       direct: tags,
-      claim: text,
+      ownershipTag: text,
       assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
     };
-    return [{ address, id, spec: { tags }, witness: whole.witness, facts, ...rights }];
+    return [{ address, id, spec: { tags }, evidence: whole.evidence, facts, ...rights }];
   }
   const global = item.attributes['global-remote-state'] === true;
-  if (global) return [{ address, id, spec: {}, witness: {}, facts: { global }, ...rights }];
+  if (global) return [{ address, id, spec: {}, evidence: {}, facts: { global }, ...rights }];
   const edges = (consumers ?? []).map((each) => [
     each,
     idOf(all.find((other) => other.name === each) ?? { name: each }),
@@ -174,7 +179,7 @@ function liveOf(
       address,
       id,
       spec: { consumers: consumers ?? [] },
-      witness: {},
+      evidence: {},
       facts: { global, edges: Object.fromEntries(edges) },
       ...rights,
     },

@@ -4,10 +4,10 @@ import { isRawJson } from './vectors.ts';
 
 export type Values = Readonly<Record<string, string>>;
 
-/** Replaces `${name}` in every text of a value. */
+/** Replaces `${name}` in every text of a value; a name without a value stays. */
 export function fill<T>(value: T, values: Values): T {
   return mapTexts(value, (text) =>
-    text.replaceAll(/\$\{(\w+)\}/g, (_whole, name: string) => values[name] ?? ''),
+    text.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole),
   );
 }
 

@@ -42,7 +42,7 @@ async function replayAt(url: string, { steps, mount }: RecordedLine, cluster: Fa
   const answered: unknown[] = [];
   for (const step of steps) {
     if (step.cluster !== undefined) cluster.answer(step.cluster);
-    const answer = await sendRecorded(url, fill(step.request, values));
+    const answer = await answerOf(url, fill(step.request, values), step.recorded);
     values = { ...values, ...capture(step.request, answer) };
     if (step.recorded === undefined) continue;
     const [before, now] = comparable(step, answer, values);
@@ -53,6 +53,25 @@ async function replayAt(url: string, { steps, mount }: RecordedLine, cluster: Fa
     answered.push(cluster.asked());
   }
   return { recorded, answered };
+}
+
+const UNREADABLE = /error converting input for field "(\w+)"/;
+
+/**
+ * Of several fields that cannot be read, the real service names whichever it comes to first, another one each time. So a request
+ * that is refused for another field than the recorded one is sent again without that field: a refused request changes nothing.
+ */
+async function answerOf(url: string, request: RecordedRequest, recorded: unknown): Promise<RecordedAnswer> {
+  const answer = await sendRecorded(url, request);
+  const [wanted, named] = [unreadableField(recorded), unreadableField(answer)];
+  if (wanted === undefined || named === undefined || named === wanted) return answer;
+  const { [named]: _refused, ...body } = request.body as Readonly<Record<string, unknown>>;
+  return answerOf(url, { ...request, body }, recorded);
+}
+
+function unreadableField(answer: unknown): string | undefined {
+  const { body } = (answer ?? {}) as { readonly body?: { readonly errors?: readonly string[] } | null };
+  return UNREADABLE.exec(body?.errors?.[0] ?? '')?.[1];
 }
 
 function comparable(

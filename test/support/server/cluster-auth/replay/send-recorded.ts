@@ -1,7 +1,7 @@
 /** Sends recorded requests over plain sockets: paths, verbs and bodies go out as they were recorded, which `fetch` would tidy. */
 import { type IncomingMessage, request as openRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { RecordedAnswer, RecordedRequest } from './vectors.ts';
+import { parseAsWritten, type RecordedAnswer, type RecordedRequest } from './vectors.ts';
 
 const comparedHeaders = [
   ...['content-type', 'cache-control', 'strict-transport-security', 'location', 'allow', 'warning'],
@@ -49,7 +49,7 @@ export async function sendRecorded(
 function bodyOf(answered: string): unknown {
   if (answered === '') return null;
   try {
-    return JSON.parse(answered);
+    return parseAsWritten(answered);
   } catch {
     return { $text: answered };
   }

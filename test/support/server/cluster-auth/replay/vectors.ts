@@ -128,7 +128,12 @@ function linesOf<Line>(file: string): readonly Line[] {
   return readFileSync(new URL(file, folder), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line, asWritten) as Line);
+    .map((line) => parseAsWritten(line) as Line);
+}
+
+/** JSON whose numbers keep all of their digits. */
+export function parseAsWritten(text: string): unknown {
+  return JSON.parse(text, asWritten);
 }
 
 type RawJson = { rawJSON(text: string): unknown; isRawJSON(value: unknown): boolean };

@@ -1,0 +1,34 @@
+/** What a test sent and asserted, as it is recorded while the test runs. One line of JSON for each test, in a folder that is named. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface SentRequest {
+  readonly method: string;
+  /** With its query, decoded where it can be. */
+  readonly url: string;
+  /** 0 where no answer was seen. */
+  readonly status: number;
+  /** Headers as `name: value`, and the body. */
+  readonly content: string;
+}
+
+export interface Evidence {
+  /** Below `test`. */
+  readonly file: string;
+  /** The titles of the groups around the test, and its own; empty for what was sent outside of any test of the file. */
+  readonly titles: readonly string[];
+  readonly requests: readonly SentRequest[];
+  /** The expected values of all assertions. */
+  readonly asserted: readonly string[];
+}
+
+/** Names the folder; without it nothing is recorded. */
+export const RECORD_VARIABLE = 'TRUEUP_RECORD_CONFORMANCE';
+
+export function readEvidence(folder: string): Evidence[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl'))
+    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Evidence);
+}

@@ -1,0 +1,121 @@
+/**
+ * Records what the tests of this process send and assert. Requests are seen where they arrive, so those of the command line in a process of its
+ * own count as well; those to a service in another process are seen where `fetch` sends them, without their bodies.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import { appendFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { chai } from 'vitest';
+
+import type { Evidence, SentRequest } from './evidence.ts';
+
+/** More of a body or of an expected value names nothing new. */
+const LONGEST = 64 * 1024;
+const DULL_HEADERS = new Set(['host', 'connection', 'user-agent', 'accept-language', 'sec-fetch-mode']);
+
+interface Taken {
+  readonly requests: (() => SentRequest)[];
+  readonly asserted: Set<string>;
+}
+
+const nothing = (): Taken => ({ requests: [], asserted: new Set() });
+let taken = nothing();
+
+/** Writes down what was taken since the last call, as that of the given test. */
+export function writeDown(folder: string, file: string, titles: readonly string[]): void {
+  const { requests, asserted } = taken;
+  taken = nothing();
+  if (titles.length === 0 && requests.length === 0 && asserted.size === 0) return;
+  const evidence: Evidence = {
+    file,
+    titles,
+    requests: onceEach(requests.map((request) => request())),
+    asserted: [...asserted],
+  };
+  appendFileSync(join(folder, `${process.pid}.jsonl`), `${JSON.stringify(evidence)}\n`);
+}
+
+/** A request that was seen to leave and to arrive is one. */
+function onceEach(requests: readonly SentRequest[]): SentRequest[] {
+  const addressOf = ({ method, url }: SentRequest) => `${method} ${url}`;
+  const arrived = new Set(requests.filter(({ status }) => status > 0).map(addressOf));
+  const seen = requests.filter((request) => request.status > 0 || !arrived.has(addressOf(request)));
+  return [...new Map(seen.map((request) => [JSON.stringify(request), request])).values()];
+}
+
+/** Begins to take what arrives and what is asserted; once for each process. */
+export function record(): void {
+  subscribe('http.server.request.start', (message) =>
+    takeArriving(message as { request: IncomingMessage; response: ServerResponse }),
+  );
+  subscribe('undici:request:create', (message) =>
+    takeLeaving((message as { request: { method: string; path: string } }).request),
+  );
+  takeAssertions();
+}
+
+function takeArriving({ request, response }: { request: IncomingMessage; response: ServerResponse }): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const push = request.push.bind(request);
+  request.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    if (chunk instanceof Uint8Array && length < LONGEST) {
+      length += chunk.length;
+      chunks.push(Buffer.from(chunk.subarray(0, LONGEST)));
+    }
+    return push(chunk, encoding);
+  };
+  const headers = Object.entries(request.headers).filter(([name]) => !DULL_HEADERS.has(name));
+  taken.requests.push(() => ({
+    method: request.method ?? '',
+    url: decoded(request.url ?? ''),
+    status: response.statusCode,
+    content: [
+      request.url,
+      ...headers.map(([name, value]) => `${name}: ${value}`),
+      Buffer.concat(chunks),
+    ].join('\n'),
+  }));
+}
+
+function takeLeaving({ method, path }: { method: string; path: string }): void {
+  taken.requests.push(() => ({ method, url: decoded(path), status: 0, content: path }));
+}
+
+function decoded(url: string): string {
+  try {
+    return decodeURIComponent(url);
+  } catch {
+    return url;
+  }
+}
+
+/** Wraps each matcher: what it is given is what the test expects. Those of snapshots find their place by the stack, and stay as they are. */
+function takeAssertions(): void {
+  const { prototype } = chai.Assertion;
+  for (const name of Object.getOwnPropertyNames(prototype).filter((key) =>
+    /^to(?!.*Snapshot)[A-Z]/.test(key),
+  )) {
+    const matcher: unknown = Object.getOwnPropertyDescriptor(prototype, name)?.value;
+    if (typeof matcher !== 'function') continue;
+    const wrapped = function (this: unknown, ...expected: unknown[]): unknown {
+      for (const value of expected) taken.asserted.add(textOf(value));
+      return Reflect.apply(matcher, this, expected);
+    };
+    Object.defineProperty(prototype, name, { value: wrapped, writable: true, configurable: true });
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    return (JSON.stringify(value, expectedPart) ?? String(value)).slice(0, LONGEST);
+  } catch {
+    return '';
+  }
+}
+
+function expectedPart(_key: string, value: unknown): unknown {
+  if (value instanceof RegExp) return value.source;
+  return typeof value === 'bigint' ? String(value) : value;
+}

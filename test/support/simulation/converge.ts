@@ -1,0 +1,139 @@
+/** One case of the loop: a live state is made, a stack is planned and applied to it, and planned again. */
+import { expect } from 'vitest';
+import type { Json } from '../../../src/model/json.ts';
+import { isRead } from '../cli/faulty-proxy.ts';
+import { expectLive } from './expect-live.ts';
+import type { HandAction } from './random-actions.ts';
+import type { StackDraft } from './random-stacks.ts';
+import {
+  consent,
+  errorsIn,
+  type LedgerFate,
+  type PlanOutput,
+  refusals,
+  showDraft,
+  shown,
+  StackFolder,
+} from './stack-folder.ts';
+import { carryOut, show } from './tenant-client.ts';
+import { bystander, type Tenant, type TenantPool } from './world.ts';
+
+export interface Step {
+  /** what others do first */
+  readonly drift: readonly HandAction[];
+  readonly ledger: LedgerFate;
+  readonly stack: StackDraft;
+}
+
+export interface Case {
+  /** of the organization */
+  readonly habit: number;
+  readonly steps: readonly Step[];
+}
+
+export interface Tools {
+  readonly tenants: TenantPool;
+  isPlan(value: unknown): boolean;
+}
+
+/** `converged`, `invalid` (no valid stack: not what this is about), or the code of the problem that the plan reported. */
+export type Ending = string;
+
+/** The ending of the last step; the steps before it make the live state, and each apply is checked on the way. */
+export async function converge({ habit, steps }: Case, tools: Tools): Promise<Ending> {
+  const tenant = await tools.tenants.take(habit);
+  const folder = new StackFolder(tenant);
+  try {
+    let ending: Ending = 'invalid';
+    for (const { drift, ledger, stack } of steps) {
+      await carryOut(drift, tenant);
+      await folder.takeLedger(ledger);
+      folder.write(stack);
+      if (ledger === 'recovered') await recover({ folder, tenant, tools });
+      ending = await applyStack({ folder, tenant, tools });
+    }
+    const last = steps.at(-1);
+    if (last !== undefined && ending === 'converged') {
+      const again = await folder.run('plan', '--exit-code');
+      expect(again.code, shown(again)).toBe(0);
+      await expectLive(last.stack, tenant);
+    }
+    return ending;
+  } finally {
+    folder.remove();
+  }
+}
+
+interface Place {
+  readonly folder: StackFolder;
+  readonly tenant: Tenant;
+  readonly tools: Tools;
+}
+
+/**
+ * Of invalid manifests nothing is recovered, and the plan reports them. After an apply without its ledger the tags have several ids:
+ * then the stack takes all of them over.
+ */
+async function recover({ folder, tenant }: Place): Promise<void> {
+  tenant.requests.length = 0;
+  let ran = await folder.run('recover', '--yes');
+  if (ran.code === 9) ran = await folder.run('recover', '--yes', '--adopt-repository');
+  expect([0, 7], shown(ran)).toContain(ran.code);
+  expect(writesIn(tenant)).toEqual([]);
+}
+
+async function applyStack(place: Place): Promise<Ending> {
+  const { folder, tenant } = place;
+  const plan = await planStack(place);
+  if (plan === undefined) return 'invalid';
+  const before = await bystanderOf(tenant);
+  const sent = tenant.requests.length;
+  const applied = await folder.run('apply', ...consent(plan));
+  expect(applied.out, 'the same plan again').toContain(`digest ${plan.digest}`);
+  expect(await bystanderOf(tenant)).toEqual(before);
+  const [problem] = errorsIn(plan);
+  if (problem === undefined) {
+    expect(applied.code, shown(applied)).toBe(0);
+    // No service here keeps anything else than it was sent, or hides what it keeps.
+    expect(applied.out).not.toMatch(/with another value than sent|cannot be verified/);
+    return 'converged';
+  }
+  expect(applied.code, shown(applied)).not.toBe(0);
+  expect(writesIn(tenant, sent)).toEqual([]);
+  return problem.code;
+}
+
+/** What `plan` prints; undefined when the manifests are not valid. */
+async function planStack({ folder, tenant, tools }: Place): Promise<PlanOutput | undefined> {
+  tenant.requests.length = 0;
+  const planned = await folder.run('plan', '--format', 'json');
+  if (planned.code === 7 && tenant.requests.length === 0) return undefined;
+  expect(writesIn(tenant)).toEqual([]);
+  const plan = JSON.parse(planned.out) as PlanOutput;
+  expect(tools.isPlan(plan), shown(planned)).toBe(true);
+  const errors = errorsIn(plan);
+  expect(errors.filter(({ code }) => !refusals.has(code))).toEqual([]);
+  expect(planned.code === 0, shown(planned)).toBe(errors.length === 0);
+  return plan;
+}
+
+function writesIn({ requests }: Tenant, from = 0): string[] {
+  return requests
+    .slice(from)
+    .flatMap(({ method, url }) => (isRead({ method, path: url }) ? [] : [`${method} ${url}`]));
+}
+
+/** What nobody but its owner may ever change. */
+function bystanderOf(tenant: Tenant): Promise<Json | undefined> {
+  return show(`/api/v2/organizations/${tenant.name}/workspaces/${bystander}`, tenant);
+}
+
+export function showCase({ habit, steps }: Case): string {
+  const texts = steps.flatMap(({ drift, ledger, stack }, index) => [
+    `===== step ${index + 1}, by hand: ${drift.length === 0 ? 'nothing' : ''}`,
+    ...drift.map((action) => JSON.stringify(action)),
+    `===== step ${index + 1}, applied${ledger === 'kept' ? '' : ` with its ledger ${ledger}`}:`,
+    showDraft(stack),
+  ]);
+  return ['', `===== an organization of habit ${habit}`, ...texts].join('\n');
+}

@@ -1,0 +1,149 @@
+/** What others do to a tenant past trueup, and what can be read of it. What the service refuses did not happen, and that is all. */
+import { ownershipTagKey } from '../../../src/model/resource.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
+import { type HandAction, ownershipBinding } from './random-actions.ts';
+import { inTenant, type Tenant } from './world.ts';
+
+export interface LiveWorkspace {
+  readonly id: string;
+  readonly attributes: JsonObject;
+  readonly relationships: JsonObject;
+}
+
+/** The `data` of an answer; undefined when there is none. */
+export async function show(path: string, tenant: Tenant): Promise<Json | undefined> {
+  return (await ask(tenant, path, { token: tenant.ownerToken })).data;
+}
+
+export async function showMount(
+  path: string,
+  mount: string,
+  tenant: Tenant,
+): Promise<JsonObject | undefined> {
+  const { data } = await ask(tenant, `/v1/auth/${mount}/${path}`, { token: tenant.serviceToken });
+  return isJsonObject(data) ? data : undefined;
+}
+
+export async function workspacesOf(tenant: Tenant): Promise<readonly LiveWorkspace[]> {
+  const found = await show(
+    `/api/v2/organizations/${tenant.name}/workspaces?page%5Bsize%5D=100&sort=name`,
+    tenant,
+  );
+  return (found ?? []) as unknown as readonly LiveWorkspace[];
+}
+
+/** The tags bound to a workspace, the ownership tag among them; undefined when the workspace does not exist. */
+export async function tagsOf(id: string, tenant: Tenant): Promise<ReadonlyMap<string, string> | undefined> {
+  const found = await show(`/api/v2/workspaces/${id}/tag-bindings`, tenant);
+  if (!Array.isArray(found)) return undefined;
+  return new Map(
+    (found as unknown as readonly LiveWorkspace[]).map(({ attributes: { key, value } }) => [
+      String(key),
+      String(value ?? ''),
+    ]),
+  );
+}
+
+/** The workspaces that may read the state, those that share with everyone aside. */
+export async function consumersOf(id: string, tenant: Tenant): Promise<readonly LiveWorkspace[]> {
+  const path = `/api/v2/workspaces/${id}/relationships/remote-state-consumers?page%5Bsize%5D=100`;
+  return ((await show(path, tenant)) ?? []) as unknown as readonly LiveWorkspace[];
+}
+
+/** Replaces all tags, as the other person who manages workspaces. */
+export function bindTags(
+  id: string,
+  tags: Iterable<readonly [string, string]>,
+  tenant: Tenant,
+): Promise<boolean> {
+  const data = [...tags].map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } }));
+  return sendAsOther(tenant, 'PATCH', `/api/v2/workspaces/${id}`, {
+    data: { type: 'workspaces', relationships: { 'tag-bindings': { data } } },
+  });
+}
+
+/** Whether the service carried it out. */
+export async function sendAsOther(
+  tenant: Tenant,
+  method: string,
+  path: string,
+  body: JsonObject,
+): Promise<boolean> {
+  return (await ask(tenant, path, { method, token: tenant.otherToken, body })).ok;
+}
+
+export async function carryOut(actions: readonly HandAction[], tenant: Tenant): Promise<void> {
+  for (const action of actions) {
+    if (action.path.startsWith('workspace/')) await changeWorkspace(action, tenant);
+    else
+      await ask(tenant, `/v1/auth/${tenant.name}/${action.path}`, { ...action, token: tenant.serviceToken });
+  }
+}
+
+async function changeWorkspace(action: HandAction, tenant: Tenant): Promise<void> {
+  const [, name = '', ...below] = action.path.split('/');
+  const id = await idOf(name, tenant);
+  if (id === undefined) return;
+  const body = action.body && (await withIds(inTenant(action.body, tenant.name), tenant));
+  const token = action.who === 'owner' ? tenant.ownerToken : tenant.otherToken;
+  await ask(tenant, `/api/v2/workspaces/${[id, ...below].join('/')}`, {
+    method: action.method,
+    token,
+    ...(body && { body: action.keepsOwnership ? await withOwnership(body, id, tenant) : body }),
+  });
+}
+
+async function idOf(name: string, tenant: Tenant): Promise<string | undefined> {
+  const found = await show(`/api/v2/organizations/${tenant.name}/workspaces/${name}`, tenant);
+  return isJsonObject(found) && typeof found['id'] === 'string' ? found['id'] : undefined;
+}
+
+/** `workspace/<name>` as an id stands for the id of that workspace; one that is not there is left out. */
+async function withIds(body: JsonObject, tenant: Tenant): Promise<JsonObject> {
+  const { data } = body;
+  if (!Array.isArray(data)) return body;
+  const items = await Promise.all(
+    (data as readonly JsonObject[]).map(async (item) => {
+      const name = typeof item['id'] === 'string' ? /^workspace\/(.*)/.exec(item['id'])?.[1] : undefined;
+      if (name === undefined) return item;
+      const id = await idOf(name, tenant);
+      return id === undefined ? undefined : { ...item, id };
+    }),
+  );
+  return { data: items.filter((item) => item !== undefined) };
+}
+
+async function withOwnership(body: JsonObject, id: string, tenant: Tenant): Promise<JsonObject> {
+  const value = (await tagsOf(id, tenant))?.get(ownershipTagKey);
+  if (value === undefined) return body;
+  return JSON.parse(JSON.stringify(body), (key, member: unknown) =>
+    key === 'tag-bindings' && isJsonObject(member as Json)
+      ? { data: [...(member as { data: Json[] }).data, ownershipBinding(value)] }
+      : member,
+  );
+}
+
+interface Asking {
+  readonly method?: string;
+  readonly token: string;
+  readonly body?: JsonObject;
+}
+
+async function ask(
+  tenant: Tenant,
+  path: string,
+  { method = 'GET', token, body }: Asking,
+): Promise<{ readonly ok: boolean; readonly data: Json | undefined }> {
+  const answer = await fetch(`${tenant.url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body && { 'content-type': 'application/vnd.api+json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (answer.status >= 500) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+  const document = (text === '' ? null : JSON.parse(text)) as Json;
+  return { ok: answer.ok, data: isJsonObject(document) ? document['data'] : undefined };
+}

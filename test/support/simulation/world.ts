@@ -1,0 +1,183 @@
+/**
+ * The world of a simulated case: an organization and two mounts in an embedded service, with the neighbours that exist before a
+ * case begins and that trueup refers to without managing them. Ids are unique in a whole service, so each tenant has its own.
+ */
+import { ownershipTagKey } from '../../../src/model/resource.ts';
+import type { OrganizationSeed } from '../../../src/server/seed/seed-schema.ts';
+import type { RunningServer, ServedRequest, ServerOptions } from '../../../src/server/start-server.ts';
+import { startService } from '../rig/embedded-service.ts';
+
+export const neighbours = {
+  pools: ['apool-1', 'apool-2'],
+  sshKeys: ['sshkey-1', 'sshkey-2'],
+  oauthTokens: ['ot-1', 'ot-2'],
+  appInstallations: ['ghain-1'],
+  projects: ['prj-plain', 'prj-tagged', 'prj-agents'],
+} as const;
+
+const ids: ReadonlySet<string> = new Set(Object.values(neighbours).flat());
+
+/** A workspace that nobody declares or owns, and that no apply may change; manifests can name it as a consumer. */
+export const bystander = 'bystander';
+/** A workspace of another stack. */
+export const billing = 'billing';
+/** A workspace that exists without an ownership tag, for manifests to adopt. */
+export const legacy = 'legacy';
+/** A workspace of others, who let this stack keep its tags and its consumers. */
+export const annex = 'annex';
+
+/** The value with every neighbour's id made that of one tenant. */
+export function inTenant<T extends object>(value: T, tenant: string): T {
+  return JSON.parse(JSON.stringify(value), (_, member: unknown) =>
+    typeof member === 'string' && ids.has(member) ? `${member}-${tenant}` : member,
+  );
+}
+
+/** The id of a neighbouring workspace. */
+export function neighbourId(name: string, tenant: Pick<Tenant, 'name'>): string {
+  return `ws-${name}-${tenant.name}`;
+}
+
+/** What organizations differ in; workspaces that say nothing about it inherit it. */
+export const habits: readonly Partial<OrganizationSeed>[] = [
+  {},
+  { 'default-execution-mode': 'agent' },
+  { 'default-execution-mode': 'local', 'data-retention-policy': { 'delete-older-than-n-days': 90 } },
+  { 'global-remote-state-default': true },
+];
+
+function organizationOf(tenant: string, habit: number): OrganizationSeed {
+  const id = (name: string) => `${name}-${tenant}`;
+  const workspace = (name: string, tags: Readonly<Record<string, string>>, more: object = {}) => ({
+    ...{ name, id: neighbourId(name, { name: tenant }), 'tag-bindings': tags },
+    ...more,
+  });
+  return {
+    name: tenant,
+    'default-agent-pool': 'inherited',
+    'agent-pools': [
+      { name: 'inherited', id: id('apool-inherited') },
+      ...neighbours.pools.map((name) => ({ name, id: id(name) })),
+    ],
+    'ssh-keys': neighbours.sshKeys.map((name) => ({ name, id: id(name) })),
+    'oauth-tokens': neighbours.oauthTokens.map((name) => ({ id: id(name) })),
+    'vcs-app-installations': neighbours.appInstallations.map((name) => ({ id: id(name) })),
+    projects: [
+      { name: 'plain', id: id('prj-plain') },
+      { name: 'tagged', id: id('prj-tagged'), 'tag-bindings': { 'cost-center': '4711', env: 'inherited' } },
+      { name: 'agents', id: id('prj-agents'), 'default-execution-mode': 'agent' },
+    ],
+    workspaces: [
+      workspace(bystander, { env: 'theirs' }, { 'resource-count': 3 }),
+      workspace(billing, { [ownershipTagKey]: 'billing', env: 'theirs' }, { 'global-remote-state': false }),
+      workspace(
+        legacy,
+        { env: 'old', 'cost-owner': 'finance' },
+        { tags: ['one', 'old'], 'source-name': 'by hand' },
+      ),
+      workspace(annex, { env: 'theirs' }, { 'global-remote-state': false }),
+    ],
+    teams: [
+      { name: 'owners', members: [tenant] },
+      { name: 'managers', members: [`${tenant}-other`], 'manage-workspaces': true },
+    ],
+    ...habits[habit % habits.length],
+  };
+}
+
+export interface Tenant {
+  /** of the organization, of its mount, and of the user who owns it */
+  readonly name: string;
+  /** of the service */
+  readonly url: string;
+  readonly ownerToken: string;
+  /** of somebody else who manages the organization's workspaces */
+  readonly otherToken: string;
+  readonly serviceToken: string;
+  /** all that was asked of the service; a case empties it */
+  readonly requests: ServedRequest[];
+}
+
+/** The mounts of a tenant, by the target that stands for each. */
+export const mounts = { prod: (tenant: string) => tenant, spare: (tenant: string) => `${tenant}-spare` };
+
+const serviceToken = 'planted-service-token';
+
+/** What the commands find in their environment and files. None of it may be printed or kept. */
+export const jwts = {
+  REVIEWER_JWT: 'the-jwt-of-the-environment',
+  OTHER_JWT: 'another-jwt',
+  file: 'the-jwt-of-a-file',
+};
+
+export function secretsOf({ ownerToken }: Tenant): readonly string[] {
+  return [ownerToken, serviceToken, ...Object.values(jwts)];
+}
+
+/** @param habit which of the ways that organizations differ in, for each tenant by its name */
+export async function startWorld(
+  habit: Readonly<Record<string, number>>,
+  options: Partial<ServerOptions> = {},
+): Promise<{ readonly tenants: readonly Tenant[] } & RunningServer> {
+  const names = Object.keys(habit);
+  const ownerToken = (name: string) => `planted-owner-token-${name}`;
+  const requests: ServedRequest[] = [];
+  const server = await startService({
+    seed: {
+      users: names.flatMap((name) => [
+        { username: name, token: ownerToken(name) },
+        { username: `${name}-other`, token: `${name}-other` },
+      ]),
+      organizations: names.map((name) => organizationOf(name, habit[name] ?? 0)),
+      mounts: names.flatMap((name) => Object.values(mounts).map((path) => path(name))),
+      'service-tokens': [{ token: serviceToken, policies: ['root'] }],
+    },
+    // Another program of this machine may still know the port as its own service's; it has no token of this one.
+    onRequest: (request) => {
+      if (request.status !== 401) requests.push(request);
+    },
+    ...options,
+  });
+  const tenants = names.map((name) => ({
+    ...{ name, url: server.url, ownerToken: ownerToken(name), otherToken: `${name}-other` },
+    ...{ serviceToken, requests },
+  }));
+  return { ...server, tenants };
+}
+
+const batch = 80;
+
+/** A fresh tenant for each case: starting a service for each of many hundred cases would take longer than the cases. */
+export class TenantPool {
+  #world: Awaited<ReturnType<typeof startWorld>> | undefined;
+  #next = 0;
+  readonly #free = new Map<number, Tenant[]>();
+
+  /** @param habit which of the ways that organizations differ in */
+  async take(habit: number): Promise<Tenant> {
+    const kind = habit % habits.length;
+    if ((this.#free.get(kind) ?? []).length === 0) await this.#open();
+    const tenant = this.#free.get(kind)?.pop();
+    if (tenant === undefined) throw new Error('a service that was just started has a tenant of each kind');
+    return tenant;
+  }
+
+  async close(): Promise<void> {
+    await this.#world?.close();
+  }
+
+  /** A service that has no tenant left makes room for the next one. */
+  async #open(): Promise<void> {
+    await this.close();
+    const first = this.#next;
+    this.#next += batch;
+    this.#world = await startWorld(
+      Object.fromEntries(Array.from({ length: batch }, (_, index) => [`t${first + index}`, index])),
+    );
+    for (let kind = 0; kind < habits.length; kind += 1)
+      this.#free.set(
+        kind,
+        this.#world.tenants.filter((_, index) => index % habits.length === kind),
+      );
+  }
+}
