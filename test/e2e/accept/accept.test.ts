@@ -154,9 +154,9 @@ it('takes in tags and consumers of both forms', async () => {
   const { bench, stack, text } = await begun();
   const [app, one, two] = [await bench.idOf('app'), await bench.idOf('one'), await bench.idOf('two')];
   const tag = (key: string, value: string) => ({ type: 'tag-bindings', attributes: { key, value } });
-  const claim = (await bench.tagsOf('app'))['trueup-stack'] as string;
+  const ownershipTag = (await bench.tagsOf('app'))['trueup-stack'] as string;
   const bind = (id: string, ...tags: object[]) =>
-    bench.byHand.update(id, {}, { 'tag-bindings': { data: [...tags, tag('trueup-stack', claim)] } });
+    bench.byHand.update(id, {}, { 'tag-bindings': { data: [...tags, tag('trueup-stack', ownershipTag)] } });
   await bind(app, tag('env', 'stage'), tag('zone', '1.10'));
   await bind(one, tag('owner', 'b'), tag('new', 'yes'));
   const consumers = (id: string) => `/workspaces/${id}/relationships/remote-state-consumers`;

@@ -54,8 +54,8 @@ async function drift(
   bench: Bench,
   { workspace, role, config, tags: bound, consumers: names }: All,
 ): Promise<void> {
-  const [app, claim] = [await bench.idOf('app'), (await bench.tagsOf('app'))['trueup-stack']];
-  const bindings = Object.entries({ ...bound, 'trueup-stack': claim }).map(([key, value]) => ({
+  const [app, ownershipTag] = [await bench.idOf('app'), (await bench.tagsOf('app'))['trueup-stack']];
+  const bindings = Object.entries({ ...bound, 'trueup-stack': ownershipTag }).map(([key, value]) => ({
     type: 'tag-bindings',
     attributes: { key, value },
   }));
@@ -182,7 +182,7 @@ it('leaves nothing to plan, and every other line as it was, whatever was changed
       const after = readFileSync(join(stack.directory, 'manifests/all.yaml'), 'utf8');
       expect(lost(fixedLines(documents, from, to), after.split('\n')), after).toEqual([]);
       if (style === 'by hand') return;
-      // What JSON says is all that it is: written anew, it is the same text.
+      // What JSON says is all that it is: written again, it is the same text.
       const indent = style === 'JSON on one line' ? 0 : 2;
       const anew = after
         .trimEnd()

@@ -83,7 +83,7 @@ it('leaves a value of the stack’s defaults, and takes in the others', async ()
   expect(one.read()).toBe(text.replace('false', 'true'));
 });
 
-it('leaves a document that stands for several targets', async () => {
+it('leaves a document that means several targets', async () => {
   const bench = await openBench({ others: ['other'] });
   const stack = await bench.checkout();
   const token = { env: 'API_TOKEN' };
@@ -119,7 +119,7 @@ it('leaves a secret, and prints none', async () => {
   expect(one.read()).not.toContain(secrets.API_TOKEN);
 });
 
-it('drops the manifest of what is gone only when told so', async () => {
+it('drops the manifest of what is gone only when asked', async () => {
   const kept = workspace('kept', 'spec: {} # stays\n');
   const one = await begun(`# head\n${workspace('app', 'spec: { autoApply: false }\n')}---\n${kept}`);
   await one.bench.byHand.delete(`/workspaces/${await one.bench.idOf('app')}`);
@@ -170,7 +170,7 @@ it('takes in, with --all, what was changed in the targets, and no change of the 
   );
 });
 
-it('tells what it did as JSON', async () => {
+it('says what it did as JSON', async () => {
   const one = await begun(workspace('app', 'spec: { autoApply: false }\n'));
   await drift(one);
   const { out } = await one.stack.run(['accept', 'Workspace/acme/app', '--yes', '--format', 'json'], 0);
@@ -216,7 +216,7 @@ it('writes nothing over a file that changed meanwhile', async () => {
   expect([code, one.read()]).toEqual([4, edited]);
 });
 
-it('says that live is as declared only after a complete look with no change left', async () => {
+it('says that live is as declared only after a complete read with no change left', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspaceDocument('app', { autoApply: true }), role('web', { tokenTtl: '1h' }));
@@ -228,7 +228,7 @@ it('says that live is as declared only after a complete look with no change left
   bench.wire.guardBy(async ({ path }, pass) =>
     path.startsWith('/api/v2') ? { status: 403, headers: {}, text: JSON.stringify(body) } : pass(),
   );
-  expect((await stack.run(all, 1)).out).toContain('not all could be looked at');
+  expect((await stack.run(all, 1)).out).toContain('not everything could be read');
 });
 
 it('takes in, with --all, a second change in the target after the first was taken in', async () => {
@@ -293,7 +293,7 @@ it('names the files that are written when the system refuses one after them', as
     await one.stack.write(`manifests/${name}.yaml`, workspace(name, 'spec: { autoApply: false }\n'));
   await one.stack.run(['apply', '--yes'], 0);
   for (const name of ['app', 'next', 'last']) await drift(one, name);
-  const preload = new URL('../../support/crash/folder-at-rename.ts', import.meta.url).href;
+  const preload = new URL('../../support/simulation/folder-at-rename.ts', import.meta.url).href;
   const env = { ...one.stack.env, NODE_OPTIONS: `--import ${preload}`, FOLDER_AT_RENAME: '2' };
   const args = ['accept', '--all', '--yes', '--format', 'json'];
   const { code, out, err } = await trueupProcess(args, { cwd: one.stack.directory, env });

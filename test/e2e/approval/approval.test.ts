@@ -1,4 +1,4 @@
-/** A plan that was approved by its digest, and the same job run again after it failed or was killed (rule 28). */
+/** A plan that was approved by its digest, and the same job run again after it failed or was killed. */
 import { describe, expect, it } from 'vitest';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
@@ -75,7 +75,7 @@ describe('the same job, run again', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('judges by what was approved anew, when something was', async () => {
+  it('checks by what was approved again, when something was', async () => {
     const { bench, planning } = await twoClones();
     const { digest } = await planInto(planning);
     bench.wire.add(refused, refused);
@@ -136,7 +136,7 @@ describe('what was approved to be taken away', () => {
     ['deletion', {}, 'POST /api/v2/workspaces/ws-…/actions/safe-delete'],
     ['release', { onRemove: 'release' }, undefined],
   ])(
-    'by a %s is that very workspace, and not whatever bears its name by then',
+    'by a %s is that very workspace, and not whatever has its name by then',
     async (_, metadata, expected) => {
       const bench = await openBench();
       const stack = await bench.checkout();
@@ -144,7 +144,7 @@ describe('what was approved to be taken away', () => {
       await stack.declare(...stays);
       const [id, approved] = [await bench.idOf('old'), await stack.plan()];
       await stack.run(['plan', '--out', 'plan.json'], 0);
-      // The same name, claim and birth mark, applied by the same stack: another workspace.
+      // The same name, ownership tag and creator mark, applied by the same stack: another workspace.
       await stack.declare(...stays, workspace('old', {}, metadata));
       await bench.byHand.delete(`/workspaces/${id}`);
       await stack.insist();
@@ -187,7 +187,7 @@ describe('what was approved to be taken away', () => {
     const { out } = await stack.run(['apply', 'plan.json', ...ack], 4);
     const [was, is] = [approved, await stack.plan()].map((plan) => plan.changes[0]?.fingerprint ?? 'none');
     expect(is).not.toBe(was);
-    expect(out).toMatch(new RegExp(`of fingerprint\\s+approved +${was}\\s+now +${is}`));
+    expect(out).toMatch(new RegExp(`fingerprint\\s+approved +${was}\\s+now +${is}`));
     expect(bench.wire.writes()).toEqual([]);
     // Made again as it was when it was approved, it is the one that was meant.
     await bench.byHandMount('DELETE', 'role/stray');

@@ -1,7 +1,7 @@
 /** An approval is about the resources that the reviewer saw: not about others that have their names by then. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
-import { consumers, tagBindings, workspace } from '../../support/cli/documents.ts';
+import { consumers, tagBindings, workspace, role } from '../../support/cli/documents.ts';
 import { planInto } from '../../support/cli/two-clones.ts';
 
 /** Somebody deletes a workspace and makes another one of the same name. */
@@ -94,4 +94,15 @@ describe('An approved plan that creates a workspace and lets it read a state', (
     await stack.run(['apply', 'plan.json'], 4);
     expect(bench.wire.writes()).toEqual([]);
   });
+});
+
+it('An approval that widens a role covers no access that it did not show', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  const spec = { boundServiceAccountNames: ['web'], boundServiceAccountNamespaces: ['app'] };
+  await stack.begin(role('web', spec));
+  await stack.declare(role('web', { ...spec, boundServiceAccountNames: ['*'] }));
+  const { digest, acknowledge } = await stack.plan();
+  await bench.byHandMount('POST', 'role/web', { token_policies: ['root'] });
+  await stack.run(['apply', '--approve', digest, '--ack', acknowledge.join(',')], 4);
 });

@@ -1,65 +1,14 @@
 // Jobs of a CI that come in the wrong order: what was applied later is not taken back by an older one.
-import { symlinkSync } from 'node:fs';
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../../src/ledger/local-ledger.ts';
-import type { StackStore } from '../../../src/model/ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { trueup } from '../../support/captured-host.ts';
+import { type Job, type Jobs, openJobs } from '../../support/ledger/commit-jobs.ts';
 import { git } from '../../support/ledger/git-remote.ts';
-import { type CommitScene, openScene } from '../../support/ledger/commit-scene.ts';
 import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { type Running, startTrueup } from '../../support/cli/process.ts';
-
-interface Jobs {
-  readonly bench: Bench;
-  readonly scene: CommitScene;
-  /** commits manifests of the stack, which lies in the folder `pay`. @returns the commit */
-  declare(...documents: readonly object[]): string;
-  /** one job of the CI, in a shallow clone of its own; all have one ledger, as on a volume that each mounts */
-  job(commit: string): Job;
-  readonly store: StackStore;
-}
-
-interface Job {
-  readonly directory: string;
-  run(args: readonly string[], code: number, stdin?: string): Promise<{ out: string; err: string }>;
-  plan(): Promise<PlanJson>;
-}
-
-async function openJobs(options: StackOptions = {}): Promise<Jobs> {
-  const bench = await openBench();
-  const scene = openScene();
-  const model = await bench.checkout(options);
-  const volume = join(model.directory, 'volume');
-  await mkdir(volume);
-  await mkdir(join(scene.author, 'pay'));
-  await cp(join(model.directory, 'trueup.yaml'), join(scene.author, 'pay', 'trueup.yaml'));
-  const job = (commit: string): Job => {
-    const directory = join(scene.shallowAt(commit), 'pay');
-    symlinkSync(volume, join(directory, '.trueup'));
-    const run = async (args: readonly string[], code: number, stdin?: string) => {
-      const ran = await trueup(args, {
-        cwd: directory,
-        env: secrets,
-        ...(stdin === undefined ? {} : { stdin }),
-      });
-      expect(ran, ran.out + ran.err).toMatchObject({ code });
-      return ran;
-    };
-    return { directory, run, plan: async () => JSON.parse((await run(['plan', '--format', 'json'], 0)).out) };
-  };
-  return {
-    bench,
-    scene,
-    job,
-    store: localLedger(join(volume, 'payments.ledger.json'), 'payments'),
-    declare: (...documents) =>
-      scene.commit({ 'pay/manifests/all.yaml': documents.map((one) => JSON.stringify(one)).join('\n---\n') }),
-  };
-}
 
 const app = (description: string) => workspace('app', { description });
 
@@ -95,7 +44,7 @@ describe('manifests that a program makes and git does not track', () => {
     expect(guards.map(({ id }) => id)).toEqual(['older-commit']);
   });
 
-  it('may be older where only something else is, and nobody can tell', async () => {
+  it('may be older where only something else is, and nobody can report', async () => {
     const { guards } = await planOfOlder('tools/source.jsonnet');
     expect(guards).toMatchObject([{ id: 'commit-unknown', effect: 'warns' }]);
     expect(guards[0]?.message).toContain('"manifests/all.yaml" is not tracked by git');
@@ -107,15 +56,16 @@ describe('manifests that a program makes and git does not track', () => {
 });
 
 describe('a job that comes after a newer one', () => {
-  it('is told so by its plan, and stopped before it takes the newer one back', async () => {
+  it('is reported by its plan, and stopped before it takes the newer one back', async () => {
     const { bench, older, newer, job } = await newerApplied();
     bench.wire.reset();
     const late = job(older);
     const { guards, acknowledge } = await late.plan();
     expect(acknowledge).toEqual(['older-commit']);
     expect(guards).toMatchObject([{ id: 'older-commit', effect: 'blocks', concerns: [] }]);
-    expect(guards[0]?.message).toContain(`somebody applied commit ${newer.slice(0, 12)} already`);
-    expect(guards[0]?.message).toContain(`later than ${older.slice(0, 12)}`);
+    expect(guards[0]?.message).toContain(
+      `commit ${newer.slice(0, 12)}, which is later than ${older.slice(0, 12)}, was already applied`,
+    );
     const { err } = await late.run(['apply', '--yes'], 5);
     expect(err).toContain('1 guard blocks this plan: older-commit');
     expect(bench.wire.writes()).toEqual([]);
@@ -129,6 +79,22 @@ describe('a job that comes after a newer one', () => {
     await late.run(['apply', '--approve', digest, '--ack', 'older-commit'], 0);
     const { guards } = await job(newer).plan();
     expect(guards).toEqual([]);
+  });
+
+  it('is stopped, too, after it was acknowledged for a selection, or nothing of one was left to do', async () => {
+    const jobs = await openJobs();
+    const web = (description: string) => workspace('web', { description });
+    const [older, newer] = [jobs.declare(app('old'), web('old')), jobs.declare(app('new'), web('old'))];
+    await jobs.job(newer).run(['apply', '--yes'], 0);
+    const late = jobs.job(older);
+    await late.run(['apply', '-', '--yes'], 0, JSON.stringify(web('old')));
+    await late.run(['apply', '--yes'], 5);
+    const selection = JSON.stringify(web('selected'));
+    const { digest } = JSON.parse((await late.run(['plan', '-', '--format', 'json'], 0, selection)).out);
+    await late.run(['apply', '-', '--approve', digest, '--ack', 'older-commit'], 0, selection);
+    expect((await late.plan()).acknowledge).toEqual(['older-commit']);
+    await late.run(['apply', '--yes'], 5);
+    expect((await idAndLive(jobs.bench)).description).toBe('new');
   });
 
   it('is stopped also after the ledger was lost and recovered', async () => {
@@ -165,7 +131,7 @@ describe('a job that comes after a newer one', () => {
     await jobs.job(older).run(['apply', '--yes'], 5);
   });
 
-  it('is judged by what was applied while it waited for the lock, and by what it had checked out before', async () => {
+  it('is checked by what was applied while it waited for the lock, and by what it had checked out before', async () => {
     const { bench, declare, job, store } = await openJobs();
     const [older, newer] = [declare(app('old')), declare(app('new'))];
     const [late, early] = [job(older), job(newer)];
@@ -233,7 +199,7 @@ describe('a job of another branch than the one that was applied', () => {
     const { guards, acknowledge } = await late.plan();
     expect(acknowledge).toEqual(['diverged-commit']);
     expect(guards[0]?.message).toContain(
-      `commit ${one.slice(0, 12)}, which was applied last, is not contained in`,
+      `commit ${one.slice(0, 12)}, which was applied last, is not an ancestor of`,
     );
     const { err } = await late.run(['apply', '--yes'], 5);
     expect(err).toContain('diverged-commit');
@@ -322,7 +288,7 @@ async function idAndLive(bench: Bench): Promise<{ id: string; description: unkno
   return { id, description: (await bench.byHand.attributes(id))['description'] };
 }
 
-describe('where nobody can tell which commit is later', () => {
+describe('where nobody can say which commit is later', () => {
   const lost = '0123456789abcdef0123456789abcdef01234567';
 
   it('the plan warns and says why, and goes on', async () => {

@@ -1,4 +1,4 @@
-/** What an earlier trueup left behind is read, and written anew by the first apply; what it approved is approved again (rule 37). */
+/** What an earlier trueup left behind is read, and written again by the first apply; what it approved is approved again. */
 import { describe, expect, it } from 'vitest';
 import { openBench, toVersion1 } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
@@ -11,10 +11,10 @@ async function applied() {
 }
 
 const note =
-  'of an earlier version: its records are taken for those of the targets as the stack has them now, and the next apply writes that down';
+  'from an earlier version: its records are assumed to be of the current addresses of the targets, which the next apply records';
 
 describe('a ledger of version 1', () => {
-  it("is read as one of today's targets, and the plan says so until an apply has written it anew", async () => {
+  it("is read as one of today's targets, and the plan says so until an apply has written it again", async () => {
     const { bench, stack } = await applied();
     await toVersion1(stack);
     const plan = await stack.plan();

@@ -51,7 +51,7 @@ describe('An approval whose apply has ended well', () => {
     await expectEnded(bench, stack, ['--approve', digest]);
   });
 
-  it('by its plan file counts only when the file is made anew', async () => {
+  it('by its plan file counts only when the file is made again', async () => {
     const { bench, stack, digest } = await revertedAfter(() => ['plan.json']);
     await copyFile(planFileOf(stack), join(stack.directory, 'old.json'));
     const err = await expectEnded(bench, stack, ['plan.json']);

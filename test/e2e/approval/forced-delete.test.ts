@@ -1,7 +1,7 @@
-/** Force gets past what a safe delete is refused for, and past nothing that nobody has read (rules 23, 27, 29). */
+/** Force gets past what a safe delete is refused for, and past nothing that nobody has read. */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
-import { tombstone, workspace } from '../../support/cli/documents.ts';
+import { removalRequest, workspace } from '../../support/cli/documents.ts';
 
 const anchor = workspace('anchor');
 const words = (out: string) => out.replace(/\s+/g, ' ');
@@ -13,7 +13,7 @@ async function asked(resources = 0) {
   const stack = await bench.checkout();
   await stack.begin(workspace('app', {}, { adopt: true }), anchor);
   const id = await bench.idOf('app');
-  await stack.declare(tombstone('Workspace', 'app', 'force'), anchor);
+  await stack.declare(removalRequest('Workspace', 'app', 'force'), anchor);
   const lock = (reason: string) => bench.byHand.post(`/workspaces/${id}/actions/lock`, { reason });
   const unlock = () => bench.byHand.post(`/workspaces/${id}/actions/force-unlock`);
   return { bench, stack, lock, unlock, deletion: `DELETE /api/v2/workspaces/ws-…` };

@@ -100,7 +100,7 @@ describe('A forged plan file', () => {
       withFields(plan, (field) => (isDescription(field) ? { after, redacted: { after: hash } } : {})),
     );
     await expectRefused(bench, stack, plan.digest);
-    // What is hidden as a whole is shown as hidden, and it is the approved value.
+    // What is hidden as a whole is shown as hidden, but this run knows no secret in it.
     await forge(
       stack,
       withFields(plan, (field) =>
@@ -108,7 +108,8 @@ describe('A forged plan file', () => {
       ),
     );
     expect((await stack.run(['show', 'plan.json'], 0)).out).toMatch(/description +\[secret\]\n/);
-    await stack.run(['apply', 'plan.json', '--approve', plan.digest], 0);
+    const { err } = await stack.run(['apply', 'plan.json', '--approve', plan.digest], 4);
+    expect(err).toContain('as the value of "description", where it hides one that is no secret');
   });
 
   it('that shows a value as a secret is refused', async () => {
@@ -208,8 +209,14 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
         ),
       ],
       ['the id', withChanges(plan, (one) => (isApp(one) ? { id: 'ws-AnotherOne000000' } : {}))],
-      ['the risks', withChanges(plan, ({ risks: _, ...one }) => ({ ...one, risks: [] }))],
+      ['the notes', withChanges(plan, () => ({ notes: ['nobody reads its state any more'] }))],
+      ['the origin', withFields(plan, () => ({ origin: 'default' }))],
       ['the guard', { ...plan, guards: [] }],
+      ['the guard', { ...plan, guards: plan.guards.flatMap((guard) => [guard, { ...guard, counted: 7 }]) }],
+      [
+        'the guard',
+        { ...plan, guards: plan.guards.map((guard) => ({ ...guard, concerns: guard.concerns.slice(1) })) },
+      ],
       [
         'the guard',
         {
@@ -224,6 +231,12 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
       const { err } = await acknowledged(stack, plan, 4);
       expect(err).toContain(`shows something else than this apply finds as ${what}`);
     }
+    // The digest covers the risks.
+    await forge(
+      stack,
+      withChanges(plan, ({ risks: _, ...one }) => ({ ...one, risks: [] })),
+    );
+    expect((await acknowledged(stack, plan, 4)).err).toContain('is not that of its changes');
     expect(bench.written()).toEqual([]);
     await forge(stack, plan);
     await acknowledged(stack, plan, 0);
@@ -241,6 +254,57 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
     );
     await forge(stack, { ...plan, guards: plan.guards.filter(({ id }) => id !== 'zero') });
     await acknowledged(stack, plan, 4);
+    await forge(stack, plan);
+    await acknowledged(stack, plan, 0);
+  });
+
+  it('is not applied where a note says nothing of who loses access to a state', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { guards: { maxDeletes: 5 } } });
+    await stack.begin(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
+    await stack.declare(workspace('web'));
+    const plan = await planInto(stack);
+    const notes = plan.changes.flatMap((one) => one.notes);
+    expect(notes).toContain('workspaces that stay lose access to its state: "web"');
+    bench.wire.reset();
+    for (const forged of [[], [...notes, 'agreed with its owner']]) {
+      await forge(
+        stack,
+        withChanges(plan, (one) => (one.notes.length === 0 ? {} : { notes: forged })),
+      );
+      expect((await acknowledged(stack, plan, 4)).err).toContain('as the notes of "Workspace/acme/app"');
+    }
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('is applied where its notes are about the rights, the environment and the locks of that moment', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { description: 'one' }));
+    await stack.declare(workspace('app', { description: 'two' }));
+    const plan = await planInto(stack);
+    const passing = [
+      'the service will refuse this: this token lacks "can-update", needed for: update',
+      'the environment variable "LATER_JWT" is not set here: apply will need it',
+      'it may already exist, because not everything was read: page 2 is missing',
+      'it is locked ("run"), and not by this stack: the lock is left alone',
+    ];
+    await forge(
+      stack,
+      withChanges(plan, () => ({ notes: passing })),
+    );
+    await acknowledged(stack, plan, 0);
+  });
+
+  it('is not applied where it counts other resources that stay', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { description: 'one' }), workspace('web'));
+    await stack.declare(workspace('app', { description: 'two' }), workspace('web'));
+    const plan = await planInto(stack);
+    expect(plan).toMatchObject({ summary: { unchanged: 1 } });
+    await forge(stack, { ...plan, summary: { ...plan.summary, unchanged: 200 } });
+    expect((await acknowledged(stack, plan, 4)).err).toContain('as the number of unchanged resources');
     await forge(stack, plan);
     await acknowledged(stack, plan, 0);
   });

@@ -1,4 +1,4 @@
-/** Guards through the real CLI: a plan shows them whole, apply refuses until they are acknowledged for it (rule 33). */
+/** Guards through the real CLI: a plan shows them whole, apply refuses until they are acknowledged for it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ function namesOf({ guards }: PlanJson): string[] {
 }
 
 describe('a plan with guards', () => {
-  it('is shown whole, its risks first and once more in the summary, and plan itself is not stopped', async () => {
+  it('is shown completely, its risks first and once more in the summary, and plan itself is not stopped', async () => {
     const { stack } = await fourDeletes();
     const { out } = await stack.run(['plan'], 0);
     expect(out).toMatch(/^Risks\n {2}! blocks {2}deletes {2}4 of 7 Workspace in "acme" would be deleted/);
@@ -52,7 +52,7 @@ describe('a plan with guards', () => {
 });
 
 describe('apply of a plan with a guard that blocks', () => {
-  it('exits with 5 whoever says yes, shows everything, and writes nothing', async () => {
+  it('exits with 5 no matter who says yes, shows everything, and writes nothing', async () => {
     const { bench, stack } = await fourDeletes();
     const { digest } = await stack.plan();
     const { out, err } = await stack.run(['apply', '--yes'], 5);
@@ -271,7 +271,7 @@ describe('a guard waits', () => {
     expect(await bench.idsOf('api-prod')).not.toEqual([id]);
   });
 
-  it('with what somebody deleted, before it is created anew', async () => {
+  it('with what somebody deleted, before it is created again', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('stays'), role('web'), role('stays'));
@@ -319,7 +319,7 @@ describe('a guard waits', () => {
   });
 });
 
-describe('wider access is told in words', () => {
+describe('wider access is reported in words', () => {
   it('of roles: who gains and who loses what', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -343,13 +343,13 @@ describe('wider access is told in words', () => {
     const words = out.replace(/\s+/g, ' ');
     expect(words).toContain('"ci" in "payments" can log in and gets the policies "write", "default"');
     expect(words).toContain(
-      '"job" in "payments" can log in no more, and loses the policies "read", "default"',
+      '"job" in "payments" can no longer log in, and loses the policies "read", "default"',
     );
     expect(words).toContain('"app", "ci" in "payments" gains the policy "write"');
     expect(words).toContain('"app", "ci" in "payments" loses the policy "read"');
-    expect(words).toContain('no more only with one for "vault"');
+    expect(words).toContain('no longer only with one for "vault"');
     expect(words).toContain(
-      'tokenMaxTtl of tokens of "app", "ci" in "payments" was 8h and has no limit any more',
+      'tokenMaxTtl of tokens of "app", "ci" in "payments" was 8h and is now limited only by the mount',
     );
     expect(namesOf(await stack.plan())).toEqual([
       'cleared-audience blocks',
@@ -392,7 +392,7 @@ describe('wider access is told in words', () => {
     await stack.declare(...both, consumers('db', { consumers: ['reader', 'other'] }));
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).toContain('widens: "other" may read the state');
-    expect(out).toContain('narrows: "reader" may read the state no more');
+    expect(out).toContain('narrows: "reader" loses access to the state');
     expect(out).toContain('warned of: widening\n');
   });
 

@@ -1,4 +1,4 @@
-/** Apply does what was approved: plans kept in files, shown, compared and applied (rules 27-30). */
+/** Apply does what was approved: plans kept in files, shown, compared and applied. */
 import { createHash } from 'node:crypto';
 import { copyFile, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ describe('plan --out', () => {
     expect(JSON.parse(await readFile(join(planning.directory, 'real.json'), 'utf8')).version).toBe(2);
   });
 
-  it('to "-" is refused before anything is looked at, and makes no file of that name', async () => {
+  it('to "-" is refused before anything is read, and makes no file of that name', async () => {
     const { bench, planning } = await twoClones();
     const looks = bench.wire.seen.length;
     const { out, err } = await planning.run(['plan', '--out', '-'], 1);
@@ -62,14 +62,14 @@ describe('plan --out', () => {
     expect(await readdir(planning.directory)).not.toContain('-');
   });
 
-  it('of a look that missed a target says so, and promises nothing that apply does not keep', async () => {
+  it('of a read that missed a target says so, and promises nothing that apply does not keep', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), role('web'));
     bench.wire.add({ method: 'LIST', path: /./, times: 100, fault: { answer: 403 } });
     const { err } = await stack.run(['plan', '--out', 'plan.json'], 1);
     expect(err).toContain(
-      'the plan was written to "plan.json" and says nothing of target "prod", which was not looked at: "trueup apply plan.json" writes nothing until that can be done, and then only if it leads to no other plan',
+      'the plan was written to "plan.json" and says nothing of target "prod", which was not read: "trueup apply plan.json" writes nothing until that can be done, and then only if it leads to no other plan',
     );
     expect(err).not.toContain('applies this and nothing else');
     await stack.run(['apply', 'plan.json'], 1);
@@ -129,7 +129,7 @@ describe('apply plan.json', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('goes on with the rest when some of it is true already', async () => {
+  it('goes on with the rest when some of it is done already', async () => {
     const { bench, planning } = await twoClones();
     await planning.run(['apply', '--yes'], 0);
     await planning.declare(workspace('first', { autoApply: false, description: 'two' }), second);
@@ -198,7 +198,7 @@ describe('apply plan.json', () => {
       data: { type: 'workspaces', attributes: { name: 'first' } },
     });
     bench.wire.reset();
-    expect((await planning.run(['apply', 'plan.json'], 9)).out).toContain('bears no claim of any stack');
+    expect((await planning.run(['apply', 'plan.json'], 9)).out).toContain('without an ownership tag');
     expect(bench.wire.writes()).toEqual([]);
   });
 });
@@ -269,7 +269,7 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('but only laid out anew, or with what a newer trueup adds, is the same plan', async () => {
+  it('but only laid out again, or with what a newer trueup adds, is the same plan', async () => {
     const { bench, planning } = await twoClones();
     await planInto(planning);
     await edit(planning, ({ version, ...rest }) => ({ ...rest, version }));
@@ -298,12 +298,12 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     expect((await planning.run(['show', 'gone.json'], 1)).err).toContain('there is no such file');
   });
 
-  it('that is no file of a plan is told in words, and nothing proposes to write over it', async () => {
+  it('that is no file of a plan is reported in words, and nothing proposes to write over it', async () => {
     const { planning } = await twoClones();
     const { err: directory } = await planning.run(['show', 'manifests'], 1);
     expect(directory).toContain('the plan "manifests" cannot be read: it is a directory');
     const { err: device } = await planning.run(['show', '/dev/null'], 1);
-    expect(device).toContain('the plan "/dev/null" cannot be read: it is no regular file');
+    expect(device).toContain('the plan "/dev/null" cannot be read: it is not a regular file');
     const { err } = await planning.run(['show', 'trueup.yaml'], 1);
     expect(err).toContain('"trueup.yaml" is no plan: it is');
     expect(err).toContain('; make one with "trueup plan --out plan.json"');

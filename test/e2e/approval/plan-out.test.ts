@@ -1,4 +1,4 @@
-/** Where a plan is written to: over nothing but an earlier plan, and to nothing that is waited for (rules 27, 46). */
+/** Where a plan is written to: over nothing but an earlier plan, and to nothing that is waited for. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { first, planFileOf, planInto, twoClones } from '../../support/cli/two-cl
 
 describe('--out', () => {
   it.each(['plan', 'export'])(
-    'of %s to a pipe is refused at once, before anything is looked at',
+    'of %s to a pipe is refused at once, before anything is read',
     async (command) => {
       const { bench, planning } = await twoClones();
       execFileSync('mkfifo', [planFileOf(planning)]);
@@ -19,7 +19,7 @@ describe('--out', () => {
         env: secrets,
       });
       expect(code, err).toBe(1);
-      expect(err).toMatch(/"plan\.json"(: it is no regular file| is no directory)/);
+      expect(err).toMatch(/"plan\.json"(: it is not a regular file| is no directory)/);
       expect(bench.wire.seen).toEqual([]);
     },
   );

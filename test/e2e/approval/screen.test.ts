@@ -268,7 +268,7 @@ describe.runIf(hasScript)('on a terminal', () => {
   it('Ctrl-C while it applies lets what is in flight end, starts nothing new, and keeps the ledger true', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    // Once a claim is seen, creates need not wait for the first one.
+    // Once an ownership tag is seen, creates need not wait for the first one.
     await stack.begin(workspace('old'));
     await stack.declare(
       workspace('app', { remoteStateConsumers: ['app-2'] }),

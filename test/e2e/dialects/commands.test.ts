@@ -81,7 +81,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('a plan file is shown, told from another one, and applied', async () => {
+  it('a plan file is shown, reported from another one, and applied', async () => {
     const { bench, stack } = await openIn(dialect);
     await stack.declare(app(), reader);
     await stack.run(['plan', '--out', 'first.json'], 0);
@@ -115,7 +115,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     expect(await bench.byHand.attributes(await bench.idOf('found'))).toMatchObject(found);
   });
 
-  it('history tells what was applied, and how to take it back', async () => {
+  it('history says what was applied, and how to take it back', async () => {
     const { stack } = await openApplied(dialect);
     await stack.declare(app({ engineVersion: '1.9.8' }), reader);
     await stack.run(['apply', '--yes'], 0);
@@ -156,7 +156,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     expect(discovery.status).toBe(dialect === 'neutral' ? 404 : 200);
   });
 
-  it('role check judges the mount beside them', async () => {
+  it('role check checks the mount beside them', async () => {
     const [{ stack }, issuer] = await Promise.all([openIn(dialect), openIssuer()]);
     await stack.write('app.jwt', await issuer.issue());
     await stack.begin(clusterAuthConfig({ pemKeys: [issuer.publicKey] }), role('web'), reader);

@@ -1,4 +1,4 @@
-// The clock of the service is not the one here: who touched what drifted goes by the service's, which it tells with each answer.
+// The clock of the service is not the one here: who modified the drifted resources is found by the clock of the service, which each response has.
 import { expect, it } from 'vitest';
 import type { DriftJson } from '../../../src/commands/drift/schema.ts';
 import { openBench } from '../../support/cli/bench.ts';
@@ -35,12 +35,12 @@ it.each([
   ['two hours behind', -2 * hour],
   ['two hours ahead', 2 * hour],
   ['twenty days ahead', 20 * day],
-])('A clock that is %s hides nobody, and tells how long ago it was', async (_, ahead) => {
+])('A clock that is %s hides nobody, and says how long ago it was', async (_, ahead) => {
   const { stack, change, touched, clock } = await openScene(ahead);
   await change(bobs, { 'auto-apply': false });
   expect(await touched()).toEqual({ names: ['bob'], unknown: undefined });
   clock.ahead += 3.5 * hour;
-  expect((await stack.run(['drift'], 3)).out).toMatch(/ · 3 h ago · touched by user-\w+ \(bob\)/);
+  expect((await stack.run(['drift'], 3)).out).toMatch(/ · modified 3 h ago by user-\w+ \(bob\)/);
 });
 
 it('What the service has forgotten by its own clock is unknown', async () => {
@@ -50,7 +50,7 @@ it('What the service has forgotten by its own clock is unknown', async () => {
   await change(undefined, { 'auto-apply': false });
   const { names, unknown } = await touched();
   expect(names).toEqual(['ann']);
-  expect(unknown).toMatch(/applied last before that: the service keeps its trail for 14 days/);
+  expect(unknown).toMatch(/last applied before that: the service keeps its trail for 14 days/);
 });
 
 it('Who made a drift that was taken in is not asked about any more', async () => {

@@ -1,4 +1,4 @@
-// Drift: live against the ledger, and apart from it the files against the ledger (rule 49).
+// Drift: live against the ledger, and apart from it the files against the ledger.
 import { expect, it } from 'vitest';
 import type { DriftJson } from '../../../src/commands/drift/schema.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
@@ -52,7 +52,7 @@ it('What somebody changed in the target is drift, what somebody changed in the f
   ]);
 });
 
-it('As Markdown it tells the same, and nothing else is on stdout', async () => {
+it('As Markdown it reports the same, and nothing else is on stdout', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('app', { autoApply: true }));

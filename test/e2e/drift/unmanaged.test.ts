@@ -1,4 +1,4 @@
-// --unmanaged: fields that no manifest mentions, against what the last apply saw of them (rule 49).
+// --unmanaged: fields that no manifest mentions, against what the last apply saw of them.
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import type { DriftJson } from '../../../src/commands/drift/schema.ts';
@@ -20,7 +20,7 @@ it('Right after the apply that created it, no undeclared field counts as changed
   expect((await stack.run(['drift', '--unmanaged'], 0)).out).toMatch(/No drift, 0 with unmanaged changes/);
 });
 
-it('An undeclared field that somebody changed is told, with its values before and after', async () => {
+it('An undeclared field that somebody changed is reported, with its values before and after', async () => {
   const { bench, stack, drift } = await openApp();
   await bench.byHand.update(await bench.idOf('app'), { description: 'by hand', 'working-directory': 'x' });
   await bench.byHandMount('POST', 'role/web', { token_max_ttl: 7200 });
@@ -42,7 +42,7 @@ it('An undeclared field that somebody changed is told, with its values before an
   // Without the flag it is nobody's business, and a plan does nothing about it.
   expect((await stack.run(['drift'], 0)).out).toMatch(/No drift/);
   expect((await stack.plan()).changes).toEqual([]);
-  // An apply looks again: from then on it is as it was seen.
+  // An apply reads again: from then on it is as it was seen.
   await stack.run(['apply', '--yes'], 0);
   expect((await drift(0)).unmanaged).toEqual({ resources: [], unseen: 0 });
   await bench.byHand.update(await bench.idOf('app'), { description: '' });
@@ -51,7 +51,7 @@ it('An undeclared field that somebody changed is told, with its values before an
   ]);
 });
 
-it('A password in an undeclared address is kept by no ledger, and its change is told all the same', async () => {
+it('A password in an undeclared address is kept by no ledger, and its change is reported anyway', async () => {
   const { bench, stack, drift } = await openApp();
   const describe = async (password: string) =>
     bench.byHand.update(await bench.idOf('app'), { description: `https://root:${password}@db.example.com` });
@@ -90,5 +90,5 @@ it('A ledger that has not seen such fields says so', async () => {
   const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   await writeFile(stack.ledgerFile, JSON.stringify({ version, stack: name, serial, checksum, ...content }));
   const { out } = await stack.run(['drift', '--unmanaged'], 0);
-  expect(out).toMatch(/of 1 resource the ledger has not seen fields that no manifest mentions/);
+  expect(out).toMatch(/of 1 resource the ledger has no values of fields that are in no manifest/);
 });

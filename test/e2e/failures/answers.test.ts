@@ -1,4 +1,4 @@
-/** What a write is answered is compared with what was sent: a service that says yes and does nothing is found out (rule 40). */
+/** What a write is answered is compared with what was sent: a service that says yes and does nothing is found out. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -65,7 +65,7 @@ describe('a PATCH that is answered with yes and ignored', () => {
     },
   );
 
-  it('is told of field by field as soon as it is answered, also for what is declared', async () => {
+  it('is reported field by field as soon as it is answered, also for what is declared', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { queueAllRuns: true, vcsRepo: repository('main') }));
@@ -75,13 +75,13 @@ describe('a PATCH that is answered with yes and ignored', () => {
     const fault = await ignore(bench, await bench.idOf('app'), (document) => document);
     bench.wire.add({ method: 'PATCH', path: oneWorkspace, fault });
     const { out } = await stack.run(['apply', '--yes'], 6);
-    expect(out).toContain('autoApply, vcsRepo.branch: answered otherwise than sent');
+    expect(out).toContain('autoApply, vcsRepo.branch: returned with another value than sent');
     const record = await recordOf(stack, 'Workspace/acme/app');
     expect(record?.fields).toEqual({ queueAllRuns: true, vcsRepo: repository('main') });
     await stack.run(['apply', '--yes'], 0);
   });
 
-  it('about an SSH key is told of, too', async () => {
+  it('about an SSH key is reported, too', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { sshKeyId: 'sshkey-deploy' }));
@@ -89,7 +89,7 @@ describe('a PATCH that is answered with yes and ignored', () => {
     const fault = await ignore(bench, await bench.idOf('app'), (document) => document);
     bench.wire.add({ method: 'PATCH', path: /\/relationships\/ssh-key$/, fault });
     const { out } = await stack.run(['apply', '--yes'], 6);
-    expect(out).toContain('sshKeyId: answered otherwise than sent');
+    expect(out).toContain('sshKeyId: the service did not reset it and returned the old value');
     expect(await recordOf(stack, 'Workspace/acme/app')).toMatchObject({
       fields: { sshKeyId: 'sshkey-deploy' },
     });
@@ -100,7 +100,7 @@ function repository(branch: string): object {
   return { identifier: 'acme/app', oauthTokenId: 'ot-git', branch };
 }
 
-describe('a field that neither an answer nor a reading tells', () => {
+describe('a field that neither an answer nor a reading reports', () => {
   it.each<[string, Fault]>([
     ['where the answer lacks it', withoutAttribute('auto-apply')],
     ['where the answer has no document', { rewrite: () => ({ data: null }) }],
@@ -120,7 +120,7 @@ describe('a field that neither an answer nor a reading tells', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('but is read is judged by the plan that is made afterwards', async () => {
+  it('but is read is checked by the plan that is made afterwards', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { autoApply: true }));
@@ -147,12 +147,16 @@ describe('an answer in other words', () => {
         tagNames: ['B', 'a'],
       }),
     );
-    expect((await stack.run(['apply', '--yes'], 0)).out).not.toMatch(/answered otherwise|cannot be verified/);
+    expect((await stack.run(['apply', '--yes'], 0)).out).not.toMatch(
+      /with another value than sent|cannot be verified/,
+    );
     await stack.declare(workspace('app', { description: null, workingDirectory: '', tagNames: ['a'] }));
     const asNull = (body: unknown) =>
       JSON.parse(JSON.stringify(body), (_, value: unknown) => (value === '' ? null : value));
     bench.wire.add({ method: 'PATCH', path: oneWorkspace, fault: { rewrite: asNull } });
-    expect((await stack.run(['apply', '--yes'], 0)).out).not.toMatch(/answered otherwise|cannot be verified/);
+    expect((await stack.run(['apply', '--yes'], 0)).out).not.toMatch(
+      /with another value than sent|cannot be verified/,
+    );
   });
 });
 
@@ -201,7 +205,7 @@ describe('a write that is answered 204 and ignored', () => {
     expect((await recordOf(stack, 'Workspace/acme/app'))?.fields).toEqual({});
   });
 
-  it('leaves a workspace that was to be released claimed, and known', async () => {
+  it('leaves a workspace that was to be released owned, and known', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'lent' }] } });
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('lent', {}, { adopt: true }));

@@ -47,7 +47,7 @@ describe('output that cannot be written', () => {
   });
 
   it.each([['validate'], ['schema', 'Workspace'], ['history'], ['--help'], ['plan', '--format', 'json']])(
-    'is told on stderr by every command, and is no success: %s',
+    'is reported on stderr by every command, and is no success: %s',
     async (...args) => {
       const bench = await openBench();
       const stack = await bench.checkout();
@@ -120,7 +120,7 @@ describe('a terminal that is closed', () => {
   });
 });
 
-describe('whoever asks for JSON', () => {
+describe('no matter who asks for JSON', () => {
   const answers = async (args: readonly string[], code: number) => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));

@@ -28,7 +28,7 @@ async function codesOf(
   return diagnostics.map((told) => told.code);
 }
 
-describe('in JSON, an error has a code of its own', () => {
+describe('in JSON, an error has its own code', () => {
   it.each([
     ['plan --nonsense', 'usage'],
     ['plan --out -', 'output-refused'],

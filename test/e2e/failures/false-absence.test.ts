@@ -35,7 +35,7 @@ async function recordOf(stack: Checkout, address: string): Promise<unknown> {
   return (await stack.ledger()).records[address];
 }
 
-describe('a role that is to be deleted and answers, in the last look, that there is none', () => {
+describe('a role that is to be deleted and answers, in the last read, that there is none', () => {
   const old = 'ClusterAuthRole/prod/payments-old';
   const isRead = ({ method, path }: SeenRequest) => method === 'GET' && path.endsWith('/role/payments-old');
   const isListed = ({ method }: SeenRequest) => method === 'LIST';
@@ -56,7 +56,7 @@ describe('a role that is to be deleted and answers, in the last look, that there
     );
     const { out } = await stack.run(['apply', '--yes'], 1);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      'role "payments-old" was not read: it is listed, also once more, and answers that there is none',
+      'role "payments-old" was not read: it is listed, also when listed again, but reading it returns "not found"',
     );
     expect(out).not.toContain('nothing is left to do');
     expect(bench.wire.writes()).toEqual([]);
@@ -102,7 +102,7 @@ describe('a role that is to be deleted and answers, in the last look, that there
   });
 });
 
-describe('a workspace that is to go and answers, in the last look, that there is none', () => {
+describe('a workspace that is to go and answers, in the last read, that there is none', () => {
   async function refusedOnce(bench: Bench, name: string) {
     const path = `/workspaces/${await bench.idOf(name)}`;
     const is = (request: SeenRequest) => request.method === 'GET' && request.path.includes(`${path}?`);
@@ -120,7 +120,7 @@ describe('a workspace that is to go and answers, in the last look, that there is
     await refusedOnce(bench, 'old');
     const { out } = await stack.run(['apply', '--yes'], 1);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      'workspace "old" was not read: it is found by its name, and answers by its id that there is none',
+      'workspace "old" was not read: it is found by its name, but reading it by its id returns "not found"',
     );
     expect(bench.wire.writes()).toEqual([]);
     expect(await recordOf(stack, 'Workspace/acme/old')).toMatchObject({ origin: 'created' });

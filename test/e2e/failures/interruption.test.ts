@@ -45,9 +45,7 @@ describe('a signal during the last write', () => {
     const { code, out, err } = await trueupProcess(['apply', '--yes'], options, act);
     expect(code, out + err).toBe(130);
     expect(out).toContain('1 applied');
-    expect(err).toContain(
-      'all changes were carried out, and the plan that proves it was not made: interrupted',
-    );
+    expect(err).toContain('all changes were carried out, but no plan was made to verify them: interrupted');
   });
 });
 
@@ -61,7 +59,7 @@ describe('a second signal', () => {
     expect(err).toContain('interrupted again: what was sent is given up');
     expect(out).toMatch(/unknown +\+ Workspace\/acme\/app/);
     expect(out).toMatch(/skipped +\+ RemoteStateConsumers\/acme\/web/);
-    expect(out).not.toContain('failed');
+    expect(out).not.toMatch(/^failed|\d failed/m);
     expect(Object.keys((await stack.ledger()).records)).not.toContain('Workspace/acme/app');
     expect(await lockOf(stack)).toBeUndefined();
     await stack.run(['apply', '--yes'], 0);
@@ -69,7 +67,7 @@ describe('a second signal', () => {
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
-  it('leaves what was only looked at once more as never started', async () => {
+  it('leaves what was only read once more as never started', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -86,7 +84,7 @@ describe('a second signal', () => {
 });
 
 describe('a first signal', () => {
-  it('while a change is looked at once more keeps it from being sent, and waits for no answer', async () => {
+  it('while a change is read once more keeps it from being sent, and waits for no answer', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -252,7 +250,7 @@ describe('a create whose answer is lost while the run is stopped', () => {
   });
 });
 
-it('is told to who asks for JSON by its code, with what was done by then', async () => {
+it('is reported to who asks for JSON by its code, with what was done by then', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.declare(workspace('app'), workspace('web'));

@@ -1,4 +1,4 @@
-/** An answer is not the fact: what was carried out although nobody heard so is known for what it is (rules 24, 40). */
+/** An answer is not the fact: what was carried out although nobody heard so is known for what it is. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
@@ -53,7 +53,7 @@ describe('a role whose creation was carried out', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is ours when nobody could look before the next apply', async () => {
+  it('is ours when nothing could be read before the next apply', async () => {
     const { bench, stack } = await begun();
     let isLost = false;
     bench.wire.guardBy(async (request, pass) => {

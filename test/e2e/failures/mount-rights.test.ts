@@ -1,4 +1,4 @@
-/** What a token could not apply at a mount is foreseen by one question about its rights, which changes nothing (rule 30). */
+/** What a token could not apply at a mount is foreseen by one question about its rights, which changes nothing. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
@@ -37,7 +37,7 @@ const sent = ({ wire }: Bench) =>
 const changed = [clusterAuthConfig(), role('web', { tokenTtl: '5m' }), role('new')];
 
 describe.each(['neutral', 'vault', 'openbao'] as const)('a read-only token at a mount of %s', (dialect) => {
-  it('is told what it could not apply, by one question, and an apply stops before it writes', async () => {
+  it('is shown what it could not apply, by one question, and an apply stops before it writes', async () => {
     const { bench, stack } = await limitedTo(dialect, mayRead, mayAsk);
     await stack.declare(...changed);
     const { changes, coverage } = await stack.plan();
@@ -51,7 +51,7 @@ describe.each(['neutral', 'vault', 'openbao'] as const)('a read-only token at a 
     );
     expect(sent(bench)).toEqual([question]);
     expect(coverage.targets.flatMap(({ notes }) => notes)).toContain(
-      'besides reads, one POST asked what this token may do on 4 paths',
+      'besides reads, one POST asked for the rights of this token on 4 paths',
     );
 
     bench.wire.reset();
@@ -65,7 +65,7 @@ describe.each(['neutral', 'vault', 'openbao'] as const)('a read-only token at a 
 });
 
 describe('a token at a mount', () => {
-  it('that lacks one right for one role is told of no other', async () => {
+  it('that lacks one right for one role reports no other', async () => {
     const { stack } = await limitedTo('openbao', mayRead, mayAsk, {
       path: 'auth/kubernetes/role/web',
       capabilities: ['read', 'update'],
@@ -80,7 +80,7 @@ describe('a token at a mount', () => {
     expect(out).toContain('the service will refuse to create "ClusterAuthRole/prod/new"');
   });
 
-  it('that may not ask foresees nothing, and the plan says so', async () => {
+  it('that may not ask predicts nothing, and the plan says so', async () => {
     const { bench, stack } = await limitedTo('openbao', mayRead);
     await stack.declare(...changed);
     const { changes, coverage, problems } = await stack.plan();
@@ -89,7 +89,7 @@ describe('a token at a mount', () => {
     expect(coverage.complete).toBe(true);
     expect(coverage.targets.flatMap(({ notes }) => notes)).toEqual([
       expect.stringMatching(
-        /^what this token may do was not told, so no refusal is foreseen: POST \S+ answered 403/,
+        /^the rights of this token are unknown, so refusals are not predicted: POST \S+ answered 403/,
       ),
     ]);
     expect(sent(bench)).toEqual([question]);
@@ -107,7 +107,7 @@ describe('a token at a mount', () => {
     bench.wire.add({ path: /capabilities-self/, times: 10, fault: { answer: 500 } });
     await stack.declare(...changed);
     const { coverage } = await stack.plan();
-    expect(coverage.targets.flatMap(({ notes }) => notes).join()).toContain('no refusal is foreseen');
+    expect(coverage.targets.flatMap(({ notes }) => notes).join()).toContain('refusals are not predicted');
     expect(sent(bench)).toEqual([question]);
   });
 
@@ -115,14 +115,14 @@ describe('a token at a mount', () => {
     ['texts instead of lists', { data: { 'auth/kubernetes/role/web': 'deny' } }],
     ['other paths alone', { data: { 'auth/other/role/web': ['deny'] } }],
     ['nothing', { data: {} }],
-  ])('foresees nothing of an answer that is not understood, and the plan says so: %s', async (_, body) => {
+  ])('predicts nothing of an answer that is not understood, and the plan says so: %s', async (_, body) => {
     const { bench, stack } = await limitedTo('openbao', mayRead, mayAsk);
     bench.wire.add({ path: /capabilities-self/, times: 10, fault: { answer: 200, body } });
     await stack.declare(...changed);
     const { coverage } = await stack.plan();
     expect(coverage.targets.flatMap(({ notes }) => notes)).toEqual([
       expect.stringMatching(
-        /^what this token may do was not told, so no refusal is foreseen: POST \S+ answered 200 without a list of rights for any path$/,
+        /^the rights of this token are unknown, so refusals are not predicted: POST \S+ answered 200 without a list of permissions for any path$/,
       ),
     ]);
   });

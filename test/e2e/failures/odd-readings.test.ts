@@ -1,4 +1,4 @@
-/** What is answered and not understood is neither taken for something else nor for nothing (rules 39, 42). */
+/** What is answered and not understood is neither taken for something else nor for nothing. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
 import { consumers, workspace } from '../../support/cli/documents.ts';
@@ -42,7 +42,7 @@ describe('a live tag', () => {
       bench.wire.add({ method: 'GET', path: all, times: 100, fault: { rewrite: becomes(value) } });
       const { out } = await stack.run(['apply', '--yes'], 6);
       expect(out.replace(/\s+/g, ' ')).toContain(
-        'the tag bindings of workspace "app" were not understood: the value of "cost-center" is no text',
+        'the tag bindings of workspace "app" could not be parsed: the value of "cost-center" is not text',
       );
       expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
       expect(await bench.tagsOf('app')).toEqual({ 'cost-center': '4711' });
@@ -129,7 +129,7 @@ describe('a workspace that the list lacks and that cannot be read by its id', ()
         'update Workspace/acme/other',
       ]);
       expect(plan.acknowledge).toEqual([]);
-      expect(JSON.stringify(plan.coverage)).toContain('a workspace that the ledger knows was not read');
+      expect(JSON.stringify(plan.coverage)).toContain('a workspace in the ledger could not be read');
       await stack.run(['apply', '--yes'], 6);
       expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
     },
@@ -143,7 +143,7 @@ describe('a workspace that the list lacks and that cannot be read by its id', ()
     hidden(bench, await bench.idOf('app'));
     const { out, err } = await stack.run(['plan'], 1);
     expect(`${out}${err}`.replace(/\s+/g, ' ')).toContain(
-      '"RemoteStateConsumers/acme/other" refers to "Workspace/acme/app", and nobody can tell which one that is',
+      '"RemoteStateConsumers/acme/other" refers to "Workspace/acme/app", whose id is unknown',
     );
   });
 });
@@ -161,7 +161,7 @@ describe('a list with documents that are not understood', () => {
 
   it.each([
     ['a name', nameless, '1 of 2 documents in the list of organization "acme" has no name'],
-    ['an id', without, 'the list gave 1 document without an id'],
+    ['an id', without, 'the list has 1 document without an id'],
   ])('of workspaces is not all that there is: one without %s', async (_, become, why) => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -188,8 +188,12 @@ describe('a list with documents that are not understood', () => {
 
   it.each([
     ['one without a name', odd('a', nameless), '1 of 2 in the list has no name'],
-    ['more than it counts', counted(() => 1), 'the list tells a total of 1 and gave 2'],
-    ['another total with each page', counted((page) => page), 'the list changed its total while it was read'],
+    ['more than it counts', counted(() => 1), 'the list has a total of 1, but 2 items'],
+    [
+      'another total with each page',
+      counted((page) => page),
+      'the total of the list changed during the read',
+    ],
   ])('of consumers leaves them unread: %s', async (_, rewrite, why) => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -206,14 +210,17 @@ describe('a list with documents that are not understood', () => {
 it.each([
   [null, 'an empty body'],
   [[1, 2], 'a list'],
-  [{ data: {} }, 'a body of another form'],
-])('a list that is answered 200 with %j is told with what is wrong and the way out', async (body, form) => {
-  const bench = await openBench();
-  const stack = await bench.checkout();
-  await stack.declare(workspace('app', {}));
-  const list = { method: 'GET', path: /acme\/workspaces\?/, times: 9 };
-  bench.wire.add({ ...list, fault: { rewrite: () => body } });
-  expect((await stack.run(['plan'], 1)).out).toContain(
-    `answered 200 with ${form}, and that is no answer to this; check that the target's "url"`,
-  );
-});
+  [{ data: {} }, 'an unexpected body'],
+])(
+  'a list that is answered 200 with %j is reported with what is wrong and the way out',
+  async (body, form) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app', {}));
+    const list = { method: 'GET', path: /acme\/workspaces\?/, times: 9 };
+    bench.wire.add({ ...list, fault: { rewrite: () => body } });
+    expect((await stack.run(['plan'], 1)).out).toContain(
+      `answered 200 with ${form}, which is not a valid response; check that the target's "url"`,
+    );
+  },
+);

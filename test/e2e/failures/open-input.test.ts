@@ -1,4 +1,4 @@
-/** Whoever should write to standard input may never come to an end: the run does all the same (rule 46). */
+/** Whoever should write to standard input may never come to an end: the run does all the same. */
 import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -31,25 +31,25 @@ describe('standard input that is held open', () => {
     });
     expect(code, out + err).toBe(1);
     expect(err).toMatch(
-      /^error: standard input did not come to its end, and nothing was done: this run has had its 1s; --timeout/m,
+      /^error: standard input did not end, and nothing was done: this run has had its 1s; --timeout/m,
     );
     expect(out).toBe('');
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'is told of after some seconds, and ended by %s',
+    'is reported after some seconds, and ended by %s',
     async (signal) => {
       const { directory } = await checkout();
       const { code, err } = await trueupProcess(
         ['plan', '-'],
         { cwd: directory, env: secrets, stdin: begun },
         async ({ sees, signals }) => {
-          await sees(/waiting for standard input for 5 s: it has not come to its end/);
+          await sees(/waiting for standard input for 5 s: it has not ended/);
           signals(signal);
         },
       );
       expect(code, err).toBe(130);
-      expect(err).toContain('standard input did not come to its end, and nothing was done: interrupted');
+      expect(err).toContain('standard input did not end, and nothing was done: interrupted');
     },
   );
 
@@ -65,7 +65,7 @@ describe('standard input that is held open', () => {
     );
     expect(code, out).toBe(130);
     expect(JSON.parse(out).diagnostics).toMatchObject([
-      { message: 'standard input did not come to its end, and nothing was done: interrupted' },
+      { message: 'standard input did not end, and nothing was done: interrupted' },
     ]);
   });
 

@@ -31,7 +31,7 @@ describe('one change that fails', () => {
     ]) {
       expect(out).toContain(line);
     }
-    expect(out).toContain('waits for Workspace/acme/app#create, which did not happen');
+    expect(out).toContain('depends on Workspace/acme/app#create, which did not succeed');
     expect(out).not.toContain('did not converge');
     const { out: second } = await stack.run(['apply', '--yes'], 0);
     expect(second).toContain('3 to create, 1 to update, 4 unchanged');
@@ -92,13 +92,19 @@ describe('a create whose answer was lost', () => {
     await stack.declare(workspace('app'));
     await stack.run(['apply', '--yes'], 0);
     const after = bench.wire.seen.slice(bench.wire.seen.findIndex(({ method }) => method === 'POST'));
-    expect(after.slice(0, 3).map(({ method }) => method)).toEqual(['POST', 'GET', 'POST']);
+    // By its name, then the project whose defaults it gets.
+    expect(after.slice(0, 4).map(({ method, path }) => [method, path.split('?', 1)[0]])).toEqual([
+      ['POST', '/api/v2/organizations/acme/workspaces'],
+      ['GET', '/api/v2/organizations/acme/workspaces/app'],
+      ['GET', expect.stringMatching(/^\/api\/v2\/projects\/prj-/)],
+      ['POST', '/api/v2/organizations/acme/workspaces'],
+    ]);
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 });
 
 describe('a create whose answer was lost, where somebody else has made what is there', () => {
-  /** Somebody makes `app` with our claim while our own create of it is lost on its way. */
+  /** Somebody makes `app` with our ownership tag while our own create of it is lost on its way. */
   async function lostToACopy(spec: object, copied: object) {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -132,7 +138,7 @@ describe('a create whose answer was lost, where somebody else has made what is t
     expect(await bench.tagsOf('app')).toEqual({});
   });
 
-  it('with what the manifest says in the place of our birth mark is taken for our own', async () => {
+  it('with what the manifest says in the place of our creator mark is taken for our own', async () => {
     const url = 'https://git.example/app';
     const { record } = await lostToACopy({ sourceName: 'ours', sourceUrl: url }, { 'source-name': 'ours' });
     expect(record).toMatchObject({ origin: 'created' });
@@ -186,7 +192,7 @@ describe('a service that is busy', () => {
 });
 
 describe('somebody who changes things between the plan and the write', () => {
-  /** A stack with `app`, which shares its state globally, and `other`; somebody acts just before `name` is looked at once more. */
+  /** A stack with `app`, which shares its state globally, and `other`; somebody acts just before `name` is read once more. */
   async function meddledWith(meddle: (bench: Bench, id: string) => Promise<unknown>, name = 'app') {
     const bench = await openBench({
       organization: { workspaces: [{ name: 'app', 'global-remote-state': true }] },
@@ -207,7 +213,7 @@ describe('somebody who changes things between the plan and the write', () => {
     await stack.declare(workspace('app', wanted), workspace('other', { autoApply: true }));
     const { out } = await stack.run(['apply', '--yes'], 6);
     expect(out).toMatch(/stale +~ Workspace\/acme\/app/);
-    expect(out).toContain('description moved since the plan was made');
+    expect(out).toContain('description changed since the plan was made');
     expect(out).toMatch(/skipped +~ RemoteStateConsumers\/acme\/app/);
     expect(out).toMatch(/applied +~ Workspace\/acme\/other/);
     expect(await bench.byHand.attributes(id)).toMatchObject({
@@ -237,13 +243,13 @@ describe('somebody who changes things between the plan and the write', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('and takes the claim away, or gives it to another stack, stops the write', async () => {
+  it('and takes the ownership tag away, or gives it to another stack, stops the write', async () => {
     const { bench, stack, id } = await meddledWith(({ byHand }, at) =>
       byHand.update(at, {}, bindings({ 'trueup-stack': 'billing' })),
     );
     await stack.declare(workspace('app', { description: 'ours' }), workspace('other'));
     const { out } = await stack.run(['apply', '--yes'], 4);
-    expect(out).toContain('its claim moved since the plan was made');
+    expect(out).toContain('its ownership tag changed since the plan was made');
     expect(await bench.byHand.attributes(id)).toMatchObject({ description: 'as it was' });
   });
 
@@ -257,7 +263,7 @@ describe('somebody who changes things between the plan and the write', () => {
     expect(await bench.idsOf('other')).toHaveLength(1);
   });
 
-  it('and binds a tag of their own just before ours are replaced does not lose it', async () => {
+  it('and binds their own tag just before ours are replaced does not lose it', async () => {
     const { bench, stack } = await meddledWith(({ byHand }, at) =>
       byHand.update(at, {}, bindings({ theirs: 'yes', 'trueup-stack': 'payments' })),
     );
@@ -288,7 +294,7 @@ describe('somebody who changes things between the plan and the write', () => {
 });
 
 describe('a service that does not keep what it was sent', () => {
-  it('is told of field by field, sent against returned, and the exit code is 6', async () => {
+  it('is reported field by field, sent against returned, and the exit code is 6', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app', { description: 'as we want it' }), role('web'));

@@ -1,12 +1,13 @@
-/** A no is an answer, and not the fact: what was carried out all the same is told, recorded and gone on with (rules 40). */
+/** A no is an answer, and not the fact: what was carried out all the same is told, recorded and gone on with. */
 import { describe, expect, it } from 'vitest';
-import type { OrganizationSeed } from '../../../src/server/seed/seed.ts';
+import type { OrganizationSeed } from '../../../src/server/seed/seed-schema.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { madeUp } from '../../support/cli/faulty-proxy.ts';
 
 const creates = /organizations\/acme\/workspaces$/;
-const allTheSame = 'it happened all the same: looked at afterwards, all of it was found true';
+const allTheSame =
+  'the request failed or its answer was lost, but a later read shows that the change is applied';
 
 /** Answers requests of this kind with a no; `passes`: after the service has carried them out. */
 function refuse(
@@ -100,7 +101,7 @@ describe('an update that was answered with a no', () => {
 });
 
 describe('a create that was answered with a no', () => {
-  it('and was carried out is ours by its birth mark: what hangs on it goes on, and later it is deleted', async () => {
+  it('and was carried out is ours by its creator mark: what hangs on it goes on, and later it is deleted', async () => {
     const { bench, stack } = await begun([workspace('stays'), workspace('too')]);
     const app = workspace('app', {
       tags: { env: 'prod' },
@@ -122,7 +123,7 @@ describe('a create that was answered with a no', () => {
     expect(await bench.idsOf('app')).toEqual([]);
   });
 
-  it('because somebody has made one with a copy of our claim is not said to have happened', async () => {
+  it('because somebody has made one with a copy of our ownership tag is not said to have happened', async () => {
     const { bench, stack } = await begun([workspace('stays')]);
     await stack.declare(workspace('stays'), workspace('app'));
     bench.wire.guardBy(async ({ method, path }, pass) => {
@@ -155,7 +156,7 @@ describe('a create that was answered with a no', () => {
     });
     const { out } = await stack.run(['apply', '--yes'], 6);
     bench.wire.guardBy(undefined);
-    expect(out).toContain('it is there all the same, ours, and not as sent');
+    expect(out).toContain('the resource exists and is ours, but differs from the request');
     expect(out).not.toContain('found true');
     await stack.run(['apply', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);

@@ -1,4 +1,6 @@
-/** A write that the service refused for a while is sent again only after another look: during the wait anybody may have written (rules 29, 34). */
+/**
+ * A write that the service refused for a while is sent again only after another look: during the wait anybody may have written.
+ */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
@@ -36,7 +38,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
     const rewrite = { ...byAdministrator, token_policies: ['by-hand'] };
     refuseFirst(bench, /role\/web$/, status, () => bench.byHandMount('POST', 'role/web', rewrite));
     const { out } = await stack.tryRun(['apply', '--yes']);
-    expect(out.replace(/\s+/g, ' ')).toContain('it changed since our last write');
+    expect(out.replace(/\s+/g, ' ')).toContain('it changed since this stack last wrote it');
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/web']);
     expect(await bench.byHandMount('GET', 'role/web')).toMatchObject({ token_policies: ['by-hand'] });
     expect((await stack.plan()).changes).toEqual([]);
@@ -50,7 +52,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
     const other = { ...byAdministrator, token_ttl: 60 };
     refuseFirst(bench, /role\/web$/, status, () => bench.byHandMount('POST', 'role/web', other));
     const { out } = await stack.tryRun(['apply', '--yes']);
-    expect(out.replace(/\s+/g, ' ')).toContain('something of that name appeared since the plan was made');
+    expect(out.replace(/\s+/g, ' ')).toContain('a resource with this name appeared since the plan was made');
     expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/web']);
     expect(await bench.byHandMount('GET', 'role/web')).toMatchObject({ token_ttl: 60 });
     expect((await stack.ledger()).records['ClusterAuthRole/prod/web']).toBeUndefined();
@@ -86,7 +88,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
     expect(asked.slice((first ?? 0) + 1, second)).toContain('GET web');
   });
 
-  it('a workspace that another stack claims is not written', async () => {
+  it('a workspace that another stack owns is not written', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -98,7 +100,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
       }),
     );
     const { out } = await stack.tryRun(['apply', '--yes']);
-    expect(out.replace(/\s+/g, ' ')).toContain('its claim moved since the plan was made');
+    expect(out.replace(/\s+/g, ' ')).toContain('its ownership tag changed since the plan was made');
     expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
     const { resource } = await bench.byHand.get(`/workspaces/${id}`);
     expect(resource.attributes['auto-apply']).toBe(false);
@@ -113,7 +115,9 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
       bench.byHand.created({ name: 'app' }),
     );
     const { out } = await stack.tryRun(['apply', '--yes']);
-    expect(out.replace(/\s+/g, ' ')).toContain('"Workspace/acme/app" exists, and is not ours');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      '"Workspace/acme/app" exists, and does not belong to this stack',
+    );
     expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
   });
 });
@@ -144,7 +148,7 @@ describe('The second call of a change', () => {
     expect(reads(bench, new RegExp(`workspaces/${id}(\\?|$)`)).length).toBe(1);
   });
 
-  it('is looked at again where it has to be repeated, and is not sent to what another stack claims', async () => {
+  it('is read again where it has to be repeated, and is not sent to what another stack owns', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -156,7 +160,7 @@ describe('The second call of a change', () => {
       }),
     );
     const { out } = await stack.tryRun(['apply', '--yes']);
-    expect(out.replace(/\s+/g, ' ')).toContain('its claim moved since the plan was made');
+    expect(out.replace(/\s+/g, ' ')).toContain('its ownership tag changed since the plan was made');
     expect(bench.written().filter((line) => line.endsWith('ssh-key'))).toHaveLength(1);
   });
 });

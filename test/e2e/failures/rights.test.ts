@@ -1,4 +1,4 @@
-/** What a token may do is asked call by call: who may lock locks, and nothing more is foreseen or refused (rule 30). */
+/** What a token may do is asked call by call: who may lock locks, and nothing more is foreseen or refused. */
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
@@ -43,7 +43,7 @@ describe('a token', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('that may lock but not unlock is told so before anything is written', async () => {
+  it('that may lock but not unlock is reported before anything is written', async () => {
     const { bench, stack } = await limitedTo('can-lock');
     await stack.begin(workspace('app', { lock: {} }));
     await stack.declare(workspace('app'));
@@ -73,7 +73,7 @@ describe('a token', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('that lacks several rights is told each of them once, with all that it is needed for', async () => {
+  it('that lacks several rights is shown each of them once, with all that it is needed for', async () => {
     const { stack } = await limitedTo('can-unlock');
     const spec = { autoApply: true, sshKeyId: 'sshkey-deploy', lock: {}, tagNames: ['pci'] };
     await stack.declare(workspace('app', spec));
@@ -84,8 +84,8 @@ describe('a token', () => {
     ]);
     const { out } = await stack.run(['plan', '--calls'], 0);
     for (const right of ['can-update', 'can-manage-tags', 'can-lock'])
-      expect(out.replace(/\s+/g, ' ')).toContain(`needs the right ${right};`);
-    expect(out.replace(/\s+/g, ' ')).toContain('success is 200; 409 means that it was so already;');
+      expect(out.replace(/\s+/g, ' ')).toContain(`needs the permission ${right};`);
+    expect(out.replace(/\s+/g, ' ')).toContain('success is 200; 409 means already done;');
   });
 });
 
@@ -93,7 +93,7 @@ describe('A forced delete that the service does not allow', () => {
   const gone = { ...workspace('app'), metadata: { name: 'app', remove: 'force' }, spec: undefined };
   const setting = 'the setting "allow-force-delete-workspaces" of the organization is off';
 
-  it('is foreseen from the token’s rights, with the setting that allows it', async () => {
+  it('is predicted from the token’s rights, with the setting that allows it', async () => {
     const { bench, stack } = await limitedTo('can-update', 'can-destroy');
     await stack.declare(gone);
     expect(notesOf(await stack.plan()).join()).toContain(setting);

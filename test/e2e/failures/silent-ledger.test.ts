@@ -1,5 +1,5 @@
 /**
- * A ledger that takes the question and never answers (rules 46): the time of a run and the signals of a person end the wait,
+ * A ledger that takes the question and never answers: the time of a run and the signals of a person end the wait,
  * and everything that was started for it. The real CLI, and servers that only accept.
  */
 import { cp, rm } from 'node:fs/promises';
@@ -69,7 +69,7 @@ describe('a ledger that never answers', () => {
     await server.left();
   });
 
-  it('is told as JSON to who asks for JSON', async () => {
+  it('is reported as JSON to who asks for JSON', async () => {
     const { start } = await overHttp();
     for (const args of [['plan'], ['apply', '--yes'], ['history']]) {
       const { code, out } = await start(...args, '--format', 'json', '--timeout', '1s').ended;
@@ -116,7 +116,7 @@ describe('a ledger that never answers', () => {
   });
 });
 
-describe('a remote that never tells what was applied last', () => {
+describe('a remote that never says what was applied last', () => {
   it('holds a plan no longer than its time, and the plan says so', async () => {
     const server = await openSilentServer();
     const stack = await (await openBench()).checkout();
@@ -188,7 +188,7 @@ function holdCreate({ wire }: Bench) {
 }
 
 describe('a ledger that falls silent while an apply runs', () => {
-  it('ends with the second Ctrl-C, which tells what was done and how to give the lock back', async () => {
+  it('ends with the second Ctrl-C, which says what was done and how to give the lock back', async () => {
     const { host, running, answer } = await applying();
     host.silence();
     running.kill('SIGINT');
@@ -202,7 +202,7 @@ describe('a ledger that falls silent while an apply runs', () => {
     expect(lines).toContain(
       `error: the lock could not be given back: the run was interrupted while waiting to give the lock back (${gitPlace}), and it did not answer afterwards either`,
     );
-    expect(err).toMatch(/^ {2}its id is (\S+); where it still stands, take it away: trueup unlock --id \1$/m);
+    expect(err).toMatch(/^ {2}its id is (\S+); if it still exists, remove it: trueup unlock --id \1$/m);
     expect(code).toBe(130);
   });
 });
@@ -216,7 +216,7 @@ describe('a ledger that answers', () => {
     const { code, out, err } = await running.ended;
     expect(out).toMatch(/applied +\+ Workspace\/acme\/app/);
     expect(err.match(/^error: .*$/gm)).toEqual([
-      'error: all changes were carried out, and the plan that proves it was not made: interrupted',
+      'error: all changes were carried out, but no plan was made to verify them: interrupted',
     ]);
     expect(code).toBe(130);
     const show = (file: string) => git(remote.directory, 'show', `refs/trueup/payments:${file}`);

@@ -19,7 +19,7 @@ it('a plan that is to be written where a folder is names it', async () => {
   );
 });
 
-it('a database that is down is told with what to check', async () => {
+it('a database that is down is reported with what to check', async () => {
   const stack = await made({ ledger: { postgres: { url: { env: 'LEDGER_URL' } } } });
   const env = { ...secrets, LEDGER_URL: 'postgres://me:planted@127.0.0.1:1/db' };
   const { code, err } = await trueup(['plan'], { cwd: stack.directory, env });
@@ -34,7 +34,7 @@ it.each([
     'plain/token',
     'a part of its path is no directory; check the path: it has to hold the token of target "acme"',
   ],
-])('a secret file that cannot be read (%s) is told with what to check', async (file, words) => {
+])('a secret file that cannot be read (%s) is reported with what to check', async (file, words) => {
   const bench = await openBench();
   const stack = await bench.checkout({ workspaces: { token: { file } } });
   await stack.declare(workspace('app', {}));
@@ -48,7 +48,7 @@ it.each([
   ['plain/embedded.db', 'a part of its path is no directory; check the path'],
   ['dangling', 'there is no such file or folder; check the path'],
 ])(
-  'a data file of the embedded service that cannot be used (%s) is told with what to check',
+  'a data file of the embedded service that cannot be used (%s) is reported with what to check',
   async (file, words) => {
     const stack = await made();
     await stack.write('plain', 'x');
@@ -58,7 +58,7 @@ it.each([
   },
 );
 
-it('a certificate that is not there is told with what to check', async () => {
+it('a certificate that is not there is reported with what to check', async () => {
   const bench = await openBench();
   const stack = await bench.checkout({ workspaces: { caCert: { file: 'ca.pem' } } });
   await stack.declare(workspace('app', {}));

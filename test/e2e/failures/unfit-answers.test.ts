@@ -1,4 +1,4 @@
-/** Answers that no service should give are clear errors, and nothing is written because of them (rules 38, 39). */
+/** Answers that no service should give are clear errors, and nothing is written because of them. */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -36,7 +36,7 @@ describe('An answer that cannot be right', () => {
     );
     const { out, err } = await stack.run(['apply', '--yes'], 1);
     expect(oneLine(out + err)).toContain(
-      'the workspace "app" was not understood: its "description" is answered as object, and should be text',
+      'the workspace "app" was not understood: its "description" is of type object, not text',
     );
     expect(out + err).not.toContain('[object Object]');
     expect(bench.written()).toEqual([]);
@@ -56,7 +56,7 @@ describe('An answer that cannot be right', () => {
     });
     const { out, err } = await stack.run(['plan'], 1);
     expect(oneLine(out + err)).toContain(
-      'with a body in the encoding "gzip", which was not asked for and is not read',
+      'with a body in the encoding "gzip", which was not requested and is not supported',
     );
   });
 

@@ -28,13 +28,13 @@ async function openBao(target: object = {}): Promise<{ bench: Bench; stack: Chec
 const sealed = { answer: 503, body: { errors: ['Vault is sealed'] } };
 
 describe('a service that is sealed', () => {
-  it('is told after one request, and apply writes nothing', async () => {
+  it('is reported after one request, and apply writes nothing', async () => {
     const { bench, stack } = await openBao();
     bench.wire.add({ path: /^\/v1\//, times: 1000, fault: sealed });
     const { problems } = await stack.plan(1);
     expect(problems.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^target "prod" could not be read: the service is sealed and answers nothing until somebody unseals it: GET \S+ answered 503: Vault is sealed$/,
+        /^target "prod" could not be read: the service is sealed and must be unsealed before it answers: GET \S+ answered 503: Vault is sealed$/,
       ),
     ]);
     expect(bench.wire.seen.filter(({ path }) => path.startsWith('/v1/'))).toHaveLength(1);
@@ -42,7 +42,7 @@ describe('a service that is sealed', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is told by the login, too, and nothing is said about its role or JWT', async () => {
+  it('is reported by the login, too, and nothing is said about its role or JWT', async () => {
     const token = { login: { mount: 'kubernetes', role: 'ci', jwt: { env: 'REVIEWER_JWT' } } };
     const { bench, stack } = await openBao({ token });
     bench.wire.add({ path: /^\/v1\//, times: 1000, fault: sealed });
@@ -54,18 +54,18 @@ describe('a service that is sealed', () => {
   });
 });
 
-it('a standby without an active node is told as one', async () => {
+it('a standby without an active node is reported as one', async () => {
   const { bench, stack } = await openBao();
   const body = { errors: ['local node not active but active cluster node not found'] };
   bench.wire.add({ path: /^\/v1\//, times: 1000, fault: { answer: 503, body } });
   const { problems } = await stack.plan(1);
   expect(problems).toMatchObject([
-    { message: expect.stringContaining('this node of the service is a standby and finds no active one') },
+    { message: expect.stringContaining('this node of the service is a standby without an active node') },
   ]);
 });
 
 describe('a namespace that does not exist', () => {
-  it('is told as just that', async () => {
+  it('is reported as just that', async () => {
     const { bench, stack } = await openBao({ namespace: 'team-a' });
     const { message, requests } = await onlyProblem(bench, stack);
     expect(message).toMatch(
@@ -99,7 +99,7 @@ describe('a dialect that is not that of the service', () => {
 });
 
 describe('a token without a right', () => {
-  it('to list is told once', async () => {
+  it('to list is reported once', async () => {
     const readOnly = [{ path: 'auth/+/role/*', capabilities: ['read'] as const }];
     const bench = await openBench({ dialects: ['openbao'], mounts: ['kubernetes'], readOnly });
     const stack = await bench.checkout({ clusterAuth: { ...bao, token: { env: 'READ_SERVICE_TOKEN' } } });
@@ -109,7 +109,7 @@ describe('a token without a right', () => {
     expect(requests).toBeLessThan(6);
   });
 
-  it('to read any of thirty roles is told once', async () => {
+  it('to read any of thirty roles is reported once', async () => {
     const readOnly = [{ path: 'auth/+/role', capabilities: ['list'] as const }];
     const bench = await openBench({ dialects: ['openbao'], mounts: ['kubernetes'], readOnly });
     const owner = await bench.checkout({ clusterAuth: bao });
@@ -117,6 +117,6 @@ describe('a token without a right', () => {
     const stack = await bench.checkout({ clusterAuth: { ...bao, token: { env: 'READ_SERVICE_TOKEN' } } });
     await stack.declare(...everything.slice(1));
     const { message } = await onlyProblem(bench, stack);
-    expect(message).toContain('the mount "kubernetes" of target "prod" fails to give any of its 30 roles');
+    expect(message).toContain('the mount "kubernetes" of target "prod" could not read any of its 30 roles');
   });
 });

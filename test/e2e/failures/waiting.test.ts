@@ -1,4 +1,4 @@
-/** Nothing is waited for without end, and nothing for long without a word (rule 46): the real CLI, a service that dallies. */
+/** Nothing is waited for without end, and nothing for long without a word: the real CLI, a service that dallies. */
 import { describe, expect, it } from 'vitest';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
@@ -53,7 +53,7 @@ describe('a service that does not answer', () => {
     await stack.run(['apply', '--yes'], 0);
   });
 
-  it('is told in JSON, too, with what was done by then and what was not', async () => {
+  it('is reported in JSON, too, with what was done by then and what was not', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('web', { remoteStateConsumers: ['app'] }));
@@ -106,7 +106,7 @@ describe('a service that does not answer', () => {
 });
 
 describe('a service that asks for time', () => {
-  it('is told to nobody twice when it asks for more than the run has: everything ends with one word', async () => {
+  it('is reported to nobody twice when it asks for more than the run has: everything ends with one word', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), role('web'), role('api'));
@@ -138,7 +138,7 @@ describe('a pause before the next try', () => {
     );
   });
 
-  it('that is longer than what the service asks for is not told as its wish', async () => {
+  it('that is longer than what the service asks for is not reported as its wish', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -149,14 +149,14 @@ describe('a pause before the next try', () => {
     });
     expect(code, out).toBe(1);
     expect(out.replace(/\s+/g, ' ')).toMatch(
-      /was given up: (target "acme" is asked again in \d+ s,|this run)/,
+      /was given up: (target "acme" gets the next request in \d+ s,|this run)/,
     );
     expect(out).not.toContain('asks to wait');
   });
 });
 
 describe('a gateway that fails', () => {
-  it('and tells when its limit is counted anew, as it always does, is not asking for time', async () => {
+  it('and says when its limit is counted again, as it always does, is not asking for time', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -166,7 +166,7 @@ describe('a gateway that fails', () => {
     expect(err).not.toContain('3000');
   });
 
-  it('with an answer that is nested without end is told like any other', async () => {
+  it('with an answer that is nested without end is reported like any other', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));

@@ -1,4 +1,4 @@
-/** An apply that was begun and goes on: with what it had begun, and not past what nobody was shown (rules 24, 28, 33). */
+/** An apply that was begun and goes on: with what it had begun, and not past what nobody was shown. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
@@ -96,7 +96,7 @@ describe('the creation of a config with a reviewer JWT, cut short', () => {
     return { bench, stack, digest, again: () => startTrueup(job, at).ended };
   }
 
-  it('goes on with the same approval, and sends the JWT once more, for nobody can tell which one is stored', async () => {
+  it('goes on with the same approval, and sends the JWT once more, for nobody can say which one is stored', async () => {
     const { bench, stack, again } = await cutShort();
     const { changes, guards } = await stack.plan();
     expect(changes).toMatchObject([{ action: 'update', fields: [{ path: '/tokenReviewerJwt' }] }]);
@@ -108,7 +108,7 @@ describe('the creation of a config with a reviewer JWT, cut short', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is somebody else’s work once anything that can be told is otherwise', async () => {
+  it('is somebody else’s work once anything that can be reported is otherwise', async () => {
     const { bench, stack, again } = await cutShort();
     await bench.byHandMount('POST', 'config', {
       cluster_host: 'https://theirs.internal:6443',

@@ -39,7 +39,7 @@ describe('trueup history', () => {
     expect((await stack.run(['history'], 0)).out).toBe('Nothing was applied yet\n');
   });
 
-  it('lists each apply, newest first, with who, when, and what came of it', async () => {
+  it('lists each apply, newest first, with who, when, and its outcome', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -69,7 +69,7 @@ describe('trueup history', () => {
     expect(await list(stack)).toHaveLength(1);
   });
 
-  it('tells the commit, and whether there was more than it holds', async () => {
+  it('reports the commit, and whether there was more than it holds', async () => {
     const stack = await (await openBench()).checkout();
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
@@ -91,7 +91,7 @@ describe('trueup history', () => {
 });
 
 describe('trueup history show', () => {
-  it('tells each change with its values before and after', async () => {
+  it('reports each change with its values before and after', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('app', { description: 'old' }));
     await stack.declare(workspace('app', { description: 'new' }));
@@ -130,7 +130,7 @@ describe('trueup history show', () => {
     expect(err).toContain('has no apply "../../etc/passwd"');
   });
 
-  it('knows an apply that was killed, and that nobody knows what came of it', async () => {
+  it('knows an apply that was killed, and that nobody knows its outcome', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -144,7 +144,7 @@ describe('trueup history show', () => {
     await applying.ended;
     expect((await stack.run(['history'], 0)).out).toContain('did not end (1 change begun)');
     expect(await show(stack)).not.toHaveProperty('ended');
-    expect(await revert(stack)).toContain('# Workspace/acme/app: was created, perhaps: look at it before');
+    expect(await revert(stack)).toContain('# Workspace/acme/app: was created, perhaps: check it before');
   });
 
   it('holds no secret', async () => {
@@ -196,7 +196,7 @@ describe('trueup history show --revert', () => {
     expect(text).not.toContain('team');
   });
 
-  it('says that the fragment of an update is merged into its document, which it is no whole of', async () => {
+  it('says that the fragment of an update is merged into its document, and is not complete', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(role('web', { tokenPolicies: ['read'] }));
     await stack.declare(role('web', { tokenPolicies: ['write'] }));
@@ -206,7 +206,7 @@ describe('trueup history show --revert', () => {
     );
   });
 
-  it('brings back what was deleted, its parts too, in documents that make the same plan empty again', async () => {
+  it('brings back what was deleted, its children too, in documents that make the same plan empty again', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(
       workspace('app', { description: 'kept', tags: { env: 'dev' }, remoteStateConsumers: ['web'] }),

@@ -12,7 +12,7 @@ import { workspace } from '../../support/cli/documents.ts';
 const app = (description: string) => workspace('app', { description });
 
 describe('a ledger in git', () => {
-  it('is known to every clone, shallow ones too, and no file of it stands in any', async () => {
+  it('is known to every clone, shallow ones too, and no file of it is in any', async () => {
     const remote = makeRemote();
     const stack = await (await openBench()).checkout({ spec: { ledger: 'git' } });
     await stack.declare(app('old'));
@@ -51,7 +51,7 @@ describe('a ledger in git', () => {
     const stack = await (await openBench()).checkout({ spec: { ledger: 'git' } });
     await stack.declare(app('old'));
     const { err } = await stack.run(['plan'], 1);
-    expect(err).toMatch(/^error: "ledger: git" needs a git repository, and ".*" is in none: [^\n]*\n$/);
+    expect(err).toMatch(/^error: "ledger: git" needs a git repository, but ".*" is not in one: [^\n]*\n$/);
   });
 });
 
@@ -96,7 +96,7 @@ describe.skipIf(bin === undefined)('a ledger in PostgreSQL', () => {
   });
 });
 
-it('an example of each place stands in the README', async () => {
+it('an example of each place is in the README', async () => {
   const { readFile } = await import('node:fs/promises');
   const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
   for (const [, text = ''] of readme.matchAll(/^ {2}ledger: (.*?)\s*(?:#.*)?$/gm)) {

@@ -65,12 +65,12 @@ describe('a ledger that is a link', () => {
     await ours.run(['apply', '--yes'], 0);
   });
 
-  it('that leads in a circle is told', async () => {
+  it('that leads in a circle is reported', async () => {
     const bench = await openBench();
     const stack = await linkedTo('payments.ledger.json', bench);
     await stack.declare(workspace('one'));
     for (const args of [['plan'], ['apply', '--yes'], ['history'], ['unlock', '--id', 'x']])
-      expect((await stack.run(args, 1)).err).toMatch(/too many links|ELOOP/);
+      expect((await stack.run(args, 1)).err).toMatch(/too many (symbolic )?links|ELOOP/);
   });
 
   it('stays one when what it leads to is set aside', async () => {
@@ -109,7 +109,9 @@ describe('a damaged entry of the history', () => {
       const { out, err } = await stack.run(['history'], 1);
       for (const name of [first, third]) expect(out).toContain(name.replace('.json', ''));
       expect(out).not.toContain(second.replace('.json', ''));
-      expect(err).toMatch(/^error: the history entry ".*" cannot be read: trueup did not write it like this/);
+      expect(err).toMatch(
+        /^error: the history entry ".*" cannot be read: trueup did not write it in this form/,
+      );
       expect(err).toContain(second);
       expect(err.trim().split('\n')).toHaveLength(1);
       const json = await stack.run(['history', '--format', 'json'], 1);

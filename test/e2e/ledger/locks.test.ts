@@ -54,7 +54,7 @@ describe('an apply that finds the stack locked', () => {
     await stack.run(['unlock', '--id', lock.id], 0);
   });
 
-  it('waits as long as it is told to, and says for whom', async () => {
+  it('waits as long as it is asked to, and says for whom', async () => {
     const { stack } = await open();
     await held(stack);
     const waiting = startTrueup(['apply', '--yes', '--lock-timeout', '1h'], {
@@ -121,7 +121,7 @@ describe('of two applies at once', () => {
   });
 });
 
-describe('what only looks', () => {
+describe('what only reads', () => {
   it('takes no lock and minds none', async () => {
     const { stack } = await open();
     await held(stack);
@@ -269,7 +269,7 @@ describe('the lock of an apply that was killed', () => {
     expect(await storeOf(stack).readLock()).toBeUndefined();
   });
 
-  it('is taken over only once the ledger says so to whoever held it', async () => {
+  it('is taken over only once the ledger says so to anyone who held it', async () => {
     const env = { GITHUB_RUN_ID: '771' };
     const { bench, stack } = await killed(env);
     const { serial } = await storeOf(stack).read();

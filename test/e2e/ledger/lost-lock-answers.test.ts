@@ -1,6 +1,6 @@
 /**
  * A lock in a git ref that was pushed, and whose answer never came: the run does not know that it holds it. Whatever ends a
- * run gives the lock back or says how (rules 46). The real CLI and a real remote.
+ * run gives the lock back or says how. The real CLI and a real remote.
  */
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { startTrueup } from '../../support/cli/process.ts';
 
 const ref = 'refs/trueup/payments';
 
-/** The first push is carried out and breaks off; from then on so many looks at the remote fail. */
+/** The first push is carried out and breaks off; from then on so many reads of the remote fail. */
 async function lostLock(looks: number) {
   const bench = await openBench();
   const stack = await bench.checkout({ spec: { ledger: 'git' } });
@@ -63,13 +63,11 @@ describe('an apply whose lock was taken without its knowing', () => {
     expect(again, again.err).toMatchObject({ code: 0 });
   });
 
-  it('says how to take it away when it cannot look', async () => {
+  it('says how to take it away when it cannot read', async () => {
     const { remote, clone, ran } = await lostLock(9);
     expect(ran).toMatchObject({ code: 1 });
     const { id } = JSON.parse(git(remote.directory, 'show', `${ref}:lock.json`));
-    expect(ran.err).toContain(
-      `its id is ${id}; where it still stands, take it away: trueup unlock --id ${id}\n`,
-    );
+    expect(ran.err).toContain(`its id is ${id}; if it still exists, remove it: trueup unlock --id ${id}\n`);
     git(clone, 'config', '--unset', 'remote.origin.uploadpack');
     const unlocked = await startTrueup(['unlock', '--id', id], { cwd: clone, env: secrets }).ended;
     expect(unlocked, unlocked.err).toMatchObject({ code: 0 });

@@ -84,7 +84,7 @@ describe('trueup unlock', () => {
     await stack.write('.trueup/payments.ledger.json', 'half a led');
     const { err } = await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
     expect(err).toMatch(
-      /^the serial of the ledger was not raised: the ledger ".*" is damaged: it is no JSON/,
+      /^the serial of the ledger was not raised: the ledger ".*" is damaged: it is not JSON/,
     );
     expect(await storeOf(stack).readLock()).toBeUndefined();
   });
@@ -114,7 +114,7 @@ describe('a run whose lock is taken over while it applies', () => {
   /** An apply of creates; something happens once the first are under way, and all of those wait for it. */
   async function applyWhile(act: (stack: Checkout) => Promise<unknown>, declared = names) {
     const { bench, stack } = await open();
-    // Once a claim is seen, creates need not wait for the first one.
+    // Once an ownership tag is seen, creates need not wait for the first one.
     await stack.begin(workspace('old'));
     await stack.declare(workspace('old'), ...declared.map((name) => workspace(name)));
     const acted = Promise.withResolvers<unknown>();
@@ -192,7 +192,7 @@ describe('a run whose lock is taken over while it applies', () => {
   });
 });
 
-describe('a run whose lock is taken away while it looks whether anything is left', () => {
+describe('a run whose lock is taken away while it reads whether anything is left', () => {
   /** An apply that has written all; something happens during the plan that it makes afterwards. */
   async function applyUntil(act: (stack: Checkout) => Promise<unknown>, ...how: readonly string[]) {
     const { bench, stack } = await open();
@@ -225,7 +225,7 @@ describe('a run whose lock is taken away while it looks whether anything is left
     expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
   });
 
-  it('looks at its lock before it forgets what was approved', async () => {
+  it('reads its lock before it forgets what was approved', async () => {
     const { stack, ran } = await applyUntil(async (at) => {
       await takenByHand(at);
       letTimePass();
@@ -270,7 +270,7 @@ describe('a run whose lock is taken away while it looks whether anything is left
 });
 
 describe('a ledger that another run writes while an apply is under way', () => {
-  it('ends the apply with one clear error, after what was done is told', async () => {
+  it('ends the apply with one clear error, after what was done is reported', async () => {
     const { bench, stack } = await open();
     await stack.declare(...['a', 'b', 'c', 'd'].map((name) => workspace(name)));
     const store = storeOf(stack);

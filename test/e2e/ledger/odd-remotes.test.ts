@@ -25,7 +25,7 @@ describe('a remote that does not speak git is an error', () => {
     const stack = await stackAt(`http://${await serveOddly(() => ({ body }))}/x.git`);
     for (const command of looking) {
       const { err } = await stack.run(command, 1);
-      expect(err).toContain(`cannot be read: what its address answers is not git's`);
+      expect(err).toContain(`cannot be read: its address does not answer like a git server`);
     }
   });
 });
@@ -55,7 +55,7 @@ it('a ref of the name that holds something else is named, and nothing is built o
   for (const command of [...looking, ['recover', '--yes']]) {
     const { err } = await stack.run(command, 1);
     expect(err).toContain(
-      'the ledger "refs/trueup/payments" of the remote "origin" cannot be read: trueup did not',
+      'the ledger "refs/trueup/payments" of the remote "origin" cannot be read: it holds files that trueup did not',
     );
   }
   expect(git(directory, 'rev-parse', 'refs/trueup/payments')).toBe(before);

@@ -1,4 +1,4 @@
-/** A lost or damaged ledger is rebuilt from what is live and what is declared, and what held before holds again (rule 25). */
+/** A lost or damaged ledger is rebuilt from what is live and what is declared, and what held before holds again. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -64,7 +64,7 @@ describe('recover', () => {
     const { bench, stack } = await withLostLedger(app, reader, web, role('old'));
     const { out } = await stack.run(['recover', '--yes'], 0);
     expect(out).toMatch(
-      /Nothing proves who created these[\s\S]*tombstone ends it\.\n {2}ClusterAuthRole\/prod\/old\n {2}ClusterAuthRole\/prod\/web\n/,
+      /Nothing proves who created these[\s\S]*removal request ends it\.\n {2}ClusterAuthRole\/prod\/old\n {2}ClusterAuthRole\/prod\/web\n/,
     );
     await stack.declare(workspace('app', { tags: { env: 'prod' } }), reader, web);
     const plan = await stack.plan();
@@ -77,7 +77,7 @@ describe('recover', () => {
     expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({ 'auto-apply': false });
   });
 
-  it('records a config whose JWT no read can tell, as the manifest says it', async () => {
+  it('records a config whose JWT no read can report, as the manifest says it', async () => {
     const config = clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 3 } });
     const { stack, before } = await withLostLedger(config);
     const { out } = await stack.run(['recover', '--yes'], 0);
@@ -94,7 +94,7 @@ describe('recover', () => {
     expect(await readdir(join(stack.directory, '.trueup'))).not.toContain(ledgerName);
   });
 
-  it('has nothing to do with a ledger that is whole', async () => {
+  it('has nothing to do with a ledger that is complete', async () => {
     const bench = await openBench();
     const stack = await bench.checkout(owned);
     await stack.begin(app, reader);
@@ -103,7 +103,7 @@ describe('recover', () => {
     expect(await stack.ledger()).toEqual(before);
   });
 
-  it('stops at a look that missed something, for what it does not see would be forgotten', async () => {
+  it('stops at a read that missed something, for what it does not see would be forgotten', async () => {
     const { bench, stack } = await withLostLedger(app, reader, web);
     bench.wire.add({ path: /\/role\/web/, fault: { answer: 403, body: { errors: ['no'] } } });
     expect((await stack.run(['recover', '--yes'], 1)).err).toMatch(
@@ -116,12 +116,12 @@ describe('recover', () => {
     const { bench, stack } = await withLostLedger(app, reader, web);
     bench.wire.add({ path: /organizations/, times: 99, fault: { answer: 403, body: { errors: [] } } });
     const { err } = await stack.run(['recover', '--yes'], 1);
-    expect(err).toMatch(/would be forgotten: target "acme" could not be read: .*answered 403/);
+    expect(err).toMatch(/would lack what was not: target "acme" could not be read: .*answered 403/);
     expect(err.match(/could not be read/g)).toHaveLength(1);
   });
 });
 
-it('a ledger that was mended while recover looked is not replaced', async () => {
+it('a ledger that was repaired while recover was reading is not replaced', async () => {
   const { bench, stack } = await withLostLedger(app, reader, web);
   bench.wire.guardBy(async ({ path }, pass) => {
     if (path.endsWith('/role/web')) {
@@ -175,13 +175,13 @@ describe('a damaged ledger', () => {
 });
 
 describe('what a person must decide', () => {
-  it('is what becomes of claimed workspaces that nobody declares, by whether this stack created them', async () => {
-    const claim = { 'trueup-stack': 'payments' };
+  it('is what becomes of owned workspaces that nobody declares, by whether this stack created them', async () => {
+    const ownershipTag = { 'trueup-stack': 'payments' };
     const bench = await openBench({
       organization: {
         workspaces: [
-          { name: 'born', 'source-name': 'trueup/payments', 'tag-bindings': claim },
-          { name: 'cloned', 'tag-bindings': claim },
+          { name: 'born', 'source-name': 'trueup/payments', 'tag-bindings': ownershipTag },
+          { name: 'cloned', 'tag-bindings': ownershipTag },
           { name: 'theirs', 'tag-bindings': { 'trueup-stack': 'network' } },
         ],
       },
@@ -189,13 +189,14 @@ describe('what a person must decide', () => {
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['recover', '--yes'], 0);
-    expect(out).toContain('Workspace/acme/born  created by this stack');
+    expect(out).toMatch(/blocks +no-record +1 Workspace/);
     expect(out).toContain('1 to delete');
     const words = out.replace(/\s+/g, ' ');
     expect(words).toContain('Workspace/acme/cloned');
     expect(words).toContain('nothing proves that this stack created it');
     expect(words).toContain('Workspace/acme/app: declared, but not live');
-    expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/born']);
+    expect((await stack.ledger()).records).toEqual({});
+    await stack.run(['apply', '--yes'], 5);
     expect((await stack.plan()).changes.map(({ action, address }) => `${action} ${address}`).sort()).toEqual([
       'create Workspace/acme/app',
       'delete Workspace/acme/born',
@@ -230,7 +231,7 @@ describe('what a person must decide', () => {
     await stack.declare(workspace('legacy', { tags: { env: 'old' } }, { adopt: true }));
     const { out } = await stack.run(['recover', '--yes'], 0);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      "Workspace/acme/legacy: nothing proves that it is this stack's",
+      'Workspace/acme/legacy: nothing proves that this stack owns it',
     );
     expect((await stack.ledger()).records).toEqual({});
     expect((await stack.plan()).summary).toMatchObject({ adopt: 1 });

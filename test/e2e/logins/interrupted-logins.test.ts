@@ -66,13 +66,13 @@ describe('a run that is interrupted while it logs in', () => {
     expect(scene.wire.seen.at(-1)).toMatchObject({ path: '/v1/auth/token/revoke-self', status: 204 });
   });
 
-  it('says at once what it could not look at when its time is over, and leaves no token behind', async () => {
+  it('says at once what it could not read when its time is over, and leaves no token behind', async () => {
     const scene = await openScene();
     const held = holding(login);
     scene.wire.add(held.rule);
     const running = scene.start(['plan', '--timeout', '1s']);
     await held.reached;
-    await running.says(/not looked at/);
+    await running.says(/was not read/);
     held.release();
     expect((await running.ended).code).toBe(1);
     expect(await liveTokens(scene)).toEqual([]);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { role } from '../../support/cli/documents.ts';
 
-const elsewhere = 'must be the name of a mount, and not a path that leads elsewhere';
+const elsewhere = 'must be the name of a mount, without empty segments, "." or ".."';
 const slashes = 'must be the name below "auth/", without slashes around it';
 
 it.each([

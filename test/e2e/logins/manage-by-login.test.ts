@@ -115,7 +115,7 @@ describe.each(DIALECTS)('the token of a login at %s', (dialect) => {
     expect((await logins.send('LIST', at('role'))).data).toEqual({ keys: ['web'] });
   });
 
-  it('without a right is told so by the plan, and writes nothing', async () => {
+  it('without a right is reported by the plan, and writes nothing', async () => {
     const { stack, tokens, logins } = await openManaged({ dialect, config: ['read'] });
     const before = await tokens();
     await stack.declare(clusterAuthConfig(), role('web'));

@@ -51,7 +51,16 @@ async function check(stack: StackFolder, jwt: string): Promise<Told & { code: nu
 }
 
 describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
-  it('foresees each login, and names the check that refuses it', async () => {
+  it('predicts what becomes of a host of the cluster without a scheme', async () => {
+    const logins = await serveLogins({ dialect });
+    const stack = await openStack(logins, dialect);
+    const key = dialect === 'neutral' ? 'cluster_host' : 'kubernetes_host';
+    await logins.configure({ tls: true, [key]: new URL(logins.cluster.tlsUrl).host });
+    const { failed, trial } = await check(stack, await logins.cluster.issue());
+    expect([failed, trial.granted]).toEqual(dialect === 'neutral' ? [undefined, true] : ['review', false]);
+  });
+
+  it('predicts each login, and names the check that refuses it', async () => {
     const logins = await serveLogins({ dialect });
     const { cluster } = logins;
     const stack = await openStack(logins, dialect);
@@ -80,7 +89,7 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
       expect(await check(stack, jwt)).toMatchObject({ code: 2, failed, trial: { granted: false } });
   });
 
-  it('foresees which issuer stands for an empty one', async () => {
+  it('predicts which issuer means an empty one', async () => {
     const logins = await serveLogins({ dialect });
     const stack = await openStack(logins, dialect);
     const { cluster } = logins;
@@ -95,7 +104,7 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
     expect(await check(stack, await cluster.issue({}, own))).toMatchObject({ trial: { granted: true } });
   });
 
-  it('judges policies, addresses and the form of a JWT as the service does', async () => {
+  it('checks policies, addresses and the form of a JWT as the service does', async () => {
     const logins = await serveLogins({ dialect });
     const { cluster } = logins;
     const stack = await openStack(logins, dialect);
@@ -139,7 +148,7 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
     }
   });
 
-  it('judges the headers and forms that need keys as the service does', async () => {
+  it('checks the headers and forms that need keys as the service does', async () => {
     const logins = await serveLogins({ dialect });
     const { cluster } = logins;
     await logins.configure({ pem_keys: [publicKeyOf('ES256')], token_reviewer_jwt: 'reviewer' });
@@ -192,7 +201,7 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
     expect(review.includes('annotations')).toBe(dialect === 'vault');
   });
 
-  it('tells of a token that cannot be revoked', async () => {
+  it('reports a token that cannot be revoked', async () => {
     const logins = await serveLogins({ dialect });
     const stack = await openStack(logins, dialect);
     await logins.role({ token_type: 'batch' });
@@ -203,7 +212,7 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
 });
 
 describe('a role that was just declared', () => {
-  it('admits in fact whom it was foreseen to admit', async () => {
+  it('admits in fact whom it was predicted to admit', async () => {
     const logins = await serveLogins();
     const stack = await openStack(logins, 'neutral');
     await stack.declare(

@@ -31,7 +31,7 @@ const attempt = ['role', 'check', 'web', '--jwt', 'app.jwt', '--try'];
 const json = ['--format', 'json'];
 
 describe('trueup role check --try', () => {
-  it('logs in, tells what the token was, and revokes it', async () => {
+  it('logs in, says what the token was, and revokes it', async () => {
     const { bench, stack, jwt } = await openScene();
     grantLogins(bench);
     const { out } = await stack.run(attempt, 0);

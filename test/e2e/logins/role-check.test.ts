@@ -7,7 +7,7 @@ import { loginSchema } from '../../../src/commands/role-check/schema.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { accountClaims, type Issuer, openIssuer, secondsFromNow } from '../../support/cli/account-jwt.ts';
 import { type Bench, type Checkout, openBench, type StackOptions } from '../../support/cli/bench.ts';
-import { clusterAuthConfig, role, tombstone } from '../../support/cli/documents.ts';
+import { clusterAuthConfig, role, removalRequest } from '../../support/cli/documents.ts';
 
 interface Scene {
   readonly bench: Bench;
@@ -83,7 +83,7 @@ async function failures({ stack }: Scene, args: readonly string[], code = 2): Pr
 }
 
 describe('trueup role check, for a login that would succeed', () => {
-  it('tells each check, and what only the service can decide', async () => {
+  it('reports each check, and what only the service can decide', async () => {
     const { bench, stack } = await openLiveScene();
     const { out, err } = await stack.run(check, 0);
     expect(err).toBe('');
@@ -129,7 +129,7 @@ describe('trueup role check, for a login that would succeed', () => {
       role: { boundServiceAccountNamespaces: ['other'], boundServiceAccountNamespaceSelector: selector },
     });
     const { out } = await stack.run(declared, 0);
-    expect(out).toMatch(/^ {2}open +namespace +the cluster tells the labels of "payments"/m);
+    expect(out).toMatch(/^ {2}open +namespace +only the cluster knows the labels of "payments"/m);
   });
 
   it('takes the JWT from standard input', async () => {
@@ -175,7 +175,7 @@ describe('trueup role check, for a login that would not succeed', () => {
     {
       name: 'policies',
       role: { tokenPolicies: ['web', 'root'] },
-      message: 'the role has the policy "root", and no login gives a root token',
+      message: 'the role has the policy "root", and no login creates a root token',
       fix: 'take "root" out of "tokenPolicies" of the role',
     },
   ])('names $name, and what to change', async ({ name, role: fields = {}, claims, message, fix }) => {
@@ -218,7 +218,7 @@ describe('trueup role check, for a login that would not succeed', () => {
     expect(await failures(ignores, declared, 0)).toEqual([]);
   });
 
-  it('names the first check that the service makes, and tells the others in its order', async () => {
+  it('names the first check that the service makes, and reports the others in its order', async () => {
     const another = await openIssuer();
     const scene = await openScene({
       config: { pemKeys: [another.publicKey], issuer: 'https://elsewhere', disableIssValidation: false },
@@ -271,11 +271,11 @@ describe('trueup role check, for a login that would not succeed', () => {
 
   it('does not count a role that the manifests remove', async () => {
     const scene = await openScene();
-    await scene.stack.declare(clusterAuthConfig(), tombstone('ClusterAuthRole', 'web', 'safe'));
+    await scene.stack.declare(clusterAuthConfig(), removalRequest('ClusterAuthRole', 'web', 'safe'));
     expect(await failures(scene, declared)).toEqual(['role']);
   });
 
-  it('judges the address of the client when it is told', async () => {
+  it('checks the address of the client when it is reported', async () => {
     const { stack } = await openScene({ role: { tokenBoundCidrs: ['10.0.0.0/8', 'fd00::/8'] } });
     expect((await stack.run(declared, 0)).out).toMatch(
       /open +address +.*give the address of the client\s+with --from/,
@@ -306,7 +306,7 @@ describe('trueup role check, for a login that would not succeed', () => {
   });
 });
 
-describe('trueup role check cannot tell', () => {
+describe('trueup role check cannot report', () => {
   it('which target is meant where several may have the role', async () => {
     const bench = await openBench({ mounts: ['cluster', 'team/cluster'] });
     const stack = await bench.checkout(withTwoMounts(bench));

@@ -128,7 +128,7 @@ describe('A login whose tokens may be used a few times', () => {
     return { stack, accessors };
   }
 
-  const warnings = ({ err }: { readonly err: string }) => err.split('is left behind').length - 1;
+  const warnings = ({ err }: { readonly err: string }) => err.split('it stays valid').length - 1;
   const commands = [['plan'], ['apply', '--yes'], ['plan', '--exit-code'], ['drift']];
 
   it.each([1, 2, 3, 5])('%d of them is as good as any number, and leaves no token behind', async (uses) => {

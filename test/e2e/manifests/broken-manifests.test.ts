@@ -42,7 +42,7 @@ describe('in the quickstart example', () => {
     expect(out).toMatch(/^valid: stack payments, 4 files, 19 documents, \d+ resources\n$/);
   });
 
-  it('slips in several files are all told in one run, sorted', async () => {
+  it('slips in several files are all reported in one run, sorted', async () => {
     const directory = await copyExample('quickstart');
     const chosen = [
       'a field is misspelt',
@@ -59,7 +59,7 @@ describe('in the quickstart example', () => {
     expect(code).toBe(7);
   });
 
-  it('a consumer that is nowhere is found by the plan, which can look', async () => {
+  it('a consumer that does not exist is found by the plan, which reads the service', async () => {
     const directory = await copyExample('quickstart');
     await edit(join(directory, 'manifests/platform.yaml'), '[observability, pay', '[observabilty, pay');
     expect((await trueup(['validate'], { cwd: directory })).code).toBe(0);
@@ -82,7 +82,7 @@ describe('in the quickstart example', () => {
   });
 });
 
-describe('told on a terminal by the real program', () => {
+describe('reported on a terminal by the real program', () => {
   const spoken: [string, string][] = [
     [
       'a field has the name of a real service',
@@ -90,7 +90,7 @@ describe('told on a terminal by the real program', () => {
   there is no field "terraformVersion" in "spec"
   10 |   terraformVersion: ~> 1.9.0
      |   ^^^^^^^^^^^^^^^^
-  fix: write "engineVersion": manifests have one name for it, whatever a service calls it
+  fix: write "engineVersion": manifests use one name for all services
 
 1 error in 1 file
 `,
@@ -113,7 +113,7 @@ describe('told on a terminal by the real program', () => {
     [
       'a token is written out',
       `error[literal-secret] trueup.yaml:14:7
-  "spec.targets[0].token" must say where the secret is, never hold it
+  "spec.targets[0].token" must name the source of the secret, not hold it
   14 |       token: ***
      |       ^^^^^
   allowed: { env: … } or { file: … } or { login: … }

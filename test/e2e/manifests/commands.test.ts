@@ -49,7 +49,7 @@ describe('help', () => {
     expect(err).toContain('Usage: trueup [options] [command]');
   });
 
-  it('tells the version', async () => {
+  it('reports the version', async () => {
     expect(await trueup(['--version'], nowhere)).toEqual({ code: 0, out: '0.0.0-test\n', err: '' });
   });
 });
@@ -92,7 +92,7 @@ describe('a mistake on the command line', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it('"destroy" stands in no help, and in the JSON answer as an error', async () => {
+  it('"destroy" is in no help, and in the JSON answer as an error', async () => {
     expect((await trueup(['--help'], nowhere)).out).not.toContain('destroy');
     const { code, out } = await trueup(['destroy', '--format', 'json'], nowhere);
     expect(code).toBe(1);
@@ -264,7 +264,7 @@ describe('validate', () => {
 });
 
 describe('plan', () => {
-  it('exits with 0 whether there are changes or not, and with 2 for changes when asked to tell', async () => {
+  it('exits with 0 whether there are changes or not, and with 2 for changes when asked to report', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     await stack.run(['plan'], 0);

@@ -156,7 +156,7 @@ spec:
     const bench = await inhabited();
     const stack = await bench.checkout(deep);
     const { out, err } = await stack.run(['export', '--kind', 'ClusterAuthConfig'], 0);
-    expect(out).toContain('  # A reviewer JWT is stored, which the service never tells.');
+    expect(out).toContain('  # A reviewer JWT is stored; the service never returns it.');
     expect(out).toContain('  # tokenReviewerJwt: { env: REVIEWER_JWT }\n');
     for (const secret of [reviewer, ...Object.values(secrets)]) expect(out + err).not.toContain(secret);
     await stack.run(['export', '--out', 'manifests', '--kind', 'ClusterAuthConfig'], 0);
@@ -165,7 +165,7 @@ spec:
     expect(await bench.byHandMount('GET', 'config')).toMatchObject({ token_reviewer_jwt_set: true });
   });
 
-  it('leaves a lock to whoever holds it, and says so', async () => {
+  it('leaves a lock to anyone who holds it, and says so', async () => {
     const bench = await inhabited();
     await bench.byHand.post(`/workspaces/${await bench.idOf('db')}/actions/lock`, {
       reason: 'under\nrepair',
@@ -209,7 +209,7 @@ describe("the stack's defaults", () => {
     expect(roles.get('ClusterAuthRole/web')?.spec).not.toHaveProperty('tokenTtl');
   });
 
-  it('that no manifest can contradict are told before anything is planned', async () => {
+  it('that no manifest can contradict are reported before anything is planned', async () => {
     const bench = await inhabited();
     const defaults = {
       Workspace: { tags: { managed: 'yes' }, globalRemoteState: false, remoteStateConsumers: [] },
@@ -253,7 +253,7 @@ describe('the choice of what to export', () => {
     ]);
   });
 
-  it('of parts alone gives documents of their own, which are adopted alone', async () => {
+  it('of children alone gives documents of their own, which are adopted alone', async () => {
     const bench = await inhabited();
     const stack = await bench.checkout(deep);
     await stack.run(['export', '--out', 'manifests', '--kind', 'TagBindings'], 0);
@@ -263,7 +263,7 @@ describe('the choice of what to export', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('leaves out what is declared or claimed, says how much, and takes it in with --all', async () => {
+  it('leaves out what is declared or owned, says how much, and takes it in with --all', async () => {
     const bench = await openBench({
       organization: {
         workspaces: [
@@ -366,7 +366,7 @@ describe('the files of an export', () => {
 });
 
 describe('an export that cannot say everything', () => {
-  it('leaves out a workspace that has no room for a claim', async () => {
+  it('leaves out a workspace that has no room for an ownership tag', async () => {
     const tags = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`key-${index}`, 'x']));
     const bench = await openBench({
       organization: { workspaces: [{ name: 'full', 'tag-bindings': tags }, { name: 'free' }] },
@@ -378,7 +378,7 @@ describe('an export that cannot say everything', () => {
     expect((await stack.plan()).summary).toMatchObject({ adopt: 1 });
   });
 
-  it('fails after an incomplete look, and says what was not seen', async () => {
+  it('fails after an incomplete read, and says what was not seen', async () => {
     const bench = await inhabited();
     bench.wire.add({ path: /\/role\/web/, fault: { answer: 403, body: { errors: ['no'] } } });
     const { err, out } = await (await bench.checkout()).run(['export'], 1);
@@ -418,7 +418,7 @@ describe('an export of 2,000 workspaces and 500 roles', () => {
 });
 
 describe('export --force', () => {
-  it('waits for no pipe that stands where a manifest goes: it is refused, and nothing is written', async () => {
+  it('waits for no pipe that is there where a manifest goes: it is refused, and nothing is written', async () => {
     const stack = await (await inhabited()).checkout(deep);
     await mkdir(join(stack.directory, 'out'));
     execFileSync('mkfifo', [join(stack.directory, 'out', 'acme.yaml')]);
@@ -427,6 +427,6 @@ describe('export --force', () => {
       { cwd: stack.directory, env: secrets },
     );
     expect(code, err).toBe(1);
-    expect(err).toContain('nothing was written: "out/acme.yaml" is no regular file');
+    expect(err).toContain('nothing was written: "out/acme.yaml" is not a regular file');
   });
 });

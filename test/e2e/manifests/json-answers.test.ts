@@ -44,7 +44,7 @@ describe('in JSON, stderr repeats nothing of', () => {
     await fits(plan, 'plan');
   });
 
-  it('why a plan was not applied, which stands in that plan', async () => {
+  it('why a plan was not applied, which is in that plan', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));

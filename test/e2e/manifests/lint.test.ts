@@ -1,4 +1,4 @@
-/** What a service would accept and nobody should want is told by code, and a stack chooses what becomes of it (rule 47). */
+/** What a service would accept and nobody should want is told by code, and a stack chooses what becomes of it. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
@@ -12,7 +12,7 @@ interface Told {
 }
 
 /** What a command reports as JSON. */
-async function told(stack: Checkout, args: readonly string[], code = 0): Promise<readonly Told[]> {
+async function printed(stack: Checkout, args: readonly string[], code = 0): Promise<readonly Told[]> {
   const { out } = await stack.run([...args, '--format', 'json'], code);
   return (JSON.parse(out) as { diagnostics: Told[] }).diagnostics;
 }
@@ -39,7 +39,7 @@ describe('the lint', () => {
     policies: [],
   };
 
-  it('tells of a role that is open, endless and powerless, in validate and in plan alike', async () => {
+  it('reports a role that is open, endless and powerless, in validate and in plan alike', async () => {
     const stack = await linted();
     await stack.declare(role('web', careless));
     const found = [
@@ -50,22 +50,22 @@ describe('the lint', () => {
       'warning open-role',
       'warning unlimited-tokens',
     ];
-    const reported = await told(stack, ['validate']);
+    const reported = await printed(stack, ['validate']);
     expect(codes(reported).toSorted()).toEqual(found);
     expect(reported.filter(({ fix }) => fix === undefined)).toEqual([]);
     expect(reported.find(({ code }) => code === 'deprecated-field')?.fix).toBe('use tokenPolicies');
-    expect(codes(await told(stack, ['plan'])).toSorted()).toEqual(found);
+    expect(codes(await printed(stack, ['plan'])).toSorted()).toEqual(found);
   });
 
-  it('tells of names that no cluster can have, in validate and in plan, and stops at nothing', async () => {
+  it('reports names that no cluster can have, in validate and in plan, and stops at nothing', async () => {
     const stack = await linted();
     await stack.declare(role('web', { boundServiceAccountNames: ['Web', 'ci-*'], tokenPolicies: ['read'] }));
-    const reported = await told(stack, ['validate']);
+    const reported = await printed(stack, ['validate']);
     expect(codes(reported)).toEqual(['warning impossible-name']);
     expect(reported[0]?.message).toBe(
-      'no service account of a cluster can be called "Web", so that it admits nobody',
+      'no service account of a cluster can be called "Web", so it admits nobody',
     );
-    expect(codes(await told(stack, ['plan']))).toEqual(['warning impossible-name']);
+    expect(codes(await printed(stack, ['plan']))).toEqual(['warning impossible-name']);
   });
 
   it('is counted in the summary of a plan, in every format', async () => {
@@ -82,13 +82,13 @@ describe('the lint', () => {
   it('is silent about a role that is none of these', async () => {
     const stack = await linted();
     await stack.declare(role('web', { tokenMaxTtl: '768h', tokenPeriod: '1h', tokenExplicitMaxTtl: '30d' }));
-    expect(await told(stack, ['validate'])).toEqual([]);
+    expect(await printed(stack, ['validate'])).toEqual([]);
   });
 
   it('is an error where the stack raises it, and then nothing is planned or applied', async () => {
     const stack = await linted({ raise: ['blank-audience', 'no-policies'] });
     await stack.declare(role('web', { audience: null, tokenPolicies: [] }));
-    expect(codes(await told(stack, ['validate'], 7)).toSorted()).toEqual([
+    expect(codes(await printed(stack, ['validate'], 7)).toSorted()).toEqual([
       'error blank-audience',
       'error no-policies',
     ]);
@@ -102,27 +102,27 @@ describe('the lint', () => {
       role('web', { audience: '', policies: ['read'], tokenPeriod: '1h' }),
       clusterAuthConfig({ issuer: 'https://issuer.test' }),
     );
-    expect(codes(await told(stack, ['validate']))).toEqual(['warning unlimited-tokens']);
+    expect(codes(await printed(stack, ['validate']))).toEqual(['warning unlimited-tokens']);
   });
 
   it.each([
     [['**'], ['**']],
     [['**', 'api'], ['*']],
     [['*'], ['payments', '***']],
-  ])('tells of a role that is open by any pattern that admits all: %j in %j', async (names, namespaces) => {
+  ])('reports a role that is open by any pattern that admits all: %j in %j', async (names, namespaces) => {
     const stack = await linted();
     await stack.declare(
       role('web', { boundServiceAccountNames: names, boundServiceAccountNamespaces: namespaces }),
     );
-    expect(codes(await told(stack, ['validate']))).toEqual(['warning open-role']);
+    expect(codes(await printed(stack, ['validate']))).toEqual(['warning open-role']);
   });
 
   it.each(['root', 'Response-Wrapping', ' control-group'])(
-    'tells of the policy "%s", which no login gives',
+    'reports the policy "%s", which no login gives',
     async (policy) => {
       const stack = await linted();
       await stack.declare(role('web', { tokenPolicies: ['read', policy] }));
-      expect(codes(await told(stack, ['validate']))).toEqual(['warning refused-policy']);
+      expect(codes(await printed(stack, ['validate']))).toEqual(['warning refused-policy']);
     },
   );
 
@@ -133,21 +133,21 @@ describe('the lint', () => {
     ] as const) {
       const stack = await (await openBench()).checkout({ clusterAuth: { dialect } });
       await stack.declare(role('web', { tokenPolicies: ['read', 'control-group'] }));
-      expect(codes(await told(stack, ['validate']))).toEqual(found);
+      expect(codes(await printed(stack, ['validate']))).toEqual(found);
     }
   });
 
-  it('tells of an issuer that is to be verified and is not named', async () => {
+  it('reports an issuer that is to be verified and is not named', async () => {
     const bench = await openBench();
     const lint = { allow: ['deprecated-field'] };
     const neutral = await bench.checkout({ spec: { lint } });
     await neutral.declare(clusterAuthConfig({ disableIssValidation: false }));
-    expect(codes(await told(neutral, ['validate'])), 'an issuer of its own stands for it').toEqual([]);
+    expect(codes(await printed(neutral, ['validate'])), 'an issuer of its own stands for it').toEqual([]);
     const stack = await bench.checkout({ spec: { lint }, clusterAuth: { dialect: 'vault' } });
     await stack.declare(clusterAuthConfig({ disableIssValidation: false }));
-    expect(codes(await told(stack, ['validate']))).toEqual(['warning blank-issuer']);
+    expect(codes(await printed(stack, ['validate']))).toEqual(['warning blank-issuer']);
     await stack.declare(clusterAuthConfig({ disableIssValidation: false, issuer: 'https://issuer.test' }));
-    expect(await told(stack, ['validate'])).toEqual([]);
+    expect(await printed(stack, ['validate'])).toEqual([]);
   });
 
   it('knows only its own codes, and none in both lists', async () => {
@@ -163,33 +163,33 @@ describe('the lint of hosts', () => {
     ['k:6443', 'host-without-scheme', 'has no scheme', 'write "https://k:6443"'],
     ['//k:6443', 'host-without-scheme', 'has no scheme', 'write "https://k:6443"'],
     ['https:6443', 'host-without-scheme', 'has no scheme', 'write "https://https:6443"'],
-    [' https://k', 'unusable-host', 'has white space in it', 'write "https://k"'],
-    ['https://k\n', 'unusable-host', 'has white space in it', 'write "https://k"'],
-    ['ht\ttp://k', 'unusable-host', 'has white space in it', 'write the address of the API server'],
-    ['ftp://k', 'unusable-host', 'is no http(s) address', 'write "https://k"'],
+    [' https://k', 'unusable-host', 'contains white space', 'write "https://k"'],
+    ['https://k\n', 'unusable-host', 'contains white space', 'write "https://k"'],
+    ['ht\ttp://k', 'unusable-host', 'contains white space', 'write the address of the API server'],
+    ['ftp://k', 'unusable-host', 'is not an http(s) address', 'write "https://k"'],
     ['http:127.0.0.1:6443', 'unusable-host', 'has no "//"', 'write "http://127.0.0.1:6443"'],
     ['http:/127.0.0.1', 'unusable-host', 'has no "//"', 'write "http://127.0.0.1"'],
     ['http:\\\\127.0.0.1', 'unusable-host', 'has no "//"', 'write "http://127.0.0.1"'],
     ['https://k?x=1', 'unusable-host', 'has a query or fragment', 'write "https://k"'],
     ['https://k#f', 'unusable-host', 'has a query or fragment', 'write "https://k"'],
-    ['https://', 'unusable-host', 'names no host', 'write the address of the API server'],
-    ['https://k:99999', 'unusable-host', 'names no host', 'write the address of the API server'],
-    ['https://ann:horse-staple@k', 'login-in-host', 'holds a user name or password', 'write "https://k"'],
+    ['https://', 'unusable-host', 'names no valid host', 'write the address of the API server'],
+    ['https://k:99999', 'unusable-host', 'names no valid host', 'write the address of the API server'],
+    ['https://ann:horse-staple@k', 'login-in-host', 'contains a user name or password', 'write "https://k"'],
     ['ann:horse-staple@k:6443', 'host-without-scheme', 'has no scheme', 'write "https://k:6443"'],
-  ])('tells of %j, and of one that is sound', async (clusterHost, code, message, fix) => {
+  ])('reports %j, and nothing of a sound one', async (clusterHost, code, message, fix) => {
     const stack = await linted();
     await stack.declare(clusterAuthConfig({ clusterHost }));
-    expect(await told(stack, ['validate'])).toMatchObject([
+    expect(await printed(stack, ['validate'])).toMatchObject([
       {
         code,
         message: expect.stringContaining(`"clusterHost" ${message}`),
         fix: expect.stringContaining(fix),
       },
     ]);
-    expect(JSON.stringify(await told(stack, ['validate']))).not.toContain('horse-staple');
+    expect(JSON.stringify(await printed(stack, ['validate']))).not.toContain('horse-staple');
     const sound = /^write "(.*)"$/.exec(fix)?.[1] ?? 'https://k';
     await stack.declare(clusterAuthConfig({ clusterHost: sound }));
-    expect(await told(stack, ['validate'])).toEqual([]);
+    expect(await printed(stack, ['validate'])).toEqual([]);
   });
 
   it.each(['http://k', 'HTTPS://k/', 'https://[::1]:6443/clusters/a', 'https://k:6443/k8s/clusters/c-1'])(
@@ -197,19 +197,19 @@ describe('the lint of hosts', () => {
     async (clusterHost) => {
       const stack = await linted();
       await stack.declare(clusterAuthConfig({ clusterHost }));
-      expect(await told(stack, ['validate'])).toEqual([]);
+      expect(await printed(stack, ['validate'])).toEqual([]);
     },
   );
 });
 
 describe('the lint of certificates', () => {
-  it('tells of each that is signed with SHA-1, whether of the CA or of a key', async () => {
+  it('reports each that is signed with SHA-1, whether of the CA or of a key', async () => {
     const stack = await linted();
     const [ecdsa = '', rsa = ''] = sha1Certs;
     await stack.declare(
       clusterAuthConfig({ clusterCaCert: caCert + ecdsa, pemKeys: [publicKey, rsa, caCert] }),
     );
-    expect((await told(stack, ['validate'])).map(({ code, message }) => [code, message])).toEqual([
+    expect((await printed(stack, ['validate'])).map(({ code, message }) => [code, message])).toEqual([
       ['certificate-with-sha1', expect.stringContaining('"CN=old-cluster-ca" is signed with SHA-1')],
       ['certificate-with-sha1', expect.stringContaining('"CN=old-signer" is signed with SHA-1')],
     ]);
@@ -222,7 +222,9 @@ describe('the lint of certificates', () => {
     ]) {
       const stack = await (await openBench()).checkout({ clusterAuth: { dialect } });
       await stack.declare(clusterAuthConfig({ clusterCaCert: caCert + sha1Certs[0] }));
-      expect(await told(stack, ['validate'])).toMatchObject([{ message: expect.stringContaining(`${why}`) }]);
+      expect(await printed(stack, ['validate'])).toMatchObject([
+        { message: expect.stringContaining(`${why}`) },
+      ]);
     }
   });
 
@@ -233,11 +235,11 @@ describe('the lint of certificates', () => {
     ['2126-10-27T10:00:00Z', ['expires on 2126-10-27, in less than a day']],
     ['2126-10-28T00:00:00Z', ['expired on 2126-10-27']],
     ['2026-11-01T00:00:00Z', ['is not valid before 2026-11-20']],
-  ])('judges their dates by the clock of the host: at %s', async (now, expected) => {
+  ])('checks their dates by the clock of the host: at %s', async (now, expected) => {
     const stack = await linted();
     await stack.declare(clusterAuthConfig({ clusterCaCert: caCert }));
     vi.useFakeTimers({ now: new Date(now), toFake: ['Date'] });
-    const reported = await told(stack, ['validate']);
+    const reported = await printed(stack, ['validate']);
     expect(reported.map(({ code, message }) => [code, message])).toEqual(
       expected.map((when) => ['certificate-expires', `the certificate of "CN=cluster-ca-1" ${when}`]),
     );

@@ -44,7 +44,7 @@ it('of a hundred problems each is shown, and of more the rest are counted', asyn
   );
 });
 
-it('a machine is told every one of them', async () => {
+it('a machine is shown every one of them', async () => {
   const cwd = await stackOf(times(150, (index) => `kind: Nothing${index}`));
   const { code, out } = await trueup(['validate', '--format', 'json'], { cwd });
   const { summary, diagnostics } = JSON.parse(out);

@@ -78,7 +78,7 @@ describe.each([
 ] as const)('%s', (_, planted) => {
   it.each(each)('as %s', async (_name, one) => {
     expect(await meet(one, planted)).toContain(
-      `error: ${one.says} cannot be read: it is no regular file; write what it holds into one`,
+      `error: ${one.says} cannot be read: it is not a regular file; pipes and devices are not supported`,
     );
   });
 
@@ -95,7 +95,7 @@ describe.each([
     await planted(join(directory, 'named'));
     const { code, err } = await startTrueup(['plan'], { cwd: directory }).ended;
     expect(code).toBe(1);
-    expect(err).toContain('error: the seed "named" cannot be read: it is no regular file');
+    expect(err).toContain('error: the seed "named" cannot be read: it is not a regular file');
   });
 });
 
@@ -105,7 +105,7 @@ it.each(each)('a file that is far too long, as %s', async (_name, one) => {
     await truncate(file, one.most * 1024 * 1024 + 1);
   };
   expect(await meet(one, long)).toContain(
-    `${one.says} cannot be read: it has more than ${one.most} MB; check that it is the file that is meant`,
+    `${one.says} cannot be read: it has more than ${one.most} MB; check that it is the right file`,
   );
 });
 

@@ -205,7 +205,24 @@ describe('a sparse checkout', () => {
   });
 });
 
-describe('a submodule without content', () => {
+/** Where a submodule may lie, and how patterns reach into it. */
+const layouts = [
+  { title: 'below a folder', path: 'manifests/team', patterns: ['manifests'] },
+  { title: 'below a glob', path: 'manifests/team', patterns: ['manifests/**/*.yaml'] },
+  {
+    title: 'that covers an optional pattern',
+    path: 'vendor/team',
+    patterns: ['manifests', { pattern: 'vendor/team/stack/*.yaml', optional: true }],
+    inside: 'stack/web.yaml',
+  },
+  {
+    title: 'that covers a file named literally',
+    path: 'vendor/team',
+    patterns: ['manifests', 'vendor/team/web.yaml'],
+  },
+];
+
+describe('a submodule', () => {
   /** A repository with a submodule that declares `web`, and a fresh clone of it without the submodule. */
   async function cloned(
     path: string,
@@ -229,29 +246,55 @@ describe('a submodule without content', () => {
     return at({ ...original, root, directory: root });
   }
 
+  it.each(layouts)(
+    'without content, $title, removes nothing, and the message names it',
+    async ({ path, patterns, inside }) => {
+      const repository = await cloned(path, patterns, inside);
+      await expectIncomplete(repository, `"${path}"`, 'web');
+      await rm(join(repository.root, path), { recursive: true });
+      await expectIncomplete(repository, `"${path}"`, 'web');
+      repository.git('submodule', '--quiet', 'update', '--init');
+      const plan = await repository.plan();
+      expect(plan.coverage.complete).toBe(true);
+      expect(actionsOf(plan)).toEqual([]);
+    },
+  );
+
+  it.each(layouts)(
+    'at another commit than the index has, $title, removes nothing, and the message names it',
+    async ({ path, patterns, inside = 'web.yaml' }) => {
+      const repository = await cloned(path, patterns, inside);
+      repository.git('submodule', '--quiet', 'update', '--init');
+      const submodule = join(repository.root, path);
+      writeFiles(submodule, { [inside]: manifest('other') });
+      git(submodule, 'commit', '--quiet', '--all', '-m', 'other');
+      const { err } = await repository.run(['apply', '--yes']);
+      expect(err).toContain(`a submodule is not at the commit that the index has: "${path}"`);
+      expect(await repository.bench.idsOf('web')).toHaveLength(1);
+      repository.git('add', path);
+      expect(actionsOf(await repository.plan())).toContain('delete Workspace/acme/web');
+    },
+  );
+
   it.each([
-    { title: 'below a folder', path: 'manifests/team', patterns: ['manifests'] },
-    { title: 'below a glob', path: 'manifests/team', patterns: ['manifests/**/*.yaml'] },
-    {
-      title: 'that covers an optional pattern',
-      path: 'vendor/team',
-      patterns: ['manifests', { pattern: 'vendor/team/stack/*.yaml', optional: true }],
-      inside: 'stack/web.yaml',
-    },
-    {
-      title: 'that covers a file named literally',
-      path: 'vendor/team',
-      patterns: ['manifests', 'vendor/team/web.yaml'],
-    },
-  ])('$title removes nothing, and the message names it', async ({ path, patterns, inside }) => {
-    const repository = await cloned(path, patterns, inside);
-    await expectIncomplete(repository, `"${path}"`, 'web');
-    await rm(join(repository.root, path), { recursive: true });
-    await expectIncomplete(repository, `"${path}"`, 'web');
+    [
+      'whose repository is gone',
+      (root: string) => rm(join(root, 'manifests/team/.git'), { recursive: true }),
+    ],
+    [
+      'whose commit git is told to leave alone',
+      async (root: string) => git(root, 'update-index', '--assume-unchanged', 'manifests/team'),
+    ],
+  ])('at another commit, %s, removes nothing', async (_, prepare) => {
+    const repository = await cloned('manifests/team', ['manifests/**/*.yaml']);
     repository.git('submodule', '--quiet', 'update', '--init');
-    const plan = await repository.plan();
-    expect(plan.coverage.complete).toBe(true);
-    expect(actionsOf(plan)).toEqual([]);
+    const submodule = join(repository.root, 'manifests/team');
+    writeFiles(submodule, { 'web.yaml': manifest('other') });
+    git(submodule, 'commit', '--quiet', '--all', '-m', 'other');
+    await prepare(repository.root);
+    const { err } = await repository.run(['apply', '--yes']);
+    expect(err).toContain('a submodule is not at the commit that the index has: "manifests/team"');
+    expect(await repository.bench.idsOf('web')).toHaveLength(1);
   });
 
   it('does not matter where no pattern reaches into it', async () => {

@@ -62,7 +62,7 @@ describe('a link out of the repository shows nothing of where it leads', () => {
       code: 'outside-repository',
       place: { file: 'manifests/a.yaml', line: 1 },
       message: '"manifests/a.yaml" lies outside the git repository of the stack',
-      fix: 'manifests are files of the repository: put it there, and no link to it',
+      fix: 'put it into the repository, not a link to it',
     });
   });
 
@@ -197,7 +197,7 @@ describe('a file that is given in place of a stack, and is none, is shown only w
     },
   );
 
-  it('a broken stack file elsewhere is shown all the same, and so is any file of the repository', async () => {
+  it('a broken stack file elsewhere is shown anyway, and so is any file of the repository', async () => {
     const { pay } = await plant('kind: Stack\nspec: [\n');
     const elsewhere = temporaryFolder();
     const { err } = await trueup(['validate', pay], { cwd: elsewhere });
@@ -215,7 +215,7 @@ describe('what has no end, or never begins, is refused at once', () => {
     const [told] = await refusedAt(pay);
     expect(told).toMatchObject({
       code: 'no-regular-file',
-      message: expect.stringContaining('no regular file'),
+      message: expect.stringContaining('not a regular file'),
     });
     expect((await trueup(['apply', '.'], { cwd: pay })).code).toBe(7);
   });
@@ -285,7 +285,7 @@ describe('bytes that are no UTF-8 are refused with their place', () => {
   });
 });
 
-describe('a stack file that says nothing is told what a stack needs', () => {
+describe('a stack file that says nothing is shown what a stack needs', () => {
   it.each([
     ['zero bytes', ''],
     ['null', 'null\n'],

@@ -41,7 +41,7 @@ describe('a seed of a stack that lies outside its repository is refused by name,
   });
 });
 
-describe('a file that is given as a seed and is none is told without what is in it', () => {
+describe('a file that is given as a seed and is none is reported without what is in it', () => {
   it.each([
     ['an alias', `a: *${planted}`, 'it is no YAML, as line 1, column'],
     ['a tag', `a: !${planted} b`, 'it is no YAML'],

@@ -1,4 +1,4 @@
-/** What is read by id proves that it belongs to the target, and more than there is cannot be all (rule 38). */
+/** What is read by id proves that it belongs to the target, and more than there is cannot be all. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
@@ -44,7 +44,7 @@ describe('a ledger that knows workspaces of another organization', () => {
     ]);
     expect(plan.problems[0]?.message).toMatch(/the workspace "app" \(ws-\w+\) is (not )?in organization/);
     expect(plan.coverage.ledgerNotes).toEqual([
-      'of an earlier version: it does not know which places its records are of',
+      'from an earlier version: it does not have the addresses of its targets',
     ]);
     const { out } = await stack.run(['apply', '--yes'], 9);
     expect(out).toContain('trueup recover --moved acme');
@@ -68,11 +68,11 @@ describe('the way out for a ledger that knows workspaces of another organization
     const { problems, changes } = await stack.plan(9);
     expect(changes).toEqual([]);
     expect(problems.map(({ code, fix }) => [code, fix?.split(' ').at(-1)])).toEqual([
-      ['target-moved', 'prod'],
       ['target-moved', 'acme'],
+      ['target-moved', 'prod'],
     ]);
     const { out } = await stack.run(recover('acme'), 0);
-    expect(out).toMatch(/Workspace\/acme\/old: nothing with its id ws-\w+ is there/);
+    expect(out).toMatch(/Workspace\/acme\/old: no resource with its id ws-\w+ was found/);
     // Where one place was not the one that everybody took it for, the others are no more certain.
     expect((await stack.plan(9)).problems).toMatchObject([{ code: 'target-moved' }]);
     await stack.run(recover('prod'), 0);
@@ -130,7 +130,7 @@ describe('the way out for a ledger that knows workspaces of another organization
   });
 });
 
-it('more workspaces than the service counts are an incomplete look: nothing is removed', async () => {
+it('more workspaces than the service counts are an incomplete read: nothing is removed', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(...documents);
@@ -142,7 +142,7 @@ it('more workspaces than the service counts are an incomplete look: nothing is r
   bench.wire.add({ path: /organizations\/acme\/workspaces\?/, times: 1000, fault: { rewrite: fewer } });
   const plan = await stack.plan(1);
   expect(plan.coverage.complete).toBe(false);
-  expect(JSON.stringify(plan.coverage)).toContain('the list tells a total of 1 and gave 2');
+  expect(JSON.stringify(plan.coverage)).toContain('the list has a total of 1, but 2 items');
   await stack.run(['apply', '--yes'], 1);
   expect(await bench.idsOf('old')).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-/** Two targets of a stack that are one place would undo each other's work: such a stack is invalid (rule 37). */
+/** Two targets of a stack that are the same place would undo each other's work: such a stack is invalid. */
 import { expect, it } from 'vitest';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
@@ -28,7 +28,7 @@ it('two targets that are one mount are refused before anything is read, with bot
   await stack.declare(web, worker);
   for (const command of ['validate', 'plan']) {
     const { err } = await stack.run([command], 7);
-    expect(err).toContain('targets "prod" and "again" are one place: cluster-auth auth/cluster at ');
+    expect(err).toContain('targets "prod" and "again" are the same place: cluster-auth auth/cluster at ');
     expect(err.match(/trueup\.yaml:1:\d+/g)).toHaveLength(2);
   }
   expect(bench.wire.seen).toEqual([]);
@@ -48,7 +48,7 @@ it('the one config of a mount is declared for one of the targets that share it',
   await stack.declare(configFor('prod'), web, configFor('again'));
   const { err } = await stack.run(['validate'], 7);
   expect(err).toContain(
-    'ClusterAuthConfig "config" is declared for the targets "prod" and "again", which are one place',
+    'ClusterAuthConfig "config" is declared for the targets "prod" and "again", which are the same place',
   );
   expect(err.match(/manifests\/all\.yaml:\d+:\d+/g)).toHaveLength(2);
 });

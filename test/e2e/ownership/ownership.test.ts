@@ -1,11 +1,17 @@
-/** Nothing is taken over silently: claims, adoption, conflicts, renames (rules 20, 21, 26). */
+/** Nothing is taken over silently: ownership tags, adoption, conflicts, renames. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { ownershipTagKey } from '../../../src/model/resource.ts';
 import { bindings } from '../../support/server/serve-for-test.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { consumers, role, tagBindings, workspace } from '../../support/cli/documents.ts';
 
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
 describe('what a stack creates', () => {
-  it('bears its claim and birth mark from the first instant: they are in the create itself', async () => {
+  it('has its ownership tag and creator mark from the first instant: they are in the create itself', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app', { tags: { env: 'prod' } }));
@@ -29,7 +35,7 @@ describe('what a stack creates', () => {
     expect((await stack.ledger()).records['Workspace/acme/app']).toMatchObject({ origin: 'created' });
   });
 
-  it('says in its claim that it is protected, or to be released', async () => {
+  it('says in its ownership tag that it is protected, or to be released', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(
@@ -49,7 +55,7 @@ describe('a workspace that exists already', () => {
     const stack = await bench.checkout();
     await stack.declare(workspace('app', { autoApply: true }), workspace('other'), role('web'));
     const plan = await stack.run(['plan'], 9);
-    expect(plan.out).toContain('"Workspace/acme/app" exists and bears no claim of any stack');
+    expect(plan.out).toContain('"Workspace/acme/app" exists without an ownership tag of any stack');
     expect(plan.out).toContain('fix: add "adopt: true" to its metadata');
     expect(plan.out).toContain('manifests/all.yaml:');
     const apply = await stack.run(['apply', '--yes'], 9);
@@ -57,7 +63,7 @@ describe('a workspace that exists already', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is adopted when its manifest says so, and the plan shows the whole difference', async () => {
+  it('is adopted when its manifest says so, and the plan shows every difference', async () => {
     const bench = await openBench({
       organization: { workspaces: [{ name: 'app', 'tag-bindings': { team: 'payments' } }] },
     });
@@ -76,28 +82,28 @@ describe('a workspace that exists already', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('cannot be adopted when its ten tags leave no room for the claim, and the plan says so', async () => {
+  it('cannot be adopted when its ten tags leave no room for the ownership tag, and the plan says so', async () => {
     const full = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`key-${index}`, 'x']));
     const bench = await openBench({ organization: { workspaces: [{ name: 'app', 'tag-bindings': full }] } });
     const stack = await bench.checkout();
     await stack.declare(workspace('app', {}, { adopt: true }));
     const { out } = await stack.run(['plan'], 9);
-    expect(out).toContain('there is no room for the claim');
+    expect(out).toContain('there is no room for the ownership tag');
   });
 
-  it('is a conflict when another stack claims it, and then nothing at all is written', async () => {
+  it('is a conflict when another stack owns it, and then nothing at all is written', async () => {
     const bench = await openBench({
       organization: { workspaces: [{ name: 'app', 'tag-bindings': { 'trueup-stack': 'billing' } }] },
     });
     const stack = await bench.checkout();
     await stack.declare(workspace('app', {}, { adopt: true }), workspace('mine'), role('web'));
     const { out } = await stack.run(['apply', '--yes'], 9);
-    expect(out).toContain('"Workspace/acme/app" is claimed by stack "billing"');
+    expect(out).toContain('"Workspace/acme/app" belongs to stack "billing"');
     expect(bench.wire.writes()).toEqual([]);
     expect(await bench.idsOf('mine')).toEqual([]);
   });
 
-  it("is no one's by a claim that it inherits from its project: that is an error", async () => {
+  it("is no one's by an ownership tag that it inherits from its project: that is an error", async () => {
     const bench = await openBench({
       organization: {
         projects: [{ name: 'lent', id: 'prj-lent', 'tag-bindings': { 'trueup-stack': 'payments' } }],
@@ -112,14 +118,14 @@ describe('a workspace that exists already', () => {
   });
 });
 
-describe('a claim', () => {
+describe('an ownership tag', () => {
   it('that somebody removed by hand is restored, and the plan says so', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { tags: { env: 'prod' } }));
     await bench.byHand.update(await bench.idOf('app'), {}, bindings({ env: 'prod' }));
     const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(out).toContain('its claim was removed: the claim is restored');
+    expect(out).toContain('its ownership tag was removed: the tag is restored');
     expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
   });
 
@@ -131,13 +137,15 @@ describe('a claim', () => {
     await bench.byHand.update(id, {}, bindings({ env: 'prod' }));
     await stack.declare(workspace('stays'));
     const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(out.replace(/\s+/g, ' ')).toContain('its claim is not ours any more: it is left alone');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'it no longer has the ownership tag of this stack: it is left alone',
+    );
     expect(bench.wire.writes()).toEqual([]);
     expect(await bench.idsOf('app')).toEqual([id]);
     expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/stays']);
   });
 
-  it('that a clone carries along with the birth mark is not deleted before somebody says so', async () => {
+  it('that a clone carries along with the creator mark is not deleted before somebody says so', async () => {
     const copied = { 'tag-bindings': { 'trueup-stack': 'payments' }, 'source-name': 'trueup/payments' };
     const bench = await openBench({ organization: { workspaces: [{ name: 'clone', ...copied }] } });
     const stack = await bench.checkout();
@@ -190,7 +198,7 @@ describe('two stacks in one organization', () => {
       consumers('billing-app', { consumers: ['reader'] }),
     );
     const { out } = await payments.run(['apply', '--yes'], 9);
-    expect(out).toContain('claimed by stack "billing"');
+    expect(out).toContain('belongs to stack "billing"');
     expect(bench.wire.writes()).toEqual([]);
   });
 });
@@ -278,7 +286,7 @@ describe('a workspace that goes from one stack to another', () => {
     const id = await bench.idOf('app');
     await billing.declare(app({ adopt: true }));
     const { out } = await billing.run(['apply', '--yes'], 9);
-    expect(out).toContain('claimed by stack "payments"');
+    expect(out).toContain('belongs to stack "payments"');
     expect(out).toContain('metadata.onRemove: release');
     expect(bench.wire.writes()).toEqual([]);
 
@@ -304,14 +312,18 @@ describe('a workspace that goes from one stack to another', () => {
     await payments.begin(other);
     await billing.begin(app({ adopt: true }), workspace('invoices'));
     await payments.declare(app(), other);
-    expect((await payments.run(['apply', '--yes'], 9)).out).toContain('claimed by stack "billing"');
+    expect((await payments.run(['apply', '--yes'], 9)).out).toContain('belongs to stack "billing"');
 
     await billing.begin(workspace('invoices'));
     expect(await bench.tagsOf('app')).toEqual({});
-    await payments.run(['apply', '--yes'], 0);
+    // Its creator mark does not say whose it is now.
+    expect((await payments.run(['apply', '--yes'], 9)).out).toContain(
+      'exists without an ownership tag of any stack',
+    );
+    await payments.begin(app({ adopt: true }), other);
     expect(await bench.tagsOf('app')).toEqual({ 'trueup-stack': 'payments' });
     expect(await bench.idsOf('app')).toEqual([id]);
-    expect((await payments.ledger()).records['Workspace/acme/app']).toMatchObject({ id, origin: 'created' });
+    expect((await payments.ledger()).records['Workspace/acme/app']).toMatchObject({ id, origin: 'adopted' });
     await payments.run(['plan', '--exit-code'], 0);
     await billing.run(['plan', '--exit-code'], 0);
   });
@@ -329,4 +341,23 @@ describe('a workspace that goes from one stack to another', () => {
     expect((await bench.byHand.get(path)).resources).toHaveLength(1);
     expect(Object.keys((await payments.ledger()).records)).toEqual(['Workspace/acme/other']);
   });
+});
+
+it('adds one tag to an adopted workspace, and restores it when Terraform`s provider has replaced all tags by its own', async () => {
+  const workspaces = [{ name: 'app', 'tag-bindings': { env: 'prod' } }];
+  const bench = await openBench({ dialects: ['hcp-terraform'], organization: { workspaces } });
+  const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
+  await stack.declare(workspace('app', {}, { adopt: true }));
+  await stack.run(['apply', '--yes'], 0);
+  const tags = { env: 'prod', [ownershipTagKey]: 'payments' };
+  const page = await readFile(join(root, 'docs/beside-terraform.md'), 'utf8');
+  expect(page).toContain(`- "${ownershipTagKey}" = "payments:id=`);
+  expect(page).toMatch(/^ {2}ignore_additional_tags = true$/m);
+  expect(await bench.tagsOf('app')).toEqual(tags);
+  const path = `/workspaces/${await bench.idOf('app')}/relationships/tag-bindings`;
+  await bench.byHand.patch(path, bindings({ env: 'prod' })['tag-bindings']);
+  expect(await bench.tagsOf('app')).toEqual({ env: 'prod' });
+  expect((await stack.run(['plan', '--exit-code'], 2)).out).toContain('claim');
+  await stack.run(['apply', '--yes'], 0);
+  expect(await bench.tagsOf('app')).toEqual(tags);
 });

@@ -36,7 +36,7 @@ spec:
   return folder;
 }
 
-describe('an address that stands in the wrong place is refused, and its password never repeated', () => {
+describe('an address that is in the wrong place is refused, and its password never repeated', () => {
   it.each([
     ['as the ledger', { ledger: address }],
     [
@@ -152,7 +152,7 @@ describe('what is written where no secret belongs, by a name that secrets have, 
   });
 });
 
-describe('a ledger address that is none of PostgreSQL is told before anything is asked', () => {
+describe('a ledger address that is none of PostgreSQL is reported before anything is asked', () => {
   it.each([
     ['a word', password],
     ['a path', `/run/secrets/${password}`],

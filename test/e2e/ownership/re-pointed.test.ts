@@ -1,4 +1,4 @@
-/** A target that is another place than when it was applied: one finding, nothing sent, nothing believed (rule 37). */
+/** A target that is another place than when it was applied: one finding, nothing sent, nothing believed. */
 import { describe, expect, it } from 'vitest';
 import {
   type Bench,
@@ -93,7 +93,7 @@ it('a target that the stack left before places were kept is an unknown place whe
   bench.wire.reset();
   const { out } = await back.run(['apply', '--yes'], 9);
   expect(out).toContain('target-moved');
-  expect(out).toContain('a place that nobody kept');
+  expect(out).toContain('an address that was not recorded');
   expect(bench.wire.writes()).toEqual([]);
 });
 
@@ -121,10 +121,8 @@ describe('recover --moved', () => {
     expect(bench.wire.writes()).toEqual([]);
     expect(out).toMatch(/target "acme" {2}workspaces acme at http.*\n +now {2}workspaces other at http/);
     expect(out).toContain('nothing is carried over');
-    expect(out).toMatch(/Workspace\/acme\/app: nothing with its id ws-\w+ is there/);
-    expect(out).toContain(
-      'RemoteStateConsumers/acme/app: "Workspace/acme/app", which it is a part of, is not there',
-    );
+    expect(out).toMatch(/Workspace\/acme\/app: no resource with its id ws-\w+ was found/);
+    expect(out).toContain('RemoteStateConsumers/acme/app: its parent "Workspace/acme/app" was not found');
     const { records } = await stack.ledger();
     expect(Object.keys(records)).toEqual(['ClusterAuthRole/prod/gone', 'ClusterAuthRole/prod/web']);
     // What is there by that name belongs to nobody we know: it is not touched.
@@ -165,14 +163,14 @@ describe('recover --moved', () => {
     expect(out).toContain(
       '1 record is proved by what is there, and carried over:\n  ClusterAuthRole/prod/web',
     );
-    expect(out).toContain('ClusterAuthRole/prod/gone: what is there is not as this stack last wrote it');
+    expect(out).toContain('ClusterAuthRole/prod/gone: it differs from what this stack last wrote');
     expect((await stack.ledger()).records).toHaveProperty('ClusterAuthRole/prod/web');
     expect((await stack.ledger()).records).not.toHaveProperty('ClusterAuthRole/prod/gone');
     const { changes } = await stack.plan();
     expect(changes.filter(({ address }) => address.includes('/prod/'))).toEqual([]);
   });
 
-  it('asks, and refuses a look that missed something', async () => {
+  it('asks, and refuses a read that missed something', async () => {
     const { bench, stack } = await rePoint(other);
     const before = await stack.ledger();
     expect((await stack.run(args, 1)).err).toContain('nothing was written: recover asks before it writes');

@@ -1,5 +1,5 @@
 /**
- * `protect` and `onRemove` where no claim holds them: of a role, and of a workspace under `ownership: ledger`. They are planned,
+ * `protect` and `onRemove` where no ownership tag holds them: of a role, and of a workspace under `ownership: ledger`. They are planned,
  * approved and recorded like any other field, and recording them sends nothing.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,10 +1,10 @@
-/** Nothing is deleted without witnesses: workspaces that are not declared any more, and tombstones (rules 22, 23). */
+/** Nothing is deleted without evidence: workspaces that are not declared any more, and removal requests. */
 import { describe, expect, it } from 'vitest';
 import { bindings } from '../../support/server/serve-for-test.ts';
 import { openBench } from '../../support/cli/bench.ts';
-import { role, tombstone, workspace } from '../../support/cli/documents.ts';
+import { role, removalRequest, workspace } from '../../support/cli/documents.ts';
 
-/** Something that stays declared: a stack without any manifest is an incomplete look, after which nothing is removed. */
+/** Something that stays declared: a stack without any manifest is an incomplete read, after which nothing is removed. */
 const anchor = workspace('anchor');
 
 describe('a workspace that is no longer declared', () => {
@@ -20,7 +20,7 @@ describe('a workspace that is no longer declared', () => {
     expect((await stack.ledger()).records).not.toHaveProperty('Workspace/acme/old');
   });
 
-  it('is released when it was adopted: the claim goes, the workspace stays as it is', async () => {
+  it('is released when it was adopted: the ownership tag goes, the workspace stays as it is', async () => {
     const bench = await openBench({
       organization: { workspaces: [{ name: 'old', 'tag-bindings': { team: 'payments' } }] },
     });
@@ -44,8 +44,12 @@ describe('a workspace that is no longer declared', () => {
     const id = await bench.idOf('old');
     const gone = { data: [{ type: 'workspaces', id: await bench.idOf('gone') }] };
     await bench.byHand.delete(`/workspaces/${id}/relationships/remote-state-consumers`, gone);
-    const claim = (await bench.tagsOf('old'))['trueup-stack'];
-    await bench.byHand.update(id, {}, bindings({ team: 'payments', cost: '8', 'trueup-stack': claim }));
+    const ownershipTag = (await bench.tagsOf('old'))['trueup-stack'];
+    await bench.byHand.update(
+      id,
+      {},
+      bindings({ team: 'payments', cost: '8', 'trueup-stack': ownershipTag }),
+    );
     await stack.declare(...others);
     const { changes } = await stack.plan();
     expect(changes).toMatchObject([{ action: 'release', address: 'Workspace/acme/old' }]);
@@ -53,6 +57,21 @@ describe('a workspace that is no longer declared', () => {
     await stack.run(['apply', '--yes'], 0);
     expect(bench.wire.writes()).toHaveLength(1);
     expect(await bench.tagsOf('old')).toEqual({ team: 'payments', cost: '8' });
+  });
+
+  it('is released by the approved plan also when the apply before it was interrupted', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const leaving = workspace('old', { tags: { env: 'dev' } }, { onRemove: 'release' });
+    await stack.begin(leaving, anchor);
+    await stack.declare(workspace('anchor', { description: 'changed' }));
+    await stack.run(['plan', '--out', 'approved.json'], 0);
+    const path = new RegExp(`/workspaces/${await bench.idOf('old')}$`);
+    bench.wire.add({ method: 'PATCH', path, fault: { answer: 422 } });
+    await stack.run(['apply', 'approved.json'], 6);
+    await stack.run(['apply', 'approved.json'], 0);
+    expect(await bench.tagsOf('old')).toEqual({ env: 'dev' });
+    expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/anchor']);
   });
 
   it('is kept when it was protected, which outlives its manifest and never blocks the rest', async () => {
@@ -129,10 +148,10 @@ describe('a workspace that is no longer declared', () => {
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out.replace(/\s+/g, ' ')).toContain('it manages 3 resources');
     expect(bench.wire.writes()).toEqual([]);
-    await stack.declare(tombstone('Workspace', 'busy', 'safe'), anchor);
+    await stack.declare(removalRequest('Workspace', 'busy', 'safe'), anchor);
     expect((await stack.run(['apply', '--yes'], 0)).out).toContain('it manages 3 resources');
     expect(bench.wire.writes()).toEqual([]);
-    await stack.declare(tombstone('Workspace', 'busy', 'force'), anchor);
+    await stack.declare(removalRequest('Workspace', 'busy', 'force'), anchor);
     await stack.insist();
     expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…']);
     expect(await bench.idsOf('busy')).toEqual([]);
@@ -161,18 +180,18 @@ describe('a deletion by which others lose access to a state', () => {
     );
   });
 
-  it('says it without a ledger and of a tombstone, too', async () => {
+  it('says it without a ledger and of a removal request, too', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { remoteStateConsumers: ['keeps'] }), ...readers);
     await stack.loseLedger();
-    await stack.declare(tombstone('Workspace', 'app', 'safe'), ...readers);
+    await stack.declare(removalRequest('Workspace', 'app', 'safe'), ...readers);
     expect((await stack.plan()).changes).toMatchObject([
       { action: 'delete', notes: ['workspaces that stay lose access to its state: "keeps"'] },
     ]);
   });
 
-  it('says that nobody can tell who they are when the state is shared with everyone', async () => {
+  it('says that nobody can say who they are when the state is shared with everyone', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app', { globalRemoteState: true }), ...readers);
@@ -196,7 +215,7 @@ describe('a deletion by which others lose access to a state', () => {
       {
         address: 'RemoteStateConsumers/acme/app',
         action: 'delete',
-        risks: [{ effect: 'narrows', says: '"goes", "keeps" may read the state no more' }],
+        risks: [{ effect: 'narrows', says: '"goes", "keeps" lose access to the state' }],
       },
     ]);
     await stack.insist();
@@ -221,16 +240,16 @@ describe('a deletion by which others lose access to a state', () => {
   });
 });
 
-describe('a tombstone', () => {
+describe('a removal request', () => {
   it('deletes an adopted workspace safely, and asks to be deleted itself once that is done', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout();
     await stack.begin(workspace('app', {}, { adopt: true }), anchor);
-    await stack.declare(tombstone('Workspace', 'app', 'safe'), anchor);
+    await stack.declare(removalRequest('Workspace', 'app', 'safe'), anchor);
     await stack.run(['apply', '--yes'], 0);
     expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
     const { out } = await stack.run(['plan', '--exit-code'], 0);
-    expect(out).toContain('its tombstone document can be deleted');
+    expect(out).toContain('its removal request can be deleted');
   });
 
   it("removes nothing that is not this stack's, and nothing that is protected", async () => {
@@ -238,11 +257,11 @@ describe('a tombstone', () => {
     const stack = await bench.checkout();
     await stack.begin(workspace('vault', {}, { protect: true }));
     await stack.declare(
-      tombstone('Workspace', 'stranger', 'force'),
-      tombstone('Workspace', 'vault', 'force'),
+      removalRequest('Workspace', 'stranger', 'force'),
+      removalRequest('Workspace', 'vault', 'force'),
     );
     const { out } = await stack.run(['apply', '--yes'], 9);
-    expect(out).toContain('"Workspace/acme/stranger" is not this stack\'s to remove');
+    expect(out).toContain('"Workspace/acme/stranger" does not belong to this stack');
     expect(out).toContain('"Workspace/acme/vault" is protected');
     expect(bench.wire.writes()).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** A stack that goes on under another name: what it brings along, what is asked first, and what is never deleted (rule 44). */
+/** A stack that goes on under another name: what it brings along, what is asked first, and what is never deleted. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,7 +48,7 @@ describe('a stack that was renamed', () => {
       expect.objectContaining({ path: '/claim', before: 'billing:protect', after: 'payments:protect' }),
     ]);
     expect(plan.coverage.ledgerNotes).toEqual([
-      'from stack "billing" 5 records come along: the next apply closes its ledger',
+      '5 records were taken over from stack "billing": the next apply closes its ledger',
     ]);
     expect(await guardsOf(after)).toEqual([
       'takeover ClusterAuthRole/prod/web',
@@ -91,7 +91,7 @@ describe('a stack that was renamed', () => {
     const old = await before.become({});
     for (const args of [['plan'], ['apply', '--yes']]) {
       const { err } = await old.run(args, 9);
-      expect(err).toContain('stack "billing" was renamed to "payments", which has taken its ledger over');
+      expect(err).toContain('stack "billing" was renamed to "payments", which has taken over its ledger');
     }
     const third = await before.become({ name: 'third', renamedFrom: 'billing' });
     expect((await third.run(['plan'], 9)).err).toContain('stack "billing" was renamed to "payments"');
@@ -100,7 +100,7 @@ describe('a stack that was renamed', () => {
     await again.run(['plan', '--exit-code'], 0);
   });
 
-  it('is what its former name answers before anything else, whoever holds the lock of that', async () => {
+  it('is what its former name answers before anything else, no matter who holds the lock of that', async () => {
     const { bench, before, after } = await rename();
     await after.insist();
     const run = { id: 'github/acme/infra/771/apply', who: 'ann', where: 'ci-runner-7', pid: 4711 };
@@ -148,12 +148,12 @@ describe('a stack that was renamed', () => {
     await after.declare(...documents);
     const plan = await after.plan();
     expect(plan.coverage.ledgerNotes).toEqual([
-      'that of stack "billing" is not where this stack keeps its own: of what bears its claim nothing is deleted',
+      'the ledger of stack "billing" was not found where this stack keeps its own: resources with its ownership tag are not deleted',
     ]);
     expect(plan.mentions).toEqual([
       expect.objectContaining({
         address: 'Workspace/acme/old',
-        message: 'not declared; it is claimed by stack "billing", whose ledger is not here: it is kept',
+        message: 'not declared; it belongs to stack "billing", whose ledger was not found: it is kept',
       }),
     ]);
     await after.insist();
@@ -188,7 +188,7 @@ describe('a stack that was renamed', () => {
     expect(plan.problems).toMatchObject([
       { code: 'target-moved', allowed: expect.stringContaining('auth/cluster') },
     ]);
-    expect(plan.problems[0]?.message).toContain('stack "billing" applied target "prod" to another place');
+    expect(plan.problems[0]?.message).toContain('stack "billing" applied target "prod" at another address');
     await after.run(['apply', '--yes'], 9);
     expect(bench.wire.writes()).toEqual([]);
     expect(Object.keys((await before.ledger()).records)).toEqual(['ClusterAuthRole/prod/web']);
@@ -203,7 +203,7 @@ describe('a stack that was renamed', () => {
     ]) {
       const ran = await trueup(args, { cwd: after.directory, env: secrets, stdin });
       expect(ran).toMatchObject({ code: 1 });
-      expect(ran.err).toContain('whose ledger has yet to come along: plan and apply the whole stack before');
+      expect(ran.err).toContain('whose ledger is not imported yet: plan and apply the whole stack before');
     }
     expect(bench.wire.writes()).toEqual([]);
     await after.insist();
@@ -262,7 +262,7 @@ describe('a stack that was renamed', () => {
       const { bench, after } = await rename();
       const { digest, acknowledge } = await after.plan();
       const job = ['apply', '--approve', digest, '--ack', acknowledge.join(',')];
-      const preload = fileURLToPath(new URL('../../support/crash/kill-at-rename.ts', import.meta.url));
+      const preload = fileURLToPath(new URL('../../support/simulation/kill-at-rename.ts', import.meta.url));
       const env = {
         ...secrets,
         TRUEUP_RUN_ID: '771',
@@ -307,17 +307,17 @@ describe('a stack that was renamed', () => {
     );
   });
 
-  it('does without the line once all claims are its own', async () => {
+  it('does without the line once all ownership tags are its own', async () => {
     const { before, after } = await rename();
     await after.insist();
     const now = await before.become({ name: 'payments' });
     await now.run(['plan', '--exit-code'], 0);
   });
 
-  it('is another stack to those that have it not: without the line every claim is a conflict', async () => {
+  it('is another stack to those that have it not: without the line every ownership tag is a conflict', async () => {
     const { bench, before } = await rename();
     const after = await before.become({ name: 'payments' });
-    expect((await after.run(['apply', '--yes'], 9)).out).toContain('claimed by stack "billing"');
+    expect((await after.run(['apply', '--yes'], 9)).out).toContain('belongs to stack "billing"');
     expect(bench.wire.writes()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
-/** Who made a role decides what becomes of it when its manifest goes: ours is deleted, what we found is left (rule 24). */
+/** Who made a role decides what becomes of it when its manifest goes: ours is deleted, what we found is left. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
-import { role, tombstone } from '../../support/cli/documents.ts';
+import { role, removalRequest } from '../../support/cli/documents.ts';
 import { storeOf } from '../../support/cli/locked-stack.ts';
 import { startTrueup } from '../../support/cli/process.ts';
 
@@ -81,7 +81,7 @@ describe('a role that an apply creates whose ledger cannot be written any more',
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/web']);
   });
 
-  it('is told in the history as what the ledger may lack', async () => {
+  it('is reported in the history as what the ledger may lack', async () => {
     const { stack } = await unrecorded();
     const [{ id, unrecorded: lacks }] = JSON.parse(
       (await stack.run(['history', '--format', 'json'], 0)).out,
@@ -113,7 +113,7 @@ describe('a role that was found exactly as declared', () => {
     await stack.declare(anchor);
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      'it was adopted, so it is released and its access stays: "onRemove: delete" or a tombstone ends it',
+      'it was adopted, so it is released and its access stays: "onRemove: delete" or a removal request removes it',
     );
     expect(bench.wire.writes()).toEqual([]);
     expect(await originOf(stack)).toBeUndefined();
@@ -134,7 +134,7 @@ describe('a role that was found exactly as declared', () => {
     ]);
   });
 
-  it('stays with the stack that made it: the other one only looks on', async () => {
+  it('stays with the stack that made it: the other one only reads on', async () => {
     const bench = await openBench();
     const [maker, user] = [await bench.checkout({ name: 'maker' }), await bench.checkout({ name: 'user' })];
     await maker.begin(anchor, shared);
@@ -147,7 +147,7 @@ describe('a role that was found exactly as declared', () => {
 
   it.each([
     ['its manifest said so with "onRemove: delete"', { onRemove: 'delete' }, []],
-    ['a tombstone asks for it', {}, [tombstone('ClusterAuthRole', 'shared', 'safe')]],
+    ['a removal request asks for it', {}, [removalRequest('ClusterAuthRole', 'shared', 'safe')]],
   ] as const)('is deleted when %s', async (_, metadata, more) => {
     const { bench, stack } = await adopted(metadata);
     await stack.declare(anchor, ...more);

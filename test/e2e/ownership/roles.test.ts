@@ -1,7 +1,7 @@
-/** Roles and the config of a mount bear no claim: the ledger and the target's patterns say whose they are (rules 16, 24). */
+/** Roles and the config of a mount have no ownership tag: the ledger and the target's patterns say whose they are. */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
-import { clusterAuthConfig, role, tombstone } from '../../support/cli/documents.ts';
+import { clusterAuthConfig, role, removalRequest } from '../../support/cli/documents.ts';
 
 const anchor = role('payments-anchor');
 
@@ -30,7 +30,7 @@ describe('roles', () => {
     expect((await stack.ledger()).records).toHaveProperty('ClusterAuthRole/prod/payments-api');
   });
 
-  it('that exist and differ are an adoption that has to be asked for, shown whole', async () => {
+  it('that exist and differ are an adoption that has to be asked for, shown completely', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['payments-*'] } });
     await bench.byHandMount('POST', 'role/payments-api', {
@@ -65,16 +65,16 @@ describe('roles', () => {
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/payments-old']);
   });
 
-  it('that somebody changed since our last write are kept, and a tombstone insists', async () => {
+  it('that somebody changed since our last write are kept, and a removal request insists', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['payments-*'] } });
     await stack.begin(role('payments-old'), anchor);
     await bench.byHandMount('POST', 'role/payments-old', { token_policies: ['by-hand'] });
     await stack.declare(anchor);
     const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(out).toContain('changed since our last write: it is kept');
+    expect(out).toContain('changed since this stack last wrote it: it is kept');
     expect(bench.wire.writes()).toEqual([]);
-    await stack.declare(tombstone('ClusterAuthRole', 'payments-old', 'safe'), anchor);
+    await stack.declare(removalRequest('ClusterAuthRole', 'payments-old', 'safe'), anchor);
     await stack.run(['apply', '--yes'], 0);
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/payments-old']);
   });

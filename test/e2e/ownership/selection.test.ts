@@ -1,4 +1,4 @@
-/** Manifests that are piped into a stack with files of its own are a part of it: the rest is left as it is (rule 41). */
+/** Manifests that are piped into a stack with files of its own are a part of it: the rest is left as it is. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { type Ran, trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
-import { clusterAuthConfig, role, tombstone, workspace } from '../../support/cli/documents.ts';
+import { clusterAuthConfig, role, removalRequest, workspace } from '../../support/cli/documents.ts';
 
 const roles = ['api', 'web', 'jobs', 'cron'].map((name) => role(name));
 const longer = role('web', { tokenTtl: '2h' });
@@ -153,22 +153,22 @@ describe('what a selection leaves out of a workspace', () => {
   });
 });
 
-describe('a tombstone on standard input', () => {
+describe('a removal request on standard input', () => {
   it('removes its one resource, behind its guards, and the printed way lets it pass', async () => {
     const { bench, stack } = await applied({ spec: { guards: { maxDeletes: 0 } } });
-    const of = [tombstone('ClusterAuthRole', 'cron', 'safe')];
+    const of = [removalRequest('ClusterAuthRole', 'cron', 'safe')];
     const { out, err } = await pipe(stack, ['apply', '-', '--yes'], { of, code: 5 });
-    const way = /^to let them pass {2}trueup (apply - --approve [0-9a-f]{32} --ack deletes)$/m.exec(out)?.[1];
+    const way = /^to acknowledge {2}trueup (apply - --approve [0-9a-f]{32} --ack deletes)$/m.exec(out)?.[1];
     expect(err).toContain(`"trueup ${way}"`);
     await pipe(stack, ['plan', '-', '--out', 'plan.json'], { of, code: 0 });
-    expect((await stack.run(['show', 'plan.json'], 0)).out).toContain(`to let them pass  trueup ${way}`);
+    expect((await stack.run(['show', 'plan.json'], 0)).out).toContain(`to acknowledge  trueup ${way}`);
     await pipe(stack, way?.split(' ') ?? [], { of, code: 0 });
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/cron']);
     const records = Object.keys((await stack.ledger()).records);
     expect(records).toHaveLength(8);
     expect(records).not.toContain('ClusterAuthRole/prod/cron');
     const gone = await pipe(stack, ['plan', '-', '--exit-code'], { of, code: 0 });
-    expect(gone.out).toContain('it is gone: its tombstone document can be deleted');
+    expect(gone.out).toContain('it is gone: its removal request can be deleted');
   });
 });
 
@@ -267,7 +267,7 @@ describe('standard input', () => {
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('is checked as the selection or the whole that it is', async () => {
+  it('is checked as the selection or the complete stack that it is', async () => {
     const { stack } = await applied();
     const some = await pipe(stack, ['validate', '-'], { of: [longer], code: 0 });
     expect(some.out).toBe('valid: a selection of stack payments, 1 file, 1 document, 1 resource\n');

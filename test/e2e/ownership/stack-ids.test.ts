@@ -3,7 +3,7 @@
  * undoing each other's changes.
  */
 import { execFileSync } from 'node:child_process';
-import { cp, rm } from 'node:fs/promises';
+import { cp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
@@ -27,6 +27,42 @@ const git = (stack: Checkout, ...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: stack.directory });
 
 describe('The id of a stack', () => {
+  it('is a new one where a repository without a ledger takes over: the other repository is stopped', async () => {
+    const bench = await openBench();
+    const theirs = await bench.checkout();
+    await theirs.declare(workspace('app', { description: 'theirs' }));
+    await theirs.run(['apply', '--yes'], 0);
+    const { stackId } = await stored(theirs);
+    const mine = await bench.checkout();
+    await mine.declare(workspace('app', { description: 'mine' }));
+    await mine.run(['apply', '--yes'], 9);
+    const { out } = await mine.run(['recover', '--adopt-repository', '--yes'], 0);
+    expect(out).toContain(`These have the id "${stackId}" in their ownership tag, and become this stack's`);
+    await mine.run(['apply', '--yes'], 0);
+    expect((await stored(mine)).stackId).not.toBe(stackId);
+    expect(await claimOf(bench, 'app')).toBe(`payments:id=${(await stored(mine)).stackId}`);
+    await theirs.run(['apply', '--yes'], 9);
+    await mine.run(['plan', '--exit-code'], 0);
+  });
+
+  it('protects a workspace of the other repository also where its ownership tag was removed', async () => {
+    const bench = await openBench();
+    const theirs = await bench.checkout();
+    const mine = await bench.checkout();
+    await theirs.declare(workspace('billing', { description: 'theirs' }));
+    await theirs.run(['apply', '--yes'], 0);
+    await mine.declare(workspace('app'));
+    await mine.run(['apply', '--yes'], 0);
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('billing')}`, {
+      data: { type: 'workspaces', relationships: { 'tag-bindings': { data: [] } } },
+    });
+    await mine.declare(workspace('app'), workspace('billing', { description: 'mine' }));
+    expect((await mine.run(['apply', '--yes'], 9)).out).toContain(
+      'exists without an ownership tag of any stack',
+    );
+    expect((await bench.byHand.attributes(await bench.idOf('billing')))['description']).toBe('theirs');
+  });
+
   it('is made by the first apply, and is in the ledger and in each ownership tag', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -67,6 +103,25 @@ describe('The id of a stack', () => {
     expect(await claimOf(bench, 'web')).toBe('payments');
     await stack.run(['plan', '--exit-code'], 0);
   });
+
+  it.each(['neutral', 'hcp-terraform'])(
+    'is added with the protection that the same plan adds beside a tag, through %s',
+    async (dialect) => {
+      const bench = await openBench({ dialects: [dialect] });
+      const stack = await bench.checkout({ workspaces: { dialect } });
+      await stack.begin(workspace('app'), workspace('web'));
+      const { stackId } = await stored(stack);
+      await setClaim(bench, 'app', 'payments');
+      const tags = { env: 'prod' };
+      await stack.declare(workspace('app', { tags }, { protect: true }), workspace('web'));
+      await stack.run(['apply', '--yes'], 0);
+      expect(await claimOf(bench, 'app')).toBe(`payments:protect:id=${stackId}`);
+      expect(await bench.tagsOf('app')).toEqual({ 'trueup-stack': 'payments:protect', ...tags });
+      await stack.declare(workspace('web'));
+      await stack.run(['apply', '--yes'], 0);
+      expect(await bench.idsOf('app')).toHaveLength(1);
+    },
+  );
 
   it('is one also where two first applies begin at the same time', async () => {
     const bench = await openBench();
@@ -126,6 +181,45 @@ describe('Two repositories with a stack of the same name', () => {
     expect(await claimOf(bench, 'app')).toBe(`payments:id=${stackId}`);
     await two.run(['plan', '--exit-code'], 0);
     await one.run(['plan'], 9);
+  });
+
+  it('stop each other whenever one of them has taken over and applied', async () => {
+    const { bench, one, two } = await twoRepositories();
+    await two.declare(workspace('own'));
+    await two.run(['apply', '--yes'], 0);
+    await two.declare(workspace('own'), workspace('app', { description: 'of two' }));
+    await two.run(['recover', '--adopt-repository', '--yes'], 0);
+    await two.insist();
+    await one.run(['apply', '--yes'], 9);
+    await one.run(['recover', '--adopt-repository', '--yes'], 0);
+    await one.declare(workspace('own'), workspace('app', { description: 'of one' }));
+    await one.insist();
+    await two.run(['apply', '--yes'], 9);
+    expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).toBe('of one');
+  });
+
+  it('have different ids, also where the ledger that takes over had none yet', async () => {
+    const bench = await openBench();
+    const [one, two] = [await bench.checkout(), await bench.checkout()];
+    await two.declare(workspace('app', { description: 'of two' }));
+    await two.run(['recover', '--yes'], 0);
+    await one.begin(workspace('app', { description: 'of one' }));
+    await two.run(['apply', '--yes'], 9);
+    await two.run(['recover', '--adopt-repository', '--yes'], 0);
+    expect((await stored(two)).stackId).not.toBe((await stored(one)).stackId);
+    await two.insist();
+    await one.run(['apply', '--yes'], 9);
+  });
+
+  it('are not joined while a target cannot be read', async () => {
+    const { bench, one, two } = await twoRepositories();
+    await two.run(['recover', '--yes'], 0);
+    const before = await readFile(two.ledgerFile, 'utf8');
+    bench.wire.add({ method: 'GET', path: /\/workspaces\?/, times: 99, fault: { answer: 403, body: {} } });
+    const { err } = await two.run(['recover', '--adopt-repository', '--yes'], 1);
+    expect(err).toContain('nothing was written: not everything could be read');
+    expect(await readFile(two.ledgerFile, 'utf8')).toBe(before);
+    await one.run(['plan', '--exit-code'], 1);
   });
 });
 

@@ -26,7 +26,7 @@ describe('A standing "adopt: true"', () => {
     expect(guards).toMatchObject([{ id: 'adopt', effect: 'blocks' }]);
     const { out } = await stack.run(['apply', '--yes'], 5);
     expect(out.replace(/\s+/g, ' ')).toMatch(
-      /the ledger knows "ws-\w+" under this name, and this one is "ws-\w+"/,
+      /the ledger has "ws-\w+" under this name, but the live resource is "ws-\w+"/,
     );
     expect(bench.written()).toEqual([]);
     await stack.insist();

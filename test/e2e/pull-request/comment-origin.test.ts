@@ -144,7 +144,7 @@ describe('The commit of a plan', () => {
     return ran;
   };
 
-  it('stands in its file, and the comment shows that one whatever is checked out later', async () => {
+  it('is in its file, and the comment shows that one whatever is checked out later', async () => {
     const { stack, head, merge, save, job } = await checkedOut();
     const { github, comment } = await openScene();
     await run(stack.directory, ['plan', '--out', 'plan.json'], job);
@@ -173,7 +173,7 @@ describe('The commit of a plan', () => {
     );
   });
 
-  it('is not guessed for a plan file that does not tell it', async () => {
+  it('is not guessed for a plan file that does not report it', async () => {
     const { github, folder, comment } = await openScene();
     const plan = await writePlanOf(folder, ['kite'], { made: { at: new Date().toISOString() } });
     await comment(['--plan', plan]);

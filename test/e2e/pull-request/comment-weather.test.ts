@@ -99,7 +99,7 @@ describe('what happens meanwhile', () => {
     expect(github.comments).toHaveLength(1);
   });
 
-  it('a comment that is deleted between the look and the update is created anew', async () => {
+  it('a comment that is deleted between the read and the update is created again', async () => {
     const { github, post } = await openScene();
     await post(['kite']);
     github.once(({ method }) => {
@@ -197,7 +197,7 @@ it('an address or a token that cannot be used is said, and the token never', asy
   github.always(() => ({ status: 200, body: '<html><title>Sign in</title></html>' }));
   const stray = 'ghp_stray\ncharacters';
   for (const [args, env, message] of [
-    [[], {}, 'with no JSON but a page "Sign in"; check that the address of the API ("--url") leads'],
+    [[], {}, 'without valid JSON: a page "Sign in"; check that the address of the API ("--url") leads'],
     [
       ['--url', github.url.replace('http:', 'https:')],
       {},

@@ -76,7 +76,7 @@ describe('the comment of a stack', () => {
     expect(github.asked.every(({ path }) => !path.startsWith('/repositories/'))).toBe(true);
   });
 
-  it('of somebody else is never touched, also when it begins like ours', async () => {
+  it('of somebody else is never changed, also when it begins like ours', async () => {
     const { github, post } = await openScene();
     await post(['kite']);
     const stolen = { ...github.comments[0], id: 1, body: bodyOf(github), author: 'mallory' };
@@ -146,7 +146,7 @@ describe('a plan without changes', () => {
     expect(bodyOf(github)).toContain('| 1 to create, 3 unchanged |');
   });
 
-  it('is no plan without changes when the look was incomplete', async () => {
+  it('is no plan without changes when the read was incomplete', async () => {
     const { github, folder, comment } = await openScene();
     const coverage = {
       complete: false,
@@ -157,7 +157,7 @@ describe('a plan without changes', () => {
       targets: [],
     } as const;
     await comment(['--plan', await writePlan(folder, { coverage })]);
-    expect(bodyOf(github)).toContain('the look was incomplete');
+    expect(bodyOf(github)).toContain('the read was incomplete');
   });
 });
 

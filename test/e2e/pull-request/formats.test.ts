@@ -47,7 +47,7 @@ describe('--format markdown', () => {
     expect(shown.out).toBe(planned.out);
   });
 
-  it('of validate tells errors first, and that all is valid when it is', async () => {
+  it('of validate reports errors first, and that all is valid when it is', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(misspelt);
     const { out, err } = await stack.run(['validate', '--format', 'markdown'], 7);
@@ -220,7 +220,7 @@ describe('apply --format jsonl', () => {
     return events;
   }
 
-  it('streams what happens, and tells people on stderr', async () => {
+  it('streams what happens, and reports people on stderr', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     const { out, err } = await stack.run(['apply', '--yes', '--format', 'jsonl'], 0);
@@ -244,7 +244,7 @@ describe('apply --format jsonl', () => {
     expect(events.at(-1)).toMatchObject({ exitCode: 7 });
   });
 
-  it('tells of a change that the service refuses', async () => {
+  it('reports a change that the service refuses', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -280,7 +280,7 @@ describe('trueup graph', () => {
     const { out, err } = await stack.run(['graph'], 1);
     expect(out).toContain('Workspace/acme/app');
     expect(err).toContain('error[target-unread]');
-    expect(err).toContain('the look was incomplete, so changes may be missing here');
+    expect(err).toContain('the read was incomplete, so changes may be missing here');
   });
 
   it('of manifests that are wrong prints no diagram, and why on stderr', async () => {
@@ -309,7 +309,7 @@ describe('an apply of a plan that is not the approved one', () => {
     const { out, err } = await stack.run(['apply', 'plan.json'], 4);
     expect(err).toMatch(/^error: nothing was written: the plan is not the one that was approved/);
     expect(out).toMatch(/^\nOnly in approved\n {2}\+ create {2}Workspace\/acme\/two\n/);
-    expect(out).toContain('and 5 more, which "trueup diff" and "--format json" tell');
+    expect(out).toContain('and 5 more: "trueup diff" and "--format json" list all');
     expect(out).not.toContain('Checked');
   });
 

@@ -35,7 +35,7 @@ it('a note is created, and then updated in place, among many and those of the sy
   expect(gitlab.asked.some(({ query }) => query.get('page') === '3')).toBe(true);
 });
 
-it('a note of somebody else is never touched', async () => {
+it('a note of somebody else is never changed', async () => {
   const { gitlab, post } = await openScene();
   await post(['kite']);
   const copied = { id: 1, body: gitlab.notes[0]?.body ?? '', author: 'eve' };

@@ -64,7 +64,7 @@ describe('a password that the remote of the ledger repeats is not shown', () => 
     await expectHidden(stack);
   });
 
-  it('from a header that git is told to send', async () => {
+  it('from a header that git is configured to send', async () => {
     const { stack, host } = await refusedStack();
     const login = Buffer.from(`x-access-token:${password}`).toString('base64');
     git(stack.directory, 'config', 'remote.origin.url', `http://${host}/x.git`);

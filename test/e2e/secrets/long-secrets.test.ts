@@ -3,12 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { listenForTest } from '../../support/rig/listen.ts';
-import { documentsText, stackText, workspacesTarget } from '../../support/rig/stack-folder.ts';
+import {
+  clusterAuthTarget,
+  documentsText,
+  stackText,
+  workspacesTarget,
+} from '../../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 /** What has the form of a JWT, of some 8,000 characters. */
@@ -85,4 +91,107 @@ it('a bug whose message holds a token is printed without it', async () => {
   expect(err).toContain('Error: this is a bug: [secret]');
   expect(out + err).not.toContain(secrets.API_TOKEN);
   expect(code).toBe(1);
+});
+
+describe('no piece of a long secret is printed where a text is cut', () => {
+  const formats = {
+    validate: ['text', 'json', 'markdown', 'github', 'sarif'],
+    plan: ['text', 'json', 'markdown', 'html', 'github'],
+  };
+
+  /** Any eight characters of it would be enough to find a beginning, a middle or an end. */
+  function expectNoPiece(text: string, secret: string): void {
+    const lines = secret.split('\n');
+    const pieces = lines.flatMap((line) =>
+      Array.from({ length: line.length - 7 }, (_, at) => line.slice(at, at + 8)),
+    );
+    expect(pieces.filter((piece) => text.includes(piece))).toEqual([]);
+  }
+
+  async function whatIsSaid(secret: string, values: readonly string[]): Promise<string[]> {
+    const folder = temporaryFolder();
+    const targets = [workspacesTarget('http://127.0.0.1:9'), clusterAuthTarget('http://127.0.0.1:9')];
+    await writeFile(join(folder, 'trueup.yaml'), stackText({ targets }));
+    const documents = values.flatMap((value, at) => [
+      workspace(`app-${at}`, { executionMode: value }),
+      workspace(`web-${at}`, { description: value, bad: 1 }),
+    ]);
+    const text = documentsText([
+      clusterAuthConfig({ tokenReviewerJwt: { env: 'JWT' }, clusterHost: 5 }),
+      ...documents,
+    ]);
+    // On one line, a field that is wrong stands beside the value.
+    const lines = values.map((value, at) => {
+      const spec = `{ executionMode: ${JSON.stringify(value)}, bad: 1, description: ${JSON.stringify(value)} }`;
+      return `apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: flow-${at} }\nspec: ${spec}\n`;
+    });
+    await writeFile(join(folder, 'manifests.yaml'), [text, ...lines].join('---\n'));
+    const env = { ...secrets, JWT: secret };
+    const told: string[] = [];
+    for (const [command, all] of Object.entries(formats))
+      for (const format of all) {
+        const { code, out, err } = await trueup([command, '--format', format], { cwd: folder, env });
+        expect(code).toBe(7);
+        told.push(out + err);
+      }
+    return told;
+  }
+
+  it.each([81, 160, 5_000])('of %i characters, wherever it is in a line', async (length) => {
+    const secret = randomBytes(length).toString('base64url').slice(0, length);
+    const around = ['', 'before '.repeat(10)];
+    const values = around.flatMap((before) => around.map((after) => `${before}${secret}${after}`));
+    for (const said of await whatIsSaid(secret, values)) {
+      expectNoPiece(said, secret);
+      expect(said).toContain('[secret]');
+    }
+  });
+
+  it('of several lines, completely or one line of it', async () => {
+    const lines = [1, 2, 3].map(() => randomBytes(48).toString('base64url'));
+    const secret = lines.join('\n');
+    const values = [secret, `head\n${secret}\n`, lines[1] ?? '', `a ${lines[2]} b`];
+    for (const said of await whatIsSaid(secret, values)) {
+      expectNoPiece(said, secret);
+      expect(said).toContain('[secret]');
+    }
+  });
+
+  it('that a service repeats in an error of several hundred characters, or in a page', async () => {
+    const secret = randomBytes(600).toString('base64url');
+    const bodies = [
+      JSON.stringify({ errors: [{ title: `${'x '.repeat(100)}${secret}`, detail: secret }] }),
+      `<html><title>${'x '.repeat(100)}${secret}</title></html>`,
+      `${'x '.repeat(120)}${secret}`,
+    ];
+    for (const body of bodies) {
+      const server = createServer((_, answer) => answer.writeHead(403).end(body));
+      const { port } = await listenForTest(server);
+      const folder = temporaryFolder();
+      const targets = [workspacesTarget(`http://127.0.0.1:${port}`), clusterAuthTarget('http://127.0.0.1:9')];
+      await writeFile(join(folder, 'trueup.yaml'), stackText({ targets }));
+      await writeFile(join(folder, 'manifests.yaml'), documentsText([workspace('app')]));
+      for (const format of formats.plan) {
+        const env = { ...secrets, SERVICE_TOKEN: secret };
+        const { out, err } = await trueup(['plan', '--format', format], { cwd: folder, env });
+        expectNoPiece(out + err, secret);
+        expect(out + err).toMatch(/(?:x ){90}/);
+      }
+    }
+  });
+
+  it('in the requests of a plan, or beside a value that is cut', async () => {
+    const secret = randomBytes(3_000).toString('base64url');
+    const stack = await (await openBench()).checkout({ clusterAuth: { token: { env: 'OTHER' } } });
+    await stack.declare(workspace('app', { description: `${'x'.repeat(350)}${secret}` }));
+    for (const format of formats.plan) {
+      const env = { ...secrets, OTHER: secret };
+      const { out, err } = await trueup(['plan', '--calls', '--format', format], {
+        cwd: stack.directory,
+        env,
+      });
+      expectNoPiece(out + err, secret);
+      expect(out + err).toContain('[secret]');
+    }
+  });
 });

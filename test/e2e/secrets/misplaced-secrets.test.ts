@@ -1,7 +1,11 @@
-// A secret that somebody wrote where the name of its source belongs.
+// A secret that somebody wrote where the name of its source belongs, or in a manifest that is not valid.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const asVariable = ['HunterTwoPass77', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'AKIAIOSFODNN7EXAMPLE'];
 const asFile = [
@@ -49,5 +53,101 @@ describe('a source that is not there is still found by its name', () => {
     { file: '/run/secrets/production/api-token.txt' },
   ])('%o', async (token) => {
     expect(await whatIsSaid({ workspaces: { token } })).toContain(`${Object.values(token)[0]}`);
+  });
+});
+
+describe('a secret in an environment variable is not printed with the problems of', () => {
+  const env = {
+    API_TOKEN: 'planted-token-of-a-target',
+    AUDIT_TOKEN: 'planted-token-of-a-trail',
+    LOGIN_JWT: 'planted-jwt-of-a-login',
+    LEDGER_URL: 'postgres://ci:planted-password@127.0.0.1:9/ledger',
+    REVIEWER_JWT: 'planted-jwt-of-a-reviewer',
+    DEFAULT_JWT: 'planted-jwt-of-the-defaults',
+  };
+  const planted = [...Object.values(env), 'planted-password'];
+  const url = 'http://127.0.0.1:9';
+
+  const each = (formats: readonly string[], ...args: string[]) =>
+    formats.map((format) => [...args, '--format', format]);
+  const [plain, page] = [
+    ['text', 'json'],
+    ['text', 'json', 'markdown', 'github'],
+  ];
+  const planning = [...each([...page, 'sarif'], 'validate'), ...each([...page, 'html'], 'plan')];
+  const reading = [
+    ...planning,
+    ...each([...plain, 'jsonl'], 'apply', '--yes'),
+    ...each([...plain, 'markdown'], 'drift'),
+    ...each(plain, 'accept', 'Workspace/a/w0', '--yes'),
+    ...each(plain, 'role', 'check', 'r', '--jwt', '-', '--against', 'declared'),
+    ['graph'],
+    ['export'],
+    ['recover', '--yes'],
+    ['recover', '--adopt-repository', '--yes'],
+    ['recover', '--moved', 'a', '--yes'],
+  ];
+  const ofStack = [
+    ...each(plain, 'history'),
+    ...each(plain, 'history', 'show', 'x'),
+    ...each(plain, 'audit', 'list'),
+    ['history', 'show', 'x', '--revert', '--write', '--yes'],
+    ['audit', 'archive'],
+    ['unlock', '--id', 'x'],
+  ];
+
+  /** Each secret stands as a value that is wrong. */
+  const wrongValues = planted.map(
+    (secret, at) => `apiVersion: trueup.dev/v1
+kind: Workspace
+metadata: { name: w${at}, target: a }
+spec: { executionMode: "${secret}" }
+`,
+  );
+  const config = (more: string) => `apiVersion: trueup.dev/v1
+kind: ClusterAuthConfig
+metadata: { name: config, target: c }
+spec: { clusterHost: 5, tokenReviewerJwt: { env: REVIEWER_JWT, version: 1 }${more} }
+`;
+  const stack = (more: string) => `apiVersion: trueup.dev/v1
+kind: Stack
+metadata: { name: s }
+spec:
+  manifests: ["m.yaml"]
+  ledger: { postgres: { url: { env: LEDGER_URL } } }
+  defaults: { ClusterAuthConfig: { tokenReviewerJwt: { env: DEFAULT_JWT } } }
+  targets:
+    - { name: a, service: workspaces, url: "${url}", dialect: neutral, organization: o, token: { env: API_TOKEN }, auditToken: { env: AUDIT_TOKEN } }
+    - { name: c, service: cluster-auth, url: "${url}", dialect: neutral, mount: m, token: { login: { mount: k, role: ci, jwt: { env: LOGIN_JWT } } } }
+${more}`;
+  const wrongGuards = `  guards: { ${planted.map((secret, at) => `g${at}: "${secret}"`).join(', ')} }\n`;
+
+  async function expectRedacted(
+    commands: readonly (readonly string[])[],
+    { stackFile, manifests }: { readonly stackFile: string; readonly manifests: readonly string[] },
+  ): Promise<void> {
+    const folder = temporaryFolder();
+    await writeFile(join(folder, 'trueup.yaml'), stackFile);
+    await writeFile(join(folder, 'm.yaml'), manifests.join('---\n'));
+    for (const args of commands) {
+      const { code, out, err } = await trueup(args, { cwd: folder, env });
+      const said = out + err;
+      const shown = planted.filter((secret) => said.includes(secret));
+      expect({ args, code, shown }).toEqual({ args, code: 7, shown: [] });
+    }
+  }
+
+  it('a manifest, in any command and format', async () => {
+    await expectRedacted(reading, { stackFile: stack(''), manifests: [config(''), ...wrongValues] });
+  });
+
+  it('the stack, in any command and format', async () => {
+    const manifests = [config(''), ...wrongValues];
+    await expectRedacted([...reading, ...ofStack], { stackFile: stack(wrongGuards), manifests });
+  });
+
+  it('a manifest beside one that is no YAML and names the source', async () => {
+    const manifests = [config(', clusterCaCert: "never closed'), ...wrongValues];
+    await expectRedacted(planning, { stackFile: stack(''), manifests: manifests.toReversed() });
   });
 });

@@ -98,9 +98,9 @@ function expectNoKey(told: string): void {
 }
 
 describe.each(neighbours)('a private key in a manifest, %s', (_, change) => {
-  it.each(styles)('is told and not shown: %s', async (_style, text) => {
+  it.each(styles)('is reported and not shown: %s', async (_style, text) => {
     const told = await validated(change(text));
-    expect(told).toContain('holds a private key, which must not stand in a manifest');
+    expect(told).toContain('holds a private key, which must not be in a manifest');
     expectNoKey(told);
   });
 });

@@ -1,4 +1,4 @@
-/** No secret that a run knows is printed, whichever place it belongs to and whoever repeats it (rule 42). */
+/** No secret that a run knows is printed, whichever place it belongs to and whoever repeats it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -79,7 +79,7 @@ describe('the address of a proxy', () => {
       env: { ...secrets, HTTPS_PROXY: proxy },
     });
     expect(code).toBe(1);
-    expect(err).toContain('error: the environment variable "HTTPS_PROXY" holds no address of a proxy');
+    expect(err).toContain('error: the environment variable "HTTPS_PROXY" is not the address of a proxy');
     expect(out + err).not.toContain('planted-proxy-pw');
     expect(err).not.toMatch(/^ +at /m);
   });

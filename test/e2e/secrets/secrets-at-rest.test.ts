@@ -1,4 +1,4 @@
-/** No secret that a run knows is in what it writes: plan files, ledger, history, exported manifests (rules 42). */
+/** No secret that a run knows is in what it writes: plan files, ledger, history, exported manifests. */
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

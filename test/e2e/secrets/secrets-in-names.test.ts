@@ -1,4 +1,7 @@
-/** A name or a key that contains a secret of the run: declared it is refused with its place, live it is warned of, and nothing keeps it (rule 42). */
+/**
+ * A name or a key that contains a secret of the run: declared it is refused with its place, live it is warned of, and nothing
+ * keeps it.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';

@@ -145,7 +145,7 @@ describe('the source of a reviewer JWT', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is a change of its own: shown, sent, and kept in the history by its name', async () => {
+  it('is its own change: shown, sent, and kept in the history by its name', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
@@ -244,7 +244,7 @@ describe('a token that is not there', () => {
       { login: { mount: 'ci', role: 'ci', jwt: { env: 'NO_JWT' } } },
       'the environment variable "NO_JWT" is not set: it has to hold the JWT that target "prod" logs in with',
     ],
-  ])('is told with what it is: %j', async (token, says) => {
+  ])('is reported with what it is: %j', async (token, says) => {
     const stack = await (await openBench()).checkout({ clusterAuth: { token } });
     await stack.declare(role('web'));
     const { out, err } = await stack.run(['plan'], 1);
@@ -343,7 +343,7 @@ describe('a secret that is not there', () => {
       'no.jwt': 'is not there',
       folder: 'is a directory',
       'empty.jwt': 'is empty',
-      'pipe.jwt': 'is no regular file',
+      'pipe.jwt': 'is not a regular file',
     };
     for (const [file, why] of Object.entries(cases)) {
       await stack.declare(jwt({ file }));
@@ -351,7 +351,7 @@ describe('a secret that is not there', () => {
     }
   });
 
-  it('is also one of white space alone: a plan tells it of a variable, and apply of a file, before its first request', async () => {
+  it('is also one of white space alone: a plan reports it of a variable, and apply of a file, before its first request', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await writeFile(join(stack.directory, 'blank.jwt'), ' \n');
@@ -382,7 +382,7 @@ describe('a secret that is not there', () => {
     expect([code, out.includes('REVIEWER_JWT')]).toEqual([0, false]);
   });
 
-  it('keeps apply from its first request, and each is told once, however many changes need it', async () => {
+  it('keeps apply from its first request, and each is reported once, however many changes need it', async () => {
     const bench = await openBench({ mounts: ['cluster', 'second', 'third'] });
     const target = (name: string, mount: string) => ({
       ...{ name, mount, service: 'cluster-auth', url: bench.wire.url, dialect: 'neutral' },

@@ -1,4 +1,4 @@
-/** The embedded service: by itself with `trueup serve`, or behind `url: embedded` (rule 35). */
+/** The embedded service: by itself with `trueup serve`, or behind `url: embedded`. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -125,7 +125,7 @@ describe('trueup serve', () => {
     expect((await serving.stop()).out).toContain('Nobody can get in: data in memory knows no tokens');
   });
 
-  it('is refused on a file that another one serves, by whatever path, and told who that is', async () => {
+  it('is refused on a file that another one serves, by whatever path, and shown who that is', async () => {
     const cwd = temporaryFolder();
     const serving = await serveProcess([], { cwd });
     await symlink('.trueup', join(cwd, 'linked'));
@@ -227,7 +227,7 @@ describe('trueup serve', () => {
     expect((await fetch(`${third.url}/admin/clock`, { headers })).status).toBe(404);
   });
 
-  it('with --admin and data in memory needs to be told where the token may lie', async () => {
+  it('with --admin and data in memory needs a place for the token', async () => {
     const cwd = temporaryFolder();
     const { code, err } = await trueup(['serve', '--data', ':memory:', '--admin'], { cwd });
     expect({ code, err }).toEqual({
@@ -263,7 +263,7 @@ describe('trueup serve', () => {
     expect(await readFile(join(cwd, 'notes.txt'), 'utf8')).toBe('mine');
   });
 
-  it('takes itself to be in a pod, and speaks a dialect, where it is told to', async () => {
+  it('takes itself to be in a pod, and speaks a dialect, where it is asked to', async () => {
     const cwd = temporaryFolder();
     await mkdir(join(cwd, 'pod'));
     await writeFile(join(cwd, 'pod', 'ca.crt'), 'an authority');
@@ -303,7 +303,7 @@ describe('trueup serve', () => {
     expect(existsSync(join(cwd, '.trueup', 'embedded.db.url'))).toBe(false);
   });
 
-  it('with a seed that is missing, no YAML, or wrong is told what is the matter', async () => {
+  it('with a seed that is missing, no YAML, or wrong is shown what is the matter', async () => {
     const cwd = temporaryFolder();
     await writeFile(join(cwd, 'broken.yaml'), 'organizations: [\n');
     await writeFile(join(cwd, 'wrong.yaml'), 'organisations: []\n');

@@ -79,7 +79,7 @@ describe('trueup serve with a certificate and its key', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 .*\{"errors":\[\]\}/s);
   });
 
-  it('has its data file for itself, and a second one is told where it is', async () => {
+  it('has its data file for itself, and a second one is reported where it is', async () => {
     const cwd = files();
     await serveProcess(TLS, { cwd });
     const second = await trueup(['serve', ...TLS], { cwd });
@@ -96,10 +96,7 @@ describe('trueup serve refuses', () => {
       ['--tls-cert', 'gone.pem', '--tls-key', 'key.pem'],
       'the certificate "gone.pem" cannot be read: there is no such file or folder',
     ],
-    [
-      ['--tls-cert', 'cert.pem', '--tls-key', '.'],
-      'the key "." cannot be read: it is a folder, and has to be a file',
-    ],
+    [['--tls-cert', 'cert.pem', '--tls-key', '.'], 'the key "." cannot be read: it is a folder, not a file'],
     [
       ['--tls-cert', 'cert.pem', '--tls-key', 'other.pem'],
       '"cert.pem" and "other.pem" are not a certificate and its key',

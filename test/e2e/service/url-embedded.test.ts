@@ -1,4 +1,4 @@
-/** A stack whose targets say `url: embedded`: the service that it starts, or that `trueup serve` runs on its data (rule 35). */
+/** A stack whose targets say `url: embedded`: the service that it starts, or that `trueup serve` runs on its data. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';

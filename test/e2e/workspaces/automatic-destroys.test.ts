@@ -1,4 +1,4 @@
-/** When a workspace is destroyed by itself: switched off with null, and said where a project decides (rules 6, 30). */
+/** When a workspace is destroyed by itself: switched off with null, and said where a project decides. */
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { openBench } from '../../support/cli/bench.ts';
@@ -98,7 +98,7 @@ describe('null', () => {
   });
 });
 
-// Where null inherits what the project says, the dialect is named: in the others null ends it (rule 30).
+// Where null inherits what the project says, the dialect is named: in the others null ends it.
 describe('a duration of the project', () => {
   it('gives way to an own one, and comes back with null', async () => {
     const { stack, app, live } = await openWithApp('7d', 'neutral');
@@ -134,7 +134,7 @@ describe('a duration of the project', () => {
     expect((await live())[1]).toBe('7d');
     const { out } = await stack.run(['plan', '--exit-code'], 0);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      'its project says 7d, which null inherits in this dialect: autoDestroyActivityDuration stays 7d',
+      'in this dialect null inherits from the project: autoDestroyActivityDuration stays 7d',
     );
   });
 
@@ -156,7 +156,7 @@ describe('a duration of the project', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is foreseen of a workspace that is to be created there, from one list of projects', async () => {
+  it('is predicted of a workspace that is to be created there, from one list of projects', async () => {
     const { bench, stack, app } = await openWithApp('7d', 'neutral');
     const projectId = 'prj-sandbox';
     await stack.declare(
@@ -168,7 +168,7 @@ describe('a duration of the project', () => {
     const { changes } = await stack.plan();
     const created = changes.filter(({ action }) => action === 'create');
     expect(created.map(({ notes }) => notes)).toEqual([
-      ['its project says 7d, which null inherits in this dialect: autoDestroyActivityDuration stays 7d'],
+      ['in this dialect null inherits from the project: autoDestroyActivityDuration stays 7d'],
       [],
       [],
     ]);
@@ -192,7 +192,7 @@ describe('a duration of the project', () => {
     const { stack, live, app } = await openWithApp('7d', 'neutral');
     await stack.declare(app({}), workspace('new', { ...off, projectId: 'prj-sandbox' }));
     const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(out).not.toContain('answered otherwise');
+    expect(out).not.toContain('with another value than sent');
     expect((await live())[1]).toBe('7d');
     expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('null inherits');
   });

@@ -27,7 +27,7 @@ describe('an organization that enforces health assessments', () => {
     },
   );
 
-  it('is foreseen of a workspace that is to be created: one question for all of them', async () => {
+  it('is predicted of a workspace that is to be created: one question for all of them', async () => {
     const { stack, askings } = await openEnforcing();
     await stack.declare(
       workspace('app', { assessmentsEnabled: false }),
@@ -71,7 +71,7 @@ describe('an organization that enforces health assessments', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is asked only where it stands against a manifest', async () => {
+  it('is asked only where it is there against a manifest', async () => {
     const { stack, askings } = await openEnforcing();
     await stack.begin(workspace('app', { assessmentsEnabled: true }), workspace('web', { autoApply: true }));
     await stack.run(['plan', '--exit-code'], 0);
@@ -87,7 +87,7 @@ describe('an organization that enforces health assessments', () => {
       bench.wire.add({ method: 'GET', path: asked, times: 1000, fault: { answer } });
       await stack.declare(workspace('app', { assessmentsEnabled: false }));
       const { out } = await stack.run(['apply', '--yes'], 6);
-      expect(out).toContain('assessmentsEnabled: answered otherwise than sent');
+      expect(out).toContain('assessmentsEnabled: the service did not reset it and returned the old value');
     },
   );
 });

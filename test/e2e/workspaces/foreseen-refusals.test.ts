@@ -323,7 +323,7 @@ describe('structuredRunOutputEnabled', () => {
   it('is refused in the dialect "neutral", in the defaults of a stack, too', async () => {
     const { bench, stack } = await openStack();
     await stack.declare(workspace('app', { structuredRunOutputEnabled: true }));
-    const told = '"structuredRunOutputEnabled" is no field of the dialect "neutral"';
+    const told = '"structuredRunOutputEnabled" is not a field of the dialect "neutral"';
     const { err } = await stack.run(['validate'], 7);
     expect(err).toContain('error[not-in-dialect]');
     expect(flat(err)).toContain(told);

@@ -1,4 +1,4 @@
-/** Whose a lock is: the one that was taken by this very run, and is held still, is ours; every other one stays (rule 18). */
+/** Whose a lock is: the one that was taken by this very run, and is held still, is ours; every other one stays. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -46,7 +46,7 @@ describe('a lock that we took', () => {
     expect(await marksOf(stack)).toBeUndefined();
   });
 
-  it('whose answer was lost is ours all the same: it is our token’s user who holds it, for our reason', async () => {
+  it('whose answer was lost is ours anyway: it is our token’s user who holds it, for our reason', async () => {
     const { bench, stack, app } = await openWithApp();
     bench.wire.add({ ...lockCall, fault: { drop: 'after' } });
     await stack.begin(app({ lock }));
@@ -69,7 +69,7 @@ describe('a lock that we took', () => {
     expect(await lockOf(bench)).toBe('frozen');
   });
 
-  it('is known by its reason where the service does not tell who holds it', async () => {
+  it('is known by its reason where the service does not say who holds it', async () => {
     const { bench, stack, app } = await openWithApp();
     await stack.begin(app({ lock }));
     bench.wire.add({
@@ -144,7 +144,7 @@ describe('a lock of ours that somebody took off and put on again', () => {
     },
   );
 
-  it('stays where the service tells neither who holds a lock nor why: nothing proves that it is ours', async () => {
+  it('stays where the service reports neither who holds a lock nor why: nothing proves that it is ours', async () => {
     const { bench, stack, app } = await takenOver('theirs');
     await stack.declare(app({}));
     bench.wire.guardBy(async ({ method }, pass) => {
@@ -154,7 +154,7 @@ describe('a lock of ours that somebody took off and put on again', () => {
     });
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      'nothing proves that this stack did it: the lock is left alone',
+      'nothing proves that this stack locked it: the lock is left alone',
     );
     expect(bench.written()).not.toContain('POST /api/v2/workspaces/ws-…/actions/unlock');
     expect(await lockOf(bench)).toBe('theirs');
@@ -180,7 +180,7 @@ describe('a lock of ours that somebody took off and put on again', () => {
     bench.wire.add({ method: 'GET', path: new RegExp(`/workspaces/${id}\\b`), fault: { first } });
     await stack.declare(app({}));
     const { out } = await stack.run(['apply', '--yes'], 4);
-    expect(out).toContain('lockedBy moved since the plan was made');
+    expect(out).toContain('lockedBy changed since the plan was made');
     expect(bench.wire.writes()).toEqual([]);
   });
 
@@ -198,7 +198,7 @@ describe('a lock of ours that somebody took off and put on again', () => {
   });
 });
 
-describe('a workspace that is created anew', () => {
+describe('a workspace that is created again', () => {
   it('does not inherit our lock on the one that bore its name before', async () => {
     const { bench, stack, app } = await openWithApp();
     await stack.begin(app({ lock }));
@@ -262,7 +262,7 @@ describe('a release that takes off our lock', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('has nothing left to do once claim and lock are gone', async () => {
+  it('has nothing left to do once ownership tag and lock are gone', async () => {
     const { bench, stack } = await dropped();
     await stack.run(['plan', '--out', 'plan.json'], 0);
     await stack.run(['apply', 'plan.json'], 0);

@@ -1,55 +1,7 @@
 /** Nothing destroys the resources of a workspace, now or later, without an acknowledgement of exactly that. */
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../support/captured-host.ts';
-import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-
-const soon = '2031-01-31T08:00:00.000Z';
-const sooner = '2031-01-30T08:00:00.000Z';
-const past = '2020-01-31T08:00:00.000Z';
-
-const projects = [
-  { name: 'plain', id: 'prj-plain' },
-  { name: 'week', id: 'prj-week', 'auto-destroy-activity-duration': '7d' },
-  {
-    name: 'sandbox',
-    id: 'prj-sandbox',
-    'auto-destroy-activity-duration': '1d',
-    'default-execution-mode': 'local',
-  },
-] as const;
-
-interface Scene {
-  readonly dialect?: string;
-  /** of the workspace when the test begins */
-  readonly begin?: object;
-  readonly allow?: readonly string[];
-}
-
-async function openScene({ dialect = 'neutral', begin, allow = [] }: Scene = {}) {
-  const bench = await openBench({ dialects: [dialect], organization: { projects: [...projects] } });
-  const place = (guards: object) => bench.checkout({ workspaces: { dialect }, spec: { guards } });
-  const stack = await place({ allow });
-  if (begin !== undefined) {
-    await stack.declare(workspace('app', begin));
-    const { digest, acknowledge = [] } = await stack.plan();
-    const ack = acknowledge.length === 0 ? [] : ['--ack', acknowledge.join(',')];
-    await stack.run(['apply', '--approve', digest, ...ack], 0);
-  }
-  const guardsOf = async () => {
-    const { guards } = await stack.plan();
-    return guards.map(({ id, effect, concerns }) => [id, effect, concerns.flatMap(({ says }) => says)]);
-  };
-  const live = async () => {
-    const attributes = await bench.byHand.attributes(await bench.idOf('app'));
-    return [attributes['auto-destroy-at'], attributes['auto-destroy-activity-duration']];
-  };
-  const at = (time: string) => (args: readonly string[]) =>
-    trueup(args, { cwd: stack.directory, env: stack.env, now: () => Date.parse(time) });
-  return { bench, stack, guardsOf, live, at };
-}
-
-const blocked = (...says: string[]) => [['scheduled-destroy', 'blocks', says]];
+import { blocked, openScene, past, soon, sooner } from '../../support/cli/destroy-scene.ts';
 
 describe('The guard scheduled-destroy blocks', () => {
   it.each([
@@ -76,25 +28,43 @@ describe('The guard scheduled-destroy blocks', () => {
       'a move to a project with a duration',
       { projectId: 'prj-plain' },
       { projectId: 'prj-week' },
-      'its resources are destroyed after 7d without activity, as project "week" (prj-week) says',
+      'its resources are destroyed after 7d without activity, inherited from project "week" (prj-week)',
     ],
     [
       'a move to a project with a shorter one',
       { projectId: 'prj-week' },
       { projectId: 'prj-sandbox' },
-      'its resources are destroyed after 1d without activity instead of 7d, as project "sandbox" (prj-sandbox) says',
+      'its resources are destroyed after 1d without activity instead of 7d, inherited from project "sandbox" (prj-sandbox)',
     ],
     [
       'a duration that is no longer declared, where the project has a shorter one',
       { projectId: 'prj-week', autoDestroyActivityDuration: '30d' },
       { projectId: 'prj-week' },
-      'its resources are destroyed after 7d without activity instead of 30d, as project "week" (prj-week) says',
+      'its resources are destroyed after 7d without activity instead of 30d, inherited from project "week" (prj-week)',
     ],
     [
       'a time that is no longer declared beside a duration',
       { autoDestroyAt: soon, autoDestroyActivityDuration: '14d' },
       { autoDestroyActivityDuration: '14d' },
       `its resources are destroyed after 14d without activity, and no longer at ${soon}`,
+    ],
+    [
+      'destroy plans that are allowed again, with a time',
+      { allowDestroyPlan: false, autoDestroyAt: soon },
+      { allowDestroyPlan: true, autoDestroyAt: soon },
+      `its resources can be destroyed again: at ${soon}`,
+    ],
+    [
+      'destroy plans whose prohibition is no longer declared, with a duration of the project',
+      { allowDestroyPlan: false, projectId: 'prj-week' },
+      { projectId: 'prj-week' },
+      'its resources can be destroyed again: after 7d without activity',
+    ],
+    [
+      'runs that are no longer local, with a time',
+      { executionMode: 'local', autoDestroyAt: soon },
+      { executionMode: 'remote', autoDestroyAt: soon },
+      `its resources can be destroyed again: at ${soon}`,
     ],
   ])('%s', async (_, begin, spec, says) => {
     const { stack, guardsOf, bench } = await openScene({ begin });
@@ -117,13 +87,31 @@ describe('The guard scheduled-destroy blocks', () => {
     [
       'a project with a duration',
       { projectId: 'prj-week' },
-      'its resources are destroyed after 7d without activity, as project "week" (prj-week) says',
+      'its resources are destroyed after 7d without activity, inherited from project "week" (prj-week)',
     ],
   ])('the creation of a workspace with %s', async (_, spec, says) => {
     const { stack, guardsOf } = await openScene();
     await stack.declare(workspace('app', spec));
     expect(await guardsOf()).toEqual(blocked(says));
     await stack.run(['apply', '--yes'], 5);
+  });
+
+  it('of a workspace whose protection ends with the same plan, as the error says', async () => {
+    const { stack, guardsOf } = await openScene({ begin: {} });
+    await stack.declare(workspace('app', {}, { protect: true }));
+    await stack.insist();
+    const spec = { autoDestroyAt: soon };
+    await stack.declare(workspace('app', spec, { protect: true }));
+    const { out } = await stack.run(['plan'], 7);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'declare "protect: false", and acknowledge the guard "scheduled-destroy"',
+    );
+    await stack.declare(workspace('app', spec, { protect: false }));
+    expect(await guardsOf()).toEqual(blocked(`its resources are destroyed at ${soon}`));
+    const { changes } = await stack.plan();
+    expect(changes[0]?.fields).toContainEqual(
+      expect.objectContaining({ path: '/claim', before: 'payments:protect', after: 'payments' }),
+    );
   });
 
   it('the creation in a default project that has a duration', async () => {
@@ -135,7 +123,7 @@ describe('The guard scheduled-destroy blocks', () => {
     await stack.declare(workspace('app', {}));
     expect(await guardsOf()).toEqual(
       blocked(
-        `its resources are destroyed after 3d without activity, as project "Default Project" (${id}) says`,
+        `its resources are destroyed after 3d without activity, inherited from project "Default Project" (${id})`,
       ),
     );
   });
@@ -146,7 +134,7 @@ describe('The guard scheduled-destroy blocks', () => {
     await stack.declare(workspace('app', { projectId: 'prj-plain' }));
     const [guard] = await guardsOf();
     expect(guard?.slice(0, 2)).toEqual(['scheduled-destroy', 'blocks']);
-    expect(String(guard?.[2])).toContain('project "prj-plain", which decides it, could not be read');
+    expect(String(guard?.[2])).toContain('project "prj-plain", which sets this, could not be read');
   });
 
   it('a creation in the default project where the token sees another project alone', async () => {
@@ -179,70 +167,169 @@ describe('The guard scheduled-destroy blocks', () => {
   });
 });
 
-describe('A move to another project', () => {
-  it('shows the fields that its defaults change, and drift sees them afterwards', async () => {
-    const { stack, bench } = await openScene({ begin: { projectId: 'prj-plain' } });
-    await stack.declare(workspace('app', { projectId: 'prj-sandbox' }));
+describe('A date and a duration where one ends the other', () => {
+  const dialect = 'hcp-terraform';
+  const timed = { 'auto-destroy-activity-duration': '30d', 'inherits-project-auto-destroy': false };
+
+  /** `app`, whose duration somebody set by hand, and that declares a date from now on */
+  async function withDuration() {
+    const scene = await openScene({ dialect, begin: {} });
+    const { bench, stack } = scene;
+    await bench.byHand.update(await bench.idOf('app'), timed);
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(workspace('app', { autoDestroyAt: soon }));
+    return scene;
+  }
+
+  it('shows and sends the undeclared duration that a date ends, and the guard knows what counts then', async () => {
+    const { stack, guardsOf, live } = await withDuration();
     const { changes, digest } = await stack.plan();
-    const from = 'project "sandbox" (prj-sandbox)';
     expect(changes[0]?.fields).toEqual([
-      { path: '/projectId', before: 'prj-plain', after: 'prj-sandbox', shape: 'scalar' },
-      { path: '/inherited/executionMode', before: 'remote', after: 'local', shape: 'scalar', origin: from },
+      { path: '/autoDestroyAt', before: expect.any(String), after: soon, shape: 'scalar' },
       {
-        path: '/inherited/autoDestroyActivityDuration',
-        before: null,
-        after: '1d',
+        path: '/autoDestroyActivityDuration',
+        before: '30d',
+        after: null,
         shape: 'scalar',
-        origin: from,
+        origin: 'default',
       },
     ]);
+    expect(changes[0]?.notes).toEqual(['setting autoDestroyAt ends autoDestroyActivityDuration (30d)']);
+    expect(await guardsOf()).toEqual(
+      blocked(`its resources are destroyed at ${soon}, and no longer after 30d without activity`),
+    );
+    await stack.run(['apply', '--yes'], 5);
     await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 0);
+    expect(await live()).toEqual([soon, null]);
     await stack.run(['plan', '--exit-code'], 0);
-    await stack.run(['drift'], 0);
-    const attributes = { 'auto-destroy-activity-duration': '1h', 'default-execution-mode': 'remote' };
-    await bench.byHand.patch('/projects/prj-sandbox', { data: { type: 'projects', attributes } });
-    const { out } = await stack.run(['drift'], 3);
-    expect(out).toContain('inherited.autoDestroyActivityDuration');
-    expect(out).toMatch(/inherited\.executionMode +local -> remote/);
-    await stack.run(['apply', '--yes'], 0);
     await stack.run(['drift'], 0);
   });
 
-  it('keeps a declared end of destroys where the dialect can say so', async () => {
-    const { stack, guardsOf, live } = await openScene({
-      dialect: 'hcp-terraform',
-      begin: { projectId: 'prj-plain', autoDestroyActivityDuration: null },
-    });
-    await stack.declare(workspace('app', { projectId: 'prj-week', autoDestroyActivityDuration: null }));
-    expect(await guardsOf()).toEqual([]);
-    await stack.run(['apply', '--yes'], 0);
-    expect(await live()).toEqual([null, null]);
-    await stack.run(['plan', '--exit-code'], 0);
-  });
-
-  it('is approved with the duration that it had then: another one is another plan', async () => {
-    const { stack, bench } = await openScene({ begin: { projectId: 'prj-plain' } });
-    await stack.declare(workspace('app', { projectId: 'prj-week' }));
+  it('has another digest with another duration', async () => {
+    const { stack, bench } = await withDuration();
     const { digest } = await stack.plan();
-    const attributes = { 'auto-destroy-activity-duration': '1h' };
-    await bench.byHand.patch('/projects/prj-week', { data: { type: 'projects', attributes } });
+    const other = { ...timed, 'auto-destroy-activity-duration': '31d' };
+    await bench.byHand.update(await bench.idOf('app'), other);
     await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 4);
   });
 
-  it('reads the projects in one list, and an update that moves nothing reads none', async () => {
-    const { stack, bench } = await openScene({ begin: { projectId: 'prj-plain' } });
-    const asked = () => bench.wire.seen.filter(({ path }) => path.includes('/projects')).length;
-    const before = asked();
-    await stack.declare(workspace('app', { projectId: 'prj-plain', description: 'another one' }));
-    await stack.plan();
-    expect(asked()).toBe(before);
-    await stack.declare(
-      workspace('app', { projectId: 'prj-week' }),
-      workspace('two', { projectId: 'prj-sandbox' }),
-      workspace('three', {}),
+  it('does not end a duration that somebody sets before the write', async () => {
+    const begin = { autoDestroyAt: sooner };
+    const { stack, bench, live } = await openScene({ dialect, begin, allow: ['scheduled-destroy'] });
+    const id = await bench.idOf('app');
+    await stack.declare(workspace('app', { autoDestroyAt: soon }));
+    bench.wire.guardBy(async ({ method }, pass) => {
+      if (method !== 'PATCH') return pass();
+      bench.wire.guardBy(undefined);
+      await bench.byHand.update(id, timed);
+      return { status: 429, headers: { 'retry-after': '0' }, text: '' };
+    });
+    const { out } = await stack.run(['apply', '--yes'], 4);
+    expect(out).toContain('autoDestroyActivityDuration changed since the plan was made');
+    expect(await live()).toEqual([sooner, '30d']);
+  });
+
+  it('shows that a date ends the duration of the project, for this workspace', async () => {
+    const { stack, live } = await openScene({ dialect, allow: ['scheduled-destroy'] });
+    await stack.begin(workspace('app', { projectId: 'prj-week' }));
+    await stack.declare(workspace('app', { projectId: 'prj-week', autoDestroyAt: soon }));
+    const { changes } = await stack.plan();
+    expect(changes[0]?.fields[1]).toMatchObject({
+      path: '/autoDestroyActivityDuration',
+      before: '7d',
+      after: null,
+    });
+    await stack.run(['apply', '--yes'], 0);
+    expect(await live()).toEqual([soon, null]);
+    await stack.run(['drift'], 0);
+    await stack.declare(workspace('app', { projectId: 'prj-week' }));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await live()).toEqual([null, null]);
+    await stack.run(['drift'], 0);
+  });
+
+  it('creates a workspace with a date that inherits no duration, and shows none', async () => {
+    const { stack, guardsOf, live } = await openScene({ dialect });
+    await stack.declare(workspace('app', { projectId: 'prj-week', autoDestroyAt: soon }));
+    expect(await guardsOf()).toEqual(blocked(`its resources are destroyed at ${soon}`));
+    const { changes, digest } = await stack.plan();
+    expect(changes[0]?.fields.map(({ path }) => path)).not.toContain(
+      '/inherited/autoDestroyActivityDuration',
     );
-    await stack.plan();
-    expect(asked()).toBe(before + 1);
+    await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 0);
+    expect(await live()).toEqual([soon, null]);
+    await stack.run(['drift'], 0);
+  });
+
+  it('moves a workspace with a date without showing a duration that it does not inherit', async () => {
+    const { stack, live, guardsOf } = await openScene({
+      dialect,
+      begin: { projectId: 'prj-plain', autoDestroyAt: soon },
+    });
+    await stack.declare(workspace('app', { projectId: 'prj-week', autoDestroyAt: soon }));
+    const { changes, digest } = await stack.plan();
+    expect(changes[0]?.fields.map(({ path }) => path)).toEqual(['/projectId']);
+    expect(await guardsOf()).toEqual(
+      blocked(
+        'its resources may be destroyed after 7d without activity: project "week" (prj-week) sets this, and it is not known whether the workspace keeps its own date',
+      ),
+    );
+    await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 0);
+    expect(await live()).toEqual([soon, null]);
+    await stack.run(['drift'], 0);
+  });
+
+  it.each(['neutral', dialect])(
+    'says that a date which nobody declares counts in place of a declared duration, through %s',
+    async (spoken) => {
+      const { bench, stack, live } = await openScene({ dialect: spoken, begin: {} });
+      await bench.byHand.update(await bench.idOf('app'), { 'auto-destroy-at': soon });
+      await stack.declare(workspace('app', { autoDestroyActivityDuration: '14d' }));
+      const { changes, digest } = await stack.plan();
+      expect(changes[0]?.fields.map(({ path }) => path)).toEqual(['/autoDestroyActivityDuration']);
+      expect(changes[0]?.notes).toEqual([
+        `the workspace has the autoDestroyAt ${soon}, which overrides the duration: declare "autoDestroyAt: null" to remove it`,
+      ]);
+      await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 0);
+      expect(await live()).toEqual([soon, '14d']);
+    },
+  );
+});
+
+describe('An approval of a destroy', () => {
+  /** A stack that drops a date beside a duration that nobody declares. */
+  async function dropsDate() {
+    const scene = await openScene({
+      dialect: 'hcp-terraform',
+      begin: { autoDestroyAt: soon },
+    });
+    const setDuration = async (value: string) =>
+      scene.bench.byHand.update(await scene.bench.idOf('app'), { 'auto-destroy-activity-duration': value });
+    await setDuration('30d');
+    await scene.stack.declare(workspace('app'));
+    return { ...scene, setDuration };
+  }
+
+  it('covers the destroy that it showed, and no sooner one', async () => {
+    const { stack, setDuration, guardsOf } = await dropsDate();
+    const { digest } = await stack.plan();
+    expect(JSON.stringify(await guardsOf())).toContain('after 30d without activity');
+    await setDuration('1h');
+    await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 4);
+    const fresh = await stack.plan();
+    await stack.run(['apply', '--approve', fresh.digest, '--ack', 'scheduled-destroy'], 0);
+  });
+
+  it('covers no sooner one that somebody makes just before the write', async () => {
+    const { bench, stack, setDuration, live } = await dropsDate();
+    const { digest } = await stack.plan();
+    bench.wire.add(
+      { method: 'PATCH', path: /\/workspaces\/ws-/, fault: { answer: 429, headers: { 'retry-after': '0' } } },
+      { method: 'GET', path: /\/workspaces\/ws-/, fault: { first: () => setDuration('1h') } },
+    );
+    const { out } = await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 4);
+    expect(out.replace(/\s+/g, ' ')).toContain('its resources are destroyed after 1h without activity');
+    expect(await live()).toEqual([soon, '1h']);
   });
 });
 
@@ -302,6 +389,6 @@ describe('A time that has passed', () => {
   it('is no time at all on a day that no calendar has', async () => {
     const { stack } = await openScene();
     await stack.declare(workspace('app', { autoDestroyAt: '2027-02-30T08:00:00Z' }));
-    expect((await stack.run(['validate'], 7)).err).toContain('is no timestamp');
+    expect((await stack.run(['validate'], 7)).err).toContain('is not a timestamp');
   });
 });

@@ -1,11 +1,11 @@
-/** What starts runs: the service has one of several triggers, and clears the others when one is set (rules 13, 27). */
+/** What starts runs: the service has one of several triggers, and clears the others when one is set. */
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { dialectUnderTest, type WorkspacesDialect } from '../../support/rig/dialect-under-test.ts';
 import { TestClient } from '../../support/server/serve-for-test.ts';
-import { type Lack, lacking } from '../../support/weak/weak-service.ts';
+import { type Lack, lacking } from '../../support/simulation/limited-service.ts';
 
 const vcsRepo = { identifier: 'acme/network', oauthTokenId: 'ot-git' };
 
@@ -181,7 +181,7 @@ describe('Where file triggers follow from the lists of triggers', () => {
     expect(told).toContain(
       'fix: declare "triggerPatterns" or "triggerPrefixes", or remove "fileTriggersEnabled"',
     );
-    expect(told).toContain('"fileTriggersEnabled: false" is not possible beside a list of triggers');
+    expect(told).toContain('"fileTriggersEnabled: false" is not possible together with a list of triggers');
     expect(told).toContain('fix: remove the list of triggers, or "fileTriggersEnabled"');
     expect(bench.written()).toEqual([expect.stringMatching(/^POST/)]);
   });

@@ -1,17 +1,17 @@
 /**
- * `ownership: ledger` (rule 48): the ledger's record is the claim, also where the service shows an older one, and nothing but the
+ * `ownership: ledger`: the ledger's record is the ownership tag, also where the service shows an older one, and nothing but the
  * record says that a workspace is ours.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
-import { consumers, tombstone, workspace } from '../../support/cli/documents.ts';
-import { lacking } from '../../support/weak/weak-service.ts';
+import { consumers, removalRequest, workspace } from '../../support/cli/documents.ts';
+import { lacking } from '../../support/simulation/limited-service.ts';
 
 const byLedger = { ownership: 'ledger' };
 
-describe('A claim that the service still shows', () => {
+describe('An ownership tag that the service still shows', () => {
   const withShownClaims = async (...documents: readonly object[]) => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -28,7 +28,7 @@ describe('A claim that the service still shows', () => {
     expect(await bench.tagsOf('web')).toEqual({ 'trueup-stack': 'payments:protect' });
     await stack.declare(workspace('app'));
     expect((await stack.run(['apply', '--yes'], 0)).out).toContain('protected: it is kept');
-    await stack.declare(workspace('app'), tombstone('Workspace', 'web', 'force'));
+    await stack.declare(workspace('app'), removalRequest('Workspace', 'web', 'force'));
     expect((await stack.run(['plan'], 9)).out).toContain('is protected');
   });
 
@@ -54,14 +54,16 @@ describe('A claim that the service still shows', () => {
   });
 
   it.each(['safe', 'force'] as const)(
-    'keeps what another stack has taken over from a %s tombstone',
+    'keeps what another stack has taken over from a %s removal request',
     async (remove) => {
       const { bench, stack } = await withShownClaims(workspace('web'));
       await bench.byHand.patch(`/workspaces/${await bench.idOf('web')}/tag-bindings`, {
         data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'other' } }],
       });
-      await stack.declare(workspace('app'), tombstone('Workspace', 'web', remove));
-      expect((await stack.run(['plan'], 9)).out).toContain("is not this stack's to remove");
+      await stack.declare(workspace('app'), removalRequest('Workspace', 'web', remove));
+      expect((await stack.run(['plan'], 9)).out).toMatch(
+        /does not belong to this stack|only released, not removed/,
+      );
       await stack.run(['apply', '--yes'], 9);
       expect(await bench.idsOf('web')).toHaveLength(1);
     },
@@ -76,15 +78,15 @@ describe('A claim that the service still shows', () => {
   });
 });
 
-describe('A birth mark of ours on a service without tag bindings', () => {
-  const openWeak = async () => {
+describe('A creator mark of ours on a service without tag bindings', () => {
+  const openLimited = async () => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('tag-bindings'));
     return { bench, stack: await bench.checkout({ workspaces: byLedger }) };
   };
 
   it('does not take back what was released, and another stack has adopted', async () => {
-    const { bench, stack } = await openWeak();
+    const { bench, stack } = await openLimited();
     await stack.begin(workspace('app', {}, { onRemove: 'release' }), workspace('k'));
     await stack.begin(workspace('k'));
     const other = await bench.checkout({ name: 'other', workspaces: byLedger });
@@ -92,12 +94,12 @@ describe('A birth mark of ours on a service without tag bindings', () => {
     await other.insist();
     await stack.declare(workspace('app', { description: 'of payments' }), workspace('k'));
     const { out } = await stack.run(['apply', '--yes'], 5);
-    expect(out.replace(/\s+/g, ' ')).toContain('its birth mark alone does not say whose it is now');
+    expect(out.replace(/\s+/g, ' ')).toContain('its creator mark alone does not prove who owns it now');
     expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).toBe('of other');
   });
 
   it('makes nothing deletable without the ledger: what was taken back is released', async () => {
-    const { bench, stack } = await openWeak();
+    const { bench, stack } = await openLimited();
     await bench.byHand.create({ name: 'app', 'source-name': 'trueup/payments' });
     await stack.declare(workspace('app'), workspace('k'));
     await stack.run(['apply', '--yes'], 5);
@@ -119,9 +121,9 @@ describe('What this stack created and its ledger does not know, on a service wit
     await stack.declare(workspace('app'));
     return { bench, stack };
   };
-  const told = 'this stack once created "web", "zoo", and its ledger has no record: left alone';
+  const told = 'this stack created "web", "zoo", but its ledger has no record: left alone';
 
-  it('is told of in one note, and left alone', async () => {
+  it('is reported in one note, and left alone', async () => {
     const { bench, stack } = await forgotten();
     await bench.byHand.create({ name: 'of-others', 'source-name': 'trueup/other' });
     await stack.insist();
@@ -134,7 +136,7 @@ describe('What this stack created and its ledger does not know, on a service wit
     expect((await stack.run(['plan', '--exit-code'], 0)).out).not.toContain('once created');
   });
 
-  it('is told of when the ledger is rebuilt', async () => {
+  it('is reported when the ledger is rebuilt', async () => {
     const { stack } = await forgotten();
     const { out } = await stack.run(['recover', '--yes'], 0);
     expect(out.replace(/\s+/g, ' ')).toContain(told);
@@ -176,8 +178,8 @@ describe('After a lost ledger, on a service without tag bindings', () => {
     const { stack } = await recovered();
     await stack.declare(
       workspace('app'),
-      tombstone('Workspace', 'web', 'safe'),
-      tombstone('Workspace', 'found', 'force'),
+      removalRequest('Workspace', 'web', 'safe'),
+      removalRequest('Workspace', 'found', 'force'),
     );
     const { out } = await stack.run(['plan'], 9);
     expect(out).not.toContain('adopt it first');
@@ -247,20 +249,23 @@ describe('What another stack created, on a service without tag bindings', () => 
 });
 
 describe('A create that lost a race on a service without tag bindings', () => {
-  it('does not make ours what somebody else made with the same source name', async () => {
+  it.each([
+    ['somebody else made with the same source name', 'terraform', { sourceName: 'terraform' }],
+    ['a stack of the same name in another repository made', 'trueup/payments', {}],
+  ])('does not make ours what %s', async (_who, sourceName, declared) => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
-    const twin = { name: 'app', 'source-name': 'terraform', description: 'd' };
+    const twin = { name: 'app', 'source-name': sourceName, description: 'd' };
     bench.wire.add({
       method: 'POST',
       path: /\/workspaces$/,
       fault: { first: () => bench.byHand.create(twin) },
     });
-    await stack.declare(workspace('app', { sourceName: 'terraform', description: 'd' }));
+    await stack.declare(workspace('app', { ...declared, description: 'd' }));
     await stack.run(['apply', '--yes'], 1);
     expect((await stack.ledger()).records).toEqual({});
-    expect((await stack.run(['plan'], 9)).out).toContain("this stack's ledger does not know it");
+    await stack.run(['apply', '--yes'], sourceName === 'terraform' ? 9 : 5);
   });
 });
 
@@ -308,11 +313,11 @@ describe('A workspace that another stack has adopted and changed, on a service w
     expect(await bench.idsOf('web')).toHaveLength(1);
   });
 
-  it('is kept from a safe tombstone, and a forced one waits for the guard', async () => {
+  it('is kept from a safe removal request, and a forced one waits for the guard', async () => {
     const { bench, stack } = await changedByAnother();
-    await stack.declare(workspace('app'), workspace('zoo'), tombstone('Workspace', 'web', 'safe'));
+    await stack.declare(workspace('app'), workspace('zoo'), removalRequest('Workspace', 'web', 'safe'));
     expect(oneLine((await stack.run(['apply', '--yes'], 0)).out)).toContain('changed since this stack');
-    await stack.declare(workspace('app'), workspace('zoo'), tombstone('Workspace', 'web', 'force'));
+    await stack.declare(workspace('app'), workspace('zoo'), removalRequest('Workspace', 'web', 'force'));
     const { out } = await stack.run(['apply', '--yes'], 5);
     expect(out).toMatch(/blocks +forced-delete/);
     expect(oneLine(out)).toContain('it was changed since this stack last wrote it (description)');

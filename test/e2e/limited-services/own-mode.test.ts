@@ -1,11 +1,11 @@
 /**
- * A service that calls every execution mode inherited (rule 48): a mode that differs from the default of its project or organization
+ * A service that calls every execution mode inherited: a mode that differs from the default of its project or organization
  * is the workspace's own, and a reset that the service ignores is a failure.
  */
 import { describe, expect, it } from 'vitest';
 import { type BenchOptions, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { type Lack, lacking } from '../../support/weak/weak-service.ts';
+import { type Lack, lacking } from '../../support/simulation/limited-service.ts';
 
 const pools = [
   { name: 'build', id: 'apool-build' },
@@ -60,9 +60,7 @@ describe('On a service that calls every execution mode inherited', () => {
     await stack.begin(workspace('app', { executionMode: 'local', autoApply: true }));
     await stack.declare(workspace('app', { ...spec, autoApply: true }));
     const { out } = await stack.run(['apply', '--yes'], 6);
-    expect(oneLine(out)).toContain(
-      'executionMode: answered otherwise than sent, and still with the old value',
-    );
+    expect(oneLine(out)).toContain('executionMode: the service did not reset it and returned the old value');
     expect(out).toMatch(/1 failed/);
     expect(out).not.toContain('nothing is left to do');
     expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({
@@ -78,7 +76,7 @@ describe('On a service that calls every execution mode inherited', () => {
     await stack.declare(workspace('app', { executionMode: null }));
     const planned = oneLine((await stack.run(['plan'], 0)).out);
     expect(planned).toContain(
-      'of "app" inherited, and the defaults of its project or organization could not be read',
+      'of "app" as inherited, but the defaults of its project or organization could not be read',
     );
     expect(planned).toContain('is unknown');
     expect((await stack.run(['apply', '--yes'], 6)).out).toMatch(/1 failed/);
@@ -155,7 +153,7 @@ describe('On a service that calls every execution mode inherited', () => {
   });
 });
 
-describe('On a service that tells whose a mode is', () => {
+describe('On a service that says whose a mode is', () => {
   it('a reset to a default that is the same mode is no failure', async () => {
     const bench = await openBench({ organization: { 'default-execution-mode': 'local' } });
     const stack = await bench.checkout();

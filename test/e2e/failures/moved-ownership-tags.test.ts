@@ -1,4 +1,4 @@
-/** A claim or a setting of a workspace that changes after the plan was read: the writes that rely on it are not sent (rules 14, 29). */
+/** An ownership tag or a setting of a workspace that changes after the plan was read: the writes that rely on it are not sent. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { consumers, type Document, tagBindings, workspace } from '../../support/cli/documents.ts';
@@ -27,7 +27,7 @@ type Moment = 'first attempt' | 'repeat';
 
 const moments = ['first attempt', 'repeat'] as const;
 
-interface Part {
+interface Child {
   readonly kind: string;
   readonly some: Document;
   readonly other: Document;
@@ -35,7 +35,7 @@ interface Part {
   read(bench: Bench): Promise<unknown>;
 }
 
-const parts: readonly Part[] = [
+const parts: readonly Child[] = [
   {
     kind: 'TagBindings',
     some: tagBindings('app', { tags: { env: 'dev' } }, { adopt: true }),
@@ -61,7 +61,7 @@ const readers = [workspace('reader'), workspace('second')];
 const owners = ['this stack', 'no stack'] as const;
 
 /** The workspace `app` belongs to `owner`; the stack `payments` has applied the part, and declares these documents next. */
-async function opened({ some, read }: Part, owner: (typeof owners)[number]) {
+async function opened({ some, read }: Child, owner: (typeof owners)[number]) {
   const bench = await openBench();
   if (owner === 'no stack') await bench.byHand.created({ name: 'app' });
   const stack = await bench.checkout();
@@ -84,20 +84,20 @@ async function appliesNothing(bench: Bench, stack: Checkout, moment: Moment): Pr
     ...(acknowledge.length === 0 ? [] : ['--ack', acknowledge.join(',')]),
   ]);
   expect(code).not.toBe(0);
-  expect(out.replace(/\s+/g, ' ')).toContain('its claim moved since the plan was made');
+  expect(out.replace(/\s+/g, ' ')).toContain('its ownership tag changed since the plan was made');
   expect(bench.written()).toHaveLength(moment === 'repeat' ? 1 : 0);
 }
 
 describe.each(parts)('$kind of a workspace', (part) => {
   describe.each(owners)('of %s', (owner) => {
-    it.each(moments)('are not changed where another stack claims it before the %s', async (moment) => {
+    it.each(moments)('are not changed where another stack owns it before the %s', async (moment) => {
       const { bench, stack, own, before } = await opened(part, owner);
       await stack.declare(...own, part.other);
       await appliesNothing(bench, stack, moment);
       expect(await part.read(bench)).toEqual(before);
     });
 
-    it.each(moments)('are not removed where another stack claims it before the %s', async (moment) => {
+    it.each(moments)('are not removed where another stack owns it before the %s', async (moment) => {
       const { bench, stack, own, before } = await opened(part, owner);
       await stack.declare(...own);
       await appliesNothing(bench, stack, moment);
@@ -150,7 +150,7 @@ describe.each(updates)('%s', (_, documents) => {
       );
       const { out, code } = await apply();
       expect(code).not.toBe(0);
-      expect(out.replace(/\s+/g, ' ')).toContain('assessmentsEnabled moved since the plan was made');
+      expect(out.replace(/\s+/g, ' ')).toContain('assessmentsEnabled changed since the plan was made');
       expect(await enabled()).toBe(true);
       expect(bench.written()).toHaveLength(moment === 'repeat' ? 1 : 0);
     },

@@ -1,12 +1,12 @@
 /**
- * A service that answers for tag bindings and drops those that are written (rule 48): nothing but a claim that is seen proves that
- * claims are kept.
+ * A service that answers for tag bindings and drops those that are written: nothing but an ownership tag that is seen proves that
+ * ownership tags are kept.
  */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import type { Warden } from '../../support/cli/faulty-proxy.ts';
-import { droppingTags, lacking } from '../../support/weak/weak-service.ts';
+import { droppingTags, lacking } from '../../support/simulation/limited-service.ts';
 
 const filterless = lacking('tag-filter');
 
@@ -20,7 +20,7 @@ const droppingWithoutFilter: Warden = (request, pass) =>
 
 const creates = (written: readonly string[]) => written.filter((one) => one.startsWith('POST'));
 
-describe('A service that drops claims without a word', () => {
+describe('A service that drops ownership tags without a word', () => {
   it.each([
     ['where somebody has a workspace', droppingTags, true],
     ['in an empty organization', droppingTags, false],
@@ -34,7 +34,9 @@ describe('A service that drops claims without a word', () => {
       if (isUsed) await bench.byHand.create({ name: 'somebody-elses' });
       await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
       const { out } = await stack.run(['apply', '--yes'], 6);
-      expect(out.replace(/\s+/g, ' ')).toContain('set "ownership: ledger" for the target, and apply again');
+      expect(out.replace(/\s+/g, ' ')).toContain(
+        'set "ownership: ledger" for the target, remove declared tags',
+      );
       expect(creates(bench.written())).toHaveLength(1);
       const again = await stack.run(['apply', '--yes'], 7);
       expect(again.out).toContain('fix: set "ownership: ledger" for the target');
@@ -51,7 +53,7 @@ describe('A service that drops claims without a word', () => {
     ['hcp-terraform', {}],
     ['hcp-terraform', { remoteStateConsumers: ['base'] }],
   ])(
-    'in %s is found out by the first adoption, and what is not claimed is not written: %j',
+    'in %s is found out by the first adoption, and what is not owned is not written: %j',
     async (dialect, more) => {
       const bench = await openBench({ dialects: [dialect] });
       bench.wire.guardBy(droppingTags);
@@ -60,7 +62,7 @@ describe('A service that drops claims without a word', () => {
       const taken = { description: 'ours', ...more };
       await stack.declare(...['app', 'web'].map((name) => workspace(name, taken, { adopt: true })));
       const { out } = await stack.run(['apply', '--yes'], 6);
-      expect(out.replace(/\s+/g, ' ')).toContain('the service did not keep its claim');
+      expect(out.replace(/\s+/g, ' ')).toContain('the service did not keep its ownership tag');
       expect(bench.written()).toHaveLength(1);
     },
   );

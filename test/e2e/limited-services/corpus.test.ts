@@ -1,10 +1,10 @@
 /**
- * The corpus on services that lack parts of the API (rule 48): each case ends in an empty second plan, or, where it needs what is
+ * The corpus on services that lack parts of the API: each case ends in an empty second plan, or, where it needs what is
  * lacking, in the sentence that says so.
  */
 import { describe, it } from 'vitest';
-import { expectEveryCase } from '../../support/weak/corpus-as-one-stack.ts';
-import { type Lack, lacks } from '../../support/weak/weak-service.ts';
+import { expectEveryCase } from '../../support/corpus-as-one-stack.ts';
+import { type Lack, lacks } from '../../support/simulation/limited-service.ts';
 
 const services: readonly (readonly Lack[])[] = [...lacks.map((lack) => [lack]), lacks];
 

@@ -1,19 +1,19 @@
 /**
- * An apply that is killed after its first create, where the ledger owns: the entry that the create was begun and the birth mark
- * say that the workspace is ours (rule 48).
+ * An apply that is killed after its first create, where the ledger owns: the entry that the create was begun and the creator mark
+ * say that the workspace is ours.
  */
 import { describe, expect, it } from 'vitest';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { startTrueup } from '../../support/cli/process.ts';
-import { lacking } from '../../support/weak/weak-service.ts';
+import { lacking } from '../../support/simulation/limited-service.ts';
 
 describe('What a killed apply has created on a service without tag bindings', () => {
   /** The service has created "app", and the apply was killed before it heard of it. */
   async function killed() {
     const bench = await openBench();
-    const weak = lacking('tag-bindings');
-    bench.wire.guardBy(weak);
+    const limited = lacking('tag-bindings');
+    bench.wire.guardBy(limited);
     const stack = await bench.checkout({ workspaces: { ownership: 'ledger' } });
     await stack.begin(workspace('base'));
     const declared = [workspace('base'), workspace('app', { remoteStateConsumers: ['base'] })];
@@ -23,7 +23,7 @@ describe('What a killed apply has created on a service without tag bindings', ()
     const job = ['apply', '--approve', digest];
     let applying = startTrueup(['--version'], at);
     bench.wire.guardBy(async (request, pass) => {
-      const answer = await weak(request, pass);
+      const answer = await limited(request, pass);
       if (request.method !== 'POST' || !request.path.endsWith('/workspaces')) return answer;
       applying.kill('SIGKILL');
       await applying.ended;
@@ -31,12 +31,12 @@ describe('What a killed apply has created on a service without tag bindings', ()
     });
     applying = startTrueup(job, at);
     await applying.ended;
-    bench.wire.guardBy(weak);
+    bench.wire.guardBy(limited);
     expect(await bench.idsOf('app')).toHaveLength(1);
     return { bench, stack, again: () => startTrueup(job, at).ended };
   }
 
-  it('is ours by its birth mark, so the same job goes on with what is left', async () => {
+  it('is ours by its creator mark, so the same job goes on with what is left', async () => {
     const { bench, stack, again } = await killed();
     const { guards } = await stack.plan();
     expect(guards.filter(({ effect }) => effect === 'blocks')).toEqual([]);
@@ -48,7 +48,7 @@ describe('What a killed apply has created on a service without tag bindings', ()
     expect(await bench.idsOf('app')).toEqual([]);
   });
 
-  it('is not ours any more once somebody else has made it anew', async () => {
+  it('is not ours any more once somebody else has made it again', async () => {
     const { bench, again } = await killed();
     await bench.byHand.delete(`/workspaces/${await bench.idOf('app')}`);
     await bench.byHand.create({ name: 'app', 'source-name': 'trueup/other' });

@@ -1,4 +1,4 @@
-// Who made the drift, as the audit trail tells it: users and teams by name, never a field, and never a guess (rule 50).
+// Who made the drift, as the audit trail tells it: users and teams by name, never a field, and never a guess.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -42,7 +42,7 @@ async function openScene(documents: readonly object[], target: object = {}): Pro
 
 const three = ['app', 'base', 'core'].map((name) => workspace(name, { autoApply: true }));
 
-/** Who touched each drifted resource, newest first. */
+/** Who modified each drifted resource, newest first. */
 function names({ drifted }: DriftJson): Record<string, string[] | undefined> {
   return Object.fromEntries(
     drifted.map(({ address, touched }) => [address, touched?.touches.map(({ actor }) => actor.name)]),
@@ -60,23 +60,23 @@ it('Three tokens change three workspaces, and each drift is named rightly', asyn
   expect(platform).toHaveLength(1);
   expect(new Set([ann, bob, platform].flat()).size).toBe(3);
   const { out } = await stack.run(['drift'], 3);
-  expect(out).toMatch(/autoApply {2}true -> false · .* · touched by user-\w+ \(bob\), workspace update/);
+  expect(out).toMatch(/autoApply {2}true -> false · modified .* by user-\w+ \(bob\), workspace update/);
   expect(out).not.toMatch(/changed by|one of/);
   const plan = await stack.run(['plan'], 0);
-  expect(plan.out).toMatch(/autoApply {2}false -> true · .* · touched by user-\w+ \(bob\), workspace update/);
+  expect(plan.out).toMatch(/autoApply {2}false -> true · modified .* by user-\w+ \(bob\), workspace update/);
   expect(bench.wire.writes()).toEqual([]);
 });
 
-it('Two who touched it in the window are both named, as one of them', async () => {
+it('Two actors in the window are both named, as one of them', async () => {
   const { stack, change, drift } = await openScene(three);
   await change(people.bob, 'app', { description: 'not managed' });
   await change(undefined, 'app', { 'auto-apply': false });
   expect(names(await drift())).toEqual({ 'Workspace/acme/app': ['ann', 'bob'] });
   const { out } = await stack.run(['drift'], 3);
-  expect(out).toMatch(/touched by one of\n.*\(ann\), workspace update\n.*\(bob\), workspace update/);
+  expect(out).toMatch(/modified by one of\n.*\(ann\), workspace update\n.*\(bob\), workspace update/);
 });
 
-it('What is gone, a part of a workspace and a secrets service are each told rightly', async () => {
+it('What is gone, a child of a workspace and a secrets service are each reported rightly', async () => {
   const web = role('web');
   const documents = [workspace('app', { tags: { env: 'prod' } }), workspace('old'), web];
   const { bench, stack, drift } = await openScene(documents);
@@ -105,7 +105,7 @@ it('Without a token one line says what would be shown with one, and nothing is a
   await change(undefined, 'app', { 'auto-apply': false });
   bench.wire.reset();
   expect((await stack.run(['drift'], 3)).out).toMatch(
-    /no "auditToken" in this target: with one, it would be shown/,
+    /no "auditToken" in this target: with one, trueup shows here/,
   );
   expect(bench.wire.seen.filter(({ path }) => path.includes('audit-trail'))).toEqual([]);
 });
@@ -139,9 +139,9 @@ it.each([
   [
     'refused',
     { answer: 403, body: { errors: [{ status: '403', title: 'forbidden' }] } },
-    /gives no audit trail/,
+    /refuses this "auditToken"/,
   ],
-  ['malformed', { rewrite: () => ({ data: 'nothing' }) }, /no page of an audit trail/],
+  ['malformed', { rewrite: () => ({ data: 'nothing' }) }, /not a page of an audit trail/],
   ['down', { answer: 503 }, /not known: .*503/],
 ])('A trail that is %s is a note, and changes neither plan nor exit code', async (_, fault, says) => {
   const { bench, stack, change } = await openScene(three);
@@ -155,7 +155,7 @@ it.each([
   expect((await stack.run(['drift'], 3)).out.replaceAll(/\s+/g, ' ')).toMatch(says);
 });
 
-it('Where the service gives its requests no ids, our own writes are told as maybe ours', async () => {
+it('Where the service gives its requests no ids, our own writes are reported as maybe ours', async () => {
   const { stack, change, drift } = await openScene(three);
   // As it would be without ids: nothing in the history tells which requests were ours.
   const history = join(stack.directory, '.trueup', 'payments.history');
@@ -171,7 +171,7 @@ it('Where the service gives its requests no ids, our own writes are told as mayb
   expect((await stack.run(['drift'], 3)).out).toMatch(/\(ci\), workspace create.*\(maybe ours\)/);
 });
 
-it('A write of ours whose first answer was lost on the way is told as maybe ours', async () => {
+it('A write of ours whose first answer was lost on the way is reported as maybe ours', async () => {
   const { bench, stack, change, drift } = await openScene(three);
   await stack.declare(...three.slice(1), workspace('app', { autoApply: false }));
   let lost = 0;
@@ -192,7 +192,7 @@ it('A write of ours whose first answer was lost on the way is told as maybe ours
   ]);
 });
 
-it('The trail of another organization does not say that nobody touched it', async () => {
+it('The trail of another organization does not mean that nobody modified it', async () => {
   const bench = await openBench({ people, others: ['zeta'], organization: { token: organizationToken } });
   const made = await bench.byHand.send('POST', '/organizations/zeta/authentication-token', {});
   const stack = await bench.checkout({ workspaces: { auditToken: { file: 'audit-token' } } });
@@ -201,7 +201,7 @@ it('The trail of another organization does not say that nobody touched it', asyn
   const body = { data: { type: 'workspaces', attributes: { 'auto-apply': false } } };
   await bench.byHand.as(people.bob).patch(`/workspaces/${await bench.idOf('app')}`, body);
   const { out } = await stack.run(['drift'], 3);
-  expect(out.replaceAll(/\s+/g, ' ')).toMatch(/touched by: unknown, .*token may be of another organization/);
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(/modified by: unknown, .*token may be of another organization/);
 });
 
 it('A trail that never answers holds up no report', async () => {
@@ -211,7 +211,7 @@ it('A trail that never answers holds up no report', async () => {
   bench.wire.add({ path: trail, times: 1000, fault: { first: () => never } });
   const { out } = await stack.run(['drift', '--timeout', '6s'], 3);
   expect(out.replaceAll(/\s+/g, ' ')).toMatch(
-    /who touched what drifted is not known: .* not answered within [23]s/,
+    /who modified the drifted resources is not known: .* not answered within [23]s/,
   );
 });
 
@@ -238,7 +238,7 @@ it('A long trail is left after twenty pages, which is said', async () => {
     return { ...answer, text: JSON.stringify({ data: [{ ...first, id: `event-${page}` }], pagination }) };
   });
   const { out } = await stack.run(['drift'], 3);
-  expect(out.replaceAll(/\s+/g, ' ')).toMatch(/not looked at further than 20 pages: use an archive/);
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(/read no further than 20 pages: use an archive/);
   expect(pages).toHaveLength(20);
 });
 
@@ -246,7 +246,7 @@ it('--since reads no further back, and then says that who came before is unknown
   const { stack, change } = await openScene(three);
   await change(undefined, 'app', { 'auto-apply': false });
   const { out } = await stack.run(['drift', '--since', new Date(Date.now() + 60_000).toISOString()], 3);
-  expect(out.replaceAll(/\s+/g, ' ')).toMatch(/touched by: unknown, .*no further back than --since says/);
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(/modified by: unknown, .*no further back than --since says/);
   await stack.run(['drift', '--since', 'yesterday'], 1);
 });
 

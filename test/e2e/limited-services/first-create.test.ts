@@ -1,11 +1,11 @@
 /**
- * An empty organization shows nothing of what its service keeps (rule 48): the first create is read back, and shows it for the
+ * An empty organization shows nothing of what its service keeps: the first create is read back, and shows it for the
  * others.
  */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { droppingTags, lacking } from '../../support/weak/weak-service.ts';
+import { droppingTags, lacking } from '../../support/simulation/limited-service.ts';
 
 const byLedger = { ownership: 'ledger' };
 const flat = (text: string) => text.replace(/\s+/g, ' ');
@@ -13,7 +13,7 @@ const creates = (written: readonly string[]) =>
   written.filter((one) => one === 'POST /api/v2/organizations/acme/workspaces');
 
 describe('An empty organization of a service without remote state consumers', () => {
-  it('shows it with the first create: nothing more is created, and the way out is told', async () => {
+  it('shows it with the first create: nothing more is created, and the way out is reported', async () => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('consumers'));
     const stack = await bench.checkout();
@@ -24,8 +24,8 @@ describe('An empty organization of a service without remote state consumers', ()
     );
     const { out } = await stack.run(['apply', '--yes'], 6);
     expect(flat(out)).toContain('its RemoteStateConsumers cannot be read back');
-    expect(flat(out)).toContain('take every RemoteStateConsumers of this target out of the manifests');
-    expect(flat(out)).toContain('not sent: the service keeps no RemoteStateConsumers');
+    expect(flat(out)).toContain('remove every RemoteStateConsumers of this target from the manifests');
+    expect(flat(out)).toContain('not sent: the service does not keep RemoteStateConsumers');
     expect(creates(bench.written())).toHaveLength(1);
 
     const { err, out: again } = await stack.run(['apply', '--yes'], 7);
@@ -61,7 +61,7 @@ describe('An empty organization that the ledger owns, of a service that drops ta
     );
     const { out } = await stack.run(['apply', '--yes'], 6);
     expect(flat(out)).toMatch(/it was created, but (the service did not keep its|its) TagBindings/);
-    expect(flat(out)).toContain('take every TagBindings of this target out of the manifests');
+    expect(flat(out)).toContain('remove every TagBindings of this target from the manifests');
     // One with tags, and the one that has none.
     expect(creates(bench.written())).toHaveLength(2);
 

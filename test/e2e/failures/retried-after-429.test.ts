@@ -1,4 +1,4 @@
-/** 429 says that nothing was processed, and is not always true: what was sent again may find itself (rules 34). */
+/** 429 says that nothing was processed, and is not always true: what was sent again may find itself. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -65,6 +65,6 @@ describe('what was carried out, answered 429 and sent again', () => {
     });
     const { out } = await stack.run(['apply', '--yes'], 1);
     expect(out).toContain('answered 429');
-    expect(out).toContain('"Workspace/acme/app" exists, and is not ours');
+    expect(out).toContain('"Workspace/acme/app" exists, and does not belong to this stack');
   });
 });

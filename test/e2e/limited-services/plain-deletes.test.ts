@@ -1,20 +1,20 @@
 /**
- * Deletes on services without a safe delete, where the target says `deletes: plain` (rule 48): nobody but the states themselves
+ * Deletes on services without a safe delete, where the target says `deletes: plain`: nobody but the states themselves
  * tells what a workspace holds, and nobody guards it but the look just before.
  */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import type { Answer, Warden } from '../../support/cli/faulty-proxy.ts';
-import { tombstone, workspace } from '../../support/cli/documents.ts';
-import { saveState } from '../../support/weak/save-state.ts';
-import { lacking } from '../../support/weak/weak-service.ts';
+import { removalRequest, workspace } from '../../support/cli/documents.ts';
+import { saveState } from '../../support/cli/save-state.ts';
+import { lacking } from '../../support/simulation/limited-service.ts';
 
-const weak = lacking('safe-delete');
+const limited = lacking('safe-delete');
 
 const counting =
   (count: number): Warden =>
   async (request, pass) => {
-    const answer = await weak(request, pass);
+    const answer = await limited(request, pass);
     return (
       answer && {
         ...answer,
@@ -40,7 +40,7 @@ describe('A workspace whose resources the service does not count', () => {
     const { bench, stack, id } = await dropsWeb();
     await saveState(bench.byHand, id, { instances: 2 });
     const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(said(out)).toContain('to be deleted, but kept: its current state holds resources');
+    expect(said(out)).toContain('to be deleted, but kept: its current state contains resources');
     expect(said(out)).toContain('write a document for it with "metadata.remove: force"');
     expect(said(out), 'the service would refuse nothing').not.toContain('refuse');
     expect(bench.written()).toEqual([]);
@@ -49,7 +49,9 @@ describe('A workspace whose resources the service does not count', () => {
   it('is kept for a state that is not the current one', async () => {
     const { bench, stack, id } = await dropsWeb();
     await saveState(bench.byHand, id, { instances: 2, intermediate: true });
-    expect(said((await stack.run(['apply', '--yes'], 0)).out)).toContain('its newest state holds resources');
+    expect(said((await stack.run(['apply', '--yes'], 0)).out)).toContain(
+      'its newest state contains resources',
+    );
     expect(bench.written()).toEqual([]);
   });
 
@@ -60,7 +62,7 @@ describe('A workspace whose resources the service does not count', () => {
       if (request.path.includes(`/workspaces/${id}?`)) await saveState(bench.byHand, id, { instances: 1 });
       return count(request, pass);
     });
-    expect((await stack.run(['apply', '--yes'], 4)).out).toContain('its current state holds resources');
+    expect((await stack.run(['apply', '--yes'], 4)).out).toContain('its current state contains resources');
     expect(bench.written()).toEqual([]);
   });
 
@@ -90,7 +92,7 @@ describe('A workspace whose resources the service does not count', () => {
   it('is deleted by force only once somebody agreed to lose its state', async () => {
     const { bench, stack, id } = await dropsWeb();
     await saveState(bench.byHand, id, { instances: 2 });
-    await stack.declare(workspace('app'), tombstone('Workspace', 'web', 'force'));
+    await stack.declare(workspace('app'), removalRequest('Workspace', 'web', 'force'));
     expect((await stack.run(['apply', '--yes'], 5)).out).toContain('and it loses its state');
     await bench.byHand.patch('/organizations/acme', {
       data: { type: 'organizations', attributes: { 'allow-force-delete-workspaces': true } },
@@ -100,20 +102,20 @@ describe('A workspace whose resources the service does not count', () => {
   });
 });
 
-describe('A tombstone with force where the target does not say "deletes: plain"', () => {
+describe('A removal request with force where the target does not say "deletes: plain"', () => {
   const asksForForce = async (target: object = {}) => {
     const bench = await openBench();
-    bench.wire.guardBy(weak);
+    bench.wire.guardBy(limited);
     const stack = await bench.checkout({ workspaces: target });
     await stack.begin(workspace('app'), workspace('web'));
-    await stack.declare(workspace('app'), tombstone('Workspace', 'web', 'force'));
+    await stack.declare(workspace('app'), removalRequest('Workspace', 'web', 'force'));
     return { bench, stack };
   };
 
   it('deletes only once somebody agreed to that', async () => {
     const { bench, stack } = await asksForForce();
     const { out } = await stack.run(['apply', '--yes'], 5);
-    expect(said(out)).toMatch(/forced-delete.*its target does not say "deletes: plain"/);
+    expect(said(out)).toMatch(/forced-delete.*the target does not set "deletes: plain"/);
     expect(bench.written()).toEqual([]);
     await stack.insist();
     expect(await bench.idsOf('web')).toEqual([]);
@@ -138,7 +140,7 @@ describe('A tombstone with force where the target does not say "deletes: plain"'
 });
 
 describe('A plain delete', () => {
-  it.each([429, 503])('that is answered %i is not sent again without another look', async (status) => {
+  it.each([429, 503])('that is answered %i is not sent again without another read', async (status) => {
     let answered = false;
     const busy: Warden = async (request, pass) => {
       if (request.method === 'DELETE' && !answered) {
@@ -169,7 +171,7 @@ describe('A plain delete', () => {
     expect(await bench.idsOf('web')).toEqual([]);
   });
 
-  it('is looked at once more after our own lock was taken off', async () => {
+  it('is read once more after our own lock was taken off', async () => {
     const bench = await openBench();
     let unlocked = false;
     bench.wire.guardBy((request, pass) => {
@@ -198,7 +200,7 @@ describe('A plain delete', () => {
     await stack.declare(workspace('app'));
     const { digest } = await stack.plan();
     await stack.run(['plan', '--out', 'p.json'], 0);
-    bench.wire.guardBy(weak);
+    bench.wire.guardBy(limited);
     await stack.run(['apply', '--approve', digest], 4);
     await stack.run(['apply', 'p.json'], 4);
     expect(bench.written()).toEqual([]);

@@ -1,4 +1,4 @@
-/** What a plan looked at, and that it never writes (architecture: plan never writes; architecture: plan sees all or says so). */
+/** What a plan read, and that it never writes (architecture: plan never writes; architecture: plan sees all or says so). */
 import { cp, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -99,7 +99,7 @@ describe('plan', () => {
   });
 });
 
-describe('an incomplete look', () => {
+describe('an incomplete read', () => {
   it.each([
     [
       'a forbidden list of workspaces',
@@ -159,7 +159,7 @@ describe('an incomplete look', () => {
     await stack.declare(workspace('app', { autoApply: true }), role('web', { tokenTtl: '5m' }));
     const { out } = await stack.run(['apply', '--yes'], 6);
     expect(out).toContain('1 applied');
-    expect(out).toContain('could not be proved');
+    expect(out).toContain('Could not verify');
     expect(out).not.toMatch(/(create|update|delete) +ClusterAuthRole/);
     expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({ 'auto-apply': true });
     expect(bench.wire.writes().join()).not.toContain('/role/');
@@ -174,7 +174,7 @@ describe('an incomplete look', () => {
     bench.wire.add({ method: 'GET', path: /\/role\/web/, times: 1000, fault: none });
     const { out } = await stack.run(['apply', '--yes'], 1);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      'it is listed, also once more, and answers that there is none',
+      'it is listed, also when listed again, but reading it returns "not found"',
     );
     expect(out).not.toMatch(/(create|delete) +ClusterAuthRole|somebody deleted it/);
     expect(bench.wire.writes()).toEqual([]);
@@ -185,7 +185,7 @@ describe('an incomplete look', () => {
     ['takes the token for none of its own', { answer: 401 }, 1],
     ['sends everybody elsewhere', { answer: 302 }, 1],
   ] as const)(
-    'at a target that %s is told once: nothing is planned there, nothing written anywhere, and no way around is shown',
+    'at a target that %s is reported once: nothing is planned there, nothing written anywhere, and no way around is shown',
     async (_, fault, requests) => {
       const bench = await openBench();
       const stack = await bench.checkout();
@@ -216,19 +216,19 @@ describe('an incomplete look', () => {
       await stack.write('manifests/broken.yaml', text);
       const { out, err } = await stack.run(['apply', '--yes'], 1);
       expect(out).toContain('not every manifest could be read');
-      expect(err).toContain('no document stands in "manifests/broken.yaml"');
+      expect(err).toContain('"manifests/broken.yaml" holds no document');
     }
     expect(bench.wire.writes()).toEqual([]);
   });
 
   it.each([
     [
-      'exclusions leave nothing of a pattern',
+      'the exclusions remove all files of a pattern',
       ['manifests/**/*.yaml', '!manifests/**'],
-      'the exclusions leave',
+      'the exclusions remove all files',
     ],
     ['the patterns only leave out', ['!other/**'], 'has only exclusions'],
-    ['a pattern finds the stack file alone', ['*.yaml'], 'stands for the stack file alone'],
+    ['a pattern finds the stack file alone', ['*.yaml'], 'matches only the stack file'],
     [
       'a pattern that is not optional stands for nothing',
       [{ pattern: 'other/**', optional: false }],
@@ -296,8 +296,8 @@ describe('a service that cannot include tag bindings in its lists', () => {
     bench.wire.add({ path: /include=/, times: 1000, fault });
     await stack.declare(workspace('app'), workspace('theirs'), workspace('inherits', {}, { adopt: true }));
     const refused = await stack.run(['apply', '--yes'], 9);
-    expect(refused.out).toContain('"Workspace/acme/theirs" is claimed by stack "billing"');
-    expect(refused.out).toContain('"Workspace/acme/inherits" inherits the claim');
+    expect(refused.out).toContain('"Workspace/acme/theirs" belongs to stack "billing"');
+    expect(refused.out).toContain('"Workspace/acme/inherits" inherits the ownership tag');
     expect(bench.wire.writes()).toEqual([]);
     const stranger = await bench.idOf('stranger');
     expect(bench.wire.seen.filter(({ path }) => path.includes(stranger))).toEqual([]);
@@ -319,7 +319,7 @@ describe('a service that cannot be reached', () => {
     }
   });
 
-  it('at every role of a mount is told in a few lines, however many roles there are', async () => {
+  it('at every role of a mount is reported in a few lines, however many roles there are', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...Array.from({ length: 40 }, (_, n) => role(`r${n}`)));
@@ -330,7 +330,7 @@ describe('a service that cannot be reached', () => {
     expect(out).toContain('and 37 more');
   });
 
-  it("with a token that it does not know is told in the service's own words", async () => {
+  it("with a token that it does not know is reported in the service's own words", async () => {
     const stack = await (await openBench()).checkout({ workspaces: { token: { env: 'REVIEWER_JWT' } } });
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['plan'], 1);

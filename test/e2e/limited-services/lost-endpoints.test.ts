@@ -1,5 +1,5 @@
 /**
- * A service that does not answer for parts that it had (rule 48): nothing is forgotten because of it, for what was granted may still
+ * A service that does not answer for parts that it had: nothing is forgotten because of it, for what was granted may still
  * stand behind it.
  */
 import { rename } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { lacking } from '../../support/weak/weak-service.ts';
+import { lacking } from '../../support/simulation/limited-service.ts';
 
 const notFound = { answer: 404, body: { errors: [{ status: '404', title: 'not found' }] } };
 const consumersOf = (id: string) => new RegExp(`/workspaces/${id}/relationships/remote-state-consumers`);
@@ -20,7 +20,7 @@ describe('Consumers that the service does not answer', () => {
     await stack.declare(workspace('app'), workspace('web'));
     bench.wire.guardBy(lacking('consumers'));
     const { out } = await stack.run(['apply', '--yes'], 1);
-    expect(out).toContain('The look was incomplete');
+    expect(out).toContain('The read was incomplete');
     expect(out).not.toContain('the service has no remote state consumers');
     bench.wire.guardBy(undefined);
     await stack.insist();
@@ -30,7 +30,7 @@ describe('Consumers that the service does not answer', () => {
     expect(resources).toEqual([]);
   });
 
-  it('are told of by who may still read, with the way out where they never come back', async () => {
+  it('are reported by who may still read, with the way out where they never come back', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(
@@ -42,7 +42,7 @@ describe('Consumers that the service does not answer', () => {
     bench.wire.guardBy(lacking('consumers'));
     const { out } = await stack.run(['plan'], 1);
     expect(out.replace(/\s+/g, ' ')).toMatch(
-      /by the ledger "db", "web" may still read its state; .* move the ledger away and run "trueup recover"/,
+      /by the ledger, "db", "web" may still read its state; .* move the ledger away and run "trueup recover"/,
     );
     await rename(join(stack.directory, '.trueup'), join(stack.directory, 'away'));
     await stack.run(['recover', '--yes'], 0);
@@ -98,17 +98,17 @@ describe('Tags that the service finds by its filter, and answers 404 for', () =>
       const bench = await openBench();
       const owner = await bench.checkout({ name: 'owner' });
       await owner.begin(workspace('app'));
-      const weak = lacking('included-tags');
+      const limited = lacking('included-tags');
       bench.wire.guardBy(async (request, pass) =>
         request.path.endsWith('/tag-bindings')
           ? { status: 404, headers: { 'content-type': 'text/plain' }, text: 'not found' }
-          : weak(request, pass),
+          : limited(request, pass),
       );
       const stack = await bench.checkout({ workspaces });
       await stack.declare(workspace('app', { description: 'theirs' }, { adopt: true }));
       const { out } = await stack.run(['apply', '--yes'], 1);
       expect(out.replace(/\s+/g, ' ')).toContain(
-        'the service does have tag bindings, so the workspace is gone since it was listed, or they are kept from this token: plan again, or let the token read them',
+        'the service has tag bindings, so the workspace was deleted after it was listed, or this token may not read them: plan again, or let the token read them',
       );
       expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).not.toBe('theirs');
     },

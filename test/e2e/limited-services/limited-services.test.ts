@@ -1,13 +1,13 @@
 /**
- * Services that lack parts of the API (rule 48): what is lacking is told once, at the beginning, and nothing is written that the
+ * Services that lack parts of the API: what is lacking is told once, at the beginning, and nothing is written that the
  * service would drop.
  */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
-import { tombstone, workspace } from '../../support/cli/documents.ts';
-import { keepingTagCase, type Lack, lacking } from '../../support/weak/weak-service.ts';
+import { removalRequest, workspace } from '../../support/cli/documents.ts';
+import { keepingTagCase, type Lack, lacking } from '../../support/simulation/limited-service.ts';
 
-async function openWeak(missing: readonly Lack[], target: object = {}) {
+async function openLimited(missing: readonly Lack[], target: object = {}) {
   const bench = await openBench({
     organization: { 'agent-pools': [{ name: 'build', id: 'apool-build' }] },
   });
@@ -20,7 +20,7 @@ const byLedger = { ownership: 'ledger' };
 
 describe('A service without tag bindings', () => {
   it('is refused before the first create, with the way out, where a workspace shows it', async () => {
-    const { bench, stack } = await openWeak(['tag-bindings']);
+    const { bench, stack } = await openLimited(['tag-bindings']);
     await bench.byHand.create({ name: 'somebody-elses' });
     await stack.declare(workspace('app'), workspace('web'));
     const { err, out } = await stack.run(['apply', '--yes'], 7);
@@ -31,11 +31,11 @@ describe('A service without tag bindings', () => {
   });
 
   it('in an empty organization is found out by the first create, and nothing more is created', async () => {
-    const { bench, stack } = await openWeak(['tag-bindings']);
+    const { bench, stack } = await openLimited(['tag-bindings']);
     await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
     const { out } = await stack.run(['apply', '--yes'], 6);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      'set "ownership: ledger" for the target, and apply again; tags that are declared there have to go, too',
+      'set "ownership: ledger" for the target, remove declared tags of that target, and apply again',
     );
     expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
     const again = await stack.become({ workspaces: byLedger });
@@ -45,13 +45,13 @@ describe('A service without tag bindings', () => {
   });
 
   it('is managed by the ledger: what it made is changed and deleted, and the report says what is lacking', async () => {
-    const { bench, stack } = await openWeak(['tag-bindings'], byLedger);
+    const { bench, stack } = await openLimited(['tag-bindings'], byLedger);
     await stack.declare(workspace('app'), workspace('web'));
     await stack.run(['apply', '--yes'], 0);
     await stack.declare(workspace('app', { description: 'changed' }));
     const { out } = await stack.run(['plan'], 0);
     expect(out).toMatch(
-      /^What acme lacks\n {2}- the service has no tag bindings: it keeps neither tags nor claims\n/,
+      /^What acme lacks\n {2}- the service has no tag bindings, so neither tags nor ownership tags\n/,
     );
     expect(out).not.toMatch(/claim +(?!s)/);
     await stack.run(['apply', '--yes'], 0);
@@ -60,35 +60,37 @@ describe('A service without tag bindings', () => {
   });
 
   it('has every adoption asked, and what was adopted is only ever released', async () => {
-    const { bench, stack } = await openWeak(['tag-bindings'], byLedger);
+    const { bench, stack } = await openLimited(['tag-bindings'], byLedger);
     await bench.byHand.create({ name: 'app' });
     await stack.declare(workspace('app', { description: 'ours' }));
     expect((await stack.run(['apply', '--yes'], 9)).err + (await stack.run(['plan'], 9)).out).toContain(
-      "this stack's ledger does not know it",
+      'the ledger of this stack has no record of it',
     );
     await stack.declare(workspace('app', { description: 'ours' }, { adopt: true }));
     await stack.run(['apply', '--yes'], 5);
     await stack.insist();
     await stack.run(['plan', '--exit-code'], 0);
-    await stack.declare(tombstone('Workspace', 'app', 'safe'));
-    expect((await stack.run(['plan'], 9)).out).toContain("is not this stack's to remove");
+    await stack.declare(removalRequest('Workspace', 'app', 'safe'));
+    expect((await stack.run(['plan'], 9)).out).toMatch(
+      /does not belong to this stack|only released, not removed/,
+    );
     await stack.declare(workspace('other'));
     await stack.insist();
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
-  it('keeps what it made once somebody took its birth mark off', async () => {
-    const { bench, stack } = await openWeak(['tag-bindings'], byLedger);
+  it('keeps what it made once somebody took its creator mark off', async () => {
+    const { bench, stack } = await openLimited(['tag-bindings'], byLedger);
     await stack.declare(workspace('app'), workspace('web', { sourceName: 'nobody' }));
     await stack.run(['apply', '--yes'], 0);
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['plan'], 0);
-    expect(out).toContain('without the birth mark of this stack: it is kept');
+    expect(out).toContain('without the creator mark of this stack: it is kept');
     expect(await bench.idsOf('web')).toHaveLength(1);
   });
 
   it('cannot have tags declared, and says so where they stand', async () => {
-    const { bench, stack } = await openWeak(['tag-bindings'], byLedger);
+    const { bench, stack } = await openLimited(['tag-bindings'], byLedger);
     await bench.byHand.create({ name: 'somebody-elses' });
     await stack.declare(workspace('app', { tags: { env: 'prod' } }));
     const { out, err } = await stack.run(['apply', '--yes'], 7);
@@ -97,20 +99,20 @@ describe('A service without tag bindings', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('is one that a second stack cannot tell of: it has to adopt, and is asked', async () => {
-    const { bench, stack } = await openWeak(['tag-bindings'], byLedger);
+  it('is one that a second stack cannot report: it has to adopt, and is asked', async () => {
+    const { bench, stack } = await openLimited(['tag-bindings'], byLedger);
     await stack.declare(workspace('app'));
     await stack.run(['apply', '--yes'], 0);
     const other = await bench.checkout({ name: 'other', workspaces: byLedger });
     await other.declare(workspace('app', { description: 'theirs' }));
     const { out } = await other.run(['plan'], 9);
-    expect(out.replace(/\s+/g, ' ')).toContain('does not know it: stack "payments" created it');
+    expect(out.replace(/\s+/g, ' ')).toContain('has no record of it: stack "payments" created it');
   });
 });
 
 describe('A service that ignores the filter by tags', () => {
-  it('is not believed: what others made is neither claimed nor read', async () => {
-    const { bench, stack } = await openWeak(['tag-filter']);
+  it('is not believed: what others made is neither owned nor read', async () => {
+    const { bench, stack } = await openLimited(['tag-filter']);
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await bench.byHand.create({ name });
     await stack.declare(workspace('app'));
     await stack.run(['apply', '--yes'], 0);
@@ -122,8 +124,8 @@ describe('A service that ignores the filter by tags', () => {
 });
 
 describe('A service that refuses the filter by tags', () => {
-  it('has no filter: the report says so, and what is no longer declared is deleted all the same', async () => {
-    const { bench, stack } = await openWeak([]);
+  it('has no filter: the report says so, and what is no longer declared is deleted anyway', async () => {
+    const { bench, stack } = await openLimited([]);
     const includeless = lacking('included-tags');
     const refused = {
       status: 400,
@@ -142,18 +144,18 @@ describe('A service that refuses the filter by tags', () => {
 });
 
 describe('A service without remote state consumers', () => {
-  it('is no reason not to delete: the plan says what nobody can tell', async () => {
-    const { bench, stack } = await openWeak(['consumers']);
+  it('is no reason not to delete: the plan says what nobody can report', async () => {
+    const { bench, stack } = await openLimited(['consumers']);
     await stack.declare(workspace('app'), workspace('web'));
     await stack.run(['apply', '--yes'], 0);
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(out).toContain('nobody can tell who reads its state');
+    expect(out).toContain('which workspaces read its state is unknown');
     expect(await bench.idsOf('web')).toEqual([]);
   });
 
   it('is an error only where consumers are declared, and nothing is shared because of it', async () => {
-    const { bench, stack } = await openWeak(['consumers']);
+    const { bench, stack } = await openLimited(['consumers']);
     await stack.begin(workspace('app'), workspace('web'));
     await stack.declare(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
     const { out, err } = await stack.run(['apply', '--yes'], 7);
@@ -165,7 +167,7 @@ describe('A service without remote state consumers', () => {
   });
 
   it('is found out before the sharing of all is switched off for it', async () => {
-    const { bench, stack } = await openWeak(['consumers']);
+    const { bench, stack } = await openLimited(['consumers']);
     const names = ['app', 'web', 'zoo'];
     for (const name of names) await bench.byHand.create({ name, 'global-remote-state': true });
     const closed = { globalRemoteState: false, remoteStateConsumers: ['web'] };
@@ -178,12 +180,12 @@ describe('A service without remote state consumers', () => {
 
 describe('A service without a safe delete', () => {
   it('keeps what is no longer declared, until the target says "deletes: plain"', async () => {
-    const { bench, stack } = await openWeak(['safe-delete']);
+    const { bench, stack } = await openLimited(['safe-delete']);
     await stack.declare(workspace('app'), workspace('web'));
     await stack.run(['apply', '--yes'], 0);
     await stack.declare(workspace('app'));
     expect((await stack.run(['plan'], 0)).out.replace(/\s+/g, ' ')).toContain(
-      'its target does not say "deletes: plain"',
+      'the target does not set "deletes: plain"',
     );
     const plain = await stack.become({ workspaces: { deletes: 'plain' } });
     bench.wire.reset();
@@ -193,7 +195,7 @@ describe('A service without a safe delete', () => {
   });
 
   it('never loses a workspace that got resources after the plan', async () => {
-    const { bench, stack } = await openWeak(['safe-delete'], { deletes: 'plain' });
+    const { bench, stack } = await openLimited(['safe-delete'], { deletes: 'plain' });
     await stack.declare(workspace('app'), workspace('web'));
     await stack.run(['apply', '--yes'], 0);
     await stack.declare(workspace('app'));
@@ -213,13 +215,13 @@ describe('A service without a safe delete', () => {
   });
 });
 
-describe('A service that never tells that an execution mode is a workspace’s own', () => {
+describe('A service that never says that an execution mode is a workspace’s own', () => {
   it('is taken at its word about the mode itself, with a note, and nothing is sent again', async () => {
-    const { bench, stack } = await openWeak(['own-mode', 'pool-relationship']);
+    const { bench, stack } = await openLimited(['own-mode', 'pool-relationship']);
     const spec = { executionMode: 'agent', agentPoolId: 'apool-build' };
     await stack.begin(workspace('app', spec), workspace('web', { executionMode: 'local' }));
     const { out } = await stack.run(['plan', '--exit-code'], 0);
-    expect(out.split('does not tell whether an execution mode is a workspace’s own').length).toBe(2);
+    expect(out.split('does not show whether a workspace inherits its execution mode').length).toBe(2);
     expect(out).not.toContain('Left alone');
     await stack.begin(workspace('app', spec));
     await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
@@ -234,7 +236,7 @@ describe('A service without projects, automatic destruction and assessments', ()
   const spec = { autoDestroyAt: '2031-01-01T00:00:00Z', assessmentsEnabled: true, projectId: 'prj-1' };
 
   it('has them listed as lacking, and every plan warns where they are declared', async () => {
-    const { bench, stack } = await openWeak(['hosted-fields']);
+    const { bench, stack } = await openLimited(['hosted-fields']);
     await bench.byHand.create({ name: 'of-others' });
     bench.wire.guardBy(async (request, pass) => {
       const { data } =
@@ -257,9 +259,7 @@ describe('A service without projects, automatic destruction and assessments', ()
     expect(out).not.toContain('No changes');
     for (const name of Object.keys(spec)) {
       expect(out).toContain(`the service does not have, or does not show, "${name}" of a workspace`);
-      expect(out.replace(/\s+/g, ' ')).toContain(
-        `"${name}" of "Workspace/acme/app" has no effect that can be seen`,
-      );
+      expect(out.replace(/\s+/g, ' ')).toContain(`"${name}" of "Workspace/acme/app" has no visible effect`);
     }
     expect(out).not.toContain('"Workspace/acme/web" has no effect');
     expect((await stack.plan()).problems.map(({ code, severity }) => [code, severity])).toEqual(
@@ -270,7 +270,7 @@ describe('A service without projects, automatic destruction and assessments', ()
 
 describe('A service without projects', () => {
   it('schedules no destroy by one: a declared project is a warning, and trips no guard', async () => {
-    const { bench, stack } = await openWeak(['hosted-fields', 'projects']);
+    const { bench, stack } = await openLimited(['hosted-fields', 'projects']);
     await bench.byHand.create({ name: 'of-others' });
     await stack.declare(workspace('app', { projectId: 'prj-1' }));
     const { guards, problems } = await stack.plan();
@@ -281,7 +281,7 @@ describe('A service without projects', () => {
   });
 
   it('is not known by a list that nobody may read: in an empty organization the guard fires', async () => {
-    const { stack } = await openWeak(['hosted-fields', 'projects']);
+    const { stack } = await openLimited(['hosted-fields', 'projects']);
     await stack.declare(workspace('app', { projectId: 'prj-1' }));
     expect((await stack.plan()).guards.map(({ id }) => id)).toEqual(['scheduled-destroy']);
   });
@@ -289,7 +289,7 @@ describe('A service without projects', () => {
 
 describe('A service that shows neither who holds a lock nor why', () => {
   it('has our lock removed once it is no longer declared, and nobody else’s', async () => {
-    const { bench, stack } = await openWeak(['lock-facts']);
+    const { bench, stack } = await openLimited(['lock-facts']);
     await stack.begin(workspace('app', { lock: { reason: 'frozen' } }), workspace('web'));
     await bench.byHand.post(`/workspaces/${await bench.idOf('web')}/actions/lock`, { reason: 'by hand' });
     await stack.declare(workspace('app'), workspace('web', { lock: null }));
@@ -304,7 +304,7 @@ describe('A service that shows neither who holds a lock nor why', () => {
 
 describe('A service that keeps upper and lower case of flat tags apart', () => {
   it('has them compared and written as they are spelled', async () => {
-    const { bench, stack } = await openWeak([]);
+    const { bench, stack } = await openLimited([]);
     bench.wire.guardBy(keepingTagCase);
     const tagsOf = async (name: string) =>
       (await bench.byHand.attributes(await bench.idOf(name)))['tag-names'];
@@ -320,7 +320,7 @@ describe('A service that keeps upper and lower case of flat tags apart', () => {
   });
 
   it('is no other than one that keeps them in lower case, where nothing in upper case is live', async () => {
-    const { stack } = await openWeak([]);
+    const { stack } = await openLimited([]);
     await stack.begin(workspace('app', { tagNames: ['B', 'keep'] }));
     await stack.run(['plan', '--exit-code'], 0);
     await stack.declare(workspace('app', { tagNames: ['Keep', 'c'] }));
@@ -337,7 +337,7 @@ describe('Lists that are null, plain 404s, small pages and no rates', () => {
     [['rate-headers']],
     [['full-lists', 'error-documents', 'page-size', 'rate-headers', 'pool-relationship']],
   ] as const)('hinder nothing: %j', async (missing) => {
-    const { bench, stack } = await openWeak(missing);
+    const { bench, stack } = await openLimited(missing);
     for (const name of ['a', 'b', 'c', 'd', 'e']) await bench.byHand.create({ name });
     await stack.declare(
       workspace('app', { tags: { env: 'prod' }, remoteStateConsumers: ['web'], triggerPatterns: [] }),

@@ -1,4 +1,4 @@
-/** What a change did before it stopped is in the ledger, and what it did not do is not: neither is ever guessed (rule 25). */
+/** What a change did before it stopped is in the ledger, and what it did not do is not: neither is ever guessed. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { consumers, workspace } from '../../support/cli/documents.ts';
@@ -84,12 +84,12 @@ describe('a change of which only the second call was carried out', () => {
   it('of an adoption goes on with the plan that was approved, and knows its lock', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
-    // Where no claim is seen, nothing is written to an adopted workspace before its claim was read back.
+    // Where no ownership tag is seen, nothing is written to an adopted workspace before its ownership tag was read back.
     await stack.begin(workspace('keep'));
     await stack.declare(workspace('keep'), workspace('app', { autoApply: true, lock }, { adopt: true }));
     await stack.run(['plan', '--out', 'plan.json'], 0);
-    const claim = { ...refusedPatch, path: /\/tag-bindings$/ };
-    bench.wire.add(refusedPatch, claim);
+    const ownershipTag = { ...refusedPatch, path: /\/tag-bindings$/ };
+    bench.wire.add(refusedPatch, ownershipTag);
     await stack.run(['apply', 'plan.json'], 6);
     expect(await recordOf(stack)).toMatchObject({ origin: 'adopted', fields: { lock } });
     await stack.run(['apply', 'plan.json'], 0);
