@@ -1,97 +1,78 @@
 /**
- * The pages below docs/conformance name the test that shows each row of a specification. Here it is held that they tell the
- * truth: each test exists, under the title that is written, and nothing that is served is missing from its page.
+ * The pages below docs/conformance name the test that shows each row of a specification. Here it is held that each test exists, under the title that is
+ * written, and that nothing that is served is missing from its page. `npm run conformance` holds that each test sends or asserts what its row says, by
+ * the functions that are tried at the end of this file.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
+import { kinds } from '../src/kinds/index.ts';
 import { chooseDialects } from '../src/server/kernel/dialects.ts';
 import { API_ENDPOINTS } from '../src/server/workspaces-endpoints.ts';
 import { servedPaths } from '../src/server/cluster-auth-endpoints.ts';
+import { namesIn, problemsOf } from './support/conformance/check-rows.ts';
+import { RECORD_VARIABLE, readEvidence, type SentRequest } from './support/conformance/evidence.ts';
+import {
+  conformancePages,
+  isPlace,
+  readPage,
+  rowsOf,
+  splitNamed,
+  testsFolder,
+  testsNamedIn,
+  titlesIn,
+  valuesOf,
+} from './support/conformance/rows.ts';
+import { corpusCases } from './support/corpus.ts';
+import { temporaryFolder } from './support/rig/temporary-folder.ts';
 import { recordedLines } from './support/server/cluster-auth/replay/recorded-lines.ts';
-import type { Endpoint } from '../src/server/kernel/endpoint.ts';
-
-const pages = fileURLToPath(new URL('../docs/conformance', import.meta.url));
-const tests = fileURLToPath(new URL('.', import.meta.url));
-
-interface Row {
-  readonly number: number;
-  /** Each as it is written: a path below `test`, and a title. */
-  readonly shownBy: readonly string[];
-}
-
-/** The rows of all tables of a page that begin with a number. */
-function rowsOf(page: string): Row[] {
-  return page.split('\n').flatMap((line) => {
-    const number = /^\| (\d+) \|/.exec(line)?.[1];
-    return number === undefined ? [] : [{ number: Number(number), shownBy: testsNamedIn(line) }];
-  });
-}
-
-function testsNamedIn(text: string): string[] {
-  return [...text.matchAll(/``(.+?)``(?!`)/g)].flatMap(([, named]) => named ?? []);
-}
 
 /** What is the matter with a test that a row names; undefined when it exists. */
 function whyNot(named: string): string | undefined {
-  const [file = '', title = ''] = named.split(' › ');
-  const path = join(tests, file);
+  const { file, title } = splitNamed(named);
+  const path = join(testsFolder, file);
   if (!file.endsWith('.test.ts') || !existsSync(path)) return `there is no ${file}`;
   const source = readFileSync(path, 'utf8');
   const values = drawn[file] ?? [];
-  return titlesIn(source).some((written) => isTitle(written, title, source, values))
+  return titlesIn(source).some((written) => isTitle(written.title, title, source, values))
     ? undefined
     : `${file} has no test "${title}"`;
 }
 
-/** What stands as the title of a test, or of several, in a source. */
-function titlesIn(source: string): string[] {
-  const calls = source.matchAll(
-    /(?:\b(?:it|test|describe)|\))\(\s*(?<quote>['"`])(?<title>.*?)(?<!\\)\k<quote>/gs,
-  );
-  return [...calls].map(({ groups }) => (groups?.['title'] ?? '').replaceAll(/\\(.)/g, '$1'));
-}
-
 /** Tests whose values stand in no source: what may stand in the places of their titles. */
 const drawn: Readonly<Record<string, readonly string[]>> = {
-  'corpus.test.ts': readdirSync(join(tests, 'corpus'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .flatMap(({ name }) => readdirSync(join(tests, 'corpus', name))),
+  'corpus.test.ts': [...kinds.keys()].flatMap((kind) => corpusCases(kind)),
   'server/cluster-auth/replay/replay.test.ts': Object.values(recordedLines())
     .flat()
     .flatMap(({ id, title }) => [id, title]),
 };
 
-/**
- * Also when a title has places for values, and the source has each of the values that the page puts there, or the test draws
- * them from elsewhere.
- */
+/** Also when the source has each of the values that the page puts into the places of a title, or the test draws them from elsewhere. */
 function isTitle(written: string, title: string, source: string, values: readonly string[] = []): boolean {
-  if (written === title) return true;
-  const parts = written.split(/%[a-z]|\$\w+/).map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
-  if (parts.length === 1) return false;
-  const found = new RegExp(`^${parts.join('(.+?)')}$`, 's').exec(title)?.slice(1);
   const isKnown = (value: string) =>
-    values.includes(value) || ["'", '"', '`'].some((quote) => source.includes(quote + value + quote));
-  return found?.every(isKnown) ?? false;
+    isPlace(value) ||
+    values.includes(value) ||
+    ["'", '"', '`'].some((quote) => source.includes(quote + value + quote));
+  return valuesOf(written, title)?.every(isKnown) ?? false;
 }
 
-function read(page: string): string {
-  return readFileSync(join(pages, page), 'utf8');
-}
-
-describe.each(readdirSync(pages).filter((name) => name.endsWith('.md')))('docs/conformance/%s', (page) => {
+describe.each(conformancePages())('docs/conformance/%s', (page) => {
   it('numbers its rows one after the other', () => {
-    const numbers = rowsOf(read(page)).map(({ number }) => number);
+    const numbers = rowsOf(readPage(page)).map(({ number }) => number);
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
     expect(numbers.length).toBeGreaterThan(page === 'workspaces.md' ? 100 : 40);
   });
 
+  it('says in each row what could be sent or asserted', () => {
+    const silent = rowsOf(readPage(page)).filter(({ what }) => namesIn(what).length === 0);
+    expect(silent.map(({ number, what }) => `row ${number}: ${what}`)).toEqual([]);
+  });
+
   it('names a test for each row, and each of them exists', () => {
-    const wrong = rowsOf(read(page)).flatMap(({ number, shownBy }) => {
+    const wrong = rowsOf(readPage(page)).flatMap(({ number, shownBy }) => {
       if (shownBy.length === 0) return [`row ${number} names no test`];
       return shownBy.flatMap((named) => whyNot(named) ?? []).map((why) => `row ${number}: ${why}`);
     });
@@ -100,7 +81,7 @@ describe.each(readdirSync(pages).filter((name) => name.endsWith('.md')))('docs/c
 });
 
 it('names tests that exist for what a service may lack, in docs/wire/workspaces.md', () => {
-  const named = testsNamedIn(readFileSync(join(pages, '../wire/workspaces.md'), 'utf8'));
+  const named = testsNamedIn(readFileSync(join(testsFolder, '../docs/wire/workspaces.md'), 'utf8'));
   expect(named.length).toBeGreaterThan(5);
   expect(named.flatMap((one) => whyNot(one) ?? [])).toEqual([]);
 });
@@ -116,21 +97,19 @@ it('has the endpoint of audit trails, and every row of their specification, in d
   const endpoints = API_ENDPOINTS.filter(({ needs }) => needs === 'auditTrails');
   expect(endpoints.length).toBeGreaterThan(0);
   expect(missingFrom('audit-trails.md', endpoints)).toEqual([]);
-  expect(rowsOf(read('audit-trails.md')).length).toBeGreaterThanOrEqual(205);
+  expect(rowsOf(readPage('audit-trails.md')).length).toBeGreaterThanOrEqual(205);
 });
 
 it.each(['neutral', 'vault', 'openbao'])(
   'has every path that the secrets service serves as %s in docs/conformance/cluster-auth.md',
   (dialect) => {
-    const text = read('cluster-auth.md');
     const paths = servedPaths(chooseDialects([dialect]).clusterAuth);
-    const missing = paths.filter(({ method, path }) => !text.includes(`\`${method} ${path}\``));
-    expect(missing).toEqual([]);
+    expect(missingFrom('cluster-auth.md', paths)).toEqual([]);
   },
 );
 
 it('has a column for each dialect in docs/conformance/cluster-auth.md', () => {
-  expect(read('cluster-auth.md')).toContain('| row | what | neutral | vault | openbao | shown by |');
+  expect(readPage('cluster-auth.md')).toContain('| row | what | neutral | vault | openbao | shown by |');
 });
 
 it('has every endpoint that not every dialect serves in docs/conformance/hcp-terraform.md', () => {
@@ -139,10 +118,14 @@ it('has every endpoint that not every dialect serves in docs/conformance/hcp-ter
   expect(missingFrom('hcp-terraform.md', endpoints)).toEqual([]);
 });
 
-function missingFrom(page: string, endpoints: readonly Endpoint[]): string[] {
-  const text = read(page);
+/** The endpoints that no row is about: what stands in brackets only shows how a test asks. */
+function missingFrom(
+  page: string,
+  endpoints: readonly { readonly method: string; readonly path: string }[],
+): string[] {
+  const said = rowsOf(readPage(page)).map(({ what }) => what.replaceAll(/ \([^)]*\)/g, ''));
   const named = endpoints.map(({ method, path }) => `\`${method} ${path}\``);
-  return named.filter((endpoint) => !text.includes(endpoint));
+  return named.filter((endpoint) => !said.some((what) => what.includes(endpoint)));
 }
 
 describe('a test that a row names', () => {
@@ -171,4 +154,72 @@ describe('a test that a row names', () => {
   it.each(['one', 'two'])('has places: %s', (value) => {
     expect(isTitle('has places: %s', `has places: ${value}`, "['one', 'two']")).toBe(true);
   });
+});
+
+describe('a row of a page', () => {
+  const file = 'server/teams/teams.test.ts';
+  const title = 'keeps the visibility of a team, which hides nothing';
+  const sent = (method: string, url: string, status: number): SentRequest => ({
+    ...{ method, url: `/api/v2${url}`, status },
+    content: 'x-request-id: 1\n{"sso-team-id":"s"}',
+  });
+  const requests = [sent('GET', '/teams/team-1?include=users', 200), sent('DELETE', '/teams/team-1', 404)];
+  const evidence = [{ file, titles: [title], requests, asserted: ['{"users-count":1}'] }];
+  const problems = (what: string, shownBy = [`${file} › ${title}`]) =>
+    problemsOf({ number: 1, what, shownBy }, evidence);
+
+  it.each([
+    '`GET /teams/:team_id`',
+    '`/teams/:team_id` and `include=users`',
+    '`DELETE /teams/:team_id` of what is not there: 404',
+    '`X-Request-Id`',
+    'what was sent (`sso-team-id`), asserted (`users-count`) and written in the test (`visibility`)',
+  ])('is shown by a test that sent or asserted it: %s', (what) => {
+    expect(problems(what)).toEqual([]);
+  });
+
+  it.each([
+    '`GET /teams`',
+    '`PATCH /teams/:team_id`',
+    '`GET /teams/:team_id/authentication-token`',
+    '`DELETE /teams/:team_id`',
+    '`include=organization`',
+    '`sso-team`',
+    '`keeps`, which stands in the title alone',
+    'refused: 422',
+    'nothing that could be sent',
+  ])('is reported where its test did not: %s', (what) => {
+    expect(problems(what)).not.toEqual([]);
+  });
+
+  it('is reported where one of its tests did not run, or shows nothing of it', () => {
+    const idle = `${file} › includes the users of teams where a request asks for them`;
+    expect(problems('`X-Request-Id`', [`${file} › ${title}`, idle])).toEqual([`did not run: ${idle}`]);
+    const ran = [...evidence, { file, titles: [splitNamed(idle).title], requests: [], asserted: [] }];
+    const row = { number: 1, what: '`X-Request-Id`', shownBy: [`${file} › ${title}`, idle] };
+    expect(problemsOf(row, ran)).toEqual([`shows nothing of it: ${idle}`]);
+  });
+});
+
+it('records while tests run which of them sent a request', () => {
+  const folder = temporaryFolder();
+  const file = 'server/teams/teams.test.ts';
+  const vitest = join(testsFolder, '../node_modules/vitest/vitest.mjs');
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'));
+  execFileSync(process.execPath, [vitest, 'run', '--project=wire', '--reporter=dot', `test/${file}`], {
+    cwd: join(testsFolder, '..'),
+    env: { ...Object.fromEntries(own), [RECORD_VARIABLE]: folder },
+    stdio: 'pipe',
+  });
+  const evidence = readEvidence(folder);
+  const problems = (what: string, title: string) =>
+    problemsOf({ number: 1, what, shownBy: [`${file} › ${title}`] }, evidence);
+  const [lists, makes] = [
+    'lists the teams of an organization to its members',
+    'makes a team whose rights count at once, and takes them back with it',
+  ];
+  expect(problems('`GET /organizations/:organization_name/teams`', lists)).toEqual([]);
+  expect(problems('`GET /organizations/:organization_name/teams`', makes)).not.toEqual([]);
+  expect(problems('`POST /organizations/:organization_name/teams`: 201', makes)).toEqual([]);
+  expect(problems('`POST /organizations/:organization_name/teams`: 201', lists)).not.toEqual([]);
 });

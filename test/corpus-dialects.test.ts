@@ -4,7 +4,7 @@
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { guardIds } from '../src/model/guard.ts';
-import { corpusCases, corpusEnv, corpusManifests } from './support/corpus.ts';
+import { corpusCases, corpusDocuments, corpusEnv } from './support/corpus.ts';
 import { startService } from './support/rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFolder, stackIn } from './support/rig/stack-folder.ts';
 import { temporaryFolder } from './support/rig/temporary-folder.ts';
@@ -26,10 +26,8 @@ async function openStack(dialect: string, names: readonly string[]): Promise<Sta
 }
 
 /** One side of all pairs: each document says which target it is for. */
-async function sideOf(kind: string, names: readonly string[], side: 'before' | 'after'): Promise<string> {
-  return (await Promise.all(names.map((name) => corpusManifests({ kind, name, side }, name)))).join(
-    '\n---\n',
-  );
+function sideOf(kind: string, names: readonly string[], side: 'before' | 'after'): readonly object[] {
+  return names.flatMap((name) => corpusDocuments({ kind, name, side }, name));
 }
 
 /** What one service refuses and the others take: pairs whose second side has no CA and disables the one of the pod. */
@@ -61,11 +59,11 @@ describe.each(['neutral', 'vault', 'openbao'])(
           ['after', different],
           ['before', different],
         ] as const) {
-          await stack.write('manifests.yaml', await sideOf(kind, names, side));
+          await stack.declare(...sideOf(kind, names, side));
           expect(await changedTargets(stack)).toEqual(changed);
           // Apply plans once more when it has written, and would end with 6 if that plan had anything in it.
           const { out } = await stack.run(['apply', '--yes'], 0);
-          expect(out).not.toMatch(/answered otherwise than sent|cannot be verified/);
+          expect(out).not.toMatch(/with another value than sent|cannot be verified/);
         }
       },
     );
@@ -76,7 +74,7 @@ it.each(Object.entries(refused))(
   'what %s is certain to refuse is an error for it',
   async (dialect, names) => {
     const stack = await openStack(dialect, names);
-    await stack.write('manifests.yaml', await sideOf('ClusterAuthConfig', names, 'after'));
+    await stack.declare(...sideOf('ClusterAuthConfig', names, 'after'));
     const { out, err } = await stack.run(['validate'], 7);
     const refusals = (out + err)
       .replaceAll(/\s+/g, ' ')

@@ -5,7 +5,7 @@
  */
 import { it } from 'vitest';
 import { workspacesDialects } from './support/rig/dialect-under-test.ts';
-import { expectEveryCase } from './support/weak/corpus-as-one-stack.ts';
+import { expectEveryCase } from './support/corpus-as-one-stack.ts';
 
 it.each(workspacesDialects)(
   'in the dialect %s every case of the workspaces kinds is applied, and then nothing is left to do',

@@ -116,7 +116,7 @@ describe.each(nodes)('on %s', (_, node) => {
     });
   });
 
-  it('it tells its version', async () => {
+  it('it reports its version', async () => {
     expect(await trueup(node, '--version')).toEqual({ code: 0, out: `${about.version}\n`, err: '' });
   });
 

@@ -59,7 +59,7 @@ describe('documents, help texts and messages', () => {
     ].join('|'),
   );
 
-  it('never tell anybody to fetch trueup by a name that is not ours', () => {
+  it('never ask anybody to fetch trueup by a name that is not ours', () => {
     for (const line of ['npx trueup plan', 'npx --yes trueup', 'npm install -g trueup', 'npm i trueup@1'])
       expect(line).toMatch(byName);
     expect(

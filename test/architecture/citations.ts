@@ -16,7 +16,6 @@ export interface Citation {
 /** What can be cited: the places of each page, by its path. */
 export type Places = ReadonlyMap<string, ReadonlySet<string>>;
 
-const rulesPage = 'docs/rules.md';
 const architecturePage = 'docs/architecture.md';
 const decisionsFolder = 'docs/decisions';
 
@@ -35,11 +34,6 @@ const list = `${numbers}(?:(?:-|, | and )${numbers})*`;
 
 const forms: readonly { readonly form: RegExp; page(words: Words): string; places(words: Words): Place[] }[] =
   [
-    {
-      form: new RegExp(String.raw`\b[Rr]ules? (?<list>${list})(?![\w%])`, 'g'),
-      page: () => rulesPage,
-      places: ({ list: all = '' }) => numbersIn(all),
-    },
     {
       form: new RegExp(String.raw`\bwire/(?<page>[a-z-]+)(?!\.ts)(?: (?<list>${list}))?`, 'g'),
       page: ({ page = '' }) => `docs/wire/${page}.md`,
@@ -73,7 +67,7 @@ export function citationsIn(prose: string): Citation[] {
   );
 }
 
-/** `8, 22-24` is 8, 22, 23, 24; `2.4-2.6` is 2.4, 2.5, 2.6. */
+/** `2.2, 2.4-2.6` is 2.2, 2.4, 2.5, 2.6. */
 function numbersIn(text: string): string[] {
   return text.split(/, | and /).flatMap((part) => {
     const [from = '', to = from] = part.split('-');
@@ -85,9 +79,9 @@ function numbersIn(text: string): string[] {
   });
 }
 
-/** What was written before the pages were in the repository: drafts by their names, and sections without a page. */
+/** What is not cited so any more: drafts by their names, sections without a page, and rules by a number. */
 const former =
-  /\bRULES \d|\bDESIGN\b|\bfacts(?: on [a-z -]+)?,? (?:section )?\d|\bfacts\/|\bspecs\/|-wire\.md|\btoolchain\.md|\bspecs?, (?:"|rule \d)/g;
+  /\bRULES \d|\bDESIGN\b|\bfacts(?: on [a-z -]+)?,? (?:section )?\d|\bfacts\/|\bspecs\/|-wire\.md|\btoolchain\.md|\bspecs?, "|\b[Rr]ules? \d/g;
 
 /** Citations of a form that nobody can look up. */
 export function formerCitationsIn(prose: string): string[] {
@@ -107,9 +101,9 @@ export function placesOf(pages: ReadonlyMap<string, string>): Places {
   return places.set(decisionsFolder, new Set(records));
 }
 
-/** Numbers that stand before a heading or in the first cell of a row: `## Rule 24: roles`, `### 2.3 Flat tags`, `| 1.5.3 | … |`. */
+/** Numbers that stand before a heading or in the first cell of a row: `### 2.3 Flat tags`, `| 1.5.3 | … |`. */
 function numberedIn(text: string): string[] {
-  const place = new RegExp(String.raw`^(?:#+ (?:Rule )?|\| )(${numbers})(?:[:.]? | \|)`, 'gm');
+  const place = new RegExp(String.raw`^(?:#+ |\| )(${numbers})(?:[:.]? | \|)`, 'gm');
   return [...text.matchAll(place)].flatMap(([, number]) => number ?? []);
 }
 
@@ -143,7 +137,7 @@ export function brokenLinksIn(
   });
 }
 
-/** As code forges make them: `Rule 24: roles` is `rule-24-roles`. */
+/** As code forges make them: `Owned names: roles` is `owned-names-roles`. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -96,7 +96,7 @@ export const codeOf = remembered((text): string =>
   text.replace(commentsAndTexts, (found) => (found.startsWith('`') ? found : '')),
 );
 
-/** The same trees are looked at by many rules, and each way to break one changes a file or two. */
+/** The same trees are read by many rules, and each way to break one changes a file or two. */
 export function remembered<T>(look: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {

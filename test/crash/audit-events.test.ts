@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 import { trailOf } from '../support/server/audit-trails/read-trail.ts';
 import { bindings, TestClient } from '../support/server/serve-for-test.ts';
 
-const preload = new URL('../support/crash/kill-at-statement.ts', import.meta.url).href;
+const preload = new URL('../support/simulation/kill-at-statement.ts', import.meta.url).href;
 
 const SEED = `
 organizations:
@@ -54,7 +54,7 @@ async function updateKilledAt(statement: number): Promise<Record<'answered' | 'c
   return { answered, changed, told: trail.length > 0 };
 }
 
-it('tells the trail of an update if and only if the update was made, wherever it is killed', async () => {
+it('adds an event to the trail if and only if the update was made, wherever it is killed', async () => {
   const met: string[] = [];
   for (let statement = 0; statement < 20; statement += 1) {
     const { answered, changed, told } = await updateKilledAt(statement);

@@ -8,11 +8,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Exited, trueupProcess } from '../support/cli/process.ts';
-import { type CrashCopy, CrashScene, env } from '../support/crash/crash-scene.ts';
-import { foreignIds, secrets } from '../support/crash/mixed-stack.ts';
+import { type CrashCopy, CrashScene, type CrashState } from '../support/simulation/crash-scene.ts';
+import { billing, bystander, jwts, neighbourId } from '../support/simulation/world.ts';
 
-const preload = new URL('../support/crash/kill-at-rename.ts', import.meta.url).href;
+const preload = new URL('../support/simulation/kill-at-rename.ts', import.meta.url).href;
 const isWrite = ({ method }: { readonly method: string }) => method !== 'GET' && method !== 'LIST';
+
+/** Ids that no apply may ever name in the path of a write. */
+const foreignIds = [bystander, billing].map((name) => neighbourId(name, { name: 'acme' }));
 
 const scene = await CrashScene.make();
 const calm = await undisturbed();
@@ -36,7 +39,7 @@ function boundaries(count: number, every: number): Boundary[] {
 function start(copy: CrashCopy, more: Readonly<Record<string, string>> = {}): Promise<Exited> {
   const args = ['apply', 'approved.json', ...scene.approved];
   const options = { NODE_OPTIONS: `--import ${preload}`, NODE_NO_WARNINGS: '1', ...more };
-  return trueupProcess(args, { cwd: copy.directory, env: { ...env, ...options } });
+  return trueupProcess(args, { cwd: copy.directory, env: { ...scene.env, ...options } });
 }
 
 async function undisturbed() {
@@ -68,7 +71,7 @@ async function killAtRequest(copy: CrashCopy, { at, when }: Boundary): Promise<E
     return undefined;
   });
   const args = ['apply', 'approved.json', ...scene.approved];
-  const ended = trueupProcess(args, { cwd: copy.directory, env }, async ({ signals }) => {
+  const ended = trueupProcess(args, { cwd: copy.directory, env: scene.env }, async ({ signals }) => {
     kill = () => signals('SIGKILL');
   });
   const exited = await ended;
@@ -95,8 +98,8 @@ describe('The apply that is going to be killed', () => {
   it('does all that there is to do, and leaves the reviewer JWT and the neighbours as they were', () => {
     expect(calm.writes).toBeGreaterThan(12);
     expect(calm.renames).toBeGreaterThan(8);
-    expect(JSON.stringify(calm.state)).toContain(secrets.REVIEWER_JWT);
-    for (const name of ['bystander', 'billing']) {
+    expect(JSON.stringify(calm.state)).toContain(jwts.REVIEWER_JWT);
+    for (const name of [bystander, billing]) {
       expect(workspaceIn(calm.state, name)).toEqual(workspaceIn(calm.before, name));
     }
     for (const name of ['fresh', 'fresher', 'moved']) {
@@ -106,9 +109,8 @@ describe('The apply that is going to be killed', () => {
   });
 });
 
-function workspaceIn(state: unknown, name: string): unknown {
-  const { workspaces } = state as { workspaces: readonly { attributes: { name: string } }[] };
-  return workspaces.find(({ attributes }) => attributes.name === name);
+function workspaceIn({ workspaces }: CrashState, name: string): unknown {
+  return workspaces.find(({ attributes }) => attributes['name'] === name);
 }
 
 describe('An apply that is killed and run again gives what an undisturbed one gives', () => {

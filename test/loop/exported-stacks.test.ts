@@ -1,24 +1,31 @@
 /**
  * The law of exports: whatever is live, the manifests that an export writes are adopted without a change, and nothing live
- * has changed by that but the claim. `npm run loop` tries new cases, as many as it is asked for.
+ * has changed by that but the ownership tag. `npm run loop` tries new cases, as many as it is asked for.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ownershipTagKey } from '../../src/model/resource.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import type { Ran } from '../support/captured-host.ts';
-import { type Deed, drift } from '../support/loop/arbitrary-drift.ts';
-import { type StackDraft, stackDraft } from '../support/loop/arbitrary-stack.ts';
-import { consent } from '../support/loop/converge.ts';
-import { carryOut, show } from '../support/loop/carry-out.ts';
-import { habits, inTenant } from '../support/loop/neighbours.ts';
-import { showDraft, StackFolder } from '../support/loop/stack-folder.ts';
-import { type Tenant, TenantPool } from '../support/loop/tenants.ts';
-import { clusterAuthTarget, type StackFile, stackIn, workspacesTarget } from '../support/rig/stack-folder.ts';
+import { stackIn } from '../support/rig/stack-folder.ts';
 import { makeFolder, removeFolder } from '../support/rig/temporary-folder.ts';
+import { type HandAction, drift } from '../support/simulation/random-actions.ts';
+import { type StackDraft, stackDraft } from '../support/simulation/random-stacks.ts';
+import { type Snapshot, snapshot } from '../support/simulation/snapshot.ts';
+import {
+  consent,
+  envOf,
+  errorsIn,
+  planIn,
+  showDraft,
+  shown,
+  stackFile,
+  StackFolder,
+} from '../support/simulation/stack-folder.ts';
+import { bindTags, carryOut, tagsOf, workspacesOf } from '../support/simulation/tenant-client.ts';
+import { habits, type Tenant, TenantPool } from '../support/simulation/world.ts';
 
 const cases = Number(process.env['TRUEUP_CASES'] ?? 15);
 const tenants = new TenantPool();
@@ -28,7 +35,7 @@ interface Case {
   readonly habit: number;
   /** what made the organization and the mount what they are */
   readonly made: StackDraft;
-  readonly drift: readonly Deed[];
+  readonly drift: readonly HandAction[];
   /** defaults and owned names of the stack that takes all of it over */
   readonly taker: Pick<StackDraft, 'defaults' | 'owns'>;
   readonly group: string;
@@ -65,155 +72,69 @@ describe('What an export writes of a random organization and mount', () => {
 });
 
 /** Undefined for a stack that cannot make anything; else whether the export warned of what it could not say. */
-async function takeOver({ habit, made, drift: deeds, taker, group }: Case): Promise<boolean | undefined> {
+async function takeOver({ habit, made, drift: actions, taker, group }: Case): Promise<boolean | undefined> {
   const tenant = await tenants.take(habit);
-  const maker = await StackFolder.make(tenant);
+  const maker = new StackFolder(tenant);
   const directory = makeFolder();
   try {
-    await maker.write(made);
+    maker.write(made);
     const planned = await maker.run('plan', '--format', 'json');
     if (planned.code !== 0) return undefined;
-    const first = await maker.run('apply', ...consent(JSON.parse(planned.out)));
-    expect(first.code, told(first)).toBe(0);
-    await carryOut(deeds, tenant);
-    await dropClaims(tenant);
-    const stack = inTenant(stackOf(taker, tenant), tenant.name);
-    const { tryRun } = stackIn({ directory, stack, env: tokensOf(tenant) });
+    const first = await maker.run('apply', ...consent(planIn(planned)));
+    expect(first.code, shown(first)).toBe(0);
+    await carryOut(actions, tenant);
+    await dropOwnership(tenant);
+    const stack = { ...stackFile(tenant, taker), name: 'taker', manifests: ['out/**/*.yaml'] };
+    const { tryRun } = stackIn({ directory, stack, env: envOf(tenant) });
     await mkdir(join(directory, 'out'));
-    const before = await snapshot(tenant);
+    const before = await stateOf(tenant);
     const run = (...args: readonly string[]) => tryRun(args);
     const exported = await run('export', '--out', 'out', '--group', group);
     const warned = exported.err.includes('warning:');
-    expect(exported.code === 0 || warned, told(exported)).toBe(true);
+    expect(exported.code === 0 || warned, shown(exported)).toBe(true);
     if (exported.err.includes('nothing to export')) return true;
     await expectAdoptions(await run('plan', '--format', 'json'), exported);
     if (exported.err.includes('a plan is going')) return true;
     const applied = await run('apply', '--yes');
-    expect(applied.code, told(exported) + told(applied)).toBe(0);
+    expect(applied.code, shown(exported) + shown(applied)).toBe(0);
     const again = await run('plan', '--exit-code');
-    expect(again.code, told(exported) + told(again)).toBe(0);
-    expect(await snapshot(tenant)).toEqual(before);
+    expect(again.code, shown(exported) + shown(again)).toBe(0);
+    expect(await stateOf(tenant)).toEqual(before);
     return warned;
   } finally {
-    await maker.remove();
+    maker.remove();
     removeFolder(directory);
   }
 }
 
 async function expectAdoptions(planned: Ran, exported: Ran): Promise<void> {
   const plan: PlanJson = JSON.parse(planned.out);
-  expect(
-    plan.problems.filter(({ severity }) => severity === 'error'),
-    told(exported),
-  ).toEqual([]);
-  const foretold = (address: string) => exported.err.includes(`warning: ${address}:`);
+  expect(errorsIn(plan), shown(exported)).toEqual([]);
+  const isWarnedOf = (address: string) => exported.err.includes(`warning: ${address}:`);
   const others = plan.changes.filter(
     ({ address, action, fields }) =>
-      !(action === 'adopt' && fields.every(({ path }) => path === '/claim')) && !foretold(address),
+      !(action === 'adopt' && fields.every(({ path }) => path === '/claim')) && !isWarnedOf(address),
   );
   expect(
     others.map(({ address, action, fields }) => ({ address, action, fields })),
-    told(exported),
+    shown(exported),
   ).toEqual([]);
 }
 
-function told({ code, out, err }: Ran): string {
-  return `exit code ${code}\n${out}${err}`;
-}
-
-const tokensOf = ({ ownerToken, serviceToken }: Tenant) => ({
-  API_TOKEN: ownerToken,
-  SERVICE_TOKEN: serviceToken,
-});
-
-function stackOf({ defaults, owns }: Case['taker'], { url, name }: Tenant): StackFile {
-  return {
-    name: 'taker',
-    manifests: ['out/**/*.yaml'],
-    targets: [
-      workspacesTarget(url, { organization: name }),
-      clusterAuthTarget(url, { mount: name, ...(owns === undefined ? {} : { owns }) }),
-    ],
-    spec: { defaults },
-  };
-}
-
-async function workspacesOf(tenant: Tenant): Promise<readonly JsonObject[]> {
-  const list = await show(`/api/v2/organizations/${tenant.name}/workspaces?page%5Bsize%5D=100`, tenant);
-  return list as readonly JsonObject[];
-}
-
-/** As if nobody had ever used trueup there: the birth mark is of a stack of another name. */
-async function dropClaims(tenant: Tenant): Promise<void> {
+/** As if nobody had ever used trueup there: the creator mark is of a stack of another name. */
+async function dropOwnership(tenant: Tenant): Promise<void> {
   for (const { id } of await workspacesOf(tenant)) {
-    const bound = (await tagsOf(String(id), tenant)).filter(([key]) => key !== ownershipTagKey);
-    const data = bound.map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } }));
-    const answer = await fetch(`${tenant.url}/api/v2/workspaces/${String(id)}`, {
-      method: 'PATCH',
-      headers: {
-        authorization: `Bearer ${tenant.ownerToken}`,
-        'content-type': 'application/vnd.api+json',
-      },
-      body: JSON.stringify({ data: { type: 'workspaces', relationships: { 'tag-bindings': { data } } } }),
-    });
-    if (!answer.ok) throw new Error(await answer.text());
+    const tags = [...((await tagsOf(id, tenant)) ?? [])].filter(([key]) => key !== ownershipTagKey);
+    expect(await bindTags(id, tags, tenant)).toBe(true);
   }
 }
 
-async function tagsOf(id: string, tenant: Tenant): Promise<[Json, Json][]> {
-  const bound = (await show(`/api/v2/workspaces/${id}/tag-bindings`, tenant)) as readonly JsonObject[];
-  return bound.flatMap(({ attributes }): [Json, Json][] =>
-    isJsonObject(attributes) ? [[attributes['key'] ?? null, attributes['value'] ?? null]] : [],
-  );
-}
-
-/** All that can be read of the tenant, but for the claim and the moments at which something changed. */
-async function snapshot(tenant: Tenant): Promise<Json> {
-  const workspaces = await Promise.all(
-    (await workspacesOf(tenant)).map(async ({ id, attributes, relationships }) => {
-      const path = `/api/v2/workspaces/${String(id)}`;
-      const tags = (await tagsOf(String(id), tenant)).filter(([key]) => key !== ownershipTagKey);
-      return {
-        id: id ?? null,
-        attributes: withoutMoments(attributes),
-        relationships: relationships ?? null,
-        tags: tags.map(([key, value]) => `${String(key)}=${String(value)}`).sort(),
-        consumers: (await idsOf(`${path}/relationships/remote-state-consumers`, tenant)).sort(),
-        retention: (await show(`${path}/relationships/data-retention-policy`, tenant)) ?? null,
-      };
-    }),
-  );
-  const names = await mountData(tenant, 'role?list=true');
-  const keys = Array.isArray(names?.['keys']) ? names['keys'].map(String) : [];
-  const roles = await Promise.all(
-    keys.map(async (key) => [key, (await mountData(tenant, `role/${key}`)) ?? null] as const),
-  );
-  return {
-    workspaces,
-    roles: Object.fromEntries(roles),
-    config: (await mountData(tenant, 'config')) ?? null,
-  };
-}
-
-function withoutMoments(attributes: Json | undefined): Json {
-  const {
-    'updated-at': _,
-    'latest-change-at': __,
-    'auto-destroy-at': at = null,
-    ...rest
-  } = isJsonObject(attributes) ? attributes : {};
-  return rest['auto-destroy-activity-duration'] === null ? { ...rest, at } : rest;
-}
-
-async function idsOf(path: string, tenant: Tenant): Promise<string[]> {
-  const found = await show(`${path}?page%5Bsize%5D=100`, tenant);
-  return Array.isArray(found) ? (found as readonly JsonObject[]).map(({ id }) => String(id)) : [];
-}
-
-async function mountData(tenant: Tenant, path: string): Promise<JsonObject | undefined> {
-  const answer = await fetch(`${tenant.url}/v1/auth/${tenant.name}/${path}`, {
-    headers: { 'x-service-token': tenant.serviceToken },
-  });
-  if (answer.status === 404) return undefined;
-  return ((await answer.json()) as { data: JsonObject }).data;
+/** All but the ownership tags. */
+async function stateOf(tenant: Tenant): Promise<Snapshot> {
+  const { workspaces, mounts } = await snapshot(tenant);
+  const without = workspaces.map(({ tags: { [ownershipTagKey]: _, ...tags }, ...rest }) => ({
+    ...rest,
+    tags,
+  }));
+  return { workspaces: without, mounts };
 }

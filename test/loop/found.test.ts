@@ -3,11 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { planSchema } from '../../src/report/json/plan-schema.ts';
-import type { Deed } from '../support/loop/arbitrary-drift.ts';
-import type { Manifest } from '../support/loop/arbitrary-stack.ts';
-import { converge, type Step } from '../support/loop/converge.ts';
-import { legacy, neighbours } from '../support/loop/neighbours.ts';
-import { TenantPool } from '../support/loop/tenants.ts';
+import type { HandAction } from '../support/simulation/random-actions.ts';
+import type { Manifest } from '../support/simulation/random-stacks.ts';
+import { converge, type Step } from '../support/simulation/converge.ts';
+import { legacy, neighbours, TenantPool } from '../support/simulation/world.ts';
 
 const tenants = new TenantPool();
 afterAll(() => tenants.close());
@@ -17,7 +16,7 @@ const isPlan = new Ajv2020({ strict: false }).compile(planSchema);
 const plain = 0;
 const sharesByDefault = 3;
 
-function step(manifests: readonly Manifest[], drift: readonly Deed[] = []): Step {
+function step(manifests: readonly Manifest[], drift: readonly HandAction[] = []): Step {
   return { drift, ledger: 'kept', stack: { owns: undefined, defaults: {}, manifests } };
 }
 
@@ -56,7 +55,7 @@ describe('Every one of these converges', () => {
 
   it('an adopted workspace that is let go, whose lock somebody took off and another one put on again', async () => {
     const adopted = workspace(legacy, { lock: { reason: 'frozen' } }, { adopt: true });
-    const act = (who: Deed['who'], action: string): Deed => ({
+    const act = (who: HandAction['who'], action: string): HandAction => ({
       who,
       method: 'POST',
       path: `workspace/${legacy}/actions/${action}`,
@@ -95,7 +94,7 @@ describe('Every one of these converges', () => {
   });
 });
 
-describe('A plan foresees', () => {
+describe('A plan predicts', () => {
   it('that file triggers are refused beside an expression for tags that somebody set by hand', async () => {
     const app = workspace('app', { vcsRepo: repository, fileTriggersEnabled: true });
     const body = {
@@ -104,7 +103,7 @@ describe('A plan foresees', () => {
         attributes: { 'file-triggers-enabled': false, 'vcs-repo': { 'tags-regex': '^v' } },
       },
     };
-    const byHand: Deed = { who: 'owner', method: 'PATCH', path: 'workspace/app', body };
+    const byHand: HandAction = { who: 'owner', method: 'PATCH', path: 'workspace/app', body };
     expect(await ending(plain, step([app]), step([app], [byHand]))).toBe('regex-with-file-triggers');
   });
 });

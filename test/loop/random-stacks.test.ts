@@ -6,11 +6,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { planSchema } from '../../src/report/json/plan-schema.ts';
-import { stackDraft } from '../support/loop/arbitrary-stack.ts';
-import { drift } from '../support/loop/arbitrary-drift.ts';
-import { type Case, converge, type Step, showCase } from '../support/loop/converge.ts';
-import { habits } from '../support/loop/neighbours.ts';
-import { TenantPool } from '../support/loop/tenants.ts';
+import { stackDraft } from '../support/simulation/random-stacks.ts';
+import { drift } from '../support/simulation/random-actions.ts';
+import { type Case, converge, type Step, showCase } from '../support/simulation/converge.ts';
+import { habits, TenantPool } from '../support/simulation/world.ts';
 
 const cases = Number(process.env['TRUEUP_CASES'] ?? 20);
 const tenants = new TenantPool();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const whole = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app }\nspec: {}\n';
+const whole = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\nspec: {}\n';
 const read = (ledger: string) => readOne(whole, `${plainStack}  ledger: ${ledger}\n`);
 
 describe('a stack says where its ledger is kept', () => {
@@ -29,8 +29,11 @@ describe('a stack says where its ledger is kept', () => {
     ['5', ['9:11+1', 'wrong-type', 'spec.ledger']],
     ['{}', ['9:3+6', 'spec.ledger']],
     ['{ local: {} }', ['missing-field', 'spec.ledger.local.folder']],
-    ['{ local: { folder: ../elsewhere } }', ['spec.ledger.local.folder', 'a folder at or below this file']],
-    ['{ local: { folder: /tmp } }', ['spec.ledger.local.folder', 'a folder at or below this file']],
+    [
+      '{ local: { folder: ../elsewhere } }',
+      ['spec.ledger.local.folder', 'a folder beside or below this file'],
+    ],
+    ['{ local: { folder: /tmp } }', ['spec.ledger.local.folder', 'a folder beside or below this file']],
     ['{ git: {}, postgres: { url: { env: A } } }', ['9:3+6', 'spec.ledger']],
     ['{ gti: {} }', ['9:13+3', 'unknown-field', 'git']],
     [
@@ -39,7 +42,7 @@ describe('a stack says where its ledger is kept', () => {
     ],
     ['{ postgres: {} }', ['9:', 'missing-field', 'spec.ledger.postgres.url']],
     ['{ postgres: { url: {} } }', ['9:', 'spec.ledger.postgres.url']],
-  ])('and is told what is wrong with %s', async (text, parts) => {
+  ])('and is shown what is wrong with %s', async (text, parts) => {
     const said = told((await read(text)).diagnostics).join('\n');
     for (const part of parts) expect(said).toContain(part);
   });

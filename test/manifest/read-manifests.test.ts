@@ -6,13 +6,13 @@ import { dialects } from '../../src/api/dialects.ts';
 import { kinds } from '../../src/kinds/index.ts';
 import { readManifests } from '../../src/manifest/read-manifests.ts';
 import { plainStack, read, readOne, told } from '../support/manifest/manifest-folder.ts';
-import { toyDialects, toyKinds } from '../support/manifest/toy-kinds.ts';
+import { sampleDialects, sampleKinds } from '../support/manifest/sample-kinds.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 vi.mock('js-yaml', { spy: true });
 
 const whole = (name: string) =>
-  `apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: ${name} }\nspec: {}\n`;
+  `apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: ${name} }\nspec: {}\n`;
 const names = ({ resources }: { resources: readonly { address: { name: string } }[] }) =>
   resources.map(({ address }) => address.name);
 
@@ -101,7 +101,7 @@ describe('standard input', () => {
     const manifests = await read(files, { path: '-', stdin: `${whole('two')}---\n${whole('two')}` });
     expect(manifests).toMatchObject({ files: 1, documents: 2, complete: false });
     expect(told(manifests.diagnostics)).toEqual([
-      '-:8:19+3 duplicate: Whole "two" is declared twice for target "acme" | fix: keep one of them | first declared here -:3:19',
+      '-:8:19+3 duplicate: Parent "two" is declared twice for target "acme" | fix: keep one of them | first declared here -:3:19',
     ]);
   });
 
@@ -127,14 +127,14 @@ describe('standard input', () => {
     expect(names(await read(files, { stdin: whole('two') }))).toEqual(['one', 'two']);
     const without = await read(files);
     expect(told(without.diagnostics)).toEqual([
-      'no-input: manifests are asked for from standard input, and there is none',
+      'no-input: manifests are expected on standard input, and there is none',
     ]);
     expect(without.complete).toBe(false);
   });
 
-  it('in which no document stands is an error, however it was asked for', async () => {
+  it('without a document is an error, however it was requested', async () => {
     const empty = [
-      'no-document: standard input holds no document | fix: pipe manifests into it; a stack that is to have none says "manifests: []"',
+      'no-document: standard input holds no document | fix: pipe manifests into it; a stack without manifests has "manifests: []"',
     ];
     const files = { 'trueup.yaml': plainStack, 'manifests/a.yaml': whole('one') };
     const listed = { ...files, 'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "-"]') };
@@ -154,7 +154,7 @@ describe('standard input', () => {
   it('that brings a Stack and no manifest is an error, unless the stack asks for none', async () => {
     const bring = (items: string) => read({}, { path: '-', stdin: plainStack.replace('[manifests]', items) });
     expect(told((await bring('["-"]')).diagnostics)).toEqual([
-      'no-document: standard input holds a Stack and no manifest | fix: pipe manifests into it; a stack that is to have none says "manifests: []"',
+      'no-document: standard input holds a Stack and no manifest | fix: pipe manifests into it; a stack without manifests has "manifests: []"',
     ]);
     expect(await bring('[]')).toMatchObject({ diagnostics: [], resources: [], complete: true });
   });
@@ -162,7 +162,12 @@ describe('standard input', () => {
   it('is read only when it is asked for', async () => {
     const folder = temporaryFolder({ 'trueup.yaml': plainStack, 'manifests/a.yaml': whole('one') });
     const stdin = () => Promise.reject(new Error('nobody asked'));
-    const manifests = await readManifests({ cwd: folder, stdin, kinds: toyKinds, dialects: toyDialects });
+    const manifests = await readManifests({
+      cwd: folder,
+      stdin,
+      kinds: sampleKinds,
+      dialects: sampleDialects,
+    });
     expect(manifests.complete).toBe(true);
   });
 
@@ -173,7 +178,7 @@ describe('standard input', () => {
   });
 });
 
-describe('a look that is not complete says why', () => {
+describe('a read that is not complete says why', () => {
   it('when a file is no YAML, and reads the others', async () => {
     const manifests = await read({
       'trueup.yaml': plainStack,
@@ -193,9 +198,9 @@ describe('a look that is not complete says why', () => {
       'empty/notes.txt': '',
     });
     expect(told(manifests.diagnostics)).toEqual([
-      'trueup.yaml:5:15+5 no-manifests: the directory "empty" holds no manifest | fix: correct the patterns, or write { pattern: "empty", optional: true } where there may be nothing',
-      'trueup.yaml:5:22+13 no-manifests: no file matches "more/*.yaml" | fix: correct the patterns, or write { pattern: "more/*.yaml", optional: true } where there may be nothing',
-      'trueup.yaml:5:37+8 no-file: "one.yaml" does not exist | fix: correct the patterns, or write { pattern: "one.yaml", optional: true } where there may be nothing',
+      'trueup.yaml:5:15+5 no-manifests: the directory "empty" holds no manifest | fix: correct the patterns, or write { pattern: "empty", optional: true } if it may match nothing',
+      'trueup.yaml:5:22+13 no-manifests: no file matches "more/*.yaml" | fix: correct the patterns, or write { pattern: "more/*.yaml", optional: true } if it may match nothing',
+      'trueup.yaml:5:37+8 no-file: "one.yaml" does not exist | fix: correct the patterns, or write { pattern: "one.yaml", optional: true } if it may match nothing',
     ]);
     expect(manifests.diagnostics.map((diagnostic) => [diagnostic.severity, diagnostic.class])).toEqual([
       ['warning', 'incomplete'],
@@ -205,20 +210,20 @@ describe('a look that is not complete says why', () => {
     expect(manifests.complete).toBe(false);
   });
 
-  it('when exclusions leave nothing of a pattern, or when there is nothing but exclusions', async () => {
+  it('when exclusions remove all files of a pattern, or when there are only exclusions', async () => {
     const excluded = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "!manifests/**"]'),
       'manifests/a.yaml': whole('one'),
     });
     expect(told(excluded.diagnostics)).toEqual([
-      'trueup.yaml:5:15+9 no-manifests: the exclusions leave nothing of "manifests" | fix: correct the patterns, or write { pattern: "manifests", optional: true } where there may be nothing',
+      'trueup.yaml:5:15+9 no-manifests: the exclusions remove all files of "manifests" | fix: correct the patterns, or write { pattern: "manifests", optional: true } if it may match nothing',
     ]);
     const onlyExclusions = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '["!manifests/**"]'),
       'manifests/a.yaml': whole('one'),
     });
     expect(told(onlyExclusions.diagnostics)).toEqual([
-      'trueup.yaml:5:14+17 no-manifests: "spec.manifests" has only exclusions, and no pattern says where the manifests are | fix: add where they are; a stack that is to have none says "manifests: []"',
+      'trueup.yaml:5:14+17 no-manifests: "spec.manifests" has only exclusions, and no pattern for manifests | fix: add a pattern; a stack without manifests has "manifests: []"',
     ]);
     for (const { complete, diagnostics } of [excluded, onlyExclusions]) {
       expect(complete).toBe(false);
@@ -230,18 +235,18 @@ describe('a look that is not complete says why', () => {
     const stack = plainStack.replace('[manifests]', '["*.yaml"]');
     const alone = await read({ 'trueup.yaml': stack, 'a.yml': whole('one') });
     expect(told(alone.diagnostics)).toEqual([
-      'trueup.yaml:5:15+8 no-manifests: "*.yaml" stands for the stack file alone, which holds no manifest | fix: correct the patterns, or write { pattern: "*.yaml", optional: true } where there may be nothing',
+      'trueup.yaml:5:15+8 no-manifests: "*.yaml" matches only the stack file, which holds no manifest | fix: correct the patterns, or write { pattern: "*.yaml", optional: true } if it may match nothing',
     ]);
     expect(alone.complete).toBe(false);
     const own = await read({ 'trueup.yaml': `${stack}---\n${whole('own')}` });
     expect(own).toMatchObject({ diagnostics: [], complete: true });
   });
 
-  it('when no document stands in a file, whether it is empty or all of it is commented out', async () => {
+  it('when a file holds no document, whether it is empty or all of it is commented out', async () => {
     for (const text of ['', ' \n', '# nothing here any more\n', '---\n', '---\n# a\n---\n...\n', '~\n']) {
       const empty = await readOne(text);
       expect(told(empty.diagnostics), text).toEqual([
-        'empty-file: no document stands in "manifests/a.yaml" | fix: write manifests into it, or delete it',
+        'empty-file: "manifests/a.yaml" holds no document | fix: write manifests into it, or delete it',
       ]);
       expect(empty, text).toMatchObject({ documents: 0, complete: false });
     }
@@ -255,7 +260,7 @@ describe('a look that is not complete says why', () => {
       'manifests/b.yaml': new Uint8Array([0x61, 0x3a, 0x20, 0xff]),
     });
     await symlink(join(folder, 'nowhere'), join(folder, 'manifests/a.yaml'));
-    const manifests = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
+    const manifests = await readManifests({ cwd: folder, kinds: sampleKinds, dialects: sampleDialects });
     expect(told(manifests.diagnostics)).toEqual([
       'unreadable-file: "manifests/a.yaml" cannot be read: ENOENT | fix: check that it exists and may be read',
       'manifests/b.yaml:1:4+1 not-utf-8: "manifests/b.yaml" is not UTF-8 text | fix: save it as UTF-8',
@@ -269,13 +274,13 @@ describe('a look that is not complete says why', () => {
   });
 });
 
-describe('a look that finds nothing is complete', () => {
+describe('a read that finds nothing is complete', () => {
   it('when the stack says that there is nothing', async () => {
     const manifests = await read({ 'trueup.yaml': plainStack.replace('[manifests]', '[]') });
     expect(manifests).toMatchObject({ diagnostics: [], files: 0, documents: 0, complete: true });
   });
 
-  it('when what stands for nothing is optional', async () => {
+  it('when what matches nothing is optional', async () => {
     const items =
       '[manifests, { pattern: more/**, optional: true }, { pattern: manifests/old, optional: true }, "!manifests/old/**"]';
     const files = {
@@ -311,17 +316,17 @@ describe('the stack', () => {
     ]);
   });
 
-  it('stands alone: another one among the manifests is told', async () => {
+  it('is there alone: another one among the manifests is reported', async () => {
     const manifests = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '["**/*.yaml"]'),
       'other/trueup.yaml': plainStack,
     });
     expect(told(manifests.diagnostics)).toEqual([
-      'other/trueup.yaml:2:7+5 second-stack: a Stack stands among the manifests of another one | fix: let "spec.manifests" leave this file out, with a pattern such as "!other/**" | the stack that is read trueup.yaml:2:7',
+      'other/trueup.yaml:2:7+5 second-stack: the manifests of a stack include another Stack | fix: exclude this file from "spec.manifests", with a pattern such as "!other/**" | the stack that is read trueup.yaml:2:7',
     ]);
   });
 
-  it('that is no YAML is told like any other file', async () => {
+  it('that is no YAML is reported like any other file', async () => {
     const manifests = await read({ 'trueup.yaml': 'kind: Stack\n\tspec: 1\n' });
     expect(told(manifests.diagnostics)).toEqual([
       'trueup.yaml:2:1+1 yaml-syntax: a tab indents this line | fix: indent with spaces',
@@ -390,7 +395,7 @@ spec:
     ]);
   });
 
-  it('a reviewer JWT that stands in a manifest is refused and not shown', async () => {
+  it('a reviewer JWT that is in a manifest is refused and not shown', async () => {
     const { diagnostics } = await readReal(
       'apiVersion: trueup.dev/v1\nkind: ClusterAuthConfig\nmetadata: { name: config }\nspec:\n  clusterHost: https://10.0.0.1\n  tokenReviewerJwt: eyJplanted\n',
     );

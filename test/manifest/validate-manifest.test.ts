@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const head = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app }\n';
+const head = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\n';
 
 /** What is said about one manifest, without its file's name. */
 async function say(manifest: string): Promise<string[]> {
@@ -25,8 +25,8 @@ describe('a field that does not exist', () => {
     ]);
   });
 
-  it('or put in the wrong section, which is told once', async () => {
-    expect(await say('apiVersion: trueup.dev/v1\nkind: Whole\nname: app\nrunMode: remote\n')).toEqual([
+  it('or put in the wrong section, which is reported once', async () => {
+    expect(await say('apiVersion: trueup.dev/v1\nkind: Parent\nname: app\nrunMode: remote\n')).toEqual([
       '3:1+4 unknown-field: there is no field "name" at the top level | allowed "apiVersion", "kind", "metadata" or "spec" | fix: move "name" under "metadata"',
       '4:1+7 unknown-field: there is no field "runMode" at the top level | allowed "apiVersion", "kind", "metadata" or "spec" | fix: move "runMode" under "spec"',
     ]);
@@ -50,8 +50,8 @@ describe('a field that does not exist', () => {
 });
 
 describe('a field that is missing', () => {
-  it('is told at what should hold it', async () => {
-    expect(await say('kind: Whole\nmetadata: {}\n')).toEqual([
+  it('is reported at what should hold it', async () => {
+    expect(await say('kind: Parent\nmetadata: {}\n')).toEqual([
       '1:1+4 missing-field: "apiVersion" is missing | allowed "trueup.dev/v1" | fix: add "apiVersion: trueup.dev/v1"',
       '1:1+4 missing-field: "spec" is missing | fix: add "spec"',
       '2:1+8 missing-field: "metadata.name" is missing | allowed text | fix: add "name"',
@@ -149,7 +149,7 @@ describe('a value of the wrong type', () => {
     expect(await spec(`  ${line}\n`)).toEqual([`5:${place} wrong-type: ${message}`]);
   });
 
-  it('is told of the one alternative that was meant', async () => {
+  it('is reported for the one alternative that was meant', async () => {
     expect(await spec('  source: { gitt: x }\n')).toEqual([
       '5:13+4 unknown-field: there is no field "gitt" in "spec.source" | allowed "git" or "ref" | fix: did you mean "git"?',
     ]);
@@ -158,7 +158,7 @@ describe('a value of the wrong type', () => {
     ]);
   });
 
-  it('is told of whole documents too', async () => {
+  it('is reported for complete documents too', async () => {
     expect(await say('- a\n- b\n')).toEqual([
       '1:1+3 wrong-type: a document must be a map with "apiVersion", "kind", "metadata" and "spec" | found a list',
     ]);
@@ -175,9 +175,9 @@ describe('null', () => {
   it('where there is no default is explained', async () => {
     expect(await spec('  engineVersion: null\n  projectId:\n  repo: { identifier: a, branch: ~ }\n')).toEqual(
       [
-        '5:18+4 no-default: "spec.engineVersion" has no default that null could stand for | found null | fix: give it a value, or leave "engineVersion" out, which means "not managed"',
-        '6:3+9 no-default: "spec.projectId" has no default that null could stand for | found null | fix: give it a value, or leave "projectId" out, which means "not managed"',
-        '7:34+1 no-default: "spec.repo.branch" has no default that null could stand for | found null | fix: give it a value, or leave "branch" out, which means "not managed"',
+        '5:18+4 no-default: "spec.engineVersion" has no default, so null means nothing | found null | fix: give it a value, or leave "engineVersion" out, which means "not managed"',
+        '6:3+9 no-default: "spec.projectId" has no default, so null means nothing | found null | fix: give it a value, or leave "projectId" out, which means "not managed"',
+        '7:34+1 no-default: "spec.repo.branch" has no default, so null means nothing | found null | fix: give it a value, or leave "branch" out, which means "not managed"',
       ],
     );
   });
@@ -188,7 +188,7 @@ describe('null', () => {
         'apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main }\nspec: { host: null }\n',
       ),
     ).toEqual([
-      '4:15+4 no-default: "spec.host" has no default that null could stand for | found null | fix: give it a value, or leave "host" out',
+      '4:15+4 no-default: "spec.host" has no default, so null means nothing | found null | fix: give it a value, or leave "host" out',
     ]);
   });
 
@@ -222,7 +222,7 @@ describe('a value that is not allowed', () => {
     ],
     [
       'startsAt: soon',
-      '13+4 pattern: "spec.startsAt" is not well formed | found the text "soon" | allowed a moment with its time zone, such as 2026-01-31T08:00:00Z',
+      '13+4 pattern: "spec.startsAt" is not well formed | found the text "soon" | allowed a date and time with time zone, such as 2026-01-31T08:00:00Z',
     ],
     [
       'paths: [a, b, c, d]',
@@ -247,9 +247,9 @@ describe('a value that is not allowed', () => {
 
 describe('the header of a document', () => {
   it('names a kind that exists', async () => {
-    const kinds = '"Whole", "Labels", "Readers", "Role", "Settings" or "Stack"';
-    expect(await say(head.replace('Whole', 'whole'))).toEqual([
-      `2:7+5 unknown-kind: trueup knows no such kind | found the text "whole" | allowed ${kinds} | fix: did you mean "Whole"?`,
+    const kinds = '"Parent", "Labels", "Readers", "Role", "Settings" or "Stack"';
+    expect(await say(head.replace('Parent', 'parent'))).toEqual([
+      `2:7+6 unknown-kind: there is no such kind | found the text "parent" | allowed ${kinds} | fix: did you mean "Parent"?`,
     ]);
     expect(await say('apiVersion: v1\nmetadata: { name: app }\n')).toEqual([
       `1:1+10 missing-field: "kind" is missing | allowed ${kinds} | fix: add "kind"`,
@@ -273,26 +273,26 @@ describe('the header of a document', () => {
   });
 });
 
-describe('a tombstone', () => {
-  const tombstone = (more: string) =>
-    say(`apiVersion: trueup.dev/v1\nkind: Whole\nmetadata:\n  name: app\n  remove: safe\n${more}`);
+describe('a removal request', () => {
+  const removalRequest = (more: string) =>
+    say(`apiVersion: trueup.dev/v1\nkind: Parent\nmetadata:\n  name: app\n  remove: safe\n${more}`);
 
   it('needs no spec, and has none', async () => {
-    expect(await tombstone('')).toEqual([]);
-    expect(await tombstone('spec: {}\n')).toEqual([
-      '6:1+4 not-allowed: a document with "metadata.remove" asks for removal and has no "spec" | fix: remove "spec"',
+    expect(await removalRequest('')).toEqual([]);
+    expect(await removalRequest('spec: {}\n')).toEqual([
+      '6:1+4 not-allowed: a document with "metadata.remove" is a removal request and has no "spec" | fix: remove "spec"',
     ]);
   });
 
   it('says nothing that only a living resource can mean', async () => {
-    expect(await tombstone('  protect: true\n')).toEqual([
-      '6:3+7 contradiction: "metadata.protect" means nothing in a document that asks for removal | fix: remove "protect", or "remove" | removal is asked for here 5:11',
+    expect(await removalRequest('  protect: true\n')).toEqual([
+      '6:3+7 contradiction: "metadata.protect" has no effect in a removal request | fix: remove "protect", or "remove" | removal is requested here 5:11',
     ]);
   });
 
   it('is asked for in one of two ways', async () => {
     expect(
-      await say('apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app, remove: forced }\n'),
+      await say('apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, remove: forced }\n'),
     ).toEqual([
       '3:32+6 not-allowed: "metadata.remove" cannot have this value | found the text "forced" | allowed "safe" or "force" | fix: did you mean "force"?',
     ]);
@@ -308,7 +308,7 @@ describe('a secret in a manifest', () => {
   it.each([
     [
       'authKey: planted',
-      '6:3+7 literal-secret: "spec.authKey" must say where the secret is, never hold it | allowed { env: … } or { file: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
+      '6:3+7 literal-secret: "spec.authKey" must name the source of the secret, not hold it | allowed { env: … } or { file: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
     ],
     [
       'auth_key: planted',
@@ -336,9 +336,9 @@ describe('a secret in a manifest', () => {
 });
 
 describe('all mistakes of a manifest', () => {
-  it('are told in one run, in reading order', async () => {
+  it('are reported in one run, in reading order', async () => {
     const said = await say(
-      'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app, protct: true, target: acm }\nspec:\n  workers: many\n  runMode: x\n  repo: { branch: 1 }\n',
+      'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, protct: true, target: acm }\nspec:\n  workers: many\n  runMode: x\n  repo: { branch: 1 }\n',
     );
     expect(said.map((line) => line.split(': ')[0])).toEqual([
       '3:24+6 unknown-field',
@@ -352,24 +352,24 @@ describe('all mistakes of a manifest', () => {
 });
 
 describe('a mistake in the defaults of the stack', () => {
-  const withDefaults = (defaults: string) => `${plainStack}  defaults:\n    Whole: ${defaults}\n`;
+  const withDefaults = (defaults: string) => `${plainStack}  defaults:\n    Parent: ${defaults}\n`;
 
-  it('is told once, where it was made', async () => {
+  it('is reported once, where it was made', async () => {
     const manifests = `${head}spec: {}\n---\n${head.replace('app', 'other')}spec: {}\n`;
     const { diagnostics } = await readOne(
       manifests,
       withDefaults('{ runMode: remot, runMod: x, workers: null }'),
     );
     expect(told(diagnostics)).toEqual([
-      'trueup.yaml:10:23+5 not-allowed: "spec.defaults.Whole.runMode" cannot have this value | found the text "remot" | allowed "remote", "local", "agent" or null | fix: did you mean "remote"?',
-      'trueup.yaml:10:30+6 unknown-field: there is no field "runMod" in "spec.defaults.Whole" | fix: did you mean "runMode"?',
+      'trueup.yaml:10:24+5 not-allowed: "spec.defaults.Parent.runMode" cannot have this value | found the text "remot" | allowed "remote", "local", "agent" or null | fix: did you mean "remote"?',
+      'trueup.yaml:10:31+6 unknown-field: there is no field "runMod" in "spec.defaults.Parent" | fix: did you mean "runMode"?',
     ]);
   });
 
   it('that shows only in a manifest says where it comes from', async () => {
     const { diagnostics } = await readOne(`${head}spec: {}\n`, withDefaults('{ repo: { branch: main } }'));
     expect(told(diagnostics)).toEqual([
-      'trueup.yaml:10:14+4 missing-field: "spec.repo.identifier" is missing (a default of the stack) | allowed text | fix: add "identifier" | merged under this manifest manifests/a.yaml:3:19',
+      'trueup.yaml:10:15+4 missing-field: "spec.repo.identifier" is missing (a default of the stack) | allowed text | fix: add "identifier" | merged under this manifest manifests/a.yaml:3:19',
     ]);
   });
 

@@ -54,7 +54,7 @@ describe('Ten thousand documents in one file', () => {
     expect(constructFromEvents).toHaveBeenCalledTimes(2);
   });
 
-  it('are all looked at when one of them is wrong, and only that one is told', async () => {
+  it('are all read when one of them is wrong, and only that one is reported', async () => {
     stack = await openCountedStack();
     const wrong = { ...workspace('wrong'), spec: { autoAply: true } };
     await stack.declare([...names('ws', 9999).map((name) => workspace(name)), wrong]);

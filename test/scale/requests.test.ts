@@ -127,7 +127,7 @@ describe('Applying', () => {
     });
   });
 
-  it('reads the first of many workspaces back where nothing shows that claims are kept', async () => {
+  it('reads the first of many workspaces back where nothing shows that ownership tags are kept', async () => {
     const { declare, run } = await open();
     await declare(names('ws', 12).map((name) => workspace(name, { tags: { env: 'prod' } })));
 
@@ -162,7 +162,7 @@ describe('Applying', () => {
     expect(requests[show]).toBeUndefined();
   });
 
-  it('updates a workspace by one read and one PATCH, whatever else stands beside it', async () => {
+  it('updates a workspace by one read and one PATCH, whatever else is beside it', async () => {
     const all = names('ws', 30);
     const { declare, run } = await open({ organization: { workspaces: all.map(owned) } });
     await declare(all.map((name, index) => workspace(name, { autoApply: index === 7 })));
@@ -192,7 +192,7 @@ describe('Applying', () => {
 });
 
 describe('A service that ignores the include of tag bindings', () => {
-  it('costs two filtered lists more, and one read for each declared or claimed workspace', async () => {
+  it('costs two filtered lists more, and one read for each declared or owned workspace', async () => {
     const ours = names('ours', 40);
     const left = names('left', 5);
     const theirs = names('theirs', 105);
@@ -209,13 +209,13 @@ describe('A service that ignores the include of tag bindings', () => {
 
     const { requests, out } = await run('plan', '--exit-code');
 
-    // Two pages of all workspaces, one of those that bear a claim, and one of those with a key that nobody has: is there a filter?
+    // Two pages of all workspaces, one of those that have an ownership tag, and one of those with a key that nobody has: is there a filter?
     // And who may read the states of the five that nobody declares any more: they are to be deleted.
     expect(requests).toEqual({ [list]: 2 + 2, [bindings]: 40 + 5 + 1, [`GET ${consumersOf}`]: 5 });
     expect(out).toContain('the service does not include tag bindings');
   });
 
-  it('converges all the same', async () => {
+  it('converges anyway', async () => {
     const { declare, run } = await open({
       through: withoutInclude,
       organization: { workspaces: [owned('app'), { name: 'legacy', 'tag-bindings': { env: 'old' } }] },

@@ -3,14 +3,14 @@
  * TRUEUP_STORM_SEED tries one; `npm run storm` sets both.
  */
 import { afterAll, describe, expect, it } from 'vitest';
-import { storm } from '../support/storm/storm.ts';
+import { storm } from '../support/simulation/storm.ts';
 
 const one = process.env['TRUEUP_STORM_SEED'];
 const count = Number(process.env['TRUEUP_STORM_SEEDS'] ?? 8);
 const seeds = one === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(one)];
 const endings = new Map<string, number>();
 
-describe.concurrent('When a storm is over, the next apply finishes, and nothing was lost, told or touched', () => {
+describe.concurrent('When a storm is over, the next apply finishes, nothing was lost, and no secret or stranger was touched', () => {
   it.for(seeds)('seed %i', { timeout: 120_000 }, async (seed) => {
     const ending = await storm(seed).catch((error: Error) => {
       throw new Error(`${error.message}\nto see it alone: npm run storm -- --seed ${seed}`, { cause: error });

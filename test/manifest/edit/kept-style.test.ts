@@ -238,7 +238,7 @@ it('keeps comments below one another in their column, where there is room', () =
   expect(editedLines(lines, { b: 'much too long' })).toEqual([lines[0], '  b:  much too long # two']);
 });
 
-it('touches no other document, however many there are', () => {
+it('changes no other document, however many there are', () => {
   const documents = ['a', 'b', 'c'].map((name) => `---\nkind: ${name}\nspec:\n  on: true # ${name}\n`);
   const text = documents.join('');
   const [second = ''] = documents.slice(1, 2);

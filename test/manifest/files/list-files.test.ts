@@ -86,7 +86,7 @@ describe('a pattern of manifests', () => {
     expect(await list(['manifests', '!manifests/deep/**'])).toEqual({ manifests: ['manifests/a.yaml'] });
   });
 
-  it('that stands for nothing says so', async () => {
+  it('that matches nothing says so', async () => {
     expect(await list(['nowhere', 'nowhere/**', 'empty', 'manifests/*.json'])).toEqual({
       nowhere: 'no-file',
       'nowhere/**': 'no-manifests',
@@ -99,14 +99,14 @@ describe('a pattern of manifests', () => {
     const items = ['manifests', 'single.yaml', '!manifests/**', '!single.yaml'];
     expect(await list(items)).toEqual({ manifests: 'no-manifests', 'single.yaml': 'no-manifests' });
     expect(await messages(items)).toEqual([
-      'the exclusions leave nothing of "manifests"',
-      'the exclusions leave nothing of "single.yaml"',
+      'the exclusions remove all files of "manifests"',
+      'the exclusions remove all files of "single.yaml"',
     ]);
   });
 
-  it('stands for nothing where only a file that holds no manifest is left', async () => {
+  it('matches nothing where only a file that holds no manifest is left', async () => {
     expect(await messages(['*.yaml'], 'single.yaml')).toEqual([
-      '"*.yaml" stands for the stack file alone, which holds no manifest',
+      '"*.yaml" matches only the stack file, which holds no manifest',
     ]);
     expect(await messages(['manifests', 'single.yaml'], 'other.yaml')).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe('a pattern of manifests', () => {
     ).toEqual({ nowhere: [], 'nowhere/**': [], empty: [], 'single.yaml': ['single.yaml'], manifests: [] });
   });
 
-  it('is told when it cannot be read, also when it is optional', async () => {
+  it('is reported when it cannot be read, also when it is optional', async () => {
     const folder = temporaryFolder(files);
     const isRoot = process.getuid?.() === 0;
     // A file is no directory that could be entered, whoever asks.

@@ -71,7 +71,7 @@ describe('a symbolic link', () => {
     ['manifests', ['manifests', 'manifests/a', 'manifests/a.yaml']],
     ['../shared/deep/*.yaml', ['../shared', '../shared/deep']],
     ['*.yaml', ['manifests', 'manifests/a', 'manifests/a.yaml', 'other']],
-  ])('is on the way to what "%s" stands for', (pattern, expected) => {
+  ])('is on the way to what "%s" matches', (pattern, expected) => {
     const { isOnTheWay } = matchFiles([pattern], '/repo/pay');
     const paths = [
       'manifests',

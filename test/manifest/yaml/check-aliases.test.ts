@@ -9,7 +9,7 @@ it('an alias inside its own anchor is refused, and the other documents are read'
   const { documents, diagnostics } = parse('a: &a { b: *a }\n---\nc: 1\n');
   expect(documents.map(({ value }) => value)).toEqual([{ c: 1 }]);
   expect(told(diagnostics)).toEqual([
-    'a.yaml:1:12+2 endless-alias: the alias "*a" stands inside its own anchor "&a" | fix: write the value out',
+    'a.yaml:1:12+2 endless-alias: the alias "*a" is inside its own anchor "&a" | fix: write the value out',
   ]);
 });
 
@@ -19,7 +19,7 @@ it('a few lines that unfold to billions are refused', () => {
     level(name, `*${String.fromCharCode(97 + index)}`),
   );
   expect(told(parse(`a: &a x\n${bomb.join('')}`).diagnostics)).toEqual([
-    'a.yaml:7:8+2 too-many-aliases: the alias "*f" stands for more than 100000 values | fix: use fewer aliases of aliases, or split the document',
+    'a.yaml:7:8+2 too-many-aliases: the alias "*f" expands to more than 100000 values | fix: use fewer aliases of aliases, or split the document',
   ]);
 });
 
@@ -29,7 +29,7 @@ it('an anchor that is used often and is small is fine', () => {
   expect(documents).toHaveLength(1);
 });
 
-it('an anchor may be given anew', () => {
+it('an anchor may be given again', () => {
   const [document] = parse('a: &x 1\nb: *x\nc: &x { d: 1 }\ne: *x\n').documents;
   expect(document?.value).toEqual({ a: 1, b: 1, c: { d: 1 }, e: { d: 1 } });
 });

@@ -14,26 +14,26 @@ describe('text that is no YAML is explained where it goes wrong', () => {
       'a colon in a value',
       'description: keep: it\n',
       '1:18+1',
-      'a second ": " stands in one line',
+      'the line has a second ": "',
       'put a value that holds ": " in quotes, or start a new line',
     ],
     [
       'a colon without its space',
-      'kind:Whole\nmetadata:\n  name: x\n',
+      'kind:Parent\nmetadata:\n  name: x\n',
       '1:5+1',
       'a colon needs a space behind it',
       'write "field: value"',
     ],
     [
       'a line that is no field',
-      'kind: Whole\nnonsense\nmetadata: {}\n',
+      'kind: Parent\nnonsense\nmetadata: {}\n',
       '2:1+1',
-      'this line is no "field: value"',
+      'this line is not "field: value"',
       'write a field and a colon, or indent a continued text',
     ],
     [
       'an indentation too deep',
-      'kind: Whole\n  name: x\n',
+      'kind: Parent\n  name: x\n',
       '2:3+1',
       'this line is not indented like its neighbours',
       'line it up with them',
@@ -67,7 +67,7 @@ describe('text that is no YAML is explained where it goes wrong', () => {
       'a backslash in quotes',
       'pattern: "\\d+"\n',
       '1:12+1',
-      'a backslash in double quotes starts an escape, and this is none',
+      'a backslash in double quotes starts an escape, and this one is unknown',
       'use single quotes, or write the backslash twice',
     ],
     [
@@ -83,14 +83,14 @@ describe('text that is no YAML is explained where it goes wrong', () => {
       'a separator of four dashes',
       'a: 1\n----\nb: 2\n',
       '2:1+1',
-      'documents are separated by three dashes, and this line has others',
+      'documents are separated by exactly three dashes',
       'write "---"',
     ],
     [
       'a separator that a word processor made',
       'a: 1\n—\nb: 2\n',
       '2:1+1',
-      'documents are separated by three dashes, and this line has others',
+      'documents are separated by exactly three dashes',
       'write "---"',
     ],
     ['a tag', 'a: !secret x\n', '1:4+1', 'the tag "!secret" is not supported', 'leave the tag out'],
@@ -99,18 +99,18 @@ describe('text that is no YAML is explained where it goes wrong', () => {
       'a: - b\n',
       '1:4+1',
       'a list cannot begin on the line of its field',
-      'start it on a line of its own',
+      'start it on a new line',
     ],
     [
       'a template',
-      'kind: Whole\nmetadata: { name: {{ .Values.name }} }\n',
+      'kind: Parent\nmetadata: { name: {{ .Values.name }} }\n',
       '2:19+1',
-      'a template is not rendered: "{{" means nothing here',
+      'a template is not rendered: "{{" has no meaning here',
       'render the manifests first and pipe them in, with "-" as the path',
     ],
     [
       'a merge conflict',
-      'kind: Whole\n<<<<<<< HEAD\nspec: 1\n=======\nspec: 2\n>>>>>>> other\n',
+      'kind: Parent\n<<<<<<< HEAD\nspec: 1\n=======\nspec: 2\n>>>>>>> other\n',
       '2:1+1',
       'a merge conflict is not resolved',
       'resolve it, and remove its marks',
@@ -127,11 +127,11 @@ describe('text that is no YAML is explained where it goes wrong', () => {
     expect(first).toBe(`a.yaml:${place} yaml-syntax: ${message} | fix: ${fix}`);
   });
 
-  it('a key that stands twice, at each repetition and with the first one', () => {
+  it('a key that is there twice, at each repetition and with the first one', () => {
     expect(diagnose('a: 1\nb: { c: 1, c: 2, c: 3 }\n---\na: 1\n---\nd: 1\nd: 2\n')).toEqual([
-      'a.yaml:2:12+1 duplicate-field: "c" stands twice in one map | fix: keep one of them | first here a.yaml:2:6',
-      'a.yaml:2:18+1 duplicate-field: "c" stands twice in one map | fix: keep one of them | first here a.yaml:2:6',
-      'a.yaml:7:1+1 duplicate-field: "d" stands twice in one map | fix: keep one of them | first here a.yaml:6:1',
+      'a.yaml:2:12+1 duplicate-field: "c" appears twice in one map | fix: keep one of them | first here a.yaml:2:6',
+      'a.yaml:2:18+1 duplicate-field: "c" appears twice in one map | fix: keep one of them | first here a.yaml:2:6',
+      'a.yaml:7:1+1 duplicate-field: "d" appears twice in one map | fix: keep one of them | first here a.yaml:6:1',
     ]);
   });
 

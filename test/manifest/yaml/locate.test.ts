@@ -27,7 +27,7 @@ function underlined(document: YamlDocument, path: Path, side?: 'key' | 'value'):
 
 describe('the place of a path', () => {
   const document = parse(`# a comment
-kind: Whole
+kind: Parent
 metadata: { name: "app", tags: [a, 'b c', { d: e }] } # more
 spec:
   text: |
@@ -46,7 +46,7 @@ spec:
 `);
 
   it.each([
-    [['kind'], 'kind', 'Whole'],
+    [['kind'], 'kind', 'Parent'],
     [['metadata', 'name'], 'name', '"app"'],
     [['metadata', 'tags', '1'], "'b c'", "'b c'"],
     [['metadata', 'tags', '2', 'd'], 'd', 'e'],

@@ -49,7 +49,7 @@ spec:
     );
   });
 
-  it('tells on which line each manifest begins', () => {
+  it('reports on which line each manifest begins', () => {
     const { text, lines } = writeManifests(
       [draft('a', { description: 'x\n\ny' }, ['one']), draft('b', {}), draft('c', {}, ['two', 'three'])],
       schema,

@@ -2,10 +2,10 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readManifests } from '../../../src/manifest/read-manifests.ts';
-import { plainStack, readOne, told } from '../../support/manifest/manifest-folder.ts';
-import { toyDialects, toyKinds } from '../../support/manifest/toy-kinds.ts';
-import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+import { readManifests } from '../../src/manifest/read-manifests.ts';
+import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { sampleDialects, sampleKinds } from '../support/manifest/sample-kinds.ts';
+import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 const settings = (source: string) =>
   `apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main }\nspec:\n  host: x\n  authKey: ${source}\n`;
@@ -25,7 +25,7 @@ describe('the source of a secret', () => {
     expect((await readOne(settings('{ file: /etc/shadow }'))).diagnostics).toEqual([]);
   });
 
-  it('is one that the stack admits, else it is told at its place, with what is admitted', async () => {
+  it('is one that the stack admits, else it is reported at its place, with what is admitted', async () => {
     const { diagnostics, complete } = await readOne(
       settings('{ env: CI_TOKEN }'),
       stack('{ env: [AUTH_*, KEY] }'),
@@ -87,7 +87,11 @@ describe('the source of a secret', () => {
       await writeFile(join(folder, 'trueup.yaml'), stack(`{ files: ["${absolute(pattern)}"] }`));
       await mkdir(join(folder, 'manifests'));
       await writeFile(join(folder, 'manifests', 'a.yaml'), settings(`{ file: "${absolute(file)}" }`));
-      const { diagnostics } = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
+      const { diagnostics } = await readManifests({
+        cwd: folder,
+        kinds: sampleKinds,
+        dialects: sampleDialects,
+      });
       expect(diagnostics).toEqual([]);
     },
   );
@@ -114,7 +118,11 @@ describe('the source of a secret', () => {
       if (to !== undefined) await symlink(to, join(folder, 'secrets', 'auth.key'));
       await symlink('elsewhere', join(folder, 'link'));
       await symlink('../elsewhere', join(folder, 'secrets', 'link'));
-      const { diagnostics } = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
+      const { diagnostics } = await readManifests({
+        cwd: folder,
+        kinds: sampleKinds,
+        dialects: sampleDialects,
+      });
       expect(diagnostics.map(({ code }) => code)).toEqual(admitted ? [] : refused);
     },
   );
@@ -134,7 +142,11 @@ describe('the source of a secret', () => {
     await symlink('..2026_11_22', join(folder, 'run/secrets/auth/..data'));
     await symlink('..data/token', join(folder, 'run/secrets/auth/token'));
     await symlink('../run', join(folder, 'var/run'));
-    const { diagnostics } = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
+    const { diagnostics } = await readManifests({
+      cwd: folder,
+      kinds: sampleKinds,
+      dialects: sampleDialects,
+    });
     expect(diagnostics).toEqual([]);
   });
 
@@ -146,7 +158,7 @@ describe('the source of a secret', () => {
     expect(diagnostics).toMatchObject([{ allowed: 'no environment variable' }]);
   });
 
-  it('that is a default of the stack is told where it stands', async () => {
+  it('that is a default of the stack is reported at its place', async () => {
     const defaults = `${stack('{ env: [KEY] }')}  defaults: { Settings: { authKey: { env: OTHER } } }\n`;
     const bare = 'apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main }\nspec: { host: x }\n';
     const { diagnostics } = await readOne(bare, defaults);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, readOne, told } from '../../support/manifest/manifest-folder.ts';
+import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
 
 const twoOrganizations = plainStack.replace(
   '    - { name: prod',
   '    - { name: beta, service: workspaces, url: embedded, organization: beta }\n    - { name: prod',
 );
 const whole = (metadata: string) =>
-  `apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app${metadata} }\nspec: {}\n`;
+  `apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app${metadata} }\nspec: {}\n`;
 
 async function choose(metadata: string, stack = twoOrganizations) {
   const { resources, diagnostics } = await readOne(whole(metadata), stack);
@@ -23,7 +23,7 @@ describe('the target of a manifest', () => {
     expect(await choose('')).toEqual({
       targets: [],
       said: [
-        'manifests/a.yaml:3:1+8 ambiguous-target: several targets serve Whole, and "metadata.target" names none | allowed "acme" or "beta" | fix: add "target: acme" to "metadata", or another of them',
+        'manifests/a.yaml:3:1+8 ambiguous-target: several targets serve Parent, and "metadata.target" names none | allowed "acme" or "beta" | fix: add "target: acme" to "metadata", or another of them',
       ],
     });
   });
@@ -48,7 +48,7 @@ describe('the target of a manifest', () => {
     expect(await choose(', target: prod')).toEqual({
       targets: [],
       said: [
-        'manifests/a.yaml:3:32+4 wrong-service: target "prod" is of service "cluster-auth", which does not serve Whole | allowed "acme" or "beta" | fix: name one of these',
+        'manifests/a.yaml:3:32+4 wrong-service: target "prod" is of service "cluster-auth", which does not serve Parent | allowed "acme" or "beta" | fix: name one of these',
       ],
     });
   });
@@ -58,7 +58,7 @@ describe('the target of a manifest', () => {
     expect(await choose('', onlyProd)).toEqual({
       targets: [],
       said: [
-        'manifests/a.yaml:3:1+8 no-target: no target of the stack serves Whole | fix: add a target of service "workspaces" to the stack',
+        'manifests/a.yaml:3:1+8 no-target: no target of the stack serves Parent | fix: add a target of service "workspaces" to the stack',
       ],
     });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, readOne, told } from '../../support/manifest/manifest-folder.ts';
+import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const whole = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app }\nspec: {}\n';
+const whole = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\nspec: {}\n';
 const read = (stack: string, manifest = whole) => readOne(manifest, stack);
 
 /** What is said about a stack, without its file's name. */
@@ -40,7 +40,7 @@ spec:
       token: { login: { mount: kubernetes, role: ci, jwt: { file: /token } } }
       owns: ["payments-*"]
       exclusive: true
-  defaults: { Whole: { autoApply: true } }
+  defaults: { Parent: { autoApply: true } }
   guards: { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 }
 `);
     expect(diagnostics).toEqual([]);
@@ -49,7 +49,7 @@ spec:
       renamedFrom: 'billing',
       file: 'trueup.yaml',
       manifests: ['manifests/*.yaml'],
-      defaults: { Whole: { autoApply: true } },
+      defaults: { Parent: { autoApply: true } },
       guards: { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 },
     });
     expect(stack?.targets).toEqual([
@@ -115,7 +115,7 @@ describe('the archive of a stack', () => {
 });
 
 describe('a stack with mistakes', () => {
-  it('has a name that fits into a claim', async () => {
+  it('has a name that fits into an ownership tag', async () => {
     expect(await say(plainStack.replace('payments', 'Pay ments'))).toEqual([
       '3:19+9 pattern: "metadata.name" is not well formed | found the text "Pay ments" | allowed lower-case letters, digits and "-", at most 63 | fix: write "pay-ments"',
     ]);
@@ -141,8 +141,7 @@ describe('a stack with mistakes', () => {
       '5:28+6 unknown-field: there is no field "patern" in "spec.manifests[1]" | allowed "pattern" or "optional" | fix: did you mean "pattern"?',
       '5:73+3 wrong-type: "spec.manifests[2].optional" has the wrong type | found the text "yes" | allowed true or false | fix: write true, without quotes',
     ]);
-    const alone =
-      'allowed a file, a directory or a pattern; "-" and what "!" leaves out are texts of the list';
+    const alone = 'allowed a file, a directory or a pattern; write "-" and exclusions with "!" as plain text';
     expect(await saying('{ pattern: "!a", optional: true }, { pattern: "-" }, {}')).toEqual([
       `5:37+4 pattern: "spec.manifests[1].pattern" is not well formed | found the text "!a" | ${alone}`,
       `5:72+3 pattern: "spec.manifests[2].pattern" is not well formed | found the text "-" | ${alone}`,
@@ -151,9 +150,9 @@ describe('a stack with mistakes', () => {
   });
 
   it('has defaults of kinds that exist', async () => {
-    expect(await say(`${plainStack}  defaults:\n    whole: {}\n    Stack: {}\n`)).toEqual([
-      '10:5+5 unknown-kind: "whole" in "spec.defaults" is not a kind | allowed "Whole", "Labels", "Readers", "Role" or "Settings" | fix: did you mean "Whole"?',
-      '11:5+5 unknown-kind: "Stack" in "spec.defaults" is not a kind | allowed "Whole", "Labels", "Readers", "Role" or "Settings"',
+    expect(await say(`${plainStack}  defaults:\n    parent: {}\n    Stack: {}\n`)).toEqual([
+      '10:5+6 unknown-kind: "parent" in "spec.defaults" is not a kind | allowed "Parent", "Labels", "Readers", "Role" or "Settings" | fix: did you mean "Parent"?',
+      '11:5+5 unknown-kind: "Stack" in "spec.defaults" is not a kind | allowed "Parent", "Labels", "Readers", "Role" or "Settings"',
     ]);
   });
 
@@ -249,7 +248,7 @@ describe('a target with mistakes', () => {
       'has a mount that leads nowhere else',
       `${prod}, url: embedded, mount: team/../x`,
       [
-        '7:66+9 mount: "spec.targets[0].mount" must be the name of a mount, and not a path that leads elsewhere | found "team/../x" | fix: write the name below "auth/"',
+        '7:66+9 mount: "spec.targets[0].mount" must be the name of a mount, without empty segments, "." or ".." | found "team/../x" | fix: write the name below "auth/"',
       ],
     ],
   ])('%s', async (_, text, said) => {
@@ -284,7 +283,7 @@ describe('a target with mistakes', () => {
   it.each([
     [
       'token: planted',
-      '7:77+5 literal-secret: "spec.targets[0].token" must say where the secret is, never hold it | allowed { env: … } or { file: … } or { login: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
+      '7:77+5 literal-secret: "spec.targets[0].token" must name the source of the secret, not hold it | allowed { env: … } or { file: … } or { login: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
     ],
     [
       'token: { env: "planted-1.x" }',
@@ -300,11 +299,11 @@ describe('a target with mistakes', () => {
     ],
     [
       'auditToken: planted',
-      '7:77+10 literal-secret: "spec.targets[0].auditToken" must say where the secret is, never hold it | allowed { env: … } or { file: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
+      '7:77+10 literal-secret: "spec.targets[0].auditToken" must name the source of the secret, not hold it | allowed { env: … } or { file: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
     ],
     [
       'token: { login: { mount: a, role: b, jwt: planted } }',
-      '7:114+3 literal-secret: "spec.targets[0].token.login.jwt" must say where the secret is, never hold it | allowed { env: … } or { file: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
+      '7:114+3 literal-secret: "spec.targets[0].token.login.jwt" must name the source of the secret, not hold it | allowed { env: … } or { file: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
     ],
     [
       'token: { env: A, file: b }',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { DesiredResource } from '../../../src/model/resource.ts';
-import { plainStack, readOne } from '../../support/manifest/manifest-folder.ts';
+import type { DesiredResource } from '../../src/model/resource.ts';
+import { plainStack, readOne } from '../support/manifest/manifest-folder.ts';
 
-const head = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app }\n';
+const head = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\n';
 
 async function resolve(manifest: string, defaults = ''): Promise<DesiredResource[]> {
   const stack = defaults === '' ? plainStack : `${plainStack}  defaults:\n${defaults}`;
@@ -16,10 +16,10 @@ const at = ({ file, line, column }: DesiredResource['place']) => `${file}:${line
 describe('a manifest', () => {
   it('becomes the resource that it describes', async () => {
     const [resource] = await resolve(
-      'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app, adopt: true, onRemove: release }\nspec:\n  repo: { identifier: a/b }\n  paths: []\n',
+      'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, adopt: true, onRemove: release }\nspec:\n  repo: { identifier: a/b }\n  paths: []\n',
     );
     expect(resource).toMatchObject({
-      address: { kind: 'Whole', target: 'acme', name: 'app' },
+      address: { kind: 'Parent', target: 'acme', name: 'app' },
       spec: { repo: { identifier: 'a/b' }, paths: [] },
       metadata: { name: 'app', adopt: true, onRemove: 'release' },
       fromDefaults: [],
@@ -40,15 +40,15 @@ describe('a manifest', () => {
 
   it('that asks for removal has an empty spec, whatever the defaults', async () => {
     const [resource] = await resolve(
-      'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app, remove: force }\n',
-      '    Whole: { workers: 2, tags: { a: b } }\n',
+      'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, remove: force }\n',
+      '    Parent: { workers: 2, tags: { a: b } }\n',
     );
     expect(resource).toMatchObject({ spec: {}, metadata: { name: 'app', remove: 'force' } });
   });
 });
 
 describe('the defaults of the stack', () => {
-  const defaults = '    Whole: { workers: 2, repo: { branch: main }, tags: { team: a } }\n';
+  const defaults = '    Parent: { workers: 2, repo: { branch: main }, tags: { team: a } }\n';
 
   it('are merged under the spec, and each value knows its place', async () => {
     const [resource, labels] = await resolve(
@@ -57,11 +57,11 @@ describe('the defaults of the stack', () => {
     );
     expect(resource?.spec).toEqual({ workers: 2, repo: { branch: 'main', identifier: 'x' } });
     expect(resource?.fromDefaults).toEqual(['workers']);
-    expect(resource && at(resource.placeOf(['workers']))).toBe('trueup.yaml:10:23');
-    expect(resource && at(resource.placeOf(['repo', 'branch']))).toBe('trueup.yaml:10:42');
+    expect(resource && at(resource.placeOf(['workers']))).toBe('trueup.yaml:10:24');
+    expect(resource && at(resource.placeOf(['repo', 'branch']))).toBe('trueup.yaml:10:43');
     expect(resource && at(resource.placeOf(['repo', 'identifier']))).toBe('manifests/a.yaml:5:23');
     expect(labels?.spec).toEqual({ labels: { team: 'a', env: 'prod' } });
-    expect(labels && at(labels.placeOf(['labels', 'team']))).toBe('trueup.yaml:10:64');
+    expect(labels && at(labels.placeOf(['labels', 'team']))).toBe('trueup.yaml:10:65');
     expect(labels && at(labels.placeOf(['labels', 'env']))).toBe('manifests/a.yaml:6:16');
   });
 
@@ -72,10 +72,10 @@ describe('the defaults of the stack', () => {
       spec: { labels: { team: 'a' } },
       fromDefaults: ['labels'],
     });
-    expect(labels && at(labels.place)).toBe('trueup.yaml:10:50');
+    expect(labels && at(labels.place)).toBe('trueup.yaml:10:51');
   });
 
-  it('of the kind that a short form stands for apply to it', async () => {
+  it('of the kind that a short form means apply to it', async () => {
     const [, labels] = await resolve(`${head}spec: { tags: { a: b } }\n`, '    Labels: { keep: [x] }\n');
     expect(labels).toMatchObject({ spec: { labels: { a: 'b' }, keep: ['x'] }, fromDefaults: ['keep'] });
     expect(labels && at(labels.placeOf(['keep', '0']))).toBe('trueup.yaml:10:22');
@@ -101,7 +101,7 @@ describe('a short form', () => {
   it('may be empty or null, which is not absent', async () => {
     const resources = await resolve(`${head}spec: { tags: {}, readers: null }\n`);
     expect(resources.map(({ address, spec }) => [address.kind, spec])).toEqual([
-      ['Whole', {}],
+      ['Parent', {}],
       ['Labels', { labels: {} }],
       ['Readers', { names: null }],
     ]);
@@ -116,20 +116,20 @@ describe('a deprecated spelling', () => {
   });
 
   it('in a manifest goes before the new one in the defaults, and the other way round', async () => {
-    const [old] = await resolve(`${head}spec: { operations: false }\n`, '    Whole: { runMode: agent }\n');
+    const [old] = await resolve(`${head}spec: { operations: false }\n`, '    Parent: { runMode: agent }\n');
     expect(old).toMatchObject({ spec: { runMode: 'local' }, fromDefaults: [] });
-    const [today] = await resolve(`${head}spec: { runMode: agent }\n`, '    Whole: { operations: false }\n');
+    const [today] = await resolve(`${head}spec: { runMode: agent }\n`, '    Parent: { operations: false }\n');
     expect(today).toMatchObject({ spec: { runMode: 'agent' }, fromDefaults: [] });
-    const [neither] = await resolve(`${head}spec: {}\n`, '    Whole: { operations: false }\n');
+    const [neither] = await resolve(`${head}spec: {}\n`, '    Parent: { operations: false }\n');
     expect(neither).toMatchObject({ spec: { runMode: 'local' }, fromDefaults: ['runMode'] });
-    expect(neither && at(neither.placeOf(['runMode']))).toBe('trueup.yaml:10:26');
+    expect(neither && at(neither.placeOf(['runMode']))).toBe('trueup.yaml:10:27');
   });
 });
 
 describe('anchors', () => {
   it('lead to where a value was written', async () => {
     const [, second] = await resolve(
-      `apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: one }\nspec: { workers: 1 }\n---\n${head}spec:\n  repo: &r { identifier: x }\n  workers: 2\n`,
+      `apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: one }\nspec: { workers: 1 }\n---\n${head}spec:\n  repo: &r { identifier: x }\n  workers: 2\n`,
     );
     expect(second && at(second.placeOf(['repo', 'identifier']))).toBe('manifests/a.yaml:10:26');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { kinds } from '../../../src/kinds/index.ts';
-import { deprecatedFields } from '../../../src/manifest/validate-manifest.ts';
+import { kinds } from '../../src/kinds/index.ts';
+import { deprecatedFields } from '../../src/manifest/validate-manifest.ts';
 
 function warnings(kind: string, spec: Record<string, never[] | boolean | string>) {
   const found = kinds.get(kind);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { readOne, told } from '../../support/manifest/manifest-folder.ts';
+import { readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const whole = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app, target: one }\nspec: {}\n';
+const whole = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, target: one }\nspec: {}\n';
 
 async function say(...targets: readonly string[]): Promise<string[]> {
   const stack = `apiVersion: trueup.dev/v1
@@ -19,19 +19,19 @@ const organization = 'name: one, service: workspaces, url: embedded, organizatio
 const mount = (name: string, about: string) =>
   `name: ${name}, service: cluster-auth, url: embedded, mount: ${name}, ${about}`;
 
-it('two targets that speak different dialects to the embedded service are told at validate', async () => {
+it('two targets that use different dialects with the embedded service are an error of validate', async () => {
   const [problem, ...others] = await say(
     organization,
     mount('two', 'dialect: fortress'),
     mount('three', 'dialect: neutral'),
   );
   expect(problem).toContain(
-    'embedded-dialects: target "three" speaks "neutral" to the embedded service, and "two" speaks "fortress"',
+    'embedded-dialects: target "three" uses the dialect "neutral" with the embedded service, and "two" uses "fortress"',
   );
   expect(others).toEqual([]);
   expect(
     await say(organization, mount('two', 'dialect: fortress'), mount('three', 'owns: [a]')),
-  ).toMatchObject([expect.stringContaining('target "three" speaks "neutral"')]);
+  ).toMatchObject([expect.stringContaining('target "three" uses the dialect "neutral"')]);
 });
 
 it('one dialect for all targets of a service is fine, and so is another service at an address', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readOne, told } from '../../support/manifest/manifest-folder.ts';
+import { readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const whole = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app, target: one }\nspec: {}\n';
+const whole = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, target: one }\nspec: {}\n';
 
 const stack = (...targets: readonly string[]) => `apiVersion: trueup.dev/v1
 kind: Stack
@@ -23,15 +23,15 @@ const mount = (name: string, about: string) =>
   `name: ${name}, service: cluster-auth, dialect: neutral, token: { env: T }, ${about}`;
 const secrets = 'url: "https://secrets.example.com"';
 
-describe('two targets that are one place', () => {
-  it('are told with both places, however the one place is spelt', async () => {
+describe('two targets that are the same place', () => {
+  it('are reported with both places, however the one place is spelt', async () => {
     expect(
       await say([
         organization('one', 'url: "https://app.example.com", organization: acme'),
         organization('two', 'url: "HTTPS://App.Example.com:443/", organization: Acme'),
       ]),
     ).toEqual([
-      '8:15+3 one-place: targets "one" and "two" are one place: workspaces acme at https://app.example.com | fix: keep one of them, and name it in the manifests of both | the other one 7:15',
+      '8:15+3 one-place: targets "one" and "two" are the same place: workspaces acme at https://app.example.com | fix: keep one of them, and name it in the manifests of both | the other one 7:15',
     ]);
     expect(
       await say([
@@ -40,7 +40,7 @@ describe('two targets that are one place', () => {
         mount('three', `${secrets}, mount: clusters/a, namespace: /team/, owns: ["a-*"]`),
       ]),
     ).toEqual([
-      '9:15+5 one-place: targets "two" and "three" are one place: cluster-auth team/auth/clusters/a at https://secrets.example.com | fix: keep one of them, or give each an "owns" that no name of the other one matches | the other one 8:15',
+      '9:15+5 one-place: targets "two" and "three" are the same place: cluster-auth team/auth/clusters/a at https://secrets.example.com | fix: keep one of them, or give each an "owns" that matches no name of the other one | the other one 8:15',
     ]);
   });
 
@@ -50,7 +50,7 @@ describe('two targets that are one place', () => {
     expect(await say([first, owning('two', '["pay-*", ops]'), owning('three', '["bill-*"]')])).toEqual([]);
     expect(await say([first, owning('two', '["pay-*", ops]'), owning('three', '["bill-*", "Op*"]')])).toEqual(
       [
-        '9:135+5 one-place: targets "two" and "three" are one place: cluster-auth auth/cluster at https://secrets.example.com, and a name can match both "ops" and "Op*" | fix: narrow one of the two, so that each name is of one target | the other one 8:132',
+        '9:135+5 one-place: targets "two" and "three" are the same place: cluster-auth auth/cluster at https://secrets.example.com, and a name can match both "ops" and "Op*" | fix: narrow one of the two, so that no name matches both | the other one 8:132',
       ],
     );
   });
@@ -68,7 +68,7 @@ describe('two targets that are one place', () => {
     ).toEqual([]);
   });
 
-  it('of one name are told as two of one name', async () => {
+  it('of one name are reported as two of one name', async () => {
     const twice = organization('one', 'url: embedded, organization: acme');
     expect(await say([twice, twice])).toEqual([
       '8:15+3 duplicate: two targets are called "one" | fix: give one of them another name | first here 7:15',
@@ -88,14 +88,14 @@ describe('what there is one of in a place', () => {
   it('is declared for one of its targets only', async () => {
     expect(await say(shared, settings('target: two'))).toEqual([]);
     expect(await say(shared, `${settings('target: two')}---\n${settings('target: three')}`)).toEqual([
-      'manifests/a.yaml:8:19+4 duplicate: Settings "main" is declared for the targets "two" and "three", which are one place | fix: keep one of them | first declared here manifests/a.yaml:3:19',
+      'manifests/a.yaml:8:19+4 duplicate: Settings "main" is declared for the targets "two" and "three", which are the same place | fix: keep one of them | first declared here manifests/a.yaml:3:19',
     ]);
     expect(await say(shared, settings('targets: [two, three]'))).toEqual([
-      'manifests/a.yaml:3:40+5 duplicate: Settings "main" is declared for the targets "two" and "three", which are one place | fix: keep one of them | first declared here manifests/a.yaml:3:35',
+      'manifests/a.yaml:3:40+5 duplicate: Settings "main" is declared for the targets "two" and "three", which are the same place | fix: keep one of them | first declared here manifests/a.yaml:3:35',
     ]);
   });
 
-  it('is declared for each target that is a place of its own', async () => {
+  it('is declared for each target that is its own place', async () => {
     const apart = [...shared.slice(0, 2), mount('three', `${secrets}, mount: other`)];
     expect(await say(apart, settings('targets: [two, three]'))).toEqual([]);
   });

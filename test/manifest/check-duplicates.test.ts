@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, read, readOne, told } from '../../support/manifest/manifest-folder.ts';
+import { plainStack, read, readOne, told } from '../support/manifest/manifest-folder.ts';
 
 const whole = (name: string, spec = '{}') =>
-  `apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: ${name} }\nspec: ${spec}\n`;
+  `apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: ${name} }\nspec: ${spec}\n`;
 const say = async (manifest: string) => told((await readOne(manifest)).diagnostics);
 
 describe('a resource that is declared twice', () => {
-  it('is told with both places, across files', async () => {
+  it('is reported with both places, across files', async () => {
     const { diagnostics } = await read({
       'trueup.yaml': plainStack,
       'manifests/a.yaml': whole('one'),
       'manifests/b.yaml': `${whole('two')}---\n${whole('one')}`,
     });
     expect(told(diagnostics)).toEqual([
-      'manifests/b.yaml:8:19+3 duplicate: Whole "one" is declared twice for target "acme" | fix: keep one of them | first declared here manifests/a.yaml:3:19',
+      'manifests/b.yaml:8:19+3 duplicate: Parent "one" is declared twice for target "acme" | fix: keep one of them | first declared here manifests/a.yaml:3:19',
     ]);
   });
 
-  it('is told when one of the two is invalid', async () => {
+  it('is reported when one of the two is invalid', async () => {
     expect(await say(`${whole('one', '{ runMode: x }')}---\n${whole('one')}`)).toEqual([
       'manifests/a.yaml:4:18+1 not-allowed: "spec.runMode" cannot have this value | found the text "x" | allowed "remote", "local", "agent" or null',
-      'manifests/a.yaml:8:19+3 duplicate: Whole "one" is declared twice for target "acme" | fix: keep one of them | first declared here manifests/a.yaml:3:19',
+      'manifests/a.yaml:8:19+3 duplicate: Parent "one" is declared twice for target "acme" | fix: keep one of them | first declared here manifests/a.yaml:3:19',
     ]);
   });
 
@@ -28,10 +28,10 @@ describe('a resource that is declared twice', () => {
     const document =
       'apiVersion: trueup.dev/v1\nkind: Labels\nmetadata: { name: app }\nspec: { labels: {} }\n';
     expect(await say(`${whole('app', '{ tags: { a: b } }')}---\n${document}`)).toEqual([
-      'manifests/a.yaml:8:19+3 duplicate: Labels "app" is declared twice for target "acme": by "tags" of Whole "app" and by a document of its own | fix: keep one of them | first declared here manifests/a.yaml:4:9',
+      'manifests/a.yaml:8:19+3 duplicate: Labels "app" is declared twice for target "acme": by "tags" of Parent "app" and by a separate document | fix: keep one of them | first declared here manifests/a.yaml:4:9',
     ]);
     expect(await say(`${document}---\n${whole('app', '{ tags: { a: b } }')}`)).toEqual([
-      'manifests/a.yaml:9:9+4 duplicate: Labels "app" is declared twice for target "acme": by "tags" of Whole "app" and by a document of its own | fix: keep one of them | first declared here manifests/a.yaml:3:19',
+      'manifests/a.yaml:9:9+4 duplicate: Labels "app" is declared twice for target "acme": by "tags" of Parent "app" and by a separate document | fix: keep one of them | first declared here manifests/a.yaml:3:19',
     ]);
   });
 
@@ -44,9 +44,9 @@ describe('a resource that is declared twice', () => {
   });
 
   it('may be declared and asked to be removed', async () => {
-    const tombstone = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: one, remove: safe }\n';
-    expect(await say(`${whole('one')}---\n${tombstone}`)).toEqual([
-      'manifests/a.yaml:8:19+3 duplicate: Whole "one" is declared twice for target "acme" | fix: keep one of them | first declared here manifests/a.yaml:3:19',
+    const removalRequest = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: one, remove: safe }\n';
+    expect(await say(`${whole('one')}---\n${removalRequest}`)).toEqual([
+      'manifests/a.yaml:8:19+3 duplicate: Parent "one" is declared twice for target "acme" | fix: keep one of them | first declared here manifests/a.yaml:3:19',
     ]);
   });
 });

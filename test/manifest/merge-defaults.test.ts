@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { depthOf, mergeDefaults } from '../../../src/manifest/declaration.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
+import { depthOf, mergeDefaults } from '../../src/manifest/declaration.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 
 describe('defaults under a spec', () => {
   it('fill in maps by key, at any depth', () => {
