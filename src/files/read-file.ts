@@ -1,11 +1,11 @@
 /**
- * Reads a file that a user named, if it is a regular file and not too long. So reading never blocks, as it would on a pipe
- * without a writer, and always ends, which it would not on some devices.
+ * Reads a file named by a user, only if it is a regular file and not too long: a pipe without a writer would block, and some devices
+ * never end.
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 
-/** Why a file is not read: it is a folder, no regular file (a pipe, a device), or longer than the limit. */
+/** Why a file is not read: it is a folder, not a regular file (a pipe, a device), or longer than the limit. */
 export type Obstacle = 'folder' | 'irregular' | 'too-long';
 
 /** A file that is not read. The message is a clause that follows the file's name. */
@@ -20,9 +20,9 @@ export class UnfitFile extends Error {
 }
 
 const words: Readonly<Record<Obstacle, (most: number) => string>> = {
-  folder: () => 'it is a folder, and has to be a file',
-  irregular: () => 'it is no regular file; write what it holds into one, for pipes and devices are not read',
-  'too-long': (most) => `it has more than ${most / megabyte} MB; check that it is the file that is meant`,
+  folder: () => 'it is a folder, not a file',
+  irregular: () => 'it is not a regular file; pipes and devices are not supported',
+  'too-long': (most) => `it has more than ${most / megabyte} MB; check that it is the right file`,
 };
 
 export const megabyte = 1024 * 1024;
@@ -42,19 +42,19 @@ export async function readRegularText(path: string, most: number): Promise<strin
  * Checks the file before opening it, because opening a device can have effects. The file may be replaced in between, so the
  * opened file is checked again.
  * @param most limit in bytes
- * @param judge another check of the opened file; returns why not to read it, or undefined
+ * @param check of the opened file; returns why not to read it, or undefined
  */
 export async function readRegular<O extends string = never>(
   path: string,
   most: number,
-  judge: (opened: Stats) => Promise<O | undefined> = async () => undefined,
+  check: (opened: Stats) => Promise<O | undefined> = async () => undefined,
 ): Promise<Buffer | Obstacle | O> {
   const found = whyIrregular(await stat(path));
   if (found !== undefined) return found;
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const opened = await handle.stat();
-    const why = whyIrregular(opened) ?? (await judge(opened));
+    const why = whyIrregular(opened) ?? (await check(opened));
     if (why !== undefined) return why;
     return opened.size > most ? 'too-long' : await readWhole(handle, opened.size, most);
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Replaces a file as a whole: a new one is written beside it, synced, and renamed over it, so that a reader never sees a part.
- * Makes the folder for files that should not be committed, with access for its owner only.
+ * Replaces a file atomically: a new one is written beside it, synced, and renamed over it. A reader sees the old text or the new one,
+ * even after a crash. Also creates the folder for files that should not be committed, accessible to its owner only.
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ export async function makeStateFolder(folder: string): Promise<void> {
   );
 }
 
-/** Creates the folder. An empty one with our name counts as new, too: the run that created it was killed, or it was made for us. */
+/** Creates the folder. An empty one with our name also counts as new: its run was killed, or an administrator created it. */
 async function isNew(folder: string): Promise<boolean> {
   if (await unlessExists(mkdir(folder, { mode: 0o700 }))) return true;
   return basename(folder) === stateFolderName && (await readdir(folder)).length === 0;
@@ -47,10 +47,7 @@ async function unlessExists(creation: Promise<void>): Promise<boolean> {
   }
 }
 
-// Replaces a file as a whole: a new one is written beside it, synced, and renamed over it. A reader sees the old text or the new
-// one and never a part, even when the machine stops in between.
-
-/** Creates the file's directory when needed. @param mode where nothing is said, the file is readable by its owner only */
+/** Creates the file's directory when needed. @param mode by default, readable by the owner only */
 export async function replaceFile(file: string, text: string, mode = 0o600): Promise<void> {
   await (await prepareFile(file, text, mode)).replace();
 }
@@ -61,7 +58,7 @@ export interface PreparedFile {
   discard(): Promise<void>;
 }
 
-/** The first half of `replaceFile`, which is the one that fails where there is no room or no right. */
+/** The first half of `replaceFile`, which fails if there is no space or no permission. */
 export async function prepareFile(file: string, text: string, mode: number): Promise<PreparedFile> {
   await makeFolder(dirname(file));
   const temporary = `${file}.${randomUUID()}.new`;
@@ -101,7 +98,7 @@ async function syncDirectory(directory: string): Promise<void> {
   await handle?.close();
 }
 
-/** The end of our temporary names; other files beside the ledger are not ours. */
+/** The end of temporary names; other files beside the ledger are not ours. */
 const temporaryEnd = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new$/;
 const hour = 3_600_000;
 

@@ -1,6 +1,6 @@
 /**
  * Checks valid manifests against each other: no resource is declared twice, references and names are right, and the rules of
- * each kind hold (rules 4, 5, 37). Everything here is certain without asking a service.
+ * each kind hold. All checks work without a service.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Diagnostic, Place } from '../model/diagnostic.ts';
@@ -11,7 +11,7 @@ import { quoted } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import { type Dialect, formatIdentity, identityOf, type Stack, type Target } from '../model/stack.ts';
 import { checkSources } from './check-secret-sources.ts';
-import { fromDefaultsNote, orList, quotedShort } from './problem.ts';
+import { fromDefaultsNote, orList, quotedMasked } from './problem.ts';
 import { type Entry, placeOfEntry } from './resolve-resources.ts';
 import { leadsToSecret, maskFrom } from './yaml/secret-fields.ts';
 
@@ -35,7 +35,7 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
     if (resource === undefined) continue;
     const { address, metadata } = resource;
     declared.set(formatAddress(address), resource);
-    // Parts are renamed with their whole, so a problem of its former name is reported only for the whole.
+    // Children are renamed with their parent, so a problem of its former name is reported only for the parent.
     if (metadata.renamedFrom !== undefined && shortForm === undefined)
       renamed.set(
         formatAddress({ ...address, name: foldName(kinds, address.kind, metadata.renamedFrom) }),
@@ -94,12 +94,12 @@ function diagnoseFinding(
   };
 }
 
-/** Points at the manifest. The place of the resource would not do: a short form from the defaults is in the stack file. */
+/** Points at the manifest, not at the place of the resource: a short form from the defaults is in the stack file. */
 function mergedUnder({ where }: Entry['declaration']): { message: string; place: Place } {
   return { message: 'merged under this manifest', place: where.place(['metadata', 'name']) };
 }
 
-/** The target must own the name of a role (rule 24). */
+/** The target must own the name of a role. */
 function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagnostic[] {
   const { address } = resource;
   const { ownership, names } = kind;
@@ -110,9 +110,9 @@ function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagn
       code: 'outside-owns',
       severity: 'error',
       class: 'invalid',
-      message: `${quoted(address.name)} is none of the names that target ${quoted(name)} owns`,
+      message: `target ${quoted(name)} does not own the name ${quoted(address.name)}`,
       place: resource.place,
-      allowed: owns.length === 0 ? 'none' : orList(owns.map(quotedShort)),
+      allowed: owns.length === 0 ? 'none' : orList(owns.map(quotedMasked)),
       fix: 'rename it, or add a pattern to "owns" of the target',
     },
   ];
@@ -157,12 +157,12 @@ function namesInUse({ address, metadata, place }: DesiredResource, successor: De
     class: 'invalid',
     message: `${quoted(other)} is to be renamed from ${quoted(address.name)}, and ${quoted(address.name)} from ${quoted(metadata.renamedFrom ?? '')}: one apply cannot give a name that is still in use`,
     place,
-    fix: `rename in two applies, over a third name: declare ${quoted(address.name)} under a name that nothing has, with ${quoted(`renamedFrom: ${address.name}`)}, and apply; then give it the name that it shall have`,
+    fix: `rename in two applies, over a third name: declare ${quoted(address.name)} under a name that nothing has, with ${quoted(`renamedFrom: ${address.name}`)}, and apply; then rename it to its final name`,
     related: [{ message: 'renamed here', place: successor.place }],
   };
 }
 
-/** Only one resource can be renamed from a former one; of two, the plan would take the first and ignore the second. */
+/** Only one resource can be renamed from a former name: the plan would ignore the second. */
 function checkRenamedTwice(entries: readonly Entry[], kinds: Registry): Diagnostic[] {
   const first = new Map<AddressText, Entry>();
   return entries.flatMap((entry) => {
@@ -205,7 +205,7 @@ function checkReference(
         ...invalid,
         place: place(),
         code: 'reference-to-removed',
-        message: `this refers to ${to.address.kind} ${quoted(to.address.name)}, whose removal is asked for`,
+        message: `this refers to ${to.address.kind} ${quoted(to.address.name)}, which is to be removed`,
         fix: 'remove the reference, or keep what it refers to',
         related: [{ message: 'removed here', place: to.place }],
       },
@@ -234,7 +234,7 @@ function foldName(kinds: Registry, kind: string, name: string): string {
   return kinds.get(kind)?.names.fold?.(name) ?? name;
 }
 
-// Checks that no resource is declared twice (rules 4, 37): by two documents, by a document and a short form, under two spellings
+// Checks that no resource is declared twice: by two documents, by a document and a short form, under two spellings
 // of its name, or for two targets that are the same place.
 
 /** @param entries also of invalid manifests, in reading order */
@@ -248,7 +248,7 @@ export function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
   });
 }
 
-/** A resource that exists once in a place has one key for all targets that are this place. */
+/** A resource that exists once in a place has one key for all targets at this place. */
 function keyOf({ address, target, declaration, shortForm }: Entry): string {
   const { ownership } = declaration.kind;
   const isOnePerPlace = shortForm === undefined && ownership.by === 'ledger' && !ownership.named;
@@ -281,13 +281,13 @@ function duplicate(first: Entry, again: Entry): Diagnostic {
   };
 }
 
-/** `: by "tags" of Workspace "app" and by a document of its own`. */
+/** `: by "tags" of Workspace "app" and by a separate document`. */
 function byWhat(first: Entry, again: Entry): string {
   const short = [first, again].find(({ shortForm }) => shortForm !== undefined);
   if (short === undefined) return '';
   const other = short === first ? again : first;
   const owner = `by ${quoted(short.shortForm ?? '')} of ${short.declaration.kind.name} ${quoted(short.writtenName)}`;
-  return other.shortForm === undefined ? `: ${owner} and by a document of its own` : `: ${owner} each time`;
+  return other.shortForm === undefined ? `: ${owner} and by a separate document` : `: ${owner} each time`;
 }
 
 function duplicateInPlace(first: Entry, again: Entry): Diagnostic {
@@ -296,7 +296,7 @@ function duplicateInPlace(first: Entry, again: Entry): Diagnostic {
     code: 'duplicate',
     severity: 'error',
     class: 'invalid',
-    message: `${kind} ${quoted(name)} is declared for the targets ${quoted(first.address.target)} and ${quoted(target)}, which are one place`,
+    message: `${kind} ${quoted(name)} is declared for the targets ${quoted(first.address.target)} and ${quoted(target)}, which are the same place`,
     place: placeOfTarget(again),
     fix: 'keep one of them',
     related: [{ message: 'first declared here', place: placeOfTarget(first) }],

@@ -1,16 +1,18 @@
 /**
- * Checks the sources of secrets in manifests against the limits that the stack sets (rule 42): the author of a manifest must not
+ * Checks the sources of secrets in manifests against the limits that the stack sets: the author of a manifest must not
  * be able to send any variable or file of the machine to a service. Tokens of targets are in the stack file and not limited.
  */
 import type { FieldTable } from '../model/field.ts';
-import { isJsonObject, type Path } from '../model/json.ts';
+import { isJsonObject, type Json, type Path } from '../model/json.ts';
 import type { ResourceProblem, Kind } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
 import type { Spec } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
 import { quoted } from '../model/quoted.ts';
 import { isFileAdmitted, realPathOutside } from './files/admitted-files.ts';
-import { orList, quotedShort } from './problem.ts';
+import { orList, quotedMasked } from './problem.ts';
+import type { SecretNames } from './yaml/secret-fields.ts';
+import type { YamlDocument } from './yaml/yaml-document.ts';
 
 /** Returns no problem when the stack sets no limits. */
 export function checkSources(
@@ -36,8 +38,8 @@ function checkFile(
   if (!isFileAdmitted(file, admitted, directory)) return [refusal(path, about)];
   const real = realPathOutside(file, admitted, directory);
   if (real === undefined) return [];
-  const message = `the file ${quotedShort(file)} is a link out of what "spec.secrets" of the stack admits, to ${quotedShort(real)}`;
-  const fix = `name the file that is meant, and add that one to "spec.secrets.files" in the stack's file`;
+  const message = `the file ${quotedMasked(file)} is a link out of what "spec.secrets" of the stack admits, to ${quotedMasked(real)}`;
+  const fix = `name the real file, and add it to "spec.secrets.files" in the stack's file`;
   return [{ ...refusal(path, about), message, fix }];
 }
 
@@ -76,8 +78,35 @@ function refusal(
     code: 'source-not-admitted',
     severity: 'error',
     path,
-    message: `"spec.secrets" of the stack does not admit the ${what} ${quotedShort(name)} as the source of a secret`,
-    allowed: admitted.length === 0 ? `no ${what}` : orList(admitted.map(quotedShort)),
+    message: `"spec.secrets" of the stack does not admit the ${what} ${quotedMasked(name)} as the source of a secret`,
+    allowed: admitted.length === 0 ? `no ${what}` : orList(admitted.map(quotedMasked)),
     fix: `use one that is admitted, or add it to ${quoted(`spec.secrets.${list}`)} in the stack's file`,
   };
+}
+
+// The environment variables that a text may name as sources of secrets, in valid documents or not: their values must be known
+// before a problem of the text is printed.
+
+const variable = /^[A-Za-z_]\w*$/;
+
+/** @param options.isWhole false when a document could not be parsed: then each `env: NAME` in the text counts */
+export function namedVariables(
+  text: string,
+  documents: readonly Pick<YamlDocument, 'value'>[],
+  { names, isWhole }: { readonly names: SecretNames; readonly isWhole: boolean },
+): ReadonlySet<string> {
+  const found = documents.flatMap(({ value }) => wordsIn(value, names, false));
+  const written = isWhole ? [] : [...text.matchAll(/\benv["']?\s*:\s*["']?([A-Za-z_]\w*)/g)];
+  return new Set([...found.filter((word) => variable.test(word)), ...written.map(([, name = '']) => name)]);
+}
+
+/** The texts in fields for secrets and addresses, under whatever name. @param isSecret whether the value is in such a field */
+function wordsIn(value: Json, names: SecretNames, isSecret: boolean): string[] {
+  if (typeof value === 'string') return isSecret ? [value] : [];
+  if (Array.isArray(value))
+    return (value as readonly Json[]).flatMap((item) => wordsIn(item, names, isSecret));
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    wordsIn(member, names, isSecret || names.hides(name)),
+  );
 }

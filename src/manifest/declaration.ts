@@ -1,5 +1,5 @@
 /**
- * One manifest: a document of a known kind, with the stack's defaults merged under its spec (rule 3). Every field can be traced
+ * One manifest: a document of a known kind, with the stack's defaults merged under its spec. Every field can be traced
  * to the place where it was written.
  */
 import type { Place } from '../model/diagnostic.ts';
@@ -38,9 +38,6 @@ export function depthOf(value: Json | undefined, path: readonly string[]): numbe
   }
   return path.length;
 }
-
-// One manifest: a document of a known kind, with the stack's defaults under its spec. Every field can be traced to the place
-// where it was written, in the manifest's own file or in `trueup.yaml`.
 
 export interface Declaration {
   readonly kind: Kind;

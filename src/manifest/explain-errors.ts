@@ -1,16 +1,23 @@
 /**
  * Turns a schema's errors into problems that users understand: one for each mistake, at the field that has it, with what was
- * found, what is allowed and a likely fix. The validator's own messages are never shown.
+ * found, what is allowed and a likely fix. The messages of the validator are never shown.
  */
 import { counted, quoted } from '../model/quoted.ts';
 import type { Path } from '../model/json.ts';
 import { groupErrors, type SchemaError } from './schema/compile-schema.ts';
 import { describeAllowed, describeFound, explainWrongType, wordOf } from './explain-type.ts';
 import { isPlainName } from './yaml/hidden-parts.ts';
-import { type ExplainContext, orList, pathText, type Problem, quotedShort, suggestField } from './problem.ts';
+import {
+  type ExplainContext,
+  orList,
+  pathText,
+  type Problem,
+  quotedMasked,
+  suggestField,
+} from './problem.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 
-/** An unknown field is told with all fields that there are, if they are no more than the members of a stack. */
+/** For an unknown field, the message lists the allowed fields, up to this number. */
 const maxNamed = 10;
 
 export function explainErrors(errors: readonly SchemaError[], context: ExplainContext): Problem[] {
@@ -82,7 +89,7 @@ function unknownField(
   const name = String(error.params['additionalProperty'] ?? error.params['unevaluatedProperty']);
   const known = Object.keys(properties(error));
   const allowed =
-    known.length > 0 && known.length <= maxNamed ? { allowed: orList(known.map(quotedShort)) } : {};
+    known.length > 0 && known.length <= maxNamed ? { allowed: orList(known.map(quotedMasked)) } : {};
   const suggestion = suggestField(name, at, { known, schema, spellings });
   if (isSecret(at) && suggestion.fix === undefined && !isPlainField(name, error.data))
     return {
@@ -160,8 +167,8 @@ function forbidden(error: SchemaError, at: Path): Problem {
 }
 
 const formatWords: Readonly<Record<string, string>> = {
-  'date-time': 'a moment with its time zone, such as 2026-01-31T08:00:00Z',
-  date: 'a day, such as 2026-01-31',
+  'date-time': 'a date and time with time zone, such as 2026-01-31T08:00:00Z',
+  date: 'a date, such as 2026-01-31',
   uri: 'a URL',
   regex: 'a regular expression',
   ipv4: 'an IPv4 address',
@@ -179,7 +186,7 @@ function malformed(error: SchemaError, at: Path, { isSecret }: ExplainContext): 
     schemaText(error, 'patternErrorMessage') ??
     formatWords[format] ??
     schemaText(error, 'description') ??
-    `what matches ${String(error.params['pattern'] ?? format)}`;
+    `a text that matches ${String(error.params['pattern'] ?? format)}`;
   return {
     code: 'pattern',
     path: property === undefined ? at : [...at, property],
@@ -214,7 +221,7 @@ function wrongCount(error: SchemaError, at: Path): Problem {
   const { parentSchema } = error;
   const few = error.keyword.startsWith('min');
   if (parentSchema?.['minProperties'] === 1 && parentSchema['maxProperties'] === 1) {
-    const members = orList(Object.keys(properties(error)).map(quotedShort));
+    const members = orList(Object.keys(properties(error)).map(quotedMasked));
     return {
       code: few ? 'too-few' : 'too-many',
       path: at,
@@ -240,7 +247,7 @@ function repeated(error: SchemaError, at: Path, { typed }: ExplainContext): Prob
     code: 'repeated',
     path: [...at, again],
     message: `${quoted(pathText([...at, again]))} repeats a member of ${quoted(pathText(at))}`,
-    ...(typed([...at, again]) === undefined ? {} : { found: quotedShort(typed([...at, again]) ?? '') }),
+    ...(typed([...at, again]) === undefined ? {} : { found: quotedMasked(typed([...at, again]) ?? '') }),
     fix: 'remove it',
     related: [{ message: 'first here', path: [...at, first] }],
   };

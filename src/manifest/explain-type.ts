@@ -6,7 +6,7 @@ import { dump } from 'js-yaml';
 import { isJsonObject, type Json, type Path } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { quoted } from '../model/quoted.ts';
-import { type ExplainContext, orList, pathText, type Problem, quotedShort } from './problem.ts';
+import { type ExplainContext, orList, pathText, type Problem, quotedMasked } from './problem.ts';
 import type { SchemaError } from './schema/compile-schema.ts';
 
 const booleans: Readonly<Record<string, boolean>> = {
@@ -37,7 +37,7 @@ export function explainWrongType(error: SchemaError, at: Path, context: ExplainC
   };
 }
 
-/** What a text of this field looks like, where the value in quotes would be none of these; then quotes are no way out. */
+/** The form of texts of this field, if the value in quotes would not have it: then quotes do not help. */
 function formOfText({ data, parentSchema }: SchemaError, typed: string | undefined): string | undefined {
   if (typeof data !== 'number' && typeof data !== 'boolean') return undefined;
   const { pattern, patternErrorMessage: form } = parentSchema ?? {};
@@ -54,7 +54,7 @@ function noDocument(error: SchemaError): Problem {
   };
 }
 
-/** `null` means the service's default, so it is wrong in a field without a default (rule 6). */
+/** `null` means the service's default, so it is wrong in a field without a default. */
 function unwantedNull(error: SchemaError, at: Path, { field, typed, absent }: ExplainContext): Problem {
   const known = field(at);
   if (known !== undefined && known.default === undefined) return noDefault(at, absent);
@@ -76,7 +76,7 @@ export function noDefault(at: Path, absent: Kind['absent']): Problem {
   return {
     code: 'no-default',
     path: at,
-    message: `${quoted(pathText(at))} has no default that null could stand for`,
+    message: `${quoted(pathText(at))} has no default, so null means nothing`,
     found: 'null',
     fix: `give it a value, or leave ${quoted(name ?? '')} out${absent === 'unmanaged' ? ', which means "not managed"' : ''}`,
   };
@@ -88,7 +88,7 @@ function literalSecret(error: SchemaError, at: Path): Problem {
     code: 'literal-secret',
     path: at,
     side: 'key',
-    message: `${quoted(pathText(at))} must say where the secret is, never hold it`,
+    message: `${quoted(pathText(at))} must name the source of the secret, not hold it`,
     allowed: allowed.map((name) => `{ ${name}: … }`).join(' or '),
     fix: 'put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
   };
@@ -97,7 +97,7 @@ function literalSecret(error: SchemaError, at: Path): Problem {
 /** How to write the same value with the right type. */
 function suggestSpelling({ data, parentSchema }: SchemaError, typed: string | undefined): string | undefined {
   const types = allowedTypes(parentSchema);
-  // In quotes it would be as wrong as without them.
+  // Quotes would not make the value valid.
   const words: unknown = parentSchema?.['enum'];
   if (typeof data !== 'string' && Array.isArray(words) && !words.includes(typed ?? `${data}`))
     return `write ${describeAllowed(parentSchema)}`;
@@ -116,7 +116,7 @@ function suggestForScalar(
   types: readonly string[],
   { typed, items }: { readonly typed: string; readonly items: readonly string[] },
 ): string | undefined {
-  if (types.includes('string')) return `put it in quotes: ${quotedShort(typed)}`;
+  if (types.includes('string')) return `put it in quotes: ${quotedMasked(typed)}`;
   if (!types.includes('array') || types.includes('object')) return undefined;
   return suggestList([items.includes('string') ? typed : data]);
 }
@@ -142,7 +142,7 @@ function suggestList(items: readonly (string | number | boolean)[]): string {
 /** @param typed the value as written in the file, when that is known: `1.10`, not 1.1 */
 export function describeFound(value: unknown, typed?: string): string {
   if (value === null) return typed === undefined || typed === '' ? 'nothing' : typed;
-  if (typeof value === 'string') return `the text ${quotedShort(value)}`;
+  if (typeof value === 'string') return `the text ${quotedMasked(value)}`;
   if (typeof value === 'number') return `the number ${typed ?? value}`;
   if (typeof value === 'boolean') return typed ?? `${value}`;
   return Array.isArray(value) ? 'a list' : 'a map';
@@ -179,7 +179,7 @@ function allowedItems(schema: unknown): string[] {
 
 /** A value as it is written in YAML. */
 export function wordOf(value: unknown): string {
-  return typeof value === 'string' ? quotedShort(value) : JSON.stringify(value);
+  return typeof value === 'string' ? quotedMasked(value) : JSON.stringify(value);
 }
 
 const typeWords: Readonly<Record<string, readonly string[]>> = {

@@ -19,6 +19,7 @@ import {
   stackFileName,
   standardInput,
 } from './files/find-stack.ts';
+import { namedVariables } from './check-secret-sources.ts';
 import { findHidden } from './yaml/hidden-parts.ts';
 import { listFiles, hasOnlyExclusions, type PatternProblem } from './files/list-files.ts';
 import { apiVersion } from './schema/manifest-schema.ts';
@@ -39,19 +40,23 @@ interface LoadInput {
   readonly replacementText?: string;
   readonly drafts?: FileDrafts | undefined;
   readonly readIndex?: ReadIndex | undefined;
+  readonly learnVariables?: LearnVariables | undefined;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly secrets: ReadonlySet<string>;
 }
 
-/** What files would hold, by their absolute paths; undefined for one that would not be there. */
+/** Receives the names of the environment variables that a text may name as sources of secrets, also an invalid text. */
+export type LearnVariables = (names: ReadonlySet<string>) => void;
+
+/** Texts to use instead of files, by absolute path; undefined for a file that counts as removed. */
 export type FileDrafts = ReadonlyMap<string, string | undefined>;
 
 export interface Loaded {
   readonly stack?: StackReading;
   /** the manifests, in reading order: the stack file's own, then file by file */
   readonly documents: readonly YamlDocument[];
-  /** the documents are only a part of the stack; resources without a document here stay as they are (rule 41) */
+  /** the documents are only a part of the stack; resources without a document here stay as they are */
   readonly isSelection?: boolean;
   /** how many files were searched for manifests */
   readonly files: number;
@@ -102,7 +107,7 @@ export async function loadDocuments(input: LoadInput): Promise<Loaded> {
   };
 }
 
-/** Whether the stack has manifests besides piped ones. A list of only exclusions counts, because it means to have some. */
+/** Whether the stack has manifests besides piped ones. A list of only exclusions counts as having some. */
 function hasOwnManifests({ manifests }: StackReading): boolean {
   return manifests.some(({ pattern }) => pattern !== standardInput);
 }
@@ -115,7 +120,7 @@ async function loadPipedStack(
 ): Promise<Loaded> {
   const loaded = await loadManifests(input, stack, own);
   const isEmpty = own.documents.length === 0 && own.diagnostics.length === 0;
-  return isEmpty && asksInput(stack)
+  return isEmpty && readsInput(stack)
     ? { ...loaded, diagnostics: [...loaded.diagnostics, nothingPiped('a Stack and no manifest')] }
     : loaded;
 }
@@ -134,7 +139,7 @@ async function loadManifests(
     const batch = paths.slice(start, start + maxOpenFiles);
     texts.push(...(await Promise.all(batch.map((path) => readManifestFile(path, input, repository)))));
   }
-  const isInputUnread = own.path !== standardInput && asksInput(stack);
+  const isInputUnread = own.path !== standardInput && readsInput(stack);
   if (isInputUnread) texts.push(await readInput(input));
   const documents = texts.flatMap((text) => text.documents);
   const hasOwn = own.documents.length > 0 || own.path === standardInput;
@@ -148,7 +153,7 @@ async function loadManifests(
   };
 }
 
-function asksInput({ manifests }: StackReading): boolean {
+function readsInput({ manifests }: StackReading): boolean {
   return manifests.some(({ pattern }) => pattern === standardInput);
 }
 
@@ -184,26 +189,35 @@ async function listManifests(
 }
 
 /** Warnings: the rest of the stack can be planned, but nothing may be removed. */
-function missingProblems({ leftOut, submodules }: MissingFiles, { document }: StackReading): Diagnostic[] {
+function missingProblems(
+  { leftOut, submodules, moved }: MissingFiles,
+  { document }: StackReading,
+): Diagnostic[] {
   const problem = (message: string, fix: string): Diagnostic => ({
     ...incomplete('partial-checkout', `${message}, so nothing is removed`),
     severity: 'warning',
     place: placeIn(document, ['spec', 'manifests']),
     fix,
   });
-  const left = `sparse checkout left out ${quoteSome(leftOut)}`;
-  const empty = `${submodules.length === 1 ? 'a submodule has' : `${submodules.length} submodules have`} no content here: ${quoteSome(submodules)}`;
+  const named = (paths: readonly string[], one: string, many: string) =>
+    `${paths.length === 1 ? `a submodule ${one}` : `${paths.length} submodules ${many}`}: ${quoteSome(paths)}`;
+  const update = 'run "git submodule update --init --recursive"';
   return [
-    ...(leftOut.length === 0
+    [leftOut, `sparse checkout left out ${quoteSome(leftOut)}`, 'add them with "git sparse-checkout add"'],
+    [submodules, named(submodules, 'has no content here', 'have no content here'), update],
+    [
+      moved,
+      named(moved, 'is not at the commit that the index has', 'are not at the commits that the index has'),
+      `${update}, add the submodules to the index with "git add"`,
+    ],
+  ].flatMap(([paths = [], message, fix]) =>
+    paths.length === 0
       ? []
-      : [problem(left, 'add them with "git sparse-checkout add", or exclude them from "spec.manifests"')]),
-    ...(submodules.length === 0
-      ? []
-      : [problem(empty, 'run "git submodule update --init", or exclude them from "spec.manifests"')]),
-  ];
+      : [problem(String(message), `${String(fix)}, or exclude them from "spec.manifests"`)],
+  );
 }
 
-/** An empty file gets a warning: it may have been cut off or still be written, so its resources are not taken for removed. */
+/** An empty file gets a warning and prevents removals: it may have been truncated, or may still be written. */
 async function readManifestFile(
   path: string,
   input: LoadInput,
@@ -211,14 +225,14 @@ async function readManifestFile(
 ): Promise<FileDocuments> {
   const text = await readFileText(path, input, repository);
   if (text.documents.length > 0 || text.diagnostics.length > 0) return text;
-  const message = `no document stands in ${quoted(displayPath(path, input.cwd))}`;
+  const message = `${quoted(displayPath(path, input.cwd))} holds no document`;
   const fix = 'write manifests into it, or delete it';
   return { ...text, diagnostics: [{ ...incomplete('empty-file', message), severity: 'warning', fix }] };
 }
 
 /**
  * Reads the file that should hold the Stack. A file without a Stack and with another name must lie in the repository of the
- * current folder, like a manifest. Otherwise it is refused, because messages show lines of the file (rules 42).
+ * current folder, like a manifest. Otherwise it is refused, because messages show lines of the file.
  */
 async function readStackFile(path: string, input: LoadInput): Promise<FileDocuments> {
   const text = await readFileText(path, input, await findRepository(dirname(path)));
@@ -241,7 +255,7 @@ async function readFileText(path: string, input: LoadInput, repository: Reposito
 async function readInput(input: LoadInput): Promise<FileDocuments> {
   const bytes = await input.stdin?.(maxTextBytes);
   if (bytes === undefined) {
-    const message = 'manifests are asked for from standard input, and there is none';
+    const message = 'manifests are expected on standard input, and there is none';
     return { documents: [], diagnostics: [incomplete('no-input', message)] };
   }
   const parsed = parse(standardInput, decodeText(standardInput, bytes), input);
@@ -250,9 +264,13 @@ async function readInput(input: LoadInput): Promise<FileDocuments> {
 }
 
 /** @param text the text, or why it could not be read */
-function parse(file: string, text: string | Diagnostic, { kinds }: LoadInput): FileDocuments {
+function parse(file: string, text: string | Diagnostic, { kinds, learnVariables }: LoadInput): FileDocuments {
   if (typeof text !== 'string') return { documents: [], diagnostics: [text] };
-  return parseDocuments(createSourceText(file, text, (whole) => findHidden(whole, secretNames(kinds))));
+  const names = secretNames(kinds);
+  const parsed = parseDocuments(createSourceText(file, text, (whole) => findHidden(whole, names)));
+  const isWhole = parsed.diagnostics.length === 0;
+  learnVariables?.(namedVariables(text, parsed.documents, { names, isWhole }));
+  return parsed;
 }
 
 /** Empty input is an error: most likely the program that should write the manifests has failed. */
@@ -262,7 +280,7 @@ function nothingPiped(what: string): Diagnostic {
     severity: 'error',
     class: 'invalid',
     message: `standard input holds ${what}`,
-    fix: 'pipe manifests into it; a stack that is to have none says "manifests: []"',
+    fix: 'pipe manifests into it; a stack without manifests has "manifests: []"',
   };
 }
 
@@ -273,7 +291,7 @@ interface SplitDocuments {
 
 /**
  * Separates the Stack from the manifests beside it.
- * @param kinds given where there must be a Stack: then a single document counts as the Stack unless its kind is one of these
+ * @param kinds given if there must be a Stack: then a single document counts as the Stack unless it has one of these kinds
  */
 function splitStack(documents: readonly YamlDocument[], kinds?: Registry): SplitDocuments {
   const only = documents.length === 1 ? documents[0] : undefined;
@@ -306,8 +324,8 @@ function noStackDocument(path: string, cwd: string): Diagnostic {
 }
 
 function nothingNamed(stack: StackReading): Diagnostic {
-  const message = '"spec.manifests" has only exclusions, and no pattern says where the manifests are';
-  const fix = 'add where they are; a stack that is to have none says "manifests: []"';
+  const message = '"spec.manifests" has only exclusions, and no pattern for manifests';
+  const fix = 'add a pattern; a stack without manifests has "manifests: []"';
   return patternProblem({ code: 'no-manifests', message, fix }, stack, ['spec', 'manifests']);
 }
 

@@ -1,6 +1,6 @@
 /**
  * A mistake in one document, with its path: one function turns it into a diagnostic with its place in a file. What an unknown
- * field was probably meant to be, by the spellings that services use and by similar names.
+ * field probably means, by the spellings of services and by similar names.
  */
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import type { Diagnostic, Place, Severity } from '../model/diagnostic.ts';
@@ -36,7 +36,7 @@ export interface DocumentPlaces {
   place(path: Path, side?: EntrySide): Place;
   /** whether the value comes from the stack's defaults */
   fromDefaults(path: Path): boolean;
-  /** whether the value is a secret, or says where one comes from */
+  /** whether the value is a secret, or names the source of one */
   isSecret(path: Path): boolean;
 }
 
@@ -93,10 +93,9 @@ export function orList(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** A text in double quotes, shortened when it is long. Addresses and private keys are masked first: shortened, they are no longer recognized. */
-export function quotedShort(text: string): string {
-  const shown = maskPrivateKeys(maskAddresses(text));
-  return quoted(shown.length > 80 ? `${shown.slice(0, 79)}…` : shown);
+/** A text in double quotes, with private keys and parts of addresses masked. Not shortened: a cut secret would not be recognized. */
+export function quotedMasked(text: string): string {
+  return quoted(maskPrivateKeys(maskAddresses(text)));
 }
 
 // The names that real services use for fields with neutral names in manifests. Users who know the service's documentation
@@ -125,13 +124,13 @@ export interface ExplainContext {
   /** the kind's definition of the field; undefined when the kind has no such field */
   field(path: Path): Field | undefined;
   isSecret(path: Path): boolean;
-  /** what leaving a field out means */
+  /** the meaning of a field that is left out */
   readonly absent: Kind['absent'];
   /** absent when the value has no fields of a service */
   readonly spellings?: ServiceSpellings | undefined;
 }
 
-// Guesses what an unknown field was meant to be: the API's own spelling, a field of another section, a similar name, or one with more words before it.
+// Guesses the meaning of an unknown field: the spelling of the API, a field of another section, a similar or a longer name.
 
 interface SuggestContext {
   /** the fields of the map that holds the unknown one */
@@ -156,7 +155,7 @@ export function suggestField(
   const ours = spellings?.get(translated);
   if (ours !== undefined && known.includes(ours))
     return {
-      fix: `write ${quoted(ours)}: manifests have one name for it, whatever a service calls it`,
+      fix: `write ${quoted(ours)}: manifests use one name for all services`,
       meant: [...parent, ours],
     };
   const elsewhere = parent.length < 2 ? otherSection(translated, parent, schema) : undefined;

@@ -1,7 +1,6 @@
 /**
  * From text to desired resources: finds the stack, reads and parses its manifests, validates and resolves them, and checks them
- * against each other. All problems of all files are returned together, sorted, with the lint at the level that the stack chose
- * (rule 47).
+ * against each other. All problems of all files are returned together, sorted, with the lint at the level that the stack chose.
  */
 import type { MissingFiles } from '../model/checkout.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
@@ -15,8 +14,14 @@ import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
 import { checkDuplicates, checkResources } from './check-resources.ts';
 import { type Declaration, declare, type Defaults } from './declaration.ts';
 import type { ReadIndex } from './files/tracked-files.ts';
-import { type FileDrafts, isStack, loadDocuments, type Loaded } from './load-documents.ts';
-import { diagnose, quotedShort, serviceSpellings } from './problem.ts';
+import {
+  type FileDrafts,
+  isStack,
+  type LearnVariables,
+  loadDocuments,
+  type Loaded,
+} from './load-documents.ts';
+import { diagnose, quotedMasked, serviceSpellings } from './problem.ts';
 import type { StackReading } from './read-stack.ts';
 import { chooseTargets, type Entry, resolve } from './resolve-resources.ts';
 import { validate, validateHeader } from './validate-manifest.ts';
@@ -28,32 +33,33 @@ interface ManifestInput {
   readonly path?: string;
   /** absolute */
   readonly cwd: string;
-  /** id of the current user; a stack file of a stranger above `cwd` is refused. Undefined where files have no such owners */
+  /** id of the current user; a stack file of another user above `cwd` is refused. Undefined where files have no such owners */
   readonly userId?: number | undefined;
   /** Called only when manifests come from standard input. @param max reading may stop after one byte more than this */
   readonly stdin?: (max: number) => Promise<Uint8Array>;
-  /** the manifests on standard input are the whole stack, even when the stack has files of its own (rule 41) */
+  /** the manifests on standard input are the whole stack, even when the stack has files of its own */
   readonly inputIsWhole?: boolean;
   /** text of manifests to read instead of those that the stack names; places in it have the file name `-` */
   readonly replacementText?: string;
-  /** texts to read in place of what files hold, by their absolute paths; undefined for a file that shall count as removed */
+  /** texts to use instead of files, by absolute path; undefined for a file that counts as removed */
   readonly drafts?: FileDrafts | undefined;
   /** reads what a repository tracks; without it, a partial checkout is not noticed */
   readonly readIndex?: ReadIndex;
+  readonly learnVariables?: LearnVariables;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
-  /** milliseconds since 1970; without it nothing is judged by the time */
+  /** milliseconds since 1970; without it, no check uses the time */
   readonly now?: number;
 }
 
 export interface Manifests {
   /** only when it is valid */
   readonly stack?: Stack;
-  /** of the valid manifests, in reading order, tombstones included */
+  /** of the valid manifests, in reading order, removal requests included */
   readonly resources: readonly DesiredResource[];
   /** where each address is declared, also by manifests that are not valid */
   readonly entries: readonly Entry[];
-  /** the resources, read from `-`, are only a part of the stack; the others are left as they are (rule 41) */
+  /** the resources, read from `-`, are only a part of the stack; the others are left as they are */
   readonly isSelection: boolean;
   /** how many files were searched for manifests; standard input counts as one */
   readonly files: number;
@@ -102,7 +108,7 @@ interface ValidatedDocuments {
 
 type ValidateContext = Pick<ManifestInput, 'kinds' | 'dialects'> & { readonly secrets: ReadonlySet<string> };
 
-/** Handles each document by itself: whether it is a manifest, whether it is valid, and what it declares in which target. */
+/** Validates each document separately, and resolves what it declares in each target. */
 function validateDocuments(
   { stack, documents }: Loaded,
   { kinds, dialects, secrets }: ValidateContext,
@@ -165,9 +171,9 @@ function secondStack(document: YamlDocument, stack: StackReading | undefined): D
     code: 'second-stack',
     severity: 'error',
     class: 'invalid',
-    message: 'a Stack stands among the manifests of another one',
+    message: 'the manifests of a stack include another Stack',
     place: placeIn(document, ['kind']),
-    fix: 'let "spec.manifests" leave this file out, with a pattern such as "!other/**"',
+    fix: 'exclude this file from "spec.manifests", with a pattern such as "!other/**"',
     ...(stack === undefined
       ? {}
       : { related: [{ message: 'the stack that is read', place: placeIn(stack.document, ['kind']) }] }),
@@ -185,17 +191,17 @@ function diagnosticKey({ code, place }: Diagnostic): string {
 }
 
 /**
- * Removes hidden values from the texts of diagnostics. A message may repeat an address that stands in a wrong field, and an alias
- * may bring a secret to a field whose value is shown.
+ * Removes hidden values from the texts of diagnostics. A message may repeat an address in a wrong field, and an alias may bring
+ * a secret into a field whose value is shown.
  */
 function withoutHidden(diagnostics: readonly Diagnostic[], { stack, documents }: Loaded): Diagnostic[] {
   const files = new Set(diagnostics.flatMap(({ place }) => (place === undefined ? [] : [place.file])));
   const sources = new Set([...documents, ...(stack === undefined ? [] : [stack.document])].map(sourceOf));
   const hidden = [...sources].flatMap((source) => (files.has(source.file) ? source.hiddenValues() : []));
-  // Messages contain a value as it is, or quoted, in whole or shortened.
+  // Messages contain a value as it is, or quoted.
   const shown = hidden.flatMap((value) => [
     value,
-    ...[quoted, quotedShort].map((inQuotes) => inQuotes(value).slice(1, -1)),
+    ...[quoted, quotedMasked].map((inQuotes) => inQuotes(value).slice(1, -1)),
   ]);
   const values = shown.filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
   const masked = (text: string) =>
@@ -225,9 +231,7 @@ function withoutDuplicates(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...unique.values()];
 }
 
-// Gives findings of the lint the level that the stack chose for them: raised to errors, or left out (rule 47).
-
-/** Diagnostics that are no lint stay as they are. */
+/** Applies the levels of the stack to findings of the lint: raised to errors, or left out. Other diagnostics stay. */
 function applyLint(diagnostics: readonly Diagnostic[], { raise = [], allow = [] }: Lint = {}): Diagnostic[] {
   const [raised, allowed] = [new Set<string>(raise), new Set<string>(allow)];
   return diagnostics.flatMap((diagnostic) => {

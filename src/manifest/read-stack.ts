@@ -27,7 +27,7 @@ import {
   type ExplainContext,
   orList,
   type Problem,
-  quotedShort,
+  quotedMasked,
   serviceSpellings,
 } from './problem.ts';
 import type { ManifestPattern } from './files/list-files.ts';
@@ -111,7 +111,7 @@ function ownFormerName(metadata: JsonObject | undefined): Problem[] {
       code: 'renamed-from-itself',
       path: ['metadata', 'renamedFrom'],
       message: `"metadata.renamedFrom" of stack ${quoted(name)} is its own name`,
-      fix: 'give the name that the stack had before, or leave the line out',
+      fix: 'write the former name of the stack, or remove the line',
     },
   ];
 }
@@ -186,7 +186,7 @@ function documentPlaces(document: YamlDocument, { secrets }: StackContext): Docu
   };
 }
 
-/** Whether a value must not be shown: addresses may hold a password, also when they are written in a wrong form. */
+/** Whether a value must not be shown: addresses may hold a password, even if they are not well formed. */
 function holdsSecret(path: Path, secrets: ReadonlySet<string>): boolean {
   const [section, list, , field] = path;
   const isTargetUrl = section === 'spec' && list === 'targets' && field === 'url';
@@ -221,7 +221,7 @@ function unknownKind(path: Path, name: string, kinds: Registry): Problem {
     path,
     side: 'key',
     message: `${quoted(name)} in "spec.defaults" is not a kind`,
-    allowed: orList([...kinds.keys()].map(quotedShort)),
+    allowed: orList([...kinds.keys()].map(quotedMasked)),
     ...(meant === undefined ? {} : { fix: `did you mean ${quoted(meant)}?` }),
   };
 }

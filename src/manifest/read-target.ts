@@ -1,6 +1,5 @@
 /**
- * Reads the targets of a stack and checks the rules that no schema can express: for one target by its service, and for all
- * targets together, such as that no two of them are the same place (rules 2, 37).
+ * Reads the targets of a stack and checks the rules that no schema can express, for each target and for all of them together.
  */
 import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json.ts';
 import { patternsOverlap } from '../model/name-pattern.ts';
@@ -14,7 +13,7 @@ import {
   type Target,
   type TokenSource,
 } from '../model/stack.ts';
-import { orList, pathText, type Problem, quotedShort } from './problem.ts';
+import { orList, pathText, type Problem, quotedMasked } from './problem.ts';
 import type { TargetDocument } from './schema/stack-schema.ts';
 
 interface ReadTargetResult {
@@ -129,8 +128,8 @@ function checkDialect(
   const names = known.map(({ name }) => name);
   if (dialect === undefined) {
     if (url === 'embedded') return [];
-    const choices = known.map(({ name, spokenBy }) => `${quotedShort(name)} for ${spokenBy}`);
-    return [{ ...missing(path, `add ${orList(choices)}`), allowed: orList(names.map(quotedShort)) }];
+    const choices = known.map(({ name, spokenBy }) => `${quotedMasked(name)} for ${spokenBy}`);
+    return [{ ...missing(path, `add ${orList(choices)}`), allowed: orList(names.map(quotedMasked)) }];
   }
   if (names.includes(dialect)) return [];
   const meant = nearestWord(dialect, names);
@@ -139,8 +138,8 @@ function checkDialect(
       code: 'unknown-dialect',
       path,
       message: `targets of service ${quoted(service)} have no such dialect`,
-      found: quotedShort(dialect),
-      allowed: orList(names.map(quotedShort)),
+      found: quotedMasked(dialect),
+      allowed: orList(names.map(quotedMasked)),
       ...(meant === undefined ? {} : { fix: `did you mean ${quoted(meant)}?` }),
     },
   ];
@@ -183,26 +182,24 @@ function missing(path: Path, fix: string): Problem {
   return { code: 'missing-field', path, side: 'key', message: `${quoted(pathText(path))} is missing`, fix };
 }
 
-// Checks the name of a mount, of a target and of its login alike: both become segments of the paths that are sent.
+// Checks the name of a mount, of a target or of its login: it becomes part of the paths of requests.
 
-/** A name may have slashes inside. What is empty, `.` or `..` between them would lead elsewhere. */
+/** A name may contain slashes. An empty segment, `.` or `..` would lead elsewhere. */
 function checkMount(mount: string, path: Path): Problem[] {
   const bare = mount.replace(/^\/+|\/+$/g, '').replace(/^auth\//, '');
   const problem = (message: string, fix: string): Problem[] => [
-    { code: 'mount', path, message: `${quoted(pathText(path))} ${message}`, found: quotedShort(mount), fix },
+    { code: 'mount', path, message: `${quoted(pathText(path))} ${message}`, found: quotedMasked(mount), fix },
   ];
   if (bare.split('/').some((segment) => ['', '.', '..'].includes(segment)))
     return problem(
-      'must be the name of a mount, and not a path that leads elsewhere',
+      'must be the name of a mount, without empty segments, "." or ".."',
       'write the name below "auth/"',
     );
   if (bare === mount) return [];
   return problem('must be the name below "auth/", without slashes around it', `write ${quoted(bare)}`);
 }
 
-// Checks the namespace of a target. The service reads it as a path, with and without slashes around it alike.
-
-/** A namespace may lie in another. What is empty, `.` or `..` between slashes names none. */
+/** A namespace may be in another. An empty segment, `.` or `..` is not a name. */
 function checkNamespace(namespace: string, path: Path): Problem[] {
   const bare = namespace.replace(/^\/+|\/+$/g, '');
   if (bare === '' || !bare.split('/').some((segment) => ['', '.', '..'].includes(segment))) return [];
@@ -212,13 +209,13 @@ function checkNamespace(namespace: string, path: Path): Problem[] {
       code: 'namespace',
       path,
       message,
-      found: quotedShort(namespace),
+      found: quotedMasked(namespace),
       fix: 'write it as "team" or "org/team"',
     },
   ];
 }
 
-// Checks that no two targets of a stack are the same place (rule 37): resources that are declared for one would be undeclared for
+// Checks that no two targets of a stack are the same place: resources that are declared for one would be undeclared for
 // the other. Two targets may share a place only when both have `owns` and no name can match the patterns of both.
 
 /** @param targets as the stack lists them; undefined where one could not be read */
@@ -241,7 +238,7 @@ function checkPair([first, firstAt]: IndexedTarget, [again, at]: IndexedTarget):
   if (first.name === again.name || identityText(first) !== identityText(again)) return undefined;
   const base = ['spec', 'targets'];
   const where = identityText(first);
-  const both = `targets ${quoted(first.name)} and ${quoted(again.name)} are one place: ${where}`;
+  const both = `targets ${quoted(first.name)} and ${quoted(again.name)} are the same place: ${where}`;
   const problem = (path: Path, related: Path, texts: Pick<Problem, 'message' | 'fix'>): Problem => ({
     code: 'one-place',
     path: [...base, `${at}`, ...path],
@@ -254,14 +251,14 @@ function checkPair([first, firstAt]: IndexedTarget, [again, at]: IndexedTarget):
   if (shared === undefined) return undefined;
   const [theirs, ours] = shared;
   const message = `${both}, and a name can match both ${quoted(first.owns[theirs] ?? '')} and ${quoted(again.owns[ours] ?? '')}`;
-  const fix = 'narrow one of the two, so that each name is of one target';
+  const fix = 'narrow one of the two, so that no name matches both';
   return problem(['owns', `${ours}`], ['owns', `${theirs}`], { message, fix });
 }
 
 function fixFor({ service }: Target): string {
   return service === 'workspaces'
     ? 'keep one of them, and name it in the manifests of both'
-    : 'keep one of them, or give each an "owns" that no name of the other one matches';
+    : 'keep one of them, or give each an "owns" that matches no name of the other one';
 }
 
 /** Indexes of the first two patterns that one name can match. */
@@ -276,8 +273,7 @@ function firstOverlap(
   return found[0];
 }
 
-// The embedded service of a stack speaks one dialect for each of the two APIs: targets with `url: embedded` of one service
-// have to agree.
+// The embedded service of a stack has one dialect for each API: targets with `url: embedded` of one service must agree.
 
 /** @param targets as the stack lists them; undefined where one could not be read */
 export function checkEmbeddedDialects(targets: readonly (Target | undefined)[]): Problem[] {
@@ -292,9 +288,9 @@ export function checkEmbeddedDialects(targets: readonly (Target | undefined)[]):
       code: 'embedded-dialects',
       path: ['spec', 'targets', `${at}`, 'dialect'],
       message:
-        `target ${quoted(target.name)} speaks ${quoted(target.dialect)} to the embedded service, and ${quoted(first.name)} speaks ` +
+        `target ${quoted(target.name)} uses the dialect ${quoted(target.dialect)} with the embedded service, and ${quoted(first.name)} uses ` +
         quoted(first.dialect),
-      fix: 'write one dialect for both, or run a service of its own for one of them ("trueup serve")',
+      fix: 'use one dialect for both, or run a separate service for one of them ("trueup serve")',
       related: [{ message: 'the other one', path: ['spec', 'targets', `${firstAt}`] }],
     };
   });

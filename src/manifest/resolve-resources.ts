@@ -1,6 +1,6 @@
 /**
- * From a valid manifest to desired resources: chooses its targets (rule 2), puts its spec together from the stack's defaults
- * and its own fields, and makes one resource for each target and one more for each short form.
+ * From a valid manifest to desired resources: chooses its targets, merges its spec with the stack's defaults, and makes one
+ * resource for each target and one more for each short form.
  */
 import type { Address } from '../model/address.ts';
 import type { Place } from '../model/diagnostic.ts';
@@ -11,7 +11,7 @@ import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, Metadata, Spec } from '../model/resource.ts';
 import type { Target } from '../model/stack.ts';
 import { type Declaration, type Defaults, depthOf, mergeDefaults } from './declaration.ts';
-import { orList, type Problem, quotedShort } from './problem.ts';
+import { orList, type Problem, quotedMasked } from './problem.ts';
 import type { StackReading } from './read-stack.ts';
 import { type EntrySide, placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
@@ -29,7 +29,7 @@ export function chooseTargets({ kind, value }: Declaration, stack: StackReading)
       : named.map(({ name, path }) => namedTarget(name, path, { stack, candidates, kind: kind.name }));
   return {
     targets: choices.flatMap(({ targets }) => targets),
-    // when a target of the stack is invalid, it is reported there, and a name that is missing here may be its name
+    // an invalid target of the stack is reported there, and a name that is unknown here may be its name
     problems: stack.allTargets ? choices.flatMap(({ problems }) => problems) : [],
   };
 }
@@ -63,7 +63,7 @@ function onlyTarget(kind: string, service: string, candidates: readonly Target[]
     path,
     side: 'key',
     message: `several targets serve ${kind}, and "metadata.target" names none`,
-    allowed: orList(candidates.map(({ name }) => quotedShort(name))),
+    allowed: orList(candidates.map(({ name }) => quotedMasked(name))),
     fix: `add ${quoted(`target: ${first.name}`)} to "metadata", or another of them`,
   };
   return { targets: [], problems: [problem] };
@@ -86,7 +86,7 @@ function namedTarget(
       other === undefined
         ? `the stack has no target ${quoted(name)}`
         : `target ${quoted(name)} is of service ${quoted(other.service)}, which does not serve ${kind}`,
-    allowed: orList(names.map(quotedShort)),
+    allowed: orList(names.map(quotedMasked)),
     fix: meant === undefined ? fixWithout(names) : `did you mean ${quoted(meant)}?`,
   };
   return { targets: [], problems: [problem] };
@@ -95,12 +95,12 @@ function namedTarget(
 /** @param names of the targets that serve the kind */
 function fixWithout(names: readonly string[]): string {
   const [only, ...more] = names;
-  if (only === undefined) return 'add a target that does to the stack';
+  if (only === undefined) return 'add such a target to the stack';
   return more.length === 0 ? `write ${quoted(only)}, or leave "target" out` : 'name one of these';
 }
 
-// Puts a spec together: the manifest's own fields over the stack's defaults. Deprecated names are replaced in each before the
-// merge, so that an old name in one and the new name in the other are the same field.
+// Merges a spec with the stack's defaults. Deprecated names are replaced before the merge, so that an old and a new name are the
+// same field.
 
 interface SpecLayers {
   /** merged, with deprecated names replaced */
@@ -167,8 +167,8 @@ function spellingOf(kind: Kind, { written }: Layer, field: string): string {
   return old?.[0] ?? field;
 }
 
-// From a valid manifest to desired resources: one for each target, and one more for each short form in its spec, which is the
-// same resource as from a document of its kind. Places are computed only on request.
+// Desired resources: one for each target, and one more for each short form in the spec, the same as from a document of its kind.
+// Places are computed on request.
 
 /** One address that a manifest declares. */
 export interface Entry {
@@ -209,13 +209,13 @@ export function resolve(
     address,
     ...(valid ? { resource: makeResource(address, metadata, declaration, layers) } : {}),
   };
-  const parts = shortForms.flatMap((field): Entry[] => {
-    const partKind = context.kinds.get(kind.shortForms?.[field]?.kind ?? '');
-    if (partKind === undefined) return [];
-    const part = { ...entry, address: addressOf(partKind, target, metadata.name), shortForm: field };
-    return [valid ? { ...part, resource: makePart(part, { layers, whole: metadata }, context) } : part];
+  const children = shortForms.flatMap((field): Entry[] => {
+    const childKind = context.kinds.get(kind.shortForms?.[field]?.kind ?? '');
+    if (childKind === undefined) return [];
+    const child = { ...entry, address: addressOf(childKind, target, metadata.name), shortForm: field };
+    return [valid ? { ...child, resource: makeChild(child, { layers, parent: metadata }, context) } : child];
   });
-  return [main, ...parts];
+  return [main, ...children];
 }
 
 /** Where an entry is declared. */
@@ -252,19 +252,19 @@ function makeResource(
   };
 }
 
-/** The resource of a short form. The defaults of its own kind apply to it, too, and it is renamed together with its whole. */
-function makePart(
-  part: Entry & { readonly shortForm: string },
-  { layers, whole }: { readonly layers: SpecLayers; readonly whole: Metadata },
+/** The resource of a short form. The defaults of its kind apply, and it is renamed together with its parent. */
+function makeChild(
+  child: Entry & { readonly shortForm: string },
+  { layers, parent }: { readonly layers: SpecLayers; readonly parent: Metadata },
   { defaultsOf }: ResolveContext,
 ): DesiredResource {
-  const { address, declaration, shortForm, writtenName } = part;
+  const { address, declaration, shortForm, writtenName } = child;
   const value = layers.spec[shortForm] ?? null;
   const spec: Spec = declaration.kind.shortForms?.[shortForm]?.spec(value) ?? {};
   const defaults = defaultsOf(address.kind);
   const inherited = layers.fromDefaults.includes(shortForm) ? Object.keys(spec) : [];
   const added = Object.keys(defaults?.spec ?? {}).filter((name) => !Object.hasOwn(spec, name));
-  const place = () => placeOfEntry(part);
+  const place = () => placeOfEntry(child);
   const placeOf = (path: Path, side?: EntrySide) => {
     const [field, ...rest] = path;
     if (field === undefined) return place();
@@ -277,7 +277,7 @@ function makePart(
     spec: defaults === undefined ? spec : mergeDefaults(defaults.spec, spec),
     metadata: {
       name: writtenName,
-      ...(whole.renamedFrom === undefined ? {} : { renamedFrom: whole.renamedFrom }),
+      ...(parent.renamedFrom === undefined ? {} : { renamedFrom: parent.renamedFrom }),
     },
     get place() {
       return place();

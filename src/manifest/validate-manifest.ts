@@ -45,12 +45,12 @@ export function validateHeader(document: YamlDocument, kinds: Registry): Problem
   });
   return problems.map((problem) =>
     problem.code === 'not-allowed' && problem.path[0] === 'kind'
-      ? { ...problem, code: 'unknown-kind', message: 'trueup knows no such kind' }
+      ? { ...problem, code: 'unknown-kind', message: 'there is no such kind' }
       : problem,
   );
 }
 
-/** Paths of fields that are `null` (use the default) but have no default; some schemas cannot refuse these (rule 6). */
+/** Paths of fields that are `null` (use the default) but have no default; some schemas cannot refuse these. */
 function nullsWithoutDefault(values: JsonObject, fields: FieldTable, base: Path): Path[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -63,7 +63,7 @@ function nullsWithoutDefault(values: JsonObject, fields: FieldTable, base: Path)
   });
 }
 
-/** Said beside all else that is wrong: whoever wrote a private key into a repository has to know of it at once. */
+/** Reported even beside other errors: a private key in a repository must be replaced at once. */
 function privateKeys(value: Json, path: Path): Problem[] {
   if (typeof value === 'string') return holdsPrivateKey(value) ? [privateKey(path)] : [];
   if (typeof value !== 'object' || value === null) return [];
@@ -74,13 +74,13 @@ function privateKey(path: Path): Problem {
   return {
     code: 'private-key',
     path,
-    message: `${quoted(pathText(path))} holds a private key, which must not stand in a manifest`,
+    message: `${quoted(pathText(path))} holds a private key, which must not be in a manifest`,
     fix: 'give the public key or the certificate, and replace the key pair',
   };
 }
 
-/** Members of `metadata` that mean nothing beside `remove`. */
-const meaninglessWithRemove = ['adopt', 'onRemove', 'protect', 'renamedFrom'];
+/** Members of `metadata` without effect beside `remove`. */
+const withoutEffectInRemoval = ['adopt', 'onRemove', 'protect', 'renamedFrom'];
 
 function contradictions(metadata: JsonObject): Problem[] {
   const problems: Problem[] = [];
@@ -94,14 +94,14 @@ function contradictions(metadata: JsonObject): Problem[] {
       related: [{ message: 'the other one', path: ['metadata', 'target'] }],
     });
   if (metadata['remove'] === undefined) return problems;
-  for (const name of meaninglessWithRemove.filter((name) => metadata[name] !== undefined))
+  for (const name of withoutEffectInRemoval.filter((name) => metadata[name] !== undefined))
     problems.push({
       code: 'contradiction',
       path: ['metadata', name],
       side: 'key',
-      message: `${quoted(`metadata.${name}`)} means nothing in a document that asks for removal`,
+      message: `${quoted(`metadata.${name}`)} has no effect in a removal request`,
       fix: `remove ${quoted(name)}, or "remove"`,
-      related: [{ message: 'removal is asked for here', path: ['metadata', 'remove'] }],
+      related: [{ message: 'removal is requested here', path: ['metadata', 'remove'] }],
     });
   return problems;
 }

@@ -1,11 +1,10 @@
 /**
- * The style of a document: quotes, indentation and gaps. What is new in it is written in the same way, as far as the document
- * shows one.
+ * The formatting of a document: quotes, indentation and gaps. New values are written in the same way, if the document has one.
  */
 import { beginsLine, columnOf, lineStart, type SourceEntry, type SourceNode } from './source-tree.ts';
-import { type Gaps, type Habits, isCautious } from './value-text.ts';
+import { type Gaps, type Formatting, isCautious } from './value-text.ts';
 
-export function habitsOf(text: string, root: SourceNode): Habits {
+export function formattingOf(text: string, root: SourceNode): Formatting {
   const all = [...nodesIn(root)];
   const full = all.filter(({ style, entries }) => style === 'flow' && entries.length > 0);
   const json = root.style === 'flow' && root.entries.every(({ start }) => text[start] === '"');
@@ -23,7 +22,7 @@ export function habitsOf(text: string, root: SourceNode): Habits {
   };
 }
 
-/** @param otherwise what holds where they show none */
+/** @param otherwise the gaps if these nodes have none */
 export function gapsOf(text: string, nodes: readonly SourceNode[], otherwise: Gaps): Gaps {
   const members = nodes.flatMap(({ entries }) => entries);
   const colons = members.filter(
@@ -44,7 +43,7 @@ function commaGap(text: string, { comma }: SourceEntry, next: SourceEntry | unde
   return gap.includes('\n') ? [] : [gap];
 }
 
-/** The quotes of the keys of a map, if all have the same ones that could stand without. */
+/** The quotes of the keys of a map, if all keys that need none have the same quotes. */
 export function keyQuotes(text: string, { entries }: SourceNode): 'single' | 'double' | undefined {
   const free = entries.filter(({ key }) => key !== undefined && /^[a-z][\w-]{3,}$/i.test(key));
   const [quote] = free.map(({ start }) => text[start]);
@@ -65,7 +64,7 @@ function* nodesIn(node: SourceNode): Generator<SourceNode> {
   for (const { value } of node.entries) yield* nodesIn(value);
 }
 
-/** How far the first block inside is indented; 2 where there is none. */
+/** The indentation of the first nested block; 2 if there is none. */
 function stepOf(text: string, root: SourceNode): number {
   for (const entry of root.style === 'block' ? root.entries : []) {
     const step = columnOf(text, entry.value.start) - columnOf(text, entry.start);

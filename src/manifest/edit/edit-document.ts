@@ -1,6 +1,6 @@
 /**
- * Changes values in the text of a file in place: only the source of what differs is replaced. The result is parsed again and
- * must have the wanted values. Also finds why a value cannot be written where it is used: others share it.
+ * Changes values in the text of a file in place: only the source of what differs is replaced, every other character stays. The
+ * result is parsed again and must have the wanted values. Also finds why a value cannot be changed in place: others share it.
  */
 import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../../model/json.ts';
 import { type Span, spanOf } from '../yaml/locate.ts';
@@ -18,7 +18,7 @@ export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   return at;
 }
 
-/** A copy with another value there; undefined removes the member. Missing maps on the way are made. */
+/** A copy with another value at the path; undefined removes the member. Missing maps on the way are created. */
 function withValueAt(whole: Json | undefined, [name, ...rest]: Path, value: Json | undefined): Json {
   if (name === undefined) return value ?? null;
   if (Array.isArray(whole))
@@ -32,16 +32,13 @@ function withValueAt(whole: Json | undefined, [name, ...rest]: Path, value: Json
   return Object.fromEntries(members.map((member) => (member[0] === name ? changed : member)));
 }
 
-// Changes values in the text of a file in place. Only the source of what differs is replaced; every other character stays. The
-// result is parsed again and must say what was meant: otherwise there is none.
-
 export interface ValueEdit {
   readonly path: Path;
   /** undefined: the member is removed */
   readonly value: Json | undefined;
 }
 
-/** What becomes of one document: its values, or the whole. */
+/** The edit of one document: changes of its values, or its removal. */
 export type DocumentEdit = {
   /** an offset in its content, which `contentStart` gives */
   readonly at: number;
@@ -87,11 +84,11 @@ function editChunk(chunk: string, edits: readonly DocumentEdit[]): string {
   const before = documentsOf(chunk);
   const wanted: (Json | undefined)[] = before.map(({ value }) => value);
   let edited = chunk;
-  // From the last to the first: what stands before an edit does not move.
+  // From the last to the first, so that earlier offsets stay valid.
   for (const edit of edits.toSorted((a, b) => b.at - a.at)) {
     const number = before.findIndex((document) => contentStart(document) === edit.at);
     const document = before[number];
-    if (document === undefined) throw new UnusualYaml('the document is not there');
+    if (document === undefined) throw new UnusualYaml('the document was not found');
     if ('remove' in edit) {
       if (before.length > 1)
         throw new UnusualYaml('its documents are not divided by "---", or have directives');
@@ -108,14 +105,14 @@ function editChunk(chunk: string, edits: readonly DocumentEdit[]): string {
   }
   const left = wanted.filter((value) => value !== undefined);
   const after = documentsOf(edited).map(({ value }) => value);
-  if (!sameJson(after, left)) throw new UnusualYaml('it would not say afterwards what is meant');
+  if (!sameJson(after, left)) throw new UnusualYaml('the result would have other values');
   return edited;
 }
 
 /** @param about.at an offset in the document's content, before all that is edited */
 function editDocument(text: string, { at, value }: { readonly at: number; readonly value: Json }): string {
   let edited = text;
-  // Each step settles a value or more.
+  // Each step writes at least one value.
   const maxSteps = 10 + count(value) + count(documentsOf(text).find(isAt(at))?.value ?? null);
   for (let step = 0; step < maxSteps; step++) {
     const document = documentsOf(edited).find(isAt(at));
@@ -140,7 +137,7 @@ function count(value: Json): number {
 function documentsOf(text: string): readonly YamlDocument[] {
   const { documents, diagnostics } = parseDocuments(createSourceText('', text));
   if (diagnostics.length > 0)
-    throw new UnusualYaml(`it would be no valid YAML: ${diagnostics[0]?.message ?? ''}`);
+    throw new UnusualYaml(`the result would be invalid YAML: ${diagnostics[0]?.message ?? ''}`);
   return documents;
 }
 
@@ -157,7 +154,7 @@ export function contentStart(document: YamlDocument): number {
   return document.base + (spanOf(document, document.first)?.start ?? 0);
 }
 
-// Finds why a value cannot be written where it is used: it stands elsewhere, or others use what stands there.
+// Finds why a value cannot be changed where it is used: it is written elsewhere, or others use it.
 
 interface SharedValue {
   /** `alias`: the value comes from an anchor; `anchor`: aliases repeat it */
@@ -201,7 +198,7 @@ function sharedBy(
     : undefined;
 }
 
-/** A member that only a merge key brings. */
+/** A member that comes from a merge key. */
 function mergedAt({ entries }: SourceNode, isThere: boolean): SharedValue | undefined {
   const merge = isThere ? entries.find(({ key }) => key === '<<') : undefined;
   if (merge === undefined) return undefined;

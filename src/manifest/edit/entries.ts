@@ -1,6 +1,6 @@
 /**
- * Puts a member or an item into a map or list, takes one out, or moves one: together with its line where it has one of its own, and
- * with its comments. These are the one beside it, those right above it, and those right below it that are further to the right.
+ * Inserts, removes or moves a member of a map or an item of a list, with its line, if it has a separate one, and with its comments:
+ * the one beside it, those directly above, and those directly below with a deeper indentation.
  */
 import type { Json } from '../../model/json.ts';
 import {
@@ -17,14 +17,21 @@ import {
   type Style,
 } from './source-tree.ts';
 import { gapsOf, keyQuotes } from './document-style.ts';
-import { blockText, type Habits, inlineText, keyText, type Manner, needsLines } from './value-text.ts';
+import {
+  blockText,
+  type Formatting,
+  inlineText,
+  keyText,
+  type ValueContext,
+  needsLines,
+} from './value-text.ts';
 
-/** What an entry is put into. */
+/** The map or list that an entry is inserted into. */
 export interface Collection {
   readonly text: string;
   readonly node: SourceNode;
   /** of the document around it */
-  readonly habits: Habits;
+  readonly formatting: Formatting;
 }
 
 interface NewEntry {
@@ -33,28 +40,32 @@ interface NewEntry {
   readonly value: Json;
 }
 
-/** How a value is written that begins at a place in the text of a collection. */
-export function mannerAt({ text, node, habits }: Collection, at: number, style: Style | undefined): Manner {
+/** The context of a value that begins at an offset in the text of a collection. */
+export function contextAt(
+  { text, node, formatting }: Collection,
+  at: number,
+  style: Style | undefined,
+): ValueContext {
   const line = lineStart(text, at);
   const indent = /^[ \t]*/.exec(text.slice(line, at))?.[0] ?? '';
   return {
     style,
-    habits: { ...habits, ...gapsOf(text, [node], habits) },
+    formatting: { ...formatting, ...gapsOf(text, [node], formatting) },
     flow: node.style === 'flow',
     indent,
     lineBreak: lineBreakAt(text, at),
   };
 }
 
-/** @param before how many of the entries stand before it */
+/** @param before the number of entries before it */
 export function insertEntry(collection: Collection, entry: NewEntry, before: number): Splice[] {
   const { text, node } = collection;
   const neighbour = node.entries[before - 1] ?? node.entries[0];
   const style = neighbour === undefined ? undefined : quotesOf(neighbour.value.style);
   if (node.style === 'flow') {
-    const manner = mannerAt(collection, neighbour?.start ?? node.start, style);
-    const deeper = neighbour === undefined ? (collection.habits.spread ?? '') : '';
-    const inside = { ...manner, indent: manner.indent + deeper };
+    const context = contextAt(collection, neighbour?.start ?? node.start, style);
+    const deeper = neighbour === undefined ? (collection.formatting.spread ?? '') : '';
+    const inside = { ...context, indent: context.indent + deeper };
     return insertBetweenBrackets(collection, inlineEntry(collection, entry, inside), before);
   }
   const first = node.entries[0];
@@ -70,16 +81,16 @@ export function insertEntry(collection: Collection, entry: NewEntry, before: num
   return [insertLines(text, at, lines)];
 }
 
-/** Only quotes are taken over: what is plain beside a value says nothing about it. */
+/** Only quotes are adopted from a neighbour: a plain neighbour does not show whether this value needs quotes. */
 function quotesOf(style: Style): Style | undefined {
   return style === 'single' || style === 'double' ? style : undefined;
 }
 
-function inlineEntry({ text, node }: Collection, { key, value }: NewEntry, manner: Manner): string {
-  const written = inlineText(value, manner);
+function inlineEntry({ text, node }: Collection, { key, value }: NewEntry, context: ValueContext): string {
+  const written = inlineText(value, context);
   if (key === undefined) return written;
-  const name = keyText(key, { ...manner, style: keyQuotes(text, node) });
-  return `${name}:${/["']$/.test(name) ? manner.habits.colon : ' '}${written}`;
+  const name = keyText(key, { ...context, style: keyQuotes(text, node) });
+  return `${name}:${/["']$/.test(name) ? context.formatting.colon : ' '}${written}`;
 }
 
 interface BlockPlace {
@@ -93,15 +104,15 @@ function blockEntry(
   { key, value }: NewEntry,
   { column, style, neighbour }: BlockPlace,
 ): string[] {
-  const { text, node, habits } = collection;
-  const manner = mannerAt(collection, neighbour?.start ?? node.start, style);
+  const { text, node, formatting } = collection;
+  const context = contextAt(collection, neighbour?.start ?? node.start, style);
   const pad = ' '.repeat(column);
-  const lead = key === undefined ? '-' : `${keyText(key, { ...manner, style: keyQuotes(text, node) })}:`;
+  const lead = key === undefined ? '-' : `${keyText(key, { ...context, style: keyQuotes(text, node) })}:`;
   if (!needsLines(value) || (key === undefined && typeof value !== 'string')) {
     const gap = key === undefined && neighbour !== undefined ? gapBehind(text, neighbour) : ' ';
-    return [`${pad}${lead}${gap}${inlineText(value, manner)}`];
+    return [`${pad}${lead}${gap}${inlineText(value, context)}`];
   }
-  const { head, lines } = blockText(value, column, habits);
+  const { head, lines } = blockText(value, column, formatting);
   return [`${pad}${lead}${head === '' ? '' : ` ${head}`}`, ...lines];
 }
 
@@ -111,20 +122,20 @@ function gapBehind(text: string, { lead, value }: SourceEntry): string {
   return /^ +$/.test(gap) ? gap : ' ';
 }
 
-/** Beside its neighbours, or on a line of its own where they have one each. */
+/** Beside its neighbours, or on a new line if each of them has its line. */
 function insertBetweenBrackets(
   collection: Collection,
   written: string,
   before: number,
   { lead, remark }: Pick<NewLine, 'lead' | 'remark'> = { lead: '', remark: '' },
 ): Splice[] {
-  const { text, node, habits } = collection;
+  const { text, node, formatting } = collection;
   const above = node.entries[before - 1];
   const below = node.entries[before];
   if (above === undefined && below === undefined) return insertOnly(collection, written);
   const neighbour = above ?? below;
   const ownLine = neighbour !== undefined && beginsLine(text, neighbour.start);
-  const { comma } = gapsOf(text, [node], habits);
+  const { comma } = gapsOf(text, [node], formatting);
   if (above === undefined && below !== undefined) {
     if (!ownLine) return [{ start: below.start, end: below.start, text: `${written},${comma}` }];
     const pad = text.slice(lineStart(text, below.start), below.start);
@@ -136,17 +147,17 @@ function insertBetweenBrackets(
 }
 
 /** Into brackets with nothing but comments in them. */
-function insertOnly({ text, node, habits }: Collection, written: string): Splice[] {
+function insertOnly({ text, node, formatting }: Collection, written: string): Splice[] {
   const at = node.start + 1;
   const isCommented = text.slice(at, node.end - 1).includes('#');
   if (isCommented) return [{ start: at, end: at, text: written }];
-  if (habits.spread === undefined) {
-    const padding = habits.padding[node.is === 'list' ? 'list' : 'map'];
+  if (formatting.spread === undefined) {
+    const padding = formatting.padding[node.is === 'list' ? 'list' : 'map'];
     return [{ start: at, end: node.end - 1, text: `${padding}${written}${padding}` }];
   }
   const [lineBreak, line] = [lineBreakAt(text, at), text.slice(lineStart(text, at), at)];
   const pad = /^[ \t]*/.exec(line)?.[0] ?? '';
-  const within = `${lineBreak}${pad}${habits.spread}${written}${lineBreak}${pad}`;
+  const within = `${lineBreak}${pad}${formatting.spread}${written}${lineBreak}${pad}`;
   return [{ start: at, end: node.end - 1, text: within }];
 }
 
@@ -194,8 +205,8 @@ export function removeEntry(collection: Collection, index: number): Splice[] {
 }
 
 /**
- * Puts an item behind others, as it is written, with its comments.
- * @param before how many of the entries, itself among them, stand before its new place
+ * Moves an item behind others, as it is written, with its comments.
+ * @param before the number of entries before its new place, itself included
  */
 export function moveItem(collection: Collection, index: number, before: number): Splice[] | undefined {
   const { text, node } = collection;
@@ -237,7 +248,7 @@ export function startWithComments(collection: Collection, index: number): number
   }
 }
 
-/** Where the lines of an entry end, with the comments below it that are further to the right: what is no block has none. */
+/** Where the lines of an entry end, in a block with the comments below it that are indented deeper. */
 export function endWithComments({ text, node }: Collection, entry: SourceEntry): number {
   let end = lineEnd(text, entry.end);
   if (node.style === 'flow') return end;

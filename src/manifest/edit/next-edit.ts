@@ -1,16 +1,16 @@
 /**
- * Finds the first place where a document differs from the wanted value, and the replacements that correct it, in the style that
- * the value has; comments beside it stay.
+ * Finds the first place where a document differs from the wanted value, and the replacements that correct it in the style of the
+ * old value; comments stay.
  */
 import { diffArrays } from 'diff';
 import { canonicalText, isJsonObject, type Json, type JsonObject, sameJson } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
-import { habitsOf } from './document-style.ts';
+import { formattingOf } from './document-style.ts';
 import {
   type Collection,
   endWithComments,
   insertEntry,
-  mannerAt,
+  contextAt,
   moveItem,
   removeEntry,
   startWithComments,
@@ -26,11 +26,11 @@ import {
   type Splice,
   UnusualYaml,
 } from './source-tree.ts';
-import { blockText, type Habits, inlineText, needsLines, rewriteBlock } from './value-text.ts';
+import { blockText, type Formatting, inlineText, needsLines, rewriteBlock } from './value-text.ts';
 
 interface Compared {
   readonly text: string;
-  readonly habits: Habits;
+  readonly formatting: Formatting;
 }
 
 /** @returns no splices when both are the same @throws UnusualYaml */
@@ -39,10 +39,10 @@ export function nextEdit(
   root: SourceNode,
   sides: { readonly from: Json; readonly to: Json },
 ): Splice[] {
-  return editAt({ text, habits: habitsOf(text, root) }, root, sides) ?? [];
+  return editAt({ text, formatting: formattingOf(text, root) }, root, sides) ?? [];
 }
 
-/** Undefined: the value has to be written anew as a whole. */
+/** Undefined when the whole value must be written again. */
 function editAt(
   compared: Compared,
   node: SourceNode,
@@ -83,21 +83,21 @@ function editEntry(collection: Collection, entry: SourceEntry, sides: { from: Js
   return editAt(collection, entry.value, sides) ?? replaceValue(collection, entry, sides.to);
 }
 
-/** The member that a map itself has; one that a merge key brings is not written here. */
+/** The member that is written in the map itself; one from a merge key is written elsewhere. */
 function entryOf({ entries }: SourceNode, key: string): SourceEntry {
   const found = entries.find((entry) => entry.key === key);
   if (found === undefined) throw new UnusualYaml(`the key ${quoted(key)} is not written where it is used`);
   return found;
 }
 
-/** Items that stay are left where they are: new ones come first, so that the list is never empty in between. */
+/** Unchanged items stay in place. Items are added before others are removed, so that the list is never empty. */
 function editList(
   compared: Compared,
   node: SourceNode,
   { from, to }: { readonly from: readonly Json[]; readonly to: readonly Json[] },
 ): Splice[] | undefined {
   const collection: Collection = { ...compared, node };
-  if (node.entries.length !== from.length) throw new UnusualYaml('its lists are not what they seem');
+  if (node.entries.length !== from.length) throw new UnusualYaml('a list does not match its source');
   if (to.length === 0) return undefined;
   const parts = diffArrays(from.map(canonicalText), to.map(canonicalText));
   const removed = parts.flatMap((part, number) =>
@@ -108,7 +108,7 @@ function editList(
   const added = parts.findIndex((part) => part.added);
   const [gone] = removed;
   if (added === -1) {
-    if (gone === undefined) throw new UnusualYaml('its lists are not what they seem');
+    if (gone === undefined) throw new UnusualYaml('a list does not match its source');
     return canShrink(collection, gone.index) ? removeEntry(collection, gone.index) : undefined;
   }
   if (!canGrow(collection)) return undefined;
@@ -119,12 +119,12 @@ function editList(
   return insertEntry(collection, { value: to.find((item) => canonicalText(item) === text) ?? null }, before);
 }
 
-/** How many items of the list as it is stand before a part. */
+/** The number of items of the current list before a part. */
 function countBefore(parts: ReturnType<typeof diffArrays<string>>, number: number): number {
   return parts.slice(0, number).reduce((sum, part) => (part.added ? sum : sum + part.value.length), 0);
 }
 
-/** Whether an entry can come behind the others: on a line of its own, or between brackets. */
+/** Whether an entry can be added: on a new line, or between brackets. */
 function canGrow({ text, node }: Collection): boolean {
   return node.style === 'flow' || node.entries.every(({ start }) => isFirstOfLine(text, start));
 }
@@ -138,15 +138,15 @@ function isFirstOfLine(text: string, at: number): boolean {
   return text.slice(text.lastIndexOf('\n', at - 1) + 1, at).trim() === '';
 }
 
-// Replaces the value of a member or item where it stands, in the style that it has; comments beside it stay.
+// Replaces the value of a member or item in place, in its style; comments beside it stay.
 
-/** @param collection what the entry stands in */
+/** @param collection that has the entry */
 function replaceValue(collection: Collection, entry: SourceEntry, value: Json): Splice[] {
   const { text, node } = collection;
   const { value: old } = entry;
   if (old.style === 'alias')
-    throw new UnusualYaml(`the alias ${quoted(`*${old.alias}`)} stands where a value is to be written`);
-  const inline = inlineText(value, mannerAt(collection, entry.start, old.style));
+    throw new UnusualYaml(`the alias ${quoted(`*${old.alias}`)} is used where a value must be written`);
+  const inline = inlineText(value, contextAt(collection, entry.start, old.style));
   const isRoomy = node.style === 'block' && entry.key !== undefined;
   const onLines = isRoomy && needsLines(value) && old.style !== 'flow';
   if (old.style === 'text') return replaceText(collection, entry, { value, inline, onLines });
@@ -164,7 +164,7 @@ function replaceValue(collection: Collection, entry: SourceEntry, value: Json): 
   ];
 }
 
-/** A comment stays below that of the line above, or above that of the line below, where there is room. */
+/** Keeps a comment aligned with that of the line above or below, if there is room. */
 function alignComment(text: string, { start, end, text: written }: Splice): Splice[] {
   const gap = /^ {2,}(?=#)/.exec(text.slice(end))?.[0] ?? '';
   const column = columnOf(text, end) + gap.length;
@@ -176,8 +176,8 @@ function alignComment(text: string, { start, end, text: written }: Splice): Spli
 }
 
 /** From a value on the line of its key to lines below it. */
-function spreadOut({ text, habits }: Collection, entry: SourceEntry, value: Json): Splice[] {
-  const { head, lines } = blockText(value, columnOf(text, entry.start), habits);
+function spreadOut({ text, formatting }: Collection, entry: SourceEntry, value: Json): Splice[] {
+  const { head, lines } = blockText(value, columnOf(text, entry.start), formatting);
   const { value: old } = entry;
   const start = old.anchor === undefined ? entry.lead : old.anchor.end;
   const gap = head === '' ? '' : ` ${head}`;
@@ -190,17 +190,17 @@ function spreadOut({ text, habits }: Collection, entry: SourceEntry, value: Json
 interface NewText {
   readonly value: Json;
   readonly inline: string;
-  /** it has several lines, and there is room for them */
+  /** it has several lines, and may be written on several */
   readonly onLines: boolean;
 }
 
-/** A block of text: its header is a line of its own, whose comment stays. */
+/** A block scalar: the comment on its header line stays. */
 function replaceText(
   collection: Collection,
   entry: SourceEntry,
   { value, inline, onLines }: NewText,
 ): Splice[] {
-  const { text, habits } = collection;
+  const { text, formatting } = collection;
   const { start, end } = entry.value;
   const lineBreak = lineBreakAt(text, start);
   const headerEnd = lineEnd(text, start);
@@ -214,22 +214,22 @@ function replaceText(
     .split(/\r?\n/);
   const stays = typeof value === 'string' && (onLines || header.startsWith('>'));
   const kept = stays ? rewriteBlock({ header, lines, column }, value) : undefined;
-  const otherwise = onLines ? blockText(value, column, habits) : { head: inline, lines: [] };
+  const otherwise = onLines ? blockText(value, column, formatting) : { head: inline, lines: [] };
   const parts = kept === undefined ? otherwise : { head: kept.header, lines: kept.lines };
   const whole = [`${parts.head}${comment}`, ...parts.lines].join(lineBreak);
   return [{ start, end, text: isOpenEnd ? whole : `${whole}${lineBreak}` }];
 }
 
-/** A map or list on lines of its own becomes something else: what stands behind its key stays, and its comments go with it. */
+/** A map or list in block style is replaced: text behind its key stays, its comments are removed. */
 function replaceBlock(collection: Collection, entry: SourceEntry, value: Json): Splice[] {
-  const { text, habits } = collection;
+  const { text, formatting } = collection;
   const { value: old } = entry;
   const from = Math.max(entry.lead, old.anchor?.end ?? 0, old.tag?.end ?? 0);
   const isBelow = lineStart(text, old.start) > from;
   const isWritten = typeof value === 'string' && !needsLines(value);
   const { head, lines } = isWritten
     ? { head: value, lines: [] }
-    : blockText(value, columnOf(text, entry.start), habits);
+    : blockText(value, columnOf(text, entry.start), formatting);
   if (!isBelow) return [{ start: old.start, end: old.end, text: head }];
   const first = startWithComments({ ...collection, node: old }, 0);
   const last = endWithComments(collection, entry);

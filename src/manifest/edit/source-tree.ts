@@ -6,7 +6,7 @@ import { CST, Parser } from 'yaml';
 import { quoted } from '../../model/quoted.ts';
 import type { Span } from '../yaml/locate.ts';
 
-/** How a value is written; `empty` is a value of which nothing is written. */
+/** How a value is written; `empty` is an implicit null. */
 export type Style = 'plain' | 'single' | 'double' | 'text' | 'alias' | 'block' | 'flow' | 'empty';
 
 /** The value itself, without anchor, tag and comments. */
@@ -37,7 +37,7 @@ export interface SourceEntry {
   readonly comma?: number;
 }
 
-/** A document that is written in a way that is not edited. */
+/** A document in a form that cannot be edited. */
 export class UnusualYaml extends Error {
   override readonly name = 'UnusualYaml';
 }
@@ -52,7 +52,7 @@ export function readSourceTree(text: string, at: number): SourceNode {
   throw new UnusualYaml('its content was not found');
 }
 
-/** @param around the tokens before the value, among which its anchor and its tag are */
+/** @param around the tokens before the value, its anchor and its tag included */
 function readNode(token: CST.Token, around: readonly CST.SourceToken[]): SourceNode {
   const anchor = around.find(({ type }) => type === 'anchor');
   const tag = around.find(({ type }) => type === 'tag');
@@ -163,13 +163,13 @@ function spanOf(token: { readonly offset: number; readonly source: string }): Sp
   return { start: token.offset, end: token.offset + token.source.length };
 }
 
-// Replacements of spans of a text, and its lines: all that is not in a span stays as it is.
+// Replacements of spans of a text, and its lines.
 
 export interface Splice extends Span {
   readonly text: string;
 }
 
-/** @param splices must not overlap; of two at one place the first one stands first */
+/** @param splices must not overlap; two at the same offset are inserted in the given order */
 export function applySplices(text: string, splices: readonly Splice[]): string {
   let result = '';
   let kept = 0;
@@ -184,37 +184,37 @@ export function lineStart(text: string, at: number): number {
   return text.lastIndexOf('\n', at - 1) + 1;
 }
 
-/** Behind the line break of the line in which a value ends; a block of text ends behind its own. */
+/** Behind the line break of the line in which a value ends; a block scalar includes its line break. */
 export function lineEnd(text: string, end: number): number {
   if (text[end - 1] === '\n') return end;
   const at = text.indexOf('\n', end);
   return at === -1 ? text.length : at + 1;
 }
 
-/** The rest of a line with its line break, if it is a comment or nothing; undefined if more stands there. */
+/** The rest of a line with its line break, if it is empty or a comment; otherwise undefined. */
 export function bareRest(text: string, at: number): string | undefined {
   const rest = text.slice(at, lineEnd(text, at));
   return /^[ \t]*(#.*)?\r?\n?$/.test(rest) ? rest : undefined;
 }
 
-/** How many characters stand before it in its line. */
+/** The number of characters before it in its line. */
 export function columnOf(text: string, at: number): number {
   return at - lineStart(text, at);
 }
 
-/** Whether nothing but spaces stands before it in its line. */
+/** Whether only spaces are before it in its line. */
 export function beginsLine(text: string, at: number): boolean {
   return text.slice(lineStart(text, at), at).trim() === '';
 }
 
-/** The line break of the line that a place is in, or of the one before. */
+/** The line break of the line at an offset, or of the line before. */
 export function lineBreakAt(text: string, at: number): string {
   const next = text.indexOf('\n', at);
   const found = next === -1 ? text.lastIndexOf('\n') : next;
   return found > 0 && text[found - 1] === '\r' ? '\r\n' : '\n';
 }
 
-/** Lines to be put at an offset where a line begins, or at the end of a text whose last line has no line break. */
+/** Inserts lines at the start of a line, or at the end of a text whose last line has no line break. */
 export function insertLines(text: string, at: number, lines: readonly string[]): Splice {
   const lineBreak = lineBreakAt(text, Math.max(0, at - 1));
   const body = lines.join(lineBreak);

@@ -1,6 +1,6 @@
 /**
- * Values as YAML text, in the style of what surrounds them. In a block of text the indicator, the indentation and the lines
- * that stay are kept where possible.
+ * Values as YAML text, in the style of the surrounding text. A block scalar keeps its indicator, its indentation and its unchanged
+ * lines if possible.
  */
 import { dump, load } from 'js-yaml';
 import { isJsonObject, type Json } from '../../model/json.ts';
@@ -8,7 +8,7 @@ import { jsonLikeSchema } from '../yaml/parse-documents.ts';
 import { changesDirection, doubleQuoted, dumpYaml } from '../yaml/write-manifests.ts';
 import type { Style } from './source-tree.ts';
 
-/** Spaces of a collection itself, or else of the document around it. */
+/** Spaces inside a collection, or else inside its document. */
 export interface Gaps {
   /** behind the colon of a key in quotes, between brackets */
   readonly colon: '' | ' ';
@@ -16,78 +16,78 @@ export interface Gaps {
   readonly comma: '' | ' ';
 }
 
-/** How a document is written. */
-export interface Habits extends Gaps {
+/** The formatting of a document. */
+export interface Formatting extends Gaps {
   /** how far a level is indented */
   readonly step: number;
-  /** the dashes of a list stand below the first letter of its key */
+  /** the dashes of a list have the indentation of its key */
   readonly flush: boolean;
   /** written as JSON */
   readonly json: boolean;
-  /** one level of JSON in which each member and item has a line of its own; absent where they have not */
+  /** one level of indentation, in JSON with one member or item per line; otherwise absent */
   readonly spread?: string;
   /** inside of the brackets */
   readonly padding: { readonly map: '' | ' '; readonly list: '' | ' ' };
-  /** texts such as `2026-01-01` stand without quotes, as the reader allows */
+  /** texts such as `2026-01-01` are written without quotes */
   readonly bare: boolean;
 }
 
-/** How one value is written. */
-export interface Manner {
+/** Where and how one value is written. */
+export interface ValueContext {
   /** of the value that is replaced, or of a neighbour */
   readonly style: Style | undefined;
-  readonly habits: Habits;
-  /** stands between brackets */
+  readonly formatting: Formatting;
+  /** between brackets */
   readonly flow: boolean;
-  /** what the line on which it begins is indented by */
+  /** the indentation of the line on which it begins */
   readonly indent: string;
   readonly lineBreak: string;
 }
 
-/** On one line; JSON that is spread over lines stays so. */
-export function inlineText(value: Json, manner: Manner): string {
-  const { habits, indent, lineBreak } = manner;
-  if (typeof value === 'string') return wordText(value, manner);
+/** On one line, or on several lines as the JSON around it. */
+export function inlineText(value: Json, context: ValueContext): string {
+  const { formatting, indent, lineBreak } = context;
+  if (typeof value === 'string') return wordText(value, context);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const parts = partsOf(value, {
-    ...manner,
+    ...context,
     style: undefined,
     flow: true,
-    indent: indent + (habits.spread ?? ''),
+    indent: indent + (formatting.spread ?? ''),
   });
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
   if (parts.length === 0) return open + close;
-  if (habits.spread !== undefined) {
-    const [pad, end] = [indent + habits.spread, indent].map((lead) => lineBreak + lead);
+  if (formatting.spread !== undefined) {
+    const [pad, end] = [indent + formatting.spread, indent].map((lead) => lineBreak + lead);
     return `${open}${parts.map((part) => pad + part).join(',')}${end}${close}`;
   }
-  const padding = Array.isArray(value) ? habits.padding.list : habits.padding.map;
-  return `${open}${padding}${parts.join(`,${habits.comma}`)}${padding}${close}`;
+  const padding = Array.isArray(value) ? formatting.padding.list : formatting.padding.map;
+  return `${open}${padding}${parts.join(`,${formatting.comma}`)}${padding}${close}`;
 }
 
-function partsOf(value: Json, manner: Manner): string[] {
-  if (Array.isArray(value)) return value.map((item: Json) => inlineText(item, manner));
-  const { json, colon } = manner.habits;
+function partsOf(value: Json, context: ValueContext): string[] {
+  if (Array.isArray(value)) return value.map((item: Json) => inlineText(item, context));
+  const { json, colon } = context.formatting;
   return Object.entries(isJsonObject(value) ? value : {}).map(
-    ([key, member]) => `${keyText(key, manner)}:${json ? colon : ' '}${inlineText(member, manner)}`,
+    ([key, member]) => `${keyText(key, context)}:${json ? colon : ' '}${inlineText(member, context)}`,
   );
 }
 
-/** A key, in its quotes if some are given. */
-export function keyText(key: string, manner: Omit<Manner, 'flow' | 'indent' | 'lineBreak'>): string {
-  return wordText(key, { ...manner, flow: true, indent: '', lineBreak: '\n' });
+/** A key, quoted as given. */
+export function keyText(key: string, context: Omit<ValueContext, 'flow' | 'indent' | 'lineBreak'>): string {
+  return wordText(key, { ...context, flow: true, indent: '', lineBreak: '\n' });
 }
 
-function wordText(value: string, { style, habits, flow }: Manner): string {
-  const isQuoted = habits.json || style === 'double' || /[\r\n]/.test(value);
+function wordText(value: string, { style, formatting, flow }: ValueContext): string {
+  const isQuoted = formatting.json || style === 'double' || /[\r\n]/.test(value);
   if (isQuoted || changesDirection(value)) return doubleQuoted(value);
-  const plain = bareText(value, { flow, bare: habits.bare });
-  // Only what is printable can stand in single quotes; the library quotes the rest doubly.
+  const plain = bareText(value, { flow, bare: formatting.bare });
+  // Only printable text can be in single quotes; the library writes the rest in double quotes.
   const isOdd = plain.startsWith('"');
   return style === 'single' && !isOdd ? `'${value.replaceAll("'", "''")}'` : plain;
 }
 
-/** Without quotes where that is safe: the library's choice, which is cautious about what other readers take for dates and the like. */
+/** Without quotes where that is safe. The library decides, and quotes what other parsers read as dates or numbers. */
 function bareText(value: string, { flow, bare }: { readonly flow: boolean; readonly bare: boolean }): string {
   const schema = bare ? { schema: jsonLikeSchema } : {};
   const options = { lineWidth: -1, noRefs: true, ...schema };
@@ -98,22 +98,22 @@ function bareText(value: string, { flow, bare }: { readonly flow: boolean; reado
     : dump({ k: value }, options).trimEnd().slice(3);
 }
 
-/** Whether something is a text without quotes here, and perhaps not for other readers. */
+/** Whether this parser reads it as text without quotes, but another one may not. */
 export function isCautious(written: string): boolean {
   if (!/^[\w.+:-]+$/.test(written)) return false;
   const [kept, quoted] = [true, false].map((bare) => bareText(written, { flow: true, bare }));
   return kept === written && quoted !== written;
 }
 
-/** Whether it stands on lines of its own, where there is room for them. */
+/** Whether the value is written on separate lines, where that is possible. */
 export function needsLines(value: Json): boolean {
   if (typeof value === 'string') return isTextBlock(value);
-  // Empty lines at the end of a text inside would be lost at the end of the lines.
+  // Empty lines at the end of a nested text would be lost.
   if (/\\n\\n"/.test(JSON.stringify(value))) return false;
   return Array.isArray(value) ? value.length > 0 : isJsonObject(value) && Object.keys(value).length > 0;
 }
 
-/** Whether a text can be written as a block of lines; what is not printable needs escapes. */
+/** Whether a text can be written as a block scalar; unprintable characters need escapes. */
 function isTextBlock(value: string): boolean {
   return /[^\n]\n/.test(value) && isPrintable(value);
 }
@@ -123,11 +123,11 @@ function isPrintable(value: string): boolean {
   return !isOdd && !changesDirection(value);
 }
 
-/** What stands behind the key, and the lines below it. @param column of the key */
+/** The text behind the key, and the lines below it. @param column of the key */
 export function blockText(
   value: Json,
   column: number,
-  { step, flush, bare }: Habits,
+  { step, flush, bare }: Formatting,
 ): { head: string; lines: string[] } {
   if (typeof value === 'string') {
     const pad = ' '.repeat(column + step);
@@ -142,7 +142,7 @@ export function blockText(
   return { head: '', lines: written.map((line) => (line === '' ? '' : pad + line)) };
 }
 
-/** The lines of a text, and the indicator that gives back its end. */
+/** The lines of a text, and the chomping indicator that keeps its end. */
 function withoutEnd(value: string): [string[], '' | '-' | '+'] {
   const ends = /\n*$/.exec(value)?.[0].length ?? 0;
   const lines = value.split('\n');
@@ -150,7 +150,7 @@ function withoutEnd(value: string): [string[], '' | '-' | '+'] {
   return [lines.slice(0, -1), ends === 1 ? '' : '+'];
 }
 
-// A block of text with other words in it: its indicator, its indentation and the lines that stay are kept where that is possible.
+// Rewrites a block scalar with another text; its indicator, indentation and unchanged lines are kept if possible.
 
 interface TextBlock {
   /** behind the key, without the comment */
@@ -161,7 +161,7 @@ interface TextBlock {
   readonly column: number;
 }
 
-/** The same block with another text; undefined where a block of text cannot say it. */
+/** The same block with another text; undefined if a block scalar cannot hold it. */
 export function rewriteBlock(old: TextBlock, value: string): TextBlock | undefined {
   if (!isPrintable(value) || /^\n*$/.test(value)) return undefined;
   const lead = leadOf(old);
@@ -173,13 +173,13 @@ export function rewriteBlock(old: TextBlock, value: string): TextBlock | undefin
   for (const [index, lines] of bodies.entries()) {
     const sign = bodies.length - index === 2 ? '>' : '|';
     const block = blockOf(lines, { sign, chomp, lead, old: body });
-    if (block !== undefined && says({ ...block, column: old.column }, value))
+    if (block !== undefined && parsesTo({ ...block, column: old.column }, value))
       return { ...block, column: old.column };
   }
   return undefined;
 }
 
-/** The spaces before each line. */
+/** The indentation of its lines. */
 function leadOf({ header, lines, column }: TextBlock): { width: number; column: number } {
   const given = /[1-9]/.exec(header)?.[0];
   const first = lines.find((line) => line.trim() !== '') ?? '';
@@ -187,7 +187,7 @@ function leadOf({ header, lines, column }: TextBlock): { width: number; column: 
   return { width: Math.max(width ?? 0, column + 1), column };
 }
 
-/** The lines up to the last one with words, and the empty ones behind. */
+/** The lines up to the last one that is not blank, and the blank ones behind. */
 function splitEnd(lines: readonly string[]): [readonly string[], readonly string[]] {
   const last = lines.findLastIndex((line) => line.trim() !== '');
   return [lines.slice(0, last + 1), lines.slice(last + 1)];
@@ -211,7 +211,7 @@ function blockOf(
   return { header: `${sign}${needsWidth ? width : ''}${chomp}`, lines: keepSame(made, old) };
 }
 
-/** Lines that say the same at the beginning and at the end stay as they are, with the spaces of empty ones. */
+/** Keeps equal lines at the beginning and at the end as they were, with the spaces of blank ones. */
 function keepSame(made: readonly string[], old: readonly string[]): string[] {
   const isSame = (one: string | undefined, other: string | undefined) =>
     one?.trimEnd() === other?.trimEnd() && one !== undefined;
@@ -231,7 +231,7 @@ function keepSame(made: readonly string[], old: readonly string[]): string[] {
   });
 }
 
-/** Each line of a text on lines that are no longer than before, broken where they were as long as that holds. */
+/** Folds each line to the width of the old lines, with the old line breaks where they still fit. */
 function fold(lines: readonly string[], old: readonly string[], { width }: { width: number }): string[] {
   const before = old.map((line) => line.slice(width).trimEnd());
   const longest = Math.max(40, ...before.map((line) => line.length));
@@ -253,14 +253,14 @@ function foldLine(line: string, before: readonly string[], longest: number): str
   return made.length === 0 ? [''] : made;
 }
 
-/** As many words as there is room for; one at least. */
+/** As many words as fit; at least one. */
 function firstWords(text: string, longest: number): string {
   const ends = [...text.matchAll(/(?<=\S) (?=\S)/g)].map(({ index }) => index);
   if (text.length <= longest) return text;
   return text.slice(0, ends.findLast((end) => end <= longest) ?? ends[0] ?? text.length);
 }
 
-function says({ header, lines, column }: TextBlock, value: string): boolean {
+function parsesTo({ header, lines, column }: TextBlock, value: string): boolean {
   const text = `${' '.repeat(column)}k: ${header}\n${lines.join('\n')}\n`;
   try {
     return (load(text) as { k: unknown }).k === value;

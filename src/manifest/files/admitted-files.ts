@@ -1,6 +1,6 @@
 /**
- * Which files `spec.secrets.files` allows as sources of secrets (rule 42). Both the path in the manifest and the real file must
- * be allowed: a symbolic link in a repository must not give access to any file of the machine.
+ * Which files `spec.secrets.files` allows as sources of secrets. Both the path in the manifest and the real file must
+ * be allowed: a symbolic link in a repository must not give access to arbitrary files of the machine.
  */
 import { realpathSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';

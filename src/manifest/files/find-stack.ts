@@ -1,6 +1,5 @@
 /**
- * Finds the stack file, and the folder that a stack's files must lie in: its git repository, else its own folder. A stack file
- * decides where this user's tokens are sent, so one above the current directory must not belong to a stranger.
+ * Finds the stack file, and the folder that a stack's files must be in: its git repository, else its own folder.
  */
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -39,11 +38,11 @@ export function outsideMessage({ isGit }: Repository): { readonly message: strin
   return isGit
     ? {
         message: 'lies outside the git repository of the stack',
-        fix: 'manifests are files of the repository: put it there, and no link to it',
+        fix: 'put it into the repository, not a link to it',
       }
     : {
-        message: 'lies outside the folder of the stack, around which there is no git repository',
-        fix: 'put it into that folder, and no link to it, or both into one git repository',
+        message: 'lies outside the folder of the stack, which is in no git repository',
+        fix: 'put it into that folder, not a link to it, or put both into one git repository',
       };
 }
 
@@ -57,7 +56,7 @@ export function exists(path: string): Promise<boolean> {
 
 // Finds the stack file: the file of the given path, the one in the given directory, or without a path the nearest `trueup.yaml`
 // in the current directory or a parent within the same repository. A stack file decides where this user's tokens are sent, so one
-// above the current directory must not belong to a stranger. With `-` the manifests come from standard input, which may also hold
+// above the current directory must not belong to another user. With `-` the manifests come from standard input, which may also hold
 // the Stack.
 
 export const stackFileName = 'trueup.yaml';
@@ -104,7 +103,7 @@ async function findUpwards(cwd: string, userId: number | undefined): Promise<str
     if (!liesIn(repository, real)) break;
     const candidate = join(directory, stackFileName);
     if ((await kindOf(candidate)) === 'file')
-      return (directory === cwd ? undefined : await refuseStranger(candidate, cwd, userId)) ?? candidate;
+      return (directory === cwd ? undefined : await refuseForeignOwner(candidate, cwd, userId)) ?? candidate;
     if (directory === dirname(directory)) break;
   }
   return noStack(
@@ -115,22 +114,22 @@ async function findUpwards(cwd: string, userId: number | undefined): Promise<str
   );
 }
 
-/** Refuses a file whose owner, or that of the link in its place, is neither the current user nor the owner of the current directory. */
-async function refuseStranger(
+/** Refuses a file if its owner, or that of the link to it, is neither the current user nor the owner of the current directory. */
+async function refuseForeignOwner(
   file: string,
   cwd: string,
   userId: number | undefined,
 ): Promise<Diagnostic | undefined> {
   if (userId === undefined) return undefined;
   const [here, target, link] = await Promise.all([stat(cwd), stat(file), lstat(file)]);
-  const stranger = [target, link].find(({ uid }) => uid !== userId && uid !== here.uid);
-  if (stranger === undefined) return undefined;
+  const foreign = [target, link].find(({ uid }) => uid !== userId && uid !== here.uid);
+  if (foreign === undefined) return undefined;
   const shown = displayPath(file, cwd);
   return {
     code: 'foreign-stack',
     severity: 'error',
     class: 'failure',
-    message: `${quoted(shown)} belongs to the user with the id ${stranger.uid}, who is neither the current user (${userId}) nor the owner of the current directory (${here.uid})`,
+    message: `${quoted(shown)} belongs to the user with the id ${foreign.uid}, who is neither the current user (${userId}) nor the owner of the current directory (${here.uid})`,
     fix: `read it, and give its path if you trust it: ${quoted(shown)}`,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Lists the files that the patterns of `spec.manifests` match, sorted and each once. A pattern is a file, a directory (all YAML
  * below), a glob, or an exclusion with `!` in front. A pattern without a file is a problem unless it is optional: an empty list
- * must never be taken for "all resources were removed" (rule 41).
+ * must never mean "all resources were removed".
  */
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
@@ -47,7 +47,7 @@ export const ignoredDirectory = /^(\.|node_modules$)/;
 export const isYaml = (file: string) => /\.ya?ml$/.test(file);
 const isExclusion = ({ pattern }: ManifestPattern) => pattern.startsWith('!');
 
-/** Whether a list has only exclusions and so does not say where manifests are. An empty list says that there are none. */
+/** Whether a list has only exclusions, so that it matches nothing. An empty list means that there are no manifests. */
 export function hasOnlyExclusions(patterns: readonly ManifestPattern[]): boolean {
   return patterns.length > 0 && patterns.every(isExclusion);
 }
@@ -95,13 +95,13 @@ function isUnread({ code }: PatternProblem): boolean {
 function nothingLeft({ pattern }: ManifestPattern, candidates: readonly string[]): PatternProblem {
   const message =
     candidates.length === 0
-      ? `${quoted(pattern)} stands for the stack file alone, which holds no manifest`
-      : `the exclusions leave nothing of ${quoted(pattern)}`;
+      ? `${quoted(pattern)} matches only the stack file, which holds no manifest`
+      : `the exclusions remove all files of ${quoted(pattern)}`;
   return { code: 'no-manifests', message, fix: fixOrOptional(pattern) };
 }
 
 function fixOrOptional(pattern: string): string {
-  return `correct the patterns, or write { pattern: ${JSON.stringify(pattern)}, optional: true } where there may be nothing`;
+  return `correct the patterns, or write { pattern: ${JSON.stringify(pattern)}, optional: true } if it may match nothing`;
 }
 
 /** All files that one pattern matches. */
@@ -134,7 +134,7 @@ async function listPattern(pattern: string, context: ListContext): Promise<Patte
   return { ...withFiles(pattern, walked, nothing), isPartial: isPartial || walked.isPartial };
 }
 
-/** The files of a pattern that count when they are missing: those that the walk would list if they were there. */
+/** The files of a pattern whose absence matters: those that the walk would list if they existed. */
 function wantedOf(root: string, glob: string, { isLeft, isNone }: ListContext): Wanted {
   const matches = glob === '' ? isYaml : matchesBelow(root, glob);
   return {
@@ -147,7 +147,7 @@ function wantedOf(root: string, glob: string, { isLeft, isNone }: ListContext): 
 
 /** Whether a glob may match files below a folder. Both are relative to the same root. */
 function mayLeadTo(glob: string, folder: string): boolean {
-  // Braces with slashes in them have parts of several depths.
+  // Braces with slashes match several depths.
   if (glob === '' || folder === '' || /[{(][^})]*\//.test(glob)) return true;
   const parts = glob.split('/');
   for (const [index, name] of folder.split('/').entries()) {

@@ -1,5 +1,5 @@
 /**
- * Tells whether a path is one of a stack's files. It matches the same files as `listFiles`, but needs only the path, so it works
+ * Decides whether a path is one of a stack's files. It matches the same files as `listFiles`, but needs only the path, so it works
  * for every commit and not only for the one that is checked out. Pure.
  */
 import { basename, relative, resolve } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Reads the text of one file, or says why it cannot be used. Only UTF-8 is accepted: other encodings would be misread silently.
- * A file that is not a regular file of the repository, or is too long, is refused and none of its content is shown (rule 42).
+ * Reads the text of one file, or reports why it cannot be used. Only UTF-8 is accepted: other encodings would be misread silently.
+ * A file that is not a regular file of the repository, or is too long, is refused and none of its content is shown.
  */
 import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
@@ -88,8 +88,8 @@ export function fileOutsideRepository(file: string, { isGit }: Repository): Diag
 
 function irregular(file: string): Diagnostic {
   return refusal('no-regular-file', file, {
-    message: 'is no regular file',
-    fix: 'put the text itself there; what a program writes can be piped in, with "-" as the path',
+    message: 'is not a regular file',
+    fix: 'put a regular file there; the output of a program can be piped in, with "-" as the path',
   });
 }
 

@@ -1,6 +1,6 @@
 /**
  * Finds the tracked files of a stack that are missing from the work tree, beside the walk that lists the existing ones: a submodule
- * without content, files that a sparse checkout left out, files that were removed without git. What may match a pattern counts,
+ * without content or at another commit, files that a sparse checkout left out, files that were removed without git. What may match a pattern counts,
  * also below a submodule or a link whose content is unknown.
  */
 import { readdir, readlink, realpath } from 'node:fs/promises';
@@ -27,17 +27,22 @@ export interface Wanted {
   isEntered(path: string): boolean;
 }
 
-/** Links that lead to links: more than the system follows. */
+/** The maximum chain of links: more than the system follows. */
 const mostLinks = 40;
 
 export class TrackedFiles {
   readonly #readIndex: ReadIndex;
   readonly #directory: string;
-  /** around the stack; what lies outside of it is no file of the stack */
+  /** around the stack; files outside of it are not files of the stack */
   readonly #home: Promise<Repository>;
   readonly #roots = new Map<string, Promise<Repository>>();
   readonly #trees = new Map<string, Promise<TrackedFolder>>();
-  readonly #found = { leftOut: new Set<string>(), submodules: new Set<string>(), deleted: new Set<string>() };
+  readonly #found = {
+    leftOut: new Set<string>(),
+    submodules: new Set<string>(),
+    moved: new Set<string>(),
+    deleted: new Set<string>(),
+  };
   #unknown: string | undefined;
 
   /** @param directory the stack's folder */
@@ -49,19 +54,20 @@ export class TrackedFiles {
 
   /** All that was found missing so far. */
   async missing(): Promise<MissingFiles> {
-    const { leftOut, submodules, deleted } = this.#found;
+    const { leftOut, submodules, moved, deleted } = this.#found;
     // Outside of a repository nothing is tracked; inside, git has to be asked even if no folder was entered.
     await this.#nodeAt(await realpath(this.#directory).catch(() => this.#directory));
     return {
       leftOut: [...leftOut].sort(),
       submodules: [...submodules].sort(),
+      moved: [...moved].sort(),
       deleted: [...deleted].sort(),
       ...(this.#unknown === undefined ? {} : { unknown: this.#unknown }),
     };
   }
 
   /**
-   * Notes what is missing in a folder that exists, and the submodules in it that are empty.
+   * Notes what is missing in a folder that exists, and the submodules in it that are empty or at another commit.
    * @param names what the folder holds
    * @returns whether manifests may exist that this checkout does not show
    */
@@ -81,47 +87,65 @@ export class TrackedFiles {
       const there = join(real, name);
       // Where the file system ignores case, the name may be spelled in another way.
       const isThere = present.has(name) || (await exists(there));
-      const isMissing = isThere ? isSubmodule(child) && (await this.#isEmpty(there)) : true;
+      const isMissing = isThere ? isSubmodule(child) && (await this.#isOther(child, there)) : true;
       if (isMissing && (await this.#note(child, join(path, name), wanted))) isPartial = true;
     }
     return isPartial;
   }
 
   /**
-   * Notes what is missing at a path that does not exist, or that leads to an empty submodule.
+   * Notes what is missing at a path that does not exist, or that leads into a submodule that is empty or at another commit.
    * @returns whether manifests may exist that this checkout does not show
    */
   async notePath(path: string, wanted: Wanted, place = path, links = 0): Promise<boolean> {
     const { real, rest } = await deepestExisting(place);
     const [next, ...further] = rest;
     const target = next === undefined ? undefined : await readlink(join(real, next)).catch(() => undefined);
-    // A link that leads to nothing: what it should lead to may be left out.
+    // A broken link: its target may be missing in this checkout.
     if (target !== undefined && links < mostLinks)
       return this.notePath(path, wanted, resolve(real, target, ...further), links + 1);
     const node = descend(await this.#nodeAt(dirname(real)), [basename(real)]);
-    if (isSubmodule(node) && (await this.#isEmpty(real))) return this.#note(node, path, wanted);
+    if (isSubmodule(node) && (await this.#isOther(node, real))) return this.#note(node, path, wanted);
+    if (await this.#noteAround(real)) return true;
     const lacking = next === undefined ? undefined : descend(await this.#nodeAt(real), rest);
     return lacking !== undefined && this.#note(lacking, path, wanted);
   }
 
-  /** @returns whether it belongs to what the checkout does not show; false for a file that was just removed */
+  /** @returns whether the checkout lacks it; false for a file that was just deleted */
   async #note(node: TrackedNode, path: string, wanted: Wanted): Promise<boolean> {
     if (node instanceof Map) {
       if (!wanted.isEntered(path)) return false;
       const noted = [...node].map(([name, child]) => this.#note(child, join(path, name), wanted));
       return (await Promise.all(noted)).includes(true);
     }
-    const { type, leftOut, at } = node;
+    const { type, leftOut, moved, at } = node;
     const isWanted = type !== 'submodule' && wanted.isFile(path);
     if (!isWanted && (type === 'file' || !wanted.isEntered(path) || !wanted.mayHold(path))) return false;
     const from = type === 'file' ? this.#directory : await realpath(this.#directory);
     const name = slashes(relative(from, type === 'file' ? path : at));
-    const list = leftOut ? 'leftOut' : type === 'submodule' ? 'submodules' : 'deleted';
+    const ofSubmodule = moved ? 'moved' : 'submodules';
+    const list = leftOut && !moved ? 'leftOut' : type === 'submodule' ? ofSubmodule : 'deleted';
     this.#found[list].add(name);
     return list !== 'deleted';
   }
 
-  /** Whether a submodule has no content: nothing, or a repository in which nothing was ever checked out. */
+  /** Notes the submodules around a path that are at another commit. @returns whether there is one */
+  async #noteAround(real: string): Promise<boolean> {
+    const home = await this.#home;
+    const root = await this.#rootOf(real);
+    if (root === undefined || root === home.root) return false;
+    const submodule = descend(await this.#nodeAt(dirname(root)), [basename(root)]);
+    const isMoved = isSubmodule(submodule) && submodule.moved === true;
+    if (isMoved) this.#found.moved.add(slashes(relative(await realpath(this.#directory), root)));
+    return (await this.#noteAround(dirname(root))) || isMoved;
+  }
+
+  /** Whether a submodule differs from the index. */
+  async #isOther({ moved }: TrackedEntry, folder: string): Promise<boolean> {
+    return moved === true || this.#isEmpty(folder);
+  }
+
+  /** Whether a submodule has no content: an empty folder, or a repository without a checkout. */
   async #isEmpty(folder: string): Promise<boolean> {
     const names = await readdir(folder).catch(() => []);
     if (names.some((name) => name !== '.git')) return false;
@@ -177,7 +201,7 @@ function isSubmodule(node: TrackedNode | undefined): node is TrackedEntry {
   return node !== undefined && !(node instanceof Map) && node.type === 'submodule';
 }
 
-/** The node of these names below another one; a submodule or a link on the way stands for all below it. */
+/** The node of these names below another one; a submodule or a link on the way is returned for all paths below it. */
 function descend(node: TrackedNode | undefined, names: readonly string[]): TrackedNode | undefined {
   const [name, ...rest] = names;
   if (name === undefined || node === undefined) return node;

@@ -64,8 +64,8 @@ export function makeCompiler(code: CodeOptions = {}): Ajv2020 {
   return ajv;
 }
 
-// Reduces a schema's errors to those that help. For alternatives (`anyOf`, `oneOf`) a validator reports why every branch
-// failed; a user needs the one branch that was meant, or one error about all. Never drops the last error of a value.
+// Reduces the errors to those that help. For alternatives (`anyOf`, `oneOf`) a validator reports the errors of every branch; a user
+// needs those of the intended branch, or one error about all. Never drops the last error of a value.
 
 /** The errors to report; when the value fits no branch of alternatives, they stay one error of their keyword. */
 export function groupErrors(errors: readonly SchemaError[]): SchemaError[] {

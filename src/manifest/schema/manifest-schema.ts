@@ -13,7 +13,7 @@ const targetName = {
   patternErrorMessage: 'lower-case letters, digits and "-"',
 };
 
-/** One document of the kind: `spec` is required unless `metadata.remove` makes it a tombstone (rule 23). */
+/** One document of the kind: `spec` is required unless `metadata.remove` makes it a removal request. */
 export function manifestSchema(kind: Kind): JsonObject {
   return {
     title: kind.name,
@@ -37,7 +37,7 @@ export function manifestSchema(kind: Kind): JsonObject {
       properties: {
         spec: {
           not: {},
-          description: 'a document with "metadata.remove" asks for removal and has no "spec"',
+          description: 'a document with "metadata.remove" is a removal request and has no "spec"',
         },
       },
     },
@@ -63,7 +63,7 @@ export function headerSchema(kinds: Registry): JsonObject {
   };
 }
 
-/** The schema of a partial spec, as in the stack's defaults: the same fields, none of them required (rule 3). */
+/** The schema of a partial spec, as in the stack's defaults: the same fields, none of them required. */
 export function partialSpecSchema(kind: Kind): JsonObject {
   return withoutDemands(kind.specSchema);
 }
@@ -96,7 +96,7 @@ function withoutDemands(schema: JsonObject): JsonObject {
 function metadataSchema(kind: Kind): JsonObject {
   return {
     type: 'object',
-    description: 'Which resource this is, and what is to become of it',
+    description: 'Which resource this is, and how it is managed',
     properties: {
       name: {
         type: 'string',
@@ -116,18 +116,18 @@ function metadataSchema(kind: Kind): JsonObject {
         uniqueItems: true,
         description: 'Several targets: the same resource in each of them',
       },
-      adopt: { type: 'boolean', description: 'Take over what exists already and is not ours' },
+      adopt: { type: 'boolean', description: 'Take over a resource that exists and is not ours' },
       onRemove: {
         type: 'string',
         enum: ['delete', 'release'],
         description:
-          'What happens when this document is gone; by default what we created is deleted, what we adopted released',
+          'What happens when this document is gone; by default, created resources are deleted and adopted ones released',
       },
-      protect: { type: 'boolean', description: 'Never delete this, also not when its document is gone' },
+      protect: { type: 'boolean', description: 'Never delete this resource, even when its document is gone' },
       remove: {
         type: 'string',
         enum: ['safe', 'force'],
-        description: 'Makes the document a tombstone: remove the resource. Such a document has no spec',
+        description: 'Makes the document a removal request, which has no spec: the resource is removed',
       },
       renamedFrom: { type: 'string', minLength: 1, description: 'The name that the resource had before' },
     },
@@ -138,6 +138,6 @@ function metadataSchema(kind: Kind): JsonObject {
 
 /** @throws on a pattern that JSON Schema cannot express: a mistake in the kind */
 function namePattern({ name, names }: Kind): string {
-  if (/[^uv]/.test(names.pattern.flags)) throw new Error(`the name pattern of ${name} must do without flags`);
+  if (/[^uv]/.test(names.pattern.flags)) throw new Error(`the name pattern of ${name} must have no flags`);
   return names.pattern.source;
 }

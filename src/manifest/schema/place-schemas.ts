@@ -1,4 +1,4 @@
-/** Schemas of where a stack keeps its ledger and the archive of its audit trails, and of where a secret comes from. */
+/** Schemas of the ledger, the archive of audit trails, and the sources of secrets. */
 import { Type } from 'typebox';
 
 export const closed = { additionalProperties: false };
@@ -16,12 +16,10 @@ export const file = text('Path of the file that holds it');
 
 export const SecretSource = Type.Object(
   { env: Type.Optional(env), file: Type.Optional(file) },
-  { ...oneMember, description: 'Where a secret is read from when it is needed; never the secret itself' },
+  { ...oneMember, description: 'Source of the secret, read when it is needed; never the secret itself' },
 );
 
 type SecretDocument = { readonly env?: string; readonly file?: string };
-
-// Where a stack keeps what it remembers: its ledger, and the archive of its audit trails.
 
 /** A word, or a map with one member. Each keyword applies to values of its own type only, as in the stack's schema. */
 export const Ledger = Type.Unsafe<LedgerDocument>({
@@ -34,11 +32,11 @@ export const Ledger = Type.Unsafe<LedgerDocument>({
       {
         folder: Type.String({
           pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\:]+$`,
-          patternErrorMessage: 'a folder at or below this file, such as ledger, and no address',
-          description: 'Below this file; unlike ".trueup" it is not left out of git',
+          patternErrorMessage: 'a folder beside or below this file, such as ledger',
+          description: 'Below this file; unlike ".trueup", git does not ignore it',
         }),
       },
-      { ...closed, description: 'In a file in a folder of your own: "local" alone keeps it in ".trueup"' },
+      { ...closed, description: 'In a file in this folder; "local" alone keeps it in ".trueup"' },
     ),
     git: Type.Object(
       {
@@ -50,7 +48,7 @@ export const Ledger = Type.Unsafe<LedgerDocument>({
           }),
         ),
       },
-      { ...closed, description: "In a ref of the repository's remote: needs nothing else" },
+      { ...closed, description: "In a ref of the repository's remote" },
     ),
     postgres: Type.Object(
       { url: SecretSource },

@@ -22,7 +22,7 @@ const Login = Type.Object(
 
 const Token = Type.Object(
   { env: Type.Optional(env), file: Type.Optional(file), login: Type.Optional(Login) },
-  { ...oneMember, description: 'Where the token comes from; never the token itself' },
+  { ...oneMember, description: 'Source of the token; never the token itself' },
 );
 
 const TargetSchema = Type.Object(
@@ -38,42 +38,43 @@ const TargetSchema = Type.Object(
       description: 'Which API it speaks',
     }),
     url: text('"embedded", or the http(s) address of the service without the path of its API'),
-    organization: Type.Optional(text('The organization whose workspaces these are')),
-    mount: Type.Optional(text('Where the authentication method is mounted, below "auth/"')),
+    organization: Type.Optional(text('Organization of the workspaces')),
+    mount: Type.Optional(text('Mount of the authentication method, below "auth/"')),
     token: Type.Optional(Token),
     auditToken: Type.Optional({
       ...SecretSource,
-      description: "Where a token for the organization's audit trail comes from; it is used for nothing else",
+      description: "Source of the token for the organization's audit trail; used for nothing else",
     } as typeof SecretSource),
     caCert: Type.Optional(
       Type.Object({ file: text('Path of the PEM file') }, { ...closed, description: 'CA of the service' }),
     ),
     namespace: Type.Optional(text('Namespace of the secrets service')),
-    dialect: Type.Optional(
-      text('Names and habits of the real service; required unless the url is "embedded"'),
-    ),
+    dialect: Type.Optional(text('API variant of the service; required unless the url is "embedded"')),
     requestsPerSecond: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
         maximum: 10_000,
         description:
-          'The rate of requests, from the beginning and at most; without it the rate follows the service',
+          'Maximum rate of requests, used from the start; without it, the rate follows the limits of the service',
       }),
     ),
     owns: Type.Optional(
       Type.Array(text('A name, or a pattern with "*"'), {
-        description: 'The role names that are this stack\'s; only "*" is special',
+        description: 'Role names that this stack owns; only "*" is special',
       }),
     ),
     exclusive: Type.Optional(
-      Type.Boolean({ description: 'Delete every undeclared role inside "owns", also unknown ones' }),
+      Type.Boolean({
+        description:
+          'Delete every undeclared role that "owns" matches, even if this stack has not created it',
+      }),
     ),
     ownership: Type.Optional(
       Type.Unsafe<'claim' | 'ledger'>({
         type: 'string',
         enum: ['claim', 'ledger'],
         description:
-          'Where it is kept whose a workspace is: in a tag binding on it, or, for a service without tag bindings, in the ledger',
+          'Where the owner of a workspace is recorded: in a tag binding on it, or, for a service without tag bindings, in the ledger',
       }),
     ),
     deletes: Type.Optional(
@@ -81,7 +82,7 @@ const TargetSchema = Type.Object(
         type: 'string',
         enum: ['safe', 'plain'],
         description:
-          'How workspaces are deleted: safely, or, for a service without a safe delete, plainly, but only without resources',
+          'How workspaces are deleted: by a safe delete, or, for a service without one, by a plain delete if they manage no resources',
       }),
     ),
   },
@@ -98,11 +99,13 @@ const ManifestPattern = Type.Unsafe<ManifestPatternDocument>({
     pattern: Type.String({
       pattern: '^(?!!|-$).',
       patternErrorMessage:
-        'a file, a directory or a pattern; "-" and what "!" leaves out are texts of the list',
+        'a file, a directory or a pattern; write "-" and exclusions with "!" as plain text',
       description: 'A file, a directory, or a pattern such as "manifests/**/*.yaml"',
     }),
     optional: Type.Optional(
-      Type.Boolean({ description: 'Whether it may stand for nothing; if not, nothing is removed then' }),
+      Type.Boolean({
+        description: 'Whether it may match no file; if not, nothing is removed while it matches none',
+      }),
     ),
   },
   description: 'A file, a directory, a pattern such as "manifests/**/*.yaml", or "-"',
@@ -136,8 +139,7 @@ const Secrets = Type.Object(
   },
   {
     ...closed,
-    description:
-      'Where secrets that manifests name may come from; left out: anywhere. Tokens of targets are not meant',
+    description: 'Allowed sources of secrets in manifests; left out: all. Tokens of targets are not limited',
   },
 );
 
@@ -165,10 +167,13 @@ export const stackSchema = Type.Object(
       {
         name: Type.String({
           ...stackName,
-          description: 'Name of the stack; it stands in the claims of what it owns',
+          description: 'Name of the stack, written into the ownership tags of its workspaces',
         }),
         renamedFrom: Type.Optional(
-          Type.String({ ...stackName, description: 'Former name of the stack, whose claims are taken over' }),
+          Type.String({
+            ...stackName,
+            description: 'Former name of the stack, whose ownership tags are taken over',
+          }),
         ),
       },
       closed,
@@ -177,9 +182,12 @@ export const stackSchema = Type.Object(
       {
         manifests: Type.Array(ManifestPattern, {
           description:
-            'Where the manifests are, relative to this file; "!" in front leaves out; an empty list says that there are none',
+            'Manifests, relative to this file; "!" in front excludes; an empty list means that there are none',
         }),
-        targets: Type.Array(TargetSchema, { minItems: 1, description: 'The live places of the stack' }),
+        targets: Type.Array(TargetSchema, {
+          minItems: 1,
+          description: 'The services that the stack manages',
+        }),
         defaults: Type.Optional(
           Type.Unsafe<Record<string, JsonObject>>({
             type: 'object',
@@ -192,14 +200,14 @@ export const stackSchema = Type.Object(
         audit: Type.Optional(
           Type.Object(
             { archive: Archive },
-            { ...closed, description: 'What becomes of the audit trails of the organizations' },
+            { ...closed, description: 'Archive of the audit trails of the organizations' },
           ),
         ),
         timeout: Type.Optional(
           Type.String({
             pattern: '^[1-9][0-9]{0,5}[smh]$',
             patternErrorMessage: 'a time such as 90s, 30m or 2h',
-            description: 'How long a run may take from its first request on; "1h" when left out',
+            description: 'Maximum time of a run from its first request; "1h" when left out',
           }),
         ),
         embedded: Type.Optional(
@@ -218,7 +226,7 @@ export const stackSchema = Type.Object(
                 Type.Integer({
                   minimum: 0,
                   description:
-                    'Deletes before a plan is blocked: of a kind in a target, in a target, over the plan',
+                    'Maximum deletes without acknowledgement: of a kind in a target, in a target, and in the plan',
                 }),
               ),
               maxDeletePercent: Type.Optional(percent),
@@ -237,7 +245,7 @@ export const stackSchema = Type.Object(
             },
             {
               ...closed,
-              description: 'What becomes of findings that are warnings by default, by their codes',
+              description: 'Levels of findings that are warnings by default, by their codes',
             },
           ),
         ),

@@ -81,14 +81,14 @@ function explain(context: ErrorContext): Mistake {
     const mistake = find(context);
     if (mistake !== undefined) return mistake;
   }
-  return { message: `this is no valid YAML: ${context.reason}` };
+  return { message: `invalid YAML: ${context.reason}` };
 }
 
 type MistakeFinder = (context: ErrorContext) => Mistake | undefined;
 
 /** The text still has the marks of a template language. */
 export const unrenderedTemplate = {
-  message: 'a template is not rendered: "{{" means nothing here',
+  message: 'a template is not rendered: "{{" has no meaning here',
   fix: 'render the manifests first and pipe them in, with "-" as the path',
 };
 
@@ -113,7 +113,7 @@ const findersByText: readonly MistakeFinder[] = [
     if (!inLine && !inBefore) return undefined;
     return {
       at: inLine ? lineStart : beforeStart,
-      message: 'documents are separated by three dashes, and this line has others',
+      message: 'documents are separated by exactly three dashes',
       fix: 'write "---"',
     };
   },
@@ -135,7 +135,7 @@ const findersByReason: readonly MistakeFinder[] = [
   })),
   whenReason(/^unexpected end of the (?:stream|document) within a (?:single|double) quoted/, openQuote),
   whenReason(/^unknown escape sequence|^expected hexadecimal/, () => ({
-    message: 'a backslash in double quotes starts an escape, and this is none',
+    message: 'a backslash in double quotes starts an escape, and this one is unknown',
     fix: 'use single quotes, or write the backslash twice',
   })),
   whenReason(/^unidentified alias "(.*)"|^name of an alias/, explainAlias),
@@ -175,13 +175,13 @@ function explainEntry({ text, at, line, lineStart }: ErrorContext): Mistake {
   if (character === ':' && !/:\s/.test(ahead)) return { ...misaligned, at: lineStart + ahead.search(/\S/) };
   if (character === ':')
     return {
-      message: 'a second ": " stands in one line',
+      message: 'the line has a second ": "',
       fix: 'put a value that holds ": " in quotes, or start a new line',
     };
   if (/["']\s*$/.test(ahead))
     return { message: 'text follows the closing quote', fix: 'put all of the value inside the quotes' };
   if (/:\s+$/.test(ahead) && character === '-')
-    return { message: 'a list cannot begin on the line of its field', fix: 'start it on a line of its own' };
+    return { message: 'a list cannot begin on the line of its field', fix: 'start it on a new line' };
   return misaligned;
 }
 
@@ -211,7 +211,7 @@ function explainLine({ line, lineStart, before, beforeStart }: ErrorContext): Mi
   const start = isLineBefore ? beforeStart + before.search(/\S/) : lineStart + Math.max(0, line.search(/\S/));
   return {
     at: start,
-    message: 'this line is no "field: value"',
+    message: 'this line is not "field: value"',
     fix: 'write a field and a colon, or indent a continued text',
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the parts of a text that no excerpt may show: the values of fields for addresses and secrets, and private keys wherever
- * they stand. In a text that is no valid YAML, everything is hidden that might belong to such a field.
+ * Finds the parts of a text that no excerpt may show: values of fields for addresses and secrets, and private keys anywhere. In
+ * invalid YAML, everything that might belong to such a field is hidden.
  */
 import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from 'js-yaml';
 import { holdsPrivateKey, privateKeyParts } from '../../redaction/mask-text.ts';
@@ -8,7 +8,7 @@ import { anchorOf, type EventRange, itemsOf, keyText, pairsOf, type Span, spanOf
 import type { SecretNames } from './secret-fields.ts';
 
 export interface HiddenParts {
-  /** sorted by where they begin */
+  /** sorted by start */
   readonly spans: readonly Span[];
   /** the texts in the hidden parts; an alias may repeat them elsewhere */
   readonly values: readonly string[];
@@ -28,7 +28,7 @@ export function findHidden(text: string, names: SecretNames): HiddenParts {
   const finder = new Finder(text, names);
   for (const [index, event] of events.entries())
     if (event.type === EVENT_ID.DOCUMENT) finder.walk({ text, events, first: index + 1 }, index + 1);
-  // The text itself is searched, too: a private key may stand in a comment.
+  // The text itself is searched as well: a private key may be in a comment.
   return { spans: sorted([...finder.spans, ...privateKeyParts(text)]), values: [...finder.values] };
 }
 
@@ -36,7 +36,7 @@ function sorted(spans: readonly Span[]): Span[] {
   return spans.toSorted((a, b) => a.start - b.start);
 }
 
-/** A quick check, because nearly no manifest hides anything. A text with escapes is searched, because they may spell a name or a key. */
+/** A quick check, because few manifests hide anything. Escapes may spell a name or a key, so a text with escapes is searched. */
 function mayHide(text: string, names: SecretNames): boolean {
   if (/\\[uxU\r\n]|PRIVATE/.test(text)) return true;
   for (const [word] of text.matchAll(/[A-Za-z][\w-]*/g)) if (names.hides(word)) return true;
@@ -87,7 +87,7 @@ class Finder {
     return name !== undefined && this.#names.hides(name);
   }
 
-  /** Whether a line of a scalar holds a field that YAML did not see as one, such as `token= …`, without colon and space. */
+  /** Whether a line of a scalar holds a field that YAML does not parse as one, such as `token= …`. */
   #holdsFields(range: EventRange, at: number): boolean {
     const { start, end } = spanOf(range, at) ?? { start: 0, end: 0 };
     const lines = this.#text.slice(start, end).split('\n');
@@ -130,7 +130,7 @@ class Finder {
     this.values.add(value);
   }
 
-  /** Hides the tag and the anchor of a node too: users may have written the secret there. */
+  /** Hides the tag and the anchor of a node as well: the secret may be there. */
   #hideProperties(event: Event): void {
     if (!('tagStart' in event)) return;
     if (event.tagStart !== -1) this.#add({ start: event.tagStart, end: event.tagEnd });
@@ -193,7 +193,7 @@ function anchored(text: string, regions: readonly Span[]): Span[] {
   );
 }
 
-/** The rest of a line whose value cannot be a secret: a word of ours, or a complete `{ env: NAME }`. */
+/** The rest of a line whose value cannot be a secret: a known word, or a complete `{ env: NAME }`. */
 const plainRest =
   /^["']?\s*:\s+(?:embedded|local|git|postgres|\{\s*env:\s+[A-Z_][A-Z0-9_]*\s*\})\s*(?:#.*)?$/;
 

@@ -1,6 +1,6 @@
 /**
- * Parses a text into YAML documents; one mistake does not hide others. Refuses keys that a map cannot have, endless aliases,
- * and texts that are no Unicode characters.
+ * Parses a text into YAML documents; one mistake does not hide others. Refuses duplicate and complex keys, endless aliases, and
+ * texts that are not Unicode.
  */
 import {
   type AliasEvent,
@@ -196,7 +196,7 @@ function unseparated(parsed: ParsedRange, { span, first }: Repetition): Diagnost
     code: 'missing-separator',
     severity: 'error',
     class: 'invalid',
-    message: 'a second document begins here, and nothing separates it from the first',
+    message: 'a second document begins here without a separator',
     place: placeOf(parsed, span),
     fix: 'put a line "---" before it',
     related: [{ message: 'the first one', place: placeOf(parsed, first) }],
@@ -208,7 +208,7 @@ function duplicate(parsed: ParsedRange, { name, span, first }: Repetition): Diag
     code: 'duplicate-field',
     severity: 'error',
     class: 'invalid',
-    message: `${quoted(name)} stands twice in one map`,
+    message: `${quoted(name)} appears twice in one map`,
     place: placeOf(parsed, span),
     fix: 'keep one of them',
     related: [{ message: 'first here', place: placeOf(parsed, first) }],
@@ -222,7 +222,7 @@ function placeOf({ source, base }: ParsedRange, { start, end }: Span) {
 // Refuses documents whose aliases never end or expand to too many values: an alias inside its own anchor, and a few lines that
 // expand to billions of values. Documents without an alias are not walked.
 
-/** Far more than people write: the largest manifests have some hundred values. */
+/** The largest manifests have a few hundred values. */
 const maxValues = 100_000;
 
 interface AliasWalk {
@@ -274,13 +274,13 @@ function unfold(walk: AliasWalk, event: AliasEvent): number {
   if (size === 0)
     walk.problem = refuseAlias(walk, event, {
       code: 'endless-alias',
-      message: `the alias ${quoted(`*${name}`)} stands inside its own anchor ${quoted(`&${name}`)}`,
+      message: `the alias ${quoted(`*${name}`)} is inside its own anchor ${quoted(`&${name}`)}`,
       fix: 'write the value out',
     });
   else if (size > maxValues)
     walk.problem = refuseAlias(walk, event, {
       code: 'too-many-aliases',
-      message: `the alias ${quoted(`*${name}`)} stands for more than ${maxValues} values`,
+      message: `the alias ${quoted(`*${name}`)} expands to more than ${maxValues} values`,
       fix: 'use fewer aliases of aliases, or split the document',
     });
   return size;
@@ -302,12 +302,12 @@ function refuseAlias(
   return { ...texts, severity: 'error', class: 'invalid', place };
 }
 
-// Refuses texts and keys with half of a surrogate pair, which an escape such as "\uD800" makes: it is no character, no service can
-// store it, and a plan with it would never be empty.
+// Refuses texts and keys with half of a surrogate pair, from an escape such as "\uD800": no service can store it, so a plan with it
+// would never be empty.
 
 /** A diagnostic at each of them. */
 function checkCharacters(document: YamlDocument): Diagnostic[] {
-  // The text itself is UTF-8, so only an escape makes one.
+  // The text itself is UTF-8, so it can only come from an escape.
   return document.text.includes('\\') ? walk(document, document.value, []) : [];
 }
 

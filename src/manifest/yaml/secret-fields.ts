@@ -1,5 +1,5 @@
 /**
- * Tells by its name whether a field holds an address or a secret or says where one comes from, at any depth and also when it is
+ * Recognizes by its name a field that holds an address or a secret, or names the source of one, at any depth and even if
  * misspelt. Diagnostics never show its value.
  */
 import { jsonSchema } from '../../model/define-kind.ts';
@@ -13,7 +13,7 @@ import { stackSchema } from '../schema/stack-schema.ts';
 /** Fields of the stack that hold, or lead to, a secret. */
 const stackSecrets = ['token', 'auditToken', 'jwt'];
 
-/** Names of the fields whose value is a secret or says where one comes from. */
+/** Names of the fields whose value is a secret or names the source of one. */
 export function secretFields(kinds: Registry): ReadonlySet<string> {
   const ofKinds = [...kinds.values()].flatMap((kind) =>
     Object.entries(kind.fields).flatMap(([name, field]) => (field.compare.shape === 'secret' ? [name] : [])),
@@ -21,7 +21,7 @@ export function secretFields(kinds: Registry): ReadonlySet<string> {
   return new Set([...stackSecrets, ...ofKinds]);
 }
 
-/** Hides a line from a column (counted from 1), or for a key from behind its colon. */
+/** Masks a line from a column (counted from 1), or for a key from behind its colon. */
 export function maskFrom(line: string, column: number, side: 'key' | 'value'): string {
   const characters = [...line];
   if (characters.slice(0, column).join('').includes('***') && line.endsWith('***')) return line;
@@ -36,13 +36,10 @@ export function leadsToSecret(path: Path, fields: ReadonlySet<string>): boolean 
   return path.some((name) => fields.has(camelCase(name)));
 }
 
-// Tells by its name alone, at any depth, whether a field holds an address or a secret or says where one comes from. Misspelt and
-// misplaced names count too, because their values are just as secret.
-
 /** Fields of the stack whose value is an address, or has one below it. */
 const addressFields = ['url', 'ledger'];
 
-/** Names that other tools use for secrets. They are no fields of ours, so a message about them could show their value. */
+/** Names of secrets in other tools. They are unknown fields here, so a message about them could show their value. */
 const foreignFields = new Set([
   ...['password', 'passwd', 'passphrase', 'secret', 'credential', 'credentials', 'authorization', 'bearer'],
   ...[

@@ -1,6 +1,6 @@
 /**
- * Writes values as YAML, and resources as the text of a manifest file, formatted as a person would. Reading the text gives the
- * same resources again.
+ * Writes values as YAML, and resources as the text of a manifest file. Reading the text gives the same resources again, and equal
+ * resources give equal texts.
  */
 import { dump } from 'js-yaml';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -10,12 +10,12 @@ import { apiVersion } from '../schema/manifest-schema.ts';
 
 type DumpOptions = Parameters<typeof dump>[1];
 
-/** Whether a text has a character that changes the direction of what follows. */
+/** Whether a text has a character that changes the text direction. */
 export function changesDirection(text: string): boolean {
   return /\p{Bidi_Control}/u.test(text);
 }
 
-/** JSON, in which what no reader shows is escaped, too. */
+/** JSON in which invisible characters are escaped as well. */
 export function doubleQuoted(value: string): string {
   return JSON.stringify(value).replace(
     /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]|\p{Bidi_Control}/gu,
@@ -23,11 +23,11 @@ export function doubleQuoted(value: string): string {
   );
 }
 
-/** As the library writes it, but for texts and keys that change the direction. */
+/** As the library writes it, but with escapes in texts and keys that change the text direction. */
 export function dumpYaml(value: Json, options: DumpOptions): string {
   const written = JSON.stringify(value);
   if (!changesDirection(written)) return dump(value, options);
-  // A plain word is written in the place of each, one that occurs nowhere else.
+  // Each is first written as a placeholder, a word that occurs nowhere else.
   let mark = 'text';
   while (written.includes(mark)) mark += 'x';
   const texts: string[] = [];
@@ -47,9 +47,6 @@ function withTexts(value: Json, change: (text: string) => string): Json {
     Object.entries(value).map(([key, member]) => [change(key), withTexts(member, change)]),
   );
 }
-
-// Writes resources as the text of a manifest file, formatted as a person would. Reading the text gives the same resources
-// again, and the same resources always give the same text.
 
 export interface ManifestDraft {
   readonly kind: Kind;

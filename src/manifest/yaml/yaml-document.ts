@@ -1,5 +1,5 @@
 /**
- * A text that a user wrote, and one YAML document in it: its value, and the place of any part of it. Lines and hidden parts are
+ * A text from a user, and one YAML document in it: its value, and the place of any part of it. Lines and hidden parts are
  * computed only on demand; the excerpt in a place never shows a secret.
  */
 import { EVENT_ID } from 'js-yaml';
