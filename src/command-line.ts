@@ -2,17 +2,11 @@
  * Parses the arguments, loads and runs the command that they name, and returns the exit code. Writes only through the host and
  * never exits the process.
  */
-import { systemErrorMessage } from './model/error-message.ts';
 import { Command, CommanderError } from 'commander';
-import { LedgerAddressError } from './model/ledger.ts';
-import { quoted } from './model/quoted.ts';
-import { ArchiveAddressError } from './run/open-archive.ts';
 import { command, type CommandEnd, type CommandModule, type CommonOptions } from './run/command-options.ts';
 import { type ExitCode, exitCodes } from './run/exit-codes.ts';
-import { LedgerWaitEnded } from './run/ledger-waits.ts';
-import { codeOfError } from './commands/error-codes.ts';
-import { formats, noteError, openTerminal, printError, type Terminal } from './run/terminal.ts';
-import { InputWaitEnded } from './run/read-input.ts';
+import { reportStop } from './run/report-stop.ts';
+import { formats, noteError, openTerminal, type Terminal } from './run/terminal.ts';
 import { type ProcessHost, type CliHost, cliHostOf } from './run/host.ts';
 
 /** @param args without the node binary and the script */
@@ -35,7 +29,7 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
   } catch (error) {
     code = exitCodes.error;
     if (terminal.format !== 'json' && isAboutFormat(error)) terminal = openTerminal(host, {});
-    code = reportError(error, terminal);
+    code = reportEnd(error, terminal);
   } finally {
     if (terminal.format !== 'text') {
       const { answerAtEnd } = await import('./run/answer.ts');
@@ -53,46 +47,17 @@ function formatIn(args: readonly string[]): Pick<CommonOptions, 'format'> {
   return format === undefined ? {} : { format };
 }
 
-/** A format that the command does not have cannot tell so. */
+/** The error cannot be printed in a format that the command does not have. */
 function isAboutFormat(error: unknown): boolean {
   return error instanceof CommanderError && /^error: (unknown )?option '--format\b/.test(error.message);
 }
 
-/** Reports an error that the user or the environment can cause in one line; any other error is a bug and is thrown again. */
-function reportError(error: unknown, terminal: Terminal): ExitCode {
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return exitCodes.done;
-    // Commander has printed the message already, but for JSON.
-    noteError(terminal, 'usage', error.message.replace(/^error: /, ''));
-    return exitCodes.error;
-  }
-  const code = codeOfError(error);
-  if (code === undefined || !(error instanceof Error)) throw error;
-  printError(terminal, code, errorText(error));
-  if ((error instanceof LedgerWaitEnded || error instanceof InputWaitEnded) && error.interrupted)
-    return exitCodes.interrupted;
-  const isInvalid = error instanceof LedgerAddressError || error instanceof ArchiveAddressError;
-  return isInvalid ? exitCodes.invalid : exitCodes.error;
-}
-
-/** The message of an error. For a system error about a file it names the file and says what to do. */
-function errorText(error: NodeJS.ErrnoException): string {
-  const explanation = systemErrorMessage(error);
-  if (!('syscall' in error) || explanation === undefined || error.path === undefined)
-    return inPlainWords(error);
-  const done = new Map([
-    ['read', 'read'],
-    ['write', 'written'],
-  ]);
-  return `${quoted(error.path)} cannot be ${done.get(error.syscall ?? '') ?? 'used'}: ${explanation}`;
-}
-
-/** Replaces the words of the system at the end of a message by what is the case and what to do. */
-function inPlainWords({ message, cause }: Error): string {
-  const explanation = systemErrorMessage(cause);
-  if (explanation === undefined || !(cause instanceof Error) || !message.endsWith(cause.message))
-    return message;
-  return `${message.slice(0, -cause.message.length)}${explanation}`;
+/** Reports what ended the command. Commander has printed its own message already, except with JSON. */
+function reportEnd(error: unknown, terminal: Terminal): ExitCode {
+  if (!(error instanceof CommanderError)) return reportStop(error, terminal);
+  if (error.exitCode === 0) return exitCodes.done;
+  noteError(terminal, 'usage', error.message.replace(/^error: /, ''));
+  return exitCodes.error;
 }
 
 interface ListedCommand {
@@ -122,22 +87,22 @@ const commands: readonly ListedCommand[] = [
   {
     usage: 'drift [path]',
     about:
-      'Tells what somebody changed in the targets since the last apply; exits with 3 when there is something',
+      'Shows what somebody changed in the targets since the last apply; exits with 3 when there is something',
     load: () => import('./commands/drift/command.ts'),
   },
   {
     usage: 'show <plan>',
-    about: 'Prints a plan that "plan --out" kept',
+    about: 'Prints a plan that "plan --out" wrote',
     load: () => import('./commands/show.ts'),
   },
   {
     usage: 'diff <plan> <other>',
-    about: 'Tells how two plans differ in what they would do; exits with 2 when they do',
+    about: 'Shows how two plans differ in what they would do; exits with 2 when they do',
     load: () => import('./commands/diff.ts'),
   },
   {
     usage: 'graph [path]',
-    about: 'Draws which change of a plan waits for which, as Mermaid; writes nothing',
+    about: 'Draws which change of a plan depends on which, as Mermaid; writes nothing',
     load: () => import('./commands/graph.ts'),
   },
   {
@@ -163,7 +128,7 @@ const commands: readonly ListedCommand[] = [
   },
   {
     usage: 'history [path]',
-    about: 'Lists what was applied, newest first; "history show <id>" tells one',
+    about: 'Lists what was applied, newest first; "history show <id>" shows one',
     load: () => import('./commands/history/command.ts'),
   },
   {
@@ -173,12 +138,12 @@ const commands: readonly ListedCommand[] = [
   },
   {
     usage: 'unlock [path]',
-    about: 'Takes away the lock of a stack whose apply is over but could not give it back',
+    about: 'Removes the lock of a stack whose apply has ended but could not release it',
     load: () => import('./commands/unlock.ts'),
   },
   {
     usage: 'role',
-    about: 'Roles by themselves; "role check <name>" tells whether a login would succeed',
+    about: 'Roles by themselves; "role check <name>" checks whether a login would succeed',
     load: () => import('./commands/role-check/command.ts'),
   },
   {
@@ -189,7 +154,7 @@ const commands: readonly ListedCommand[] = [
   },
   {
     usage: 'serve',
-    about: 'Runs the embedded service on loopback until it is told to stop',
+    about: 'Runs the embedded service on loopback until it is stopped',
     load: () => import('./commands/serve/command.ts'),
   },
 ];
@@ -205,7 +170,7 @@ async function buildProgram(args: readonly string[], host: CliHost, ends: Comman
   const called = calledIn(args);
   const program = new Command('trueup')
     .description(
-      'Makes live workspaces and cluster authentication roles true to the YAML in a git repository.',
+      'Keeps live workspaces and cluster authentication roles in sync with the YAML in a git repository.',
     )
     .version(host.version, '-V, --version')
     .exitOverride()
@@ -249,7 +214,7 @@ To remove resources, choose a way, then run "trueup plan" and apply that plan:
   metadata.onRemove      "release" or "delete" says, while it is declared, what happens when the document is gone
   metadata.protect       "true" keeps it; apply "false" first
 To remove everything, delete all documents and keep the stack file. A pattern in "spec.manifests" that finds no file makes the
-plan incomplete, and nothing is removed: write it as { pattern: …, optional: true }, or leave an empty file.
+plan incomplete, and nothing is removed: write it as { pattern: …, optional: true }.
 The guards "deletes", "delete-percent", "zero" and "no-record" stop an apply that deletes much: it exits with 5 until they are
 named with --ack, together with --approve DIGEST or a plan file (docs/guards.md).
 The resources that a workspace manages are never destroyed by this: destroy them in the workspace first.`;
@@ -280,4 +245,4 @@ Examples:
                                   whether a service account may log in, and else why not
   ./render | trueup plan -        some manifests of the stack, and nothing else of it
   ./render | trueup plan - --complete
-                                  all of them: what is not among them is declared no more`;
+                                  all of them: what is not among them is no longer declared`;

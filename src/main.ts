@@ -17,7 +17,7 @@ import {
 } from './run/host.ts';
 import { kinds } from './kinds/index.ts';
 
-/** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure ends no run (rule 46). */
+/** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure ends no run. */
 const lost = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
 
 function output(stream: NodeJS.WriteStream): Output {
