@@ -2,21 +2,27 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** They start no process and hold no server for longer than a test: a worker may take one after the other. */
-const pure = ['model', 'compare', 'plan', 'report'].map((folder) => `test/${folder}/**/*.test.ts`);
+const pure = ['model', 'redaction', 'compare', 'plan', 'report'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 
 /** What takes longer than it tells each time: a script of its own, and a step of its own in `.ci/run`. */
 const slow = [
-  'test/{corpus,extending,package}.test.ts',
+  'test/{corpus,corpus-dialects,corpus-together,extending,package}.test.ts',
   'test/durability/**/*.test.ts',
-  'test/e2e/approval/{commit-order,screen}.test.ts',
-  'test/e2e/failures/{dying,interruption,open-input,partial-failure,silent-ledger,waiting}.test.ts',
+  'test/e2e/approval/{commit-order,screen,uncommitted}.test.ts',
+  'test/e2e/failures/{dying,interruption,incomplete-reads,moved-ownership-tags,open-input,partial-failure}.test.ts',
+  'test/e2e/failures/{refused-answers,repeated-writes,silent-ledger,waiting}.test.ts',
   'test/e2e/ledger/{begun-applies,ledger-places,lost-lock-answers,locks}.test.ts',
   'test/e2e/logins/{interrupted-logins,role-check-agrees}.test.ts',
-  'test/e2e/manifests/{export,named-files,planted-seeds}.test.ts',
+  'test/e2e/manifests/{export,named-files,partial-checkout,planted-seeds}.test.ts',
   'test/e2e/ownership/{renamed-stack,role-origins}.test.ts',
   'test/e2e/service/{seeded-service,serve,stranger-at-port}.test.ts',
-  'test/e2e/weak-servers/corpus.test.ts',
+  'test/e2e/limited-services/{corpus,limited-services,ownership-by-ledger,plain-deletes}.test.ts',
+  'test/e2e/secrets/git-logins.test.ts',
+  'test/ledger/stores.test.ts',
   'test/ledger/git/order-commits.test.ts',
+  'test/loop/**/*.test.ts',
   'test/scale/**/*.test.ts',
   'test/server/cluster-auth/replay/**/*.test.ts',
   'test/storm/**/*.test.ts',
@@ -28,10 +34,12 @@ const mocking = ['test/manifest/yaml/parse-documents.test.ts', 'test/manifest/re
 const browser = ['test/browser/**/*.test.ts'];
 /** They need programs of others on this machine. */
 const realClients = ['test/real-clients/**/*.test.ts'];
+/** It needs Terraform's provider for workspaces, too. */
+const realProvider = ['test/real-provider/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    setupFiles: ['./test/support/fixed-seed.ts'],
+    setupFiles: ['./test/support/fixed-seed.ts', './test/support/conformance/record-evidence.ts'],
     globalSetup: ['./test/support/build-once.ts'],
     pool: 'forks',
     // Half of the time of many tests is waiting for processes and sockets: there is a worker more than cores.
@@ -53,6 +61,7 @@ export default defineConfig({
             ...crash,
             ...browser,
             ...realClients,
+            ...realProvider,
             ...mocking,
           ],
           // Loading all of the product once a file took a third of the time.
@@ -64,6 +73,7 @@ export default defineConfig({
       { extends: true, test: { name: 'crash', include: crash } },
       { extends: true, test: { name: 'browser', include: browser } },
       { extends: true, test: { name: 'real-clients', include: realClients } },
+      { extends: true, test: { name: 'real-provider', include: realProvider } },
     ],
   },
 });

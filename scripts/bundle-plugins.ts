@@ -1,7 +1,7 @@
 /** What the bundle does differently from the source, to start sooner. Nothing here changes what trueup does. */
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'rolldown';
-import { compileChecks } from './compile-checks.ts';
+import { compileChecks, compileSeed } from './compile-checks.ts';
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 
@@ -21,13 +21,18 @@ export const leanUndici: Plugin = {
       : null,
 };
 
+const compiled: Readonly<Record<string, () => string>> = {
+  'manifest/schema/precompiled-checks.ts': compileChecks,
+  'server/seed/compiled-seed.ts': compileSeed,
+};
+
 /** Schemas compiled ahead of time: compiling them takes longer than everything else that `validate` does. */
 export const readySchemas: Plugin = {
   name: 'ready-schemas',
-  load: (id) =>
-    id === `${source}manifest/schema/precompiled-checks.ts`
-      ? { code: compileChecks(), moduleType: 'js' }
-      : null,
+  load: (id) => {
+    const code = compiled[id.slice(source.length)]?.();
+    return code === undefined ? null : { code, moduleType: 'js' };
+  },
   // The compiler stays for schemas that are not ready. The bundler follows a `require` only where nobody made it.
   transform(code, id) {
     const made = 'const require = createRequire(import.meta.url);';

@@ -1,4 +1,5 @@
 /** Compiles every schema that trueup judges by ahead of time, as the module that takes the place of `precompiled-checks.ts`. */
+import { _ } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { kinds } from '../src/kinds/index.ts';
 import { makeCompiler, schemaKey } from '../src/manifest/schema/compile-schema.ts';
@@ -6,6 +7,9 @@ import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest
 import { stackSchema } from '../src/manifest/schema/stack-schema.ts';
 import { jsonSchema } from '../src/model/define-kind.ts';
 import { planSchema } from '../src/report/json/plan-schema.ts';
+import { makeCompiler as makeServerCompiler } from '../src/server/kernel/check-schema.ts';
+import { SEED_FORMATS } from '../src/server/seed/seed-formats.ts';
+import { seedSchema } from '../src/server/seed/seed-schema.ts';
 
 /** What `compileSchema` is asked for. A schema that is forgotten here is compiled when it is needed. */
 function schemas(): readonly object[] {
@@ -23,4 +27,15 @@ export function compileChecks(): string {
   });
   const entries = named.map(([name, key]) => `['${key}', ${name}]`).join(', ');
   return `${standalone.default(ajv, Object.fromEntries(named))}\nexport const readyChecks = new Map([${entries}]);\n`;
+}
+
+/** The text of an ES module that exports `compiledSeed`, in the place of `seed/compiled-seed.ts`. */
+export function compileSeed(): string {
+  const ajv = makeServerCompiler(SEED_FORMATS, { source: true, esm: true, formats: _`formats` });
+  ajv.addSchema(jsonSchema(seedSchema), 'seed');
+  return `import { SEED_FORMATS } from './seed-formats.ts';
+const formats = Object.fromEntries(
+  Object.entries(SEED_FORMATS).map(([name, problems]) => [name, (text) => problems(text).length === 0]),
+);
+${standalone.default(ajv, { compiledSeed: 'seed' })}`;
 }

@@ -64,7 +64,7 @@ try {
     2,
   );
   await step(
-    'Drift tells it apart from what the files ask for, and who touched it (exit code 3)',
+    'Drift tells it apart from what the files ask for, and who modified it (exit code 3)',
     ['drift', stack],
     3,
   );
