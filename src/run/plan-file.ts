@@ -22,6 +22,7 @@ import { isRedactionPlain } from '../redaction/stored-values.ts';
 import { type DiagnosticJson, type PlanJson, planSchema } from '../report/json/plan-schema.ts';
 import { checksumOf, safeField } from '../report/json/plan.ts';
 import { bodyObject } from '../report/view/call.ts';
+import { leadsToAfter } from './check-patch.ts';
 import { CommandStop } from './command-stop.ts';
 
 export interface PlanFile {
@@ -225,25 +226,16 @@ function guardOf({ concerns, ...rest }: PlanJson['guards'][number]): Guard {
 }
 
 function changeOf(json: PlanJson['changes'][number]): Change {
-  const {
-    address: _,
-    patch: __,
-    kind,
-    target,
-    name,
-    place,
-    fields,
-    calls,
-    risks,
-    relies,
-    references,
-    ...rest
-  } = json;
+  const { address, patch, kind, target, name, place, fields, calls, risks, relies, references, ...rest } =
+    json;
+  const read = fields.map(fieldOf);
+  if (!leadsToAfter(patch, read))
+    throw new Error(`the patch of ${quoted(address)} is not that of its fields`);
   return {
     ...rest,
     preconditions: relies,
     address: { kind, target, name },
-    fields: fields.map(fieldOf),
+    fields: read,
     calls: calls.map(callOf),
     ...(risks === undefined ? {} : { risks: risks.map(riskOf) }),
     ...(place === undefined ? {} : { place: placeOf(place) }),

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { valueHash } from '../../../src/redaction/stored-values.ts';
+import { toJsonPatch } from '../../../src/model/field.ts';
 import { readAddress } from '../../../src/model/address.ts';
 import { checksumOf } from '../../../src/report/json/plan.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
@@ -21,8 +22,15 @@ function withChanges(plan: PlanJson, change: (one: ChangeJson) => object): PlanJ
   return { ...plan, changes: plan.changes.map((one) => ({ ...one, ...change(one) })) };
 }
 
+/** The patch of each change follows its fields. */
 function withFields(plan: PlanJson, field: (one: ChangeJson['fields'][number]) => object): PlanJson {
-  return withChanges(plan, ({ fields }) => ({ fields: fields.map((one) => ({ ...one, ...field(one) })) }));
+  return withChanges(plan, ({ fields }) => {
+    const forged = fields.map((one) => ({ ...one, ...field(one) }));
+    return {
+      fields: forged,
+      patch: toJsonPatch(forged.map((one) => ({ ...one, path: [one.path.slice(1)] }))),
+    };
+  });
 }
 
 /** Nothing accepts the file: not apply, and not what shows it to a reviewer. */
@@ -122,6 +130,27 @@ describe('A forged plan file', () => {
       withFields(plan, (field) => (field.path === '/description' ? { shape: 'secret' } : {})),
     );
     await expectRefused(bench, stack, plan.digest);
+  });
+
+  it.each([
+    ['an operation that its fields do not have', [{ op: 'add', path: '/executionMode', value: 'local' }]],
+    ['an operation of another value', [{ op: 'add', path: '/description', value: 'harmless' }]],
+    ['an operation on the prototype', [{ op: 'add', path: '/__proto__/polluted', value: true }]],
+    ['no operation for a field', undefined],
+  ])('with %s is refused', async (_, added) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app', { description: 'harmful' }));
+    const plan = await planInto(stack);
+    const patched = (patch: ChangeJson['patch']) =>
+      added === undefined ? patch.slice(1) : [...patch, ...(added as ChangeJson['patch'])];
+    await forge(
+      stack,
+      withChanges(plan, ({ patch }) => ({ patch: patched(patch) })),
+    );
+    await expectRefused(bench, stack, plan.digest);
+    const { err } = await stack.run(['show', 'plan.json'], 1);
+    expect(err).toContain('the patch of "Workspace/acme/app" is not that of its fields');
   });
 
   it('of an earlier version, with the placeholder of a secret in it, has to be planned again', async () => {

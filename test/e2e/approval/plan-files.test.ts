@@ -429,6 +429,7 @@ function withAfter(after: string) {
     changes: changes.map((change) => ({
       ...change,
       fields: change.fields.map((field) => (field.path === '/description' ? { ...field, after } : field)),
+      patch: change.patch.map((one) => (one.path === '/description' ? { ...one, value: after } : one)),
     })),
   });
 }
