@@ -1,5 +1,5 @@
 /**
- * `npm run conformance`: holds each row of the pages below docs/conformance against what the tests that it names sent and asserted. Runs these tests to
+ * `npm run conformance`: holds each row of the pages below docs/internals/conformance against what the tests that it names sent and asserted. Runs these tests to
  * record it, unless `TRUEUP_RECORD_CONFORMANCE` names a folder where test runs have recorded it before, as in `.ci/run`.
  */
 import { spawnSync } from 'node:child_process';

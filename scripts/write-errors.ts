@@ -1,5 +1,5 @@
 /**
- * Writes `docs/errors.md` from the catalogue of codes, so that what is documented is what is told.
+ * Writes `docs/reference/errors.md` from the catalogue of codes, so that what is documented is what is told.
  * `--check` writes nothing and exits 1 when the file is not what would be written.
  */
 import { readFile, writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { CodeEntry } from '../src/model/code-entry.ts';
 import { type CodeGroup, codeGroups } from '../src/model/diagnostic-codes.ts';
 
-const page = fileURLToPath(new URL('../docs/errors.md', import.meta.url));
+const page = fileURLToPath(new URL('../docs/reference/errors.md', import.meta.url));
 
 const head = `<!-- Written by "npm run errors" from src/model/*-codes.ts: change it there. -->
 
@@ -18,7 +18,7 @@ every problem has its \`code\`, beside \`severity\`, \`class\` and \`message\`. 
 \`error[unknown-field]\`; what ends a run is one line without it. The message knows more than this page: names, places, and what was found.
 Codes keep their meaning from version to version.
 
-The class says which exit code an error leads to, where it ends the run ([exit codes](architecture.md#exit-codes)):
+The class says which exit code an error leads to, where it ends the run ([exit codes](../internals/architecture.md#exit-codes)):
 
 | class | what is amiss | exit code |
 |---|---|---|
@@ -54,12 +54,12 @@ async function main(): Promise<void> {
   const present = await readFile(page, 'utf8').catch(() => '');
   if (present === wanted) return;
   if (process.argv.includes('--check')) {
-    console.error('docs/errors.md is not fresh: run "npm run errors"');
+    console.error('docs/reference/errors.md is not fresh: run "npm run errors"');
     process.exitCode = 1;
     return;
   }
   await writeFile(page, wanted);
-  console.log('wrote docs/errors.md');
+  console.log('wrote docs/reference/errors.md');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

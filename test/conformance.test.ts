@@ -1,5 +1,5 @@
 /**
- * The pages below docs/conformance name the test that shows each row of a specification. Here it is held that each test exists, under the title that is
+ * The pages below docs/internals/conformance name the test that shows each row of a specification. Here it is held that each test exists, under the title that is
  * written, and that nothing that is served is missing from its page. `npm run conformance` holds that each test sends or asserts what its row says, by
  * the functions that are tried at the end of this file.
  */
@@ -59,7 +59,7 @@ function isTitle(written: string, title: string, source: string, values: readonl
   return valuesOf(written, title)?.every(isKnown) ?? false;
 }
 
-describe.each(conformancePages())('docs/conformance/%s', (page) => {
+describe.each(conformancePages())('docs/internals/conformance/%s', (page) => {
   it('numbers its rows one after the other', () => {
     const numbers = rowsOf(readPage(page)).map(({ number }) => number);
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
@@ -80,20 +80,20 @@ describe.each(conformancePages())('docs/conformance/%s', (page) => {
   });
 });
 
-it('names tests that exist for what a service may lack, in docs/wire/workspaces.md', () => {
-  const named = testsNamedIn(readFileSync(join(testsFolder, '../docs/wire/workspaces.md'), 'utf8'));
+it('names tests that exist for what a service may lack, in docs/internals/wire/workspaces.md', () => {
+  const named = testsNamedIn(readFileSync(join(testsFolder, '../docs/internals/wire/workspaces.md'), 'utf8'));
   expect(named.length).toBeGreaterThan(5);
   expect(named.flatMap((one) => whyNot(one) ?? [])).toEqual([]);
 });
 
-it('has every endpoint of the workspaces API in docs/conformance/workspaces.md', () => {
+it('has every endpoint of the workspaces API in docs/internals/conformance/workspaces.md', () => {
   const endpoints = API_ENDPOINTS.filter(
     ({ needs, needsOfDialect }) => needs !== 'auditTrails' && needsOfDialect === undefined,
   );
   expect(missingFrom('workspaces.md', endpoints)).toEqual([]);
 });
 
-it('has the endpoint of audit trails, and every row of their specification, in docs/conformance/audit-trails.md', () => {
+it('has the endpoint of audit trails, and every row of their specification, in docs/internals/conformance/audit-trails.md', () => {
   const endpoints = API_ENDPOINTS.filter(({ needs }) => needs === 'auditTrails');
   expect(endpoints.length).toBeGreaterThan(0);
   expect(missingFrom('audit-trails.md', endpoints)).toEqual([]);
@@ -101,18 +101,18 @@ it('has the endpoint of audit trails, and every row of their specification, in d
 });
 
 it.each(['neutral', 'vault', 'openbao'])(
-  'has every path that the secrets service serves as %s in docs/conformance/cluster-auth.md',
+  'has every path that the secrets service serves as %s in docs/internals/conformance/cluster-auth.md',
   (dialect) => {
     const paths = servedPaths(chooseDialects([dialect]).clusterAuth);
     expect(missingFrom('cluster-auth.md', paths)).toEqual([]);
   },
 );
 
-it('has a column for each dialect in docs/conformance/cluster-auth.md', () => {
+it('has a column for each dialect in docs/internals/conformance/cluster-auth.md', () => {
   expect(readPage('cluster-auth.md')).toContain('| row | what | neutral | vault | openbao | shown by |');
 });
 
-it('has every endpoint that not every dialect serves in docs/conformance/hcp-terraform.md', () => {
+it('has every endpoint that not every dialect serves in docs/internals/conformance/hcp-terraform.md', () => {
   const endpoints = API_ENDPOINTS.filter(({ needsOfDialect }) => needsOfDialect !== undefined);
   expect(endpoints.length).toBeGreaterThan(0);
   expect(missingFrom('hcp-terraform.md', endpoints)).toEqual([]);

@@ -1,6 +1,6 @@
 /**
  * The catalogue of errors: every code that a diagnostic or a JSON report can have, what it means and what to do. A code that is
- * missing here does not compile. `docs/errors.md` is generated from this file.
+ * missing here does not compile. `docs/reference/errors.md` is generated from this file.
  */
 import type { CodeTable } from './code-entry.ts';
 import { editCodes, planCodes } from './plan-codes.ts';

@@ -51,12 +51,15 @@ describe('what is cited', () => {
     }
   });
 
-  it('is listed in the index of documents', () => {
-    const index = pages.get('docs/README.md') ?? '';
-    const documents = [...pages.keys()].filter(
-      (path) => path.startsWith('docs/') && path !== 'docs/README.md',
-    );
-    expect(documents.filter((path) => !index.includes(`(${posix.relative('docs', path)})`))).toEqual([]);
+  it.each(['docs/internals', 'docs'])('every page below %s is listed in its README', (folder) => {
+    const index = pages.get(`${folder}/README.md`) ?? '';
+    const below = (path: string) =>
+      path.startsWith(`${folder}/`) &&
+      path !== `${folder}/README.md` &&
+      (folder !== 'docs' || path === 'docs/internals/README.md' || !path.startsWith('docs/internals/'));
+    const documents = [...pages.keys()].filter(below);
+    expect(documents).not.toEqual([]);
+    expect(documents.filter((path) => !index.includes(`(${posix.relative(folder, path)})`))).toEqual([]);
   });
 
   it('is linked only where file and heading exist', () => {
@@ -67,9 +70,15 @@ describe('what is cited', () => {
 describe('a citation that leads nowhere', () => {
   const some = placesOf(
     new Map([
-      ['docs/wire/bells.md', '# Bells\n\n## 1. Sound\n\n### 1.1 Pitch\n\n| 1.1.3 | it may be low |\n'],
-      ['docs/architecture.md', '# Architecture\n\n## Apply finishes or tells\n\n```sh\n# no heading\n```\n'],
-      ['docs/decisions/0001-bells.md', '# 0001: bells\n'],
+      [
+        'docs/internals/wire/bells.md',
+        '# Bells\n\n## 1. Sound\n\n### 1.1 Pitch\n\n| 1.1.3 | it may be low |\n',
+      ],
+      [
+        'docs/internals/architecture.md',
+        '# Architecture\n\n## Apply finishes or tells\n\n```sh\n# no heading\n```\n',
+      ],
+      ['docs/internals/decisions/0001-bells.md', '# 0001: bells\n'],
     ]),
   );
 
@@ -85,11 +94,11 @@ describe('a citation that leads nowhere', () => {
   });
 
   it.each([
-    ['wire/bells 1.2', 'docs/wire/bells.md has no 1.2'],
-    ['wire/bells 1.1-1.2', 'docs/wire/bells.md has no 1.2'],
-    ['wire/drums 1', 'there is no docs/wire/drums.md'],
-    ['architecture: no heading', 'docs/architecture.md has no no heading'],
-    ['decision 0002', 'docs/decisions has no 0002'],
+    ['wire/bells 1.2', 'docs/internals/wire/bells.md has no 1.2'],
+    ['wire/bells 1.1-1.2', 'docs/internals/wire/bells.md has no 1.2'],
+    ['wire/drums 1', 'there is no docs/internals/wire/drums.md'],
+    ['architecture: no heading', 'docs/internals/architecture.md has no no heading'],
+    ['decision 0002', 'docs/internals/decisions has no 0002'],
   ])('is %j', (text, why) => {
     expect(danglingIn(`as ${text}, says`, some)).toEqual([`${text}: ${why}`]);
   });
@@ -103,12 +112,16 @@ describe('a citation that leads nowhere', () => {
       'const rule = 9;',
       '',
     ].join('\n');
-    expect(danglingIn(commentsIn(code), some)).toEqual(['wire/bells 1.1, 7: docs/wire/bells.md has no 7']);
+    expect(danglingIn(commentsIn(code), some)).toEqual([
+      'wire/bells 1.1, 7: docs/internals/wire/bells.md has no 7',
+    ]);
   });
 
   it('is found behind code', () => {
     const code = `const one = 1; ${'/'.repeat(2)} wire/bells 8`;
-    expect(danglingIn(commentsIn(code), some)).toEqual(['wire/bells 8: docs/wire/bells.md has no 8']);
+    expect(danglingIn(commentsIn(code), some)).toEqual([
+      'wire/bells 8: docs/internals/wire/bells.md has no 8',
+    ]);
   });
 });
 

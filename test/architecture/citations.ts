@@ -1,5 +1,5 @@
 /**
- * How comments and documents cite the pages below `docs`, as docs/README.md describes it, and what there is to be cited.
+ * How comments and documents cite the pages below `docs`, as docs/internals/README.md describes it, and what there is to be cited.
  * Works on texts alone. The one place that knows the form of a citation.
  */
 
@@ -16,8 +16,8 @@ export interface Citation {
 /** What can be cited: the places of each page, by its path. */
 export type Places = ReadonlyMap<string, ReadonlySet<string>>;
 
-const architecturePage = 'docs/architecture.md';
-const decisionsFolder = 'docs/decisions';
+const architecturePage = 'docs/internals/architecture.md';
+const decisionsFolder = 'docs/internals/decisions';
 
 /** What comments say, without code; a comment of several lines is one line of the answer. */
 export function commentsIn(code: string): string {
@@ -36,7 +36,7 @@ const forms: readonly { readonly form: RegExp; page(words: Words): string; place
   [
     {
       form: new RegExp(String.raw`\bwire/(?<page>[a-z-]+)(?!\.ts)(?: (?<list>${list}))?`, 'g'),
-      page: ({ page = '' }) => `docs/wire/${page}.md`,
+      page: ({ page = '' }) => `docs/internals/wire/${page}.md`,
       places: ({ list: all }) => (all === undefined ? [undefined] : numbersIn(all)),
     },
     {
@@ -97,7 +97,9 @@ export function placesOf(pages: ReadonlyMap<string, string>): Places {
       new Set([...numberedIn(text), ...headingsIn(text).map((heading) => heading.toLowerCase())]),
     );
   }
-  const records = [...pages.keys()].flatMap((path) => /^docs\/decisions\/(\d{4})-/.exec(path)?.[1] ?? []);
+  const records = [...pages.keys()].flatMap(
+    (path) => /^docs\/internals\/decisions\/(\d{4})-/.exec(path)?.[1] ?? [],
+  );
   return places.set(decisionsFolder, new Set(records));
 }
 

@@ -57,8 +57,8 @@ describe('the catalogue of errors', () => {
   });
 });
 
-describe('docs/errors.md', () => {
-  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+describe('docs/reference/errors.md', () => {
+  const page = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
 
   it('is fresh: "npm run errors" would write nothing new', () => {
     expect(page === errorsPage()).toBe(true);

@@ -1,6 +1,6 @@
 /**
  * Every combination of document, ownership tag, creator mark, ledger and live difference, judged by the planner and by the rows of
- * the rules of docs/rules/ownership.md: each combination falls under exactly one row, and what comes of it is what that row says.
+ * the rules of docs/internals/rules/ownership.md: each combination falls under exactly one row, and what comes of it is what that row says.
  */
 import { describe, expect, it } from 'vitest';
 import { type Address, formatAddress, readAddress } from '../../src/model/address.ts';

@@ -1,5 +1,5 @@
 /**
- * One YAML document as a tree of exact source ranges, made from the concrete syntax tree of `yaml` (docs/decisions/0011), and
+ * One YAML document as a tree of exact source ranges, made from the concrete syntax tree of `yaml` (docs/internals/decisions/0011), and
  * replacements of ranges in its text.
  */
 import { CST, Parser } from 'yaml';

@@ -1,6 +1,6 @@
 /**
  * Where the service answers otherwise than the one that was recorded, and why that is right. The other server is of other make than the
- * real one: what it answers counts where neither the specification nor docs/wire/workspaces.md says otherwise.
+ * real one: what it answers counts where neither the specification nor docs/internals/wire/workspaces.md says otherwise.
  */
 import type { Exchange } from '../../support/server/transcripts/transcript.ts';
 

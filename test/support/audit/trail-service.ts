@@ -1,5 +1,5 @@
 /**
- * A service with nothing but an audit trail, as docs/wire/audit-trails.md describes it: events that come and go, pages, `since`. It
+ * A service with nothing but an audit trail, as docs/internals/wire/audit-trails.md describes it: events that come and go, pages, `since`. It
  * shares no code with the embedded service, and its order can be turned round, because that page leaves the order open.
  */
 import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';

@@ -1,12 +1,12 @@
 /**
- * The rows of the pages below docs/conformance, and the tests that they name. A named test is a path below `test` and a title, which
+ * The rows of the pages below docs/internals/conformance, and the tests that they name. A named test is a path below `test` and a title, which
  * may have places (`%s`) where the title in the source has them: then it stands for all the values that are put there.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export const testsFolder = fileURLToPath(new URL('../../', import.meta.url));
-const pagesFolder = fileURLToPath(new URL('../../../docs/conformance/', import.meta.url));
+const pagesFolder = fileURLToPath(new URL('../../../docs/internals/conformance/', import.meta.url));
 
 export interface Row {
   readonly number: number;

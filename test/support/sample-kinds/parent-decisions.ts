@@ -1,6 +1,6 @@
 /**
  * Whose a thing with an ownership tag in the target and a creator mark is, such as a workspace, and what becomes of it:
- * docs/rules/ownership.md as
+ * docs/internals/rules/ownership.md as
  * rows, written from the rules and not from the planner.
  */
 import { type Combination, declared, documents, type Rule, removalRequests } from './decision-table.ts';

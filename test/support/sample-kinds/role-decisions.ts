@@ -1,5 +1,5 @@
 /**
- * Whose a thing is that can bear no mark, such as a role, and what becomes of it: docs/rules/ownership.md as rows, written from
+ * Whose a thing is that can bear no mark, such as a role, and what becomes of it: docs/internals/rules/ownership.md as rows, written from
  * the
  * rules and not from the planner.
  */
