@@ -3,7 +3,13 @@
  * never exits the process.
  */
 import { Command, CommanderError } from 'commander';
-import { command, type CommandEnd, type CommandModule, type CommonOptions } from './run/command-options.ts';
+import {
+  command,
+  exampleText,
+  type CommandEnd,
+  type CommandModule,
+  type CommonOptions,
+} from './run/command-options.ts';
 import { type ExitCode, exitCodes } from './run/exit-codes.ts';
 import { reportStop } from './run/report-stop.ts';
 import { formats, noteError, openTerminal, type Terminal } from './run/terminal.ts';
@@ -60,9 +66,19 @@ function reportEnd(error: unknown, terminal: Terminal): ExitCode {
   return exitCodes.error;
 }
 
+/** The headings of `trueup --help`, in their order. */
+const commandGroups = {
+  daily: 'Every day:',
+  review: 'Review:',
+  recover: 'Recover:',
+  services: 'Services:',
+  reference: 'Reference:',
+} as const;
+
 interface ListedCommand {
   /** its name, and the arguments that the list of commands shows */
   readonly usage: string;
+  readonly group: keyof typeof commandGroups;
   readonly about: string;
   load(): Promise<CommandModule>;
 }
@@ -71,91 +87,105 @@ interface ListedCommand {
 const commands: readonly ListedCommand[] = [
   {
     usage: 'validate [path]',
-    about: 'Checks every manifest, offline, and reports every problem',
+    group: 'daily',
+    about: 'Checks all manifests offline and reports every problem',
     load: () => import('./commands/validate.ts'),
   },
   {
     usage: 'plan [path]',
-    about: 'Compares manifests with what is live and shows what apply would do; writes nothing',
+    group: 'daily',
+    about: 'Compares manifests with the live resources and shows what apply would do',
     load: () => import('./commands/plan.ts'),
   },
   {
     usage: 'apply [path] [stack]',
-    about: 'Shows the plan, asks, carries it out, and plans again to prove that nothing is left',
+    group: 'daily',
+    about: 'Shows the plan, asks, makes the changes, and plans again to verify them',
     load: () => import('./commands/apply/command.ts'),
   },
   {
     usage: 'drift [path]',
-    about:
-      'Shows what somebody changed in the targets since the last apply; exits with 3 when there is something',
+    group: 'daily',
+    about: 'Shows what was changed outside of trueup since the last apply',
     load: () => import('./commands/drift/command.ts'),
   },
   {
+    usage: 'accept [address...]',
+    group: 'daily',
+    about: 'Writes live values into the manifests, so that apply keeps them',
+    load: () => import('./commands/accept/command.ts'),
+  },
+  {
+    usage: 'export [path]',
+    group: 'daily',
+    about: 'Writes manifests for live resources that no stack manages yet',
+    load: () => import('./commands/export/command.ts'),
+  },
+  {
     usage: 'show <plan>',
-    about: 'Prints a plan that "plan --out" wrote',
+    group: 'review',
+    about: 'Prints a plan file that "plan --out" wrote',
     load: () => import('./commands/show.ts'),
   },
   {
     usage: 'diff <plan> <other>',
-    about: 'Shows how two plans differ in what they would do; exits with 2 when they do',
+    group: 'review',
+    about: 'Compares two plan files',
     load: () => import('./commands/diff.ts'),
   },
   {
     usage: 'graph [path]',
-    about: 'Draws which change of a plan depends on which, as Mermaid; writes nothing',
+    group: 'review',
+    about: 'Draws the order of the changes of a plan, as Mermaid',
     load: () => import('./commands/graph.ts'),
   },
   {
     usage: 'comment',
-    about: 'Shows a plan in its pull request: one comment a stack, updated in place; GitHub and GitLab',
+    group: 'review',
+    about: 'Posts a plan as a comment in its pull request (GitHub, GitLab)',
     load: () => import('./commands/comment/command.ts'),
   },
   {
-    usage: 'export [path]',
-    about: 'Writes manifests for what is live and not managed yet, ready to be adopted; changes nothing',
-    load: () => import('./commands/export/command.ts'),
-  },
-  {
-    usage: 'accept [address...]',
-    about: 'Writes live values into the manifests, in place, so that nothing is left to plan for them',
-    load: () => import('./commands/accept/command.ts'),
-  },
-  {
-    usage: 'recover [path]',
-    about:
-      'Rebuilds a lost or damaged ledger from the targets and the manifests; shows it and what follows from it, and asks',
-    load: () => import('./commands/recover/command.ts'),
-  },
-  {
     usage: 'history [path]',
-    about: 'Lists what was applied, newest first; "history show <id>" shows one',
+    group: 'review',
+    about: 'Lists the applies of a stack, newest first, and shows one of them',
     load: () => import('./commands/history/command.ts'),
   },
   {
     usage: 'audit',
-    about: 'The audit trail: who did what in the organizations of a stack',
+    group: 'review',
+    about: 'Lists, follows and archives the audit trails of organizations',
     load: () => import('./commands/audit/command.ts'),
   },
   {
+    usage: 'recover [path]',
+    group: 'recover',
+    about: 'Rebuilds a lost or damaged ledger from the live resources',
+    load: () => import('./commands/recover/command.ts'),
+  },
+  {
     usage: 'unlock [path]',
-    about: 'Removes the lock of a stack whose apply has ended but could not release it',
+    group: 'recover',
+    about: 'Removes the lock of an apply that has ended without releasing it',
     load: () => import('./commands/unlock.ts'),
   },
   {
     usage: 'role',
-    about: 'Roles by themselves; "role check <name>" checks whether a login would succeed',
+    group: 'services',
+    about: 'Checks whether a login with a role would succeed',
     load: () => import('./commands/role-check/command.ts'),
   },
   {
-    usage: 'schema [kind]',
-    about:
-      'Prints the JSON Schema of a kind, of the Stack, of any Manifest, or of what a command prints as JSON, such as a Plan; without a name lists them',
-    load: () => import('./commands/schema.ts'),
+    usage: 'serve',
+    group: 'services',
+    about: 'Runs the embedded service, for tests and trials',
+    load: () => import('./commands/serve/command.ts'),
   },
   {
-    usage: 'serve',
-    about: 'Runs the embedded service on loopback until it is stopped',
-    load: () => import('./commands/serve/command.ts'),
+    usage: 'schema [kind]',
+    group: 'reference',
+    about: 'Prints JSON Schemas: of kinds, of the stack, and of what commands print',
+    load: () => import('./commands/schema.ts'),
   },
 ];
 
@@ -182,12 +212,18 @@ async function buildProgram(args: readonly string[], host: CliHost, ends: Comman
     })
     .showHelpAfterError('run with --help to see what it takes')
     .addHelpText('after', `\n${afterHelp}`);
-  for (const { usage, about, load } of commands) {
+  for (const { usage, group, about, load } of commands) {
     const [name = '', ...takes] = usage.split(' ');
-    const listed = command(program, name, about);
+    const listed = command(program, name, about).helpGroup(commandGroups[group]);
     if (name === called) (await load()).defineCommand(listed, host, ends);
     else for (const argument of takes) listed.argument(argument);
   }
+  program.addHelpCommand(
+    new Command('help')
+      .argument('[command]')
+      .description('Prints the help of a command')
+      .helpGroup(commandGroups.reference),
+  );
   explainDestroy(program);
   return program;
 }
@@ -220,29 +256,23 @@ named with --ack, together with --approve DIGEST or a plan file (docs/guards.md)
 The resources that a workspace manages are never destroyed by this: destroy them in the workspace first.`;
 
 const afterHelp = `Exit codes:
-  0 done, or nothing to do       5 blocked by a guard                 8 locked by another apply
-  1 error                        6 applied in part                    9 ownership conflict
-  2 changes (plan --exit-code),  7 invalid manifests                130 interrupted
-    plans that differ (diff), or a login that would fail (role check)
-  3 drift: live is not as it was last applied (drift)
-  4 stale: live moved since the plan, or it is not the plan that was approved
+  0    done, or nothing to do
+  1    error
+  2    changes (plan --exit-code), plans that differ (diff), a login that would
+       fail (role check)
+  3    drift: live resources differ from the last apply (drift)
+  4    stale: the plan is not the approved one, or live resources have changed
+  5    blocked by a guard
+  6    applied in part
+  7    invalid manifests
+  8    locked by another apply
+  9    ownership conflict
+  130  interrupted
 
-Examples:
-  trueup validate                 check the stack in this directory
-  trueup plan --exit-code         whether there is anything to do
-  trueup drift                    what somebody changed in the targets since the last apply
-  trueup plan --out plan.json     in a pull request: keep what is to be approved
-  trueup show plan.json --format markdown
-                                  that plan for the reviewer, as a comment
-  trueup show plan.json --format html > plan.html
-                                  all of it in one page, with a table to filter and a graph
-  trueup comment --plan plan.json in the pull request's CI job: shows it there, in one comment
-  trueup apply plan.json          in CI, after the merge: that, and nothing else
-  trueup export --out manifests   manifests for what is live and not managed yet
-  trueup accept Workspace/acme/app
-                                  what is live there becomes what the manifest says
-  trueup role check web --jwt ci.jwt
-                                  whether a service account may log in, and else why not
-  ./render | trueup plan -        some manifests of the stack, and nothing else of it
-  ./render | trueup plan - --complete
-                                  all of them: what is not among them is no longer declared`;
+${exampleText([
+  ['trueup validate', 'check the stack in this directory'],
+  ['trueup plan', 'show what apply would change'],
+  ['trueup apply', 'show the plan, ask, and make the changes'],
+  ['trueup drift', 'show what was changed outside of trueup'],
+  ['trueup help plan', 'all flags of a command, with examples'],
+])}`;

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { comparePlans, isSamePlan } from '../plan/compare-plans.ts';
 import { renderPlanDifferenceJson } from '../report/json/plan-difference.ts';
 import { renderPlanDifference } from '../report/text/plan-difference.ts';
-import { type CommandEnd, type CommonOptions, formatOption } from '../run/command-options.ts';
+import { addExamples, type CommandEnd, type CommonOptions, formatOption } from '../run/command-options.ts';
 import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
@@ -19,6 +19,10 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .action(async (one: string, other: string, options: CommonOptions) => {
       end(await diff({ one, other }, { host, terminal: terminalOf(options) }));
     });
+  addExamples(command, [
+    'trueup diff old.json new.json',
+    'show how the two plans differ; exit with 2 when they do',
+  ]);
 }
 
 async function diff(

@@ -1,6 +1,7 @@
 /** `trueup graph [path]`: draws which change of a plan depends on which, as Mermaid. For a stack it makes the plan, like `plan`. */
 import type { Command } from 'commander';
 import {
+  addExamples,
   type CommandEnd,
   type CommonOptions,
   completeOption,
@@ -22,6 +23,11 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .action(async (path: string | undefined, options: CommonOptions) => {
       end(await graph(path, options, { host, terminal: terminalOf({ ...options, format: 'mermaid' }) }));
     });
+  addExamples(
+    command,
+    ['trueup graph > plan.mmd', 'draw the plan of the stack in this directory'],
+    ['trueup graph plan.json', 'draw a plan file'],
+  );
 }
 
 /** @param context its terminal has the format `mermaid` */

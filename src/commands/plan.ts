@@ -18,6 +18,7 @@ import { planWithAuthors } from '../plan/drift/last-modified.ts';
 import { renderPlanJson } from '../report/json/plan.ts';
 import { printable, shellWord } from '../report/view/printable.ts';
 import {
+  addExamples,
   type CommandEnd,
   type CommonOptions,
   completeOption,
@@ -52,6 +53,17 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .action(async (path: string | undefined, options: PlanOptions) => {
       end(await plan(path, options, { host, terminal: terminalOf(options) }));
     });
+  addExamples(
+    command,
+    ['trueup plan', 'show what apply would change'],
+    ['trueup plan --exit-code', 'exit with 2 when there is something to do'],
+    ['trueup plan --out plan.json', 'keep the plan for its review and its apply'],
+    ['./render | trueup plan -', 'plan only the manifests on standard input'],
+    [
+      './render | trueup plan - --complete',
+      'the same, as the whole stack: what is missing from the input is removed',
+    ],
+  );
 }
 
 export interface PlanOptions extends CommonOptions {

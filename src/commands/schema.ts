@@ -16,7 +16,7 @@ import {
   outcomesSchema,
   problemsSchema,
 } from '../report/json/result-schemas.ts';
-import type { CommandEnd, CommonOptions } from '../run/command-options.ts';
+import { addExamples, type CommandEnd, type CommonOptions } from '../run/command-options.ts';
 import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
@@ -33,6 +33,11 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .action(async (kind: string | undefined, options: CommonOptions) => {
       end(schema(kind, { host, terminal: terminalOf(options) }));
     });
+  addExamples(
+    command,
+    ['trueup schema', 'list the names'],
+    ['trueup schema Workspace > workspace.schema.json', 'write one schema into a file'],
+  );
 }
 
 function schema(name: string | undefined, { host }: CommandContext): ExitCode {

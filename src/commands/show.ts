@@ -1,7 +1,7 @@
 /** `trueup show plan.json`: prints a plan file like `plan` does, or as JSON. Reads only that file. */
 import type { Command } from 'commander';
 import { standardInput } from '../manifest/files/find-stack.ts';
-import { type CommandEnd, type CommonOptions, formatOption } from '../run/command-options.ts';
+import { addExamples, type CommandEnd, type CommonOptions, formatOption } from '../run/command-options.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { openPlanFile } from '../run/plan-file.ts';
@@ -16,6 +16,11 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .action(async (file: string, options: CommonOptions & { calls?: boolean }) => {
       end(await show(file, options, { host, terminal: terminalOf(options) }));
     });
+  addExamples(
+    command,
+    ['trueup show plan.json', 'print the plan in the terminal'],
+    ['trueup show plan.json --format html > plan.html', 'one page with a filter and a graph'],
+  );
 }
 
 export async function show(

@@ -6,7 +6,13 @@ import type { Command } from 'commander';
 import type { LedgerLock, StackStore } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Stack } from '../model/stack.ts';
-import { type CommandEnd, type CommonOptions, stackHelp, timeoutOption } from '../run/command-options.ts';
+import {
+  addExamples,
+  type CommandEnd,
+  type CommonOptions,
+  stackHelp,
+  timeoutOption,
+} from '../run/command-options.ts';
 import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
@@ -23,6 +29,10 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .action(async (path: string | undefined, options: UnlockOptions) => {
       end(await unlock(path, options, { host, terminal: terminalOf(options) }));
     });
+  addExamples(command, [
+    'trueup unlock --id 4b1c0f7e-8a4d-4d5e-9a3e-2f60c1b7a9d1',
+    'remove this lock; the message of the refused apply names the id',
+  ]);
 }
 
 interface UnlockOptions extends CommonOptions {

@@ -4,6 +4,7 @@ import type { Manifests } from '../manifest/read-manifests.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { counted } from '../model/quoted.ts';
 import {
+  addExamples,
   type CommandEnd,
   type CommonOptions,
   completeOption,
@@ -26,6 +27,12 @@ export function defineCommand(command: Command, _: CliHost, { end, terminalOf }:
     .action(async (path: string | undefined, options: CommonOptions) => {
       end(await validate(path, options, terminalOf(options)));
     });
+  addExamples(
+    command,
+    ['trueup validate', 'check the stack in this directory'],
+    ['trueup validate stacks/payments', 'check the stack in another directory'],
+    ['trueup validate --format sarif > problems.sarif', 'for code scanning in CI'],
+  );
 }
 
 async function validate(

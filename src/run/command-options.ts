@@ -57,6 +57,32 @@ export function command(program: Command, name: string, description: string): Co
     .addOption(new Option('--no-color', 'the same as --color never').implies({ color: 'never' }).hideHelp());
 }
 
+/** A command line, and what it does: a clause without a full stop. */
+type Example = readonly [line: string, does: string];
+
+/** Ends the help of a command with examples. */
+export function addExamples(command: Command, ...examples: readonly Example[]): Command {
+  return command.addHelpText('after', `\n${exampleText(examples)}`);
+}
+
+const exampleColumn = 34;
+
+/** Two columns that fit into 80; what does not fit beside its command line begins below it. */
+export function exampleText(examples: readonly Example[]): string {
+  const lines = examples.flatMap(([line, does]) => {
+    const left = `  ${line}`;
+    const right = wrapText(does, 80 - exampleColumn).map((part) => ' '.repeat(exampleColumn) + part);
+    if (left.length > exampleColumn - 2) return [left, ...right];
+    return [left.padEnd(exampleColumn) + (right[0] ?? '').trimStart(), ...right.slice(1)];
+  });
+  return ['Examples:', ...lines].join('\n');
+}
+
+/** Lines of at most `width` characters, broken at spaces. */
+function wrapText(text: string, width: number): string[] {
+  return text.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)`, 'g')) ?? [];
+}
+
 export function ackOption(help: string): Option {
   return new Option('--ack <guards>', help).argParser((ids: string, before: string | undefined) =>
     before === undefined ? ids : `${before},${ids}`,

@@ -13,6 +13,7 @@ import type { Guards } from '../../model/stack.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import { countGuards } from '../../plan/count-guards.ts';
 import {
+  addExamples,
   ackOption,
   type CommandEnd,
   type CommonOptions,
@@ -58,6 +59,12 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .action(async (words: readonly string[], options: AcceptOptions) => {
       end(await accept(words, options, { host, terminal: terminalOf(options) }));
     });
+  addExamples(
+    command,
+    ['trueup accept Workspace/acme/app', 'write the live values of one resource into its manifest'],
+    ['trueup accept --all --dry-run', 'show the patch for all drift, and write nothing'],
+    ['trueup accept Workspace/acme/app --field vcsRepo.branch', 'accept one field and leave the others'],
+  );
 }
 
 interface AcceptOptions extends ReviewOptions, CommonOptions {

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { planEvent } from '../../report/json/apply-events.ts';
 import {
+  addExamples,
   ackOption,
   type CommandEnd,
   type CommonOptions,
@@ -57,6 +58,15 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       const paths = [path, stack].filter((given) => given !== undefined);
       end(await apply(paths, options, { host, terminal: terminalOf(options) }));
     });
+  addExamples(
+    command,
+    ['trueup apply', 'show the plan, ask, and make the changes'],
+    ['trueup apply plan.json', 'in CI: apply the plan that was reviewed, without a question'],
+    [
+      'trueup apply --yes --lock-timeout 5m',
+      'apply without a question, and wait up to 5 minutes for the lock',
+    ],
+  );
 }
 
 function parseDigest(text: string): string {

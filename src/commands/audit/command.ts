@@ -9,6 +9,7 @@ import { TrailError } from '../../model/audit-trail.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Target } from '../../model/stack.ts';
 import {
+  addExamples,
   command,
   type CommandEnd,
   type CommonOptions,
@@ -49,6 +50,12 @@ export function defineCommand(audit: Command, host: CliHost, ends: CommandEnd): 
   addList(audit, host, ends);
   addFollow(audit, host, ends);
   addArchive(audit, host, ends);
+  addExamples(
+    audit,
+    ['trueup audit list --since 2h', 'what happened in the last two hours'],
+    ['trueup audit follow', 'print each event as it happens'],
+    ['trueup audit archive --to audit.db', 'keep the trail for longer than the service does'],
+  );
 }
 
 function addList(audit: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
@@ -62,11 +69,16 @@ function addList(audit: Command, host: CliHost, { end, terminalOf }: CommandEnd)
     )
     .addOption(linesOption(['text', 'json', 'jsonl']))
     .addOption(timeoutOption())
-    .addHelpText('after', `\n${listExamples}`)
     .action(async (path: string | undefined, options: WithLines<AuditListOptions>) => {
       const asked = { ...options, lines: options.format === 'jsonl' };
       end(await auditList(path, asked, { host, terminal: terminalOf(withoutLines(options)) }));
     });
+  addExamples(
+    list,
+    ['trueup audit list --since 2h', 'what happened in the last two hours'],
+    ['trueup audit list --actor ann --action update', 'what ann has updated'],
+    ['trueup audit list --archived --since 90d', 'from the archive that the stack names'],
+  );
 }
 
 function addFollow(audit: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
@@ -81,15 +93,27 @@ function addFollow(audit: Command, host: CliHost, { end, terminalOf }: CommandEn
     .addOption(durationOption())
     .addOption(linesOption(['text', 'jsonl']))
     .addOption(timeoutOption())
-    .addHelpText('after', `\n${followExamples}`)
     .action(async (path: string | undefined, options: WithLines<AuditFollowOptions> & DurationOption) => {
       const asked = { ...options, duration: options.for, lines: options.format === 'jsonl' };
       end(await auditFollow(path, asked, { host, terminal: terminalOf(withoutLines(options)) }));
     });
+  addExamples(
+    follow,
+    ['trueup audit follow', 'print each event as it happens'],
+    [
+      'trueup audit follow --cursor audit.cursor --format jsonl',
+      'after a restart, go on after the last event',
+    ],
+  );
 }
 
 function addArchive(audit: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(audit, 'archive', 'Keeps the audit trail for longer than the service does, which is 14 days')
+  const archive = command(
+    audit,
+    'archive',
+    'Keeps the audit trail for longer than the service does, which is 14 days',
+  );
+  archive
     .argument('[path]', stackHelp)
     .option(
       '--to <archive>',
@@ -101,13 +125,17 @@ function addArchive(audit: Command, host: CliHost, { end, terminalOf }: CommandE
     .addOption(durationOption())
     .addOption(formatOption().conflicts('follow'))
     .addOption(timeoutOption())
-    .addHelpText('after', `\n${archiveExamples}`)
     .action(
       async (path: string | undefined, options: CommonOptions & AuditArchiveOptions & DurationOption) => {
         const asked = { ...options, duration: options.for };
         end(await auditArchive(path, asked, { host, terminal: terminalOf(options) }));
       },
     );
+  addExamples(
+    archive,
+    ['trueup audit archive --to audit.db', 'in a nightly job: add what is new'],
+    ['trueup audit archive --to postgres --follow', 'run all the time; several may run at once'],
+  );
 }
 
 function filterOptions(command: Command, host: CliHost): Command {
@@ -156,24 +184,6 @@ function linesOption(choices: readonly string[]): Option {
 function withoutLines({ format, color }: WithLines<object>): CommonOptions {
   return { format: format === 'json' ? 'json' : 'text', ...(color === undefined ? {} : { color }) };
 }
-
-const listExamples = `Examples:
-  trueup audit list --since 2h    what happened in the last two hours
-  trueup audit list --actor ann --action update
-                                  what ann has updated
-  trueup audit list --archived --since 90d --format jsonl | jq .event.resource
-                                  from the archive that the stack names`;
-
-const followExamples = `Examples:
-  trueup audit follow             what happens from now on
-  trueup audit follow --cursor audit.cursor --format jsonl | ship-logs
-                                  each event once, also when it is begun again`;
-
-const archiveExamples = `Examples:
-  trueup audit archive --to audit.db
-                                  in a nightly job: what is new
-  trueup audit archive --to postgres --follow
-                                  all the time; any number of them may run at once`;
 
 interface AuditListOptions extends EventFilter {
   readonly target?: string | undefined;

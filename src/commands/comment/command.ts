@@ -9,7 +9,12 @@ import type { Plan } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
 import { renderPlanMarkdown } from '../../report/markdown/plan.ts';
 import { blockedLine, summaryLine } from '../../report/view/plan-summary.ts';
-import { type CommandEnd, type CommonOptions, timeoutOption } from '../../run/command-options.ts';
+import {
+  addExamples,
+  type CommandEnd,
+  type CommonOptions,
+  timeoutOption,
+} from '../../run/command-options.ts';
 import { listenForEnd, openDeadline, raceStop } from '../../run/stop-signals.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
@@ -68,6 +73,14 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .action(async (options: CommentOptions) => {
       end(await comment(options, { host, terminal: terminalOf(options) }));
     });
+  addExamples(
+    command,
+    [
+      'trueup comment --plan plan.json',
+      'in a CI job of a pull request: post the plan, or update the comment',
+    ],
+    ['trueup comment --plan plan.json --dry-run', 'print the comment, and send nothing'],
+  );
 }
 
 function parseNumber(text: string): number {

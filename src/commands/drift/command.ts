@@ -8,6 +8,7 @@ import { buildPlan } from '../../plan/build-plan.ts';
 import { findDrift } from '../../plan/drift/find-drift.ts';
 import { driftWithAuthors } from '../../plan/drift/last-modified.ts';
 import {
+  addExamples,
   type CommandEnd,
   type CommonOptions,
   completeOption,
@@ -45,6 +46,12 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .action(async (path: string | undefined, options: DriftOptions) => {
       end(await drift(path, options, { host, terminal: terminalOf(options) }));
     });
+  addExamples(
+    command,
+    ['trueup drift', 'what changed since the last apply, and who changed it'],
+    ['trueup drift --unmanaged', 'also fields that no manifest sets'],
+    ['trueup drift --format json', 'for a nightly job; exit code 3 means drift'],
+  );
 }
 
 interface DriftOptions extends CommonOptions {

@@ -9,7 +9,12 @@ import type { Registry } from '../../model/kind.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import { printable } from '../../report/view/printable.ts';
-import { type CommandEnd, type CommonOptions, timeoutOption } from '../../run/command-options.ts';
+import {
+  addExamples,
+  type CommandEnd,
+  type CommonOptions,
+  timeoutOption,
+} from '../../run/command-options.ts';
 import { connectToRead } from '../../run/connect.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
@@ -61,6 +66,12 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .action(async (path: string | undefined, options: ExportOptions) => {
       end(await exportLive(path, options, { host, terminal: terminalOf(options) }));
     });
+  addExamples(
+    command,
+    ['trueup export', 'print manifests for what no stack manages yet'],
+    ['trueup export --out manifests', 'write them into files'],
+    ['trueup export --kind Workspace --name "web-*"', 'only workspaces whose names begin with web-'],
+  );
 }
 
 interface ExportOptions extends CommonOptions {

@@ -14,6 +14,7 @@ import { columns, pad, type Paint } from '../../report/text/layout.ts';
 import { countOutcomes, outcomeSummary } from '../../report/text/outcomes.ts';
 import { printable } from '../../report/view/printable.ts';
 import {
+  addExamples,
   command,
   type CommandEnd,
   type CommonOptions,
@@ -31,6 +32,12 @@ import { type CommandContext, printError, printJson, type Terminal } from '../..
 import { renderRevert } from './revert-text.ts';
 
 export function defineCommand(history: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  addExamples(
+    history,
+    ['trueup history', 'the last 20 applies'],
+    ['trueup history --limit 3 --format json', 'the last 3, for a script'],
+    ['trueup history show 20261120T114200123Z-7f3a', 'each change of one apply'],
+  );
   history
     .argument('[path]', stackHelp)
     .addOption(formatOption())
@@ -41,7 +48,12 @@ export function defineCommand(history: Command, host: CliHost, { end, terminalOf
         await listHistory(path, options, { host, terminal: terminalOf(options), timeout: options.timeout }),
       );
     });
-  command(history, 'show', 'Shows one apply: who, when, from which commit, each change before and after')
+  const show = command(
+    history,
+    'show',
+    'Shows one apply: who, when, from which commit, each change before and after',
+  );
+  show
     .argument('<id>', 'as "trueup history" lists it')
     .argument('[path]', stackHelp)
     .addOption(formatOption())
@@ -50,12 +62,21 @@ export function defineCommand(history: Command, host: CliHost, { end, terminalOf
     .option('--dry-run', 'with --write: show the patch, and write nothing')
     .option('-y, --yes', 'with --write: do not ask; needed where nobody can answer')
     .addOption(timeoutOption())
-    .action(async (id: string, path: string | undefined, _: unknown, show: Command) => {
+    .action(async (id: string, path: string | undefined) => {
       // Options that "history" has, too, are stored there, wherever they are on the command line.
       const options: CommonOptions & ShowOptions = show.optsWithGlobals();
       const context = { host, terminal: terminalOf(options), timeout: options.timeout };
       end(await showHistory(id, path, { ...options, context }));
     });
+  addExamples(
+    show,
+    ['trueup history show 20261120T114200123Z-7f3a', 'each change, with the values before and after'],
+    ['trueup history show 20261120T114200123Z-7f3a --revert', 'print the manifests that take the apply back'],
+    [
+      'trueup history show 20261120T114200123Z-7f3a --revert --write',
+      'write those values into the manifests',
+    ],
+  );
 }
 
 interface HistoryContext extends CommandContext {

@@ -3,7 +3,7 @@
  * changed.
  */
 import type { Command } from 'commander';
-import { type CommandEnd, stackHelp, timeoutOption } from '../../run/command-options.ts';
+import { addExamples, type CommandEnd, stackHelp, timeoutOption } from '../../run/command-options.ts';
 import type { CliHost } from '../../run/host.ts';
 import { withStackLedger } from '../../run/open-ledger.ts';
 import { listenForSignals } from '../../run/stop-signals.ts';
@@ -33,4 +33,9 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
         }),
       );
     });
+  addExamples(
+    command,
+    ['trueup recover', 'show the rebuilt ledger, and ask before it is written'],
+    ['trueup recover --adopt-repository', 'continue, in this repository, a stack of another one'],
+  );
 }

@@ -12,6 +12,7 @@ import { type LoginCheck, type LoginReport, type LoginTrial, wouldSucceed } from
 import { quoted } from '../../model/quoted.ts';
 import type { Dialect, Target } from '../../model/stack.ts';
 import {
+  addExamples,
   command,
   type CommandEnd,
   type CommonOptions,
@@ -34,11 +35,12 @@ import { failed, passed, renderLogin, renderLoginJson } from './results.ts';
 import { declaredRules, type FoundRules, liveRules } from './rules.ts';
 
 export function defineCommand(role: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(
+  const check = command(
     role,
     'check',
     'Checks whether a login with a JWT would succeed, check by check; exits with 2 when it would not',
-  )
+  );
+  check
     .argument('<name>', 'the role')
     .argument('[path]', stackHelp)
     .requiredOption('--jwt <file>', 'the JWT of the service account; - reads it from standard input')
@@ -52,19 +54,23 @@ export function defineCommand(role: Command, host: CliHost, { end, terminalOf }:
     .option('--try', 'also log in, and revoke the token at once')
     .addOption(formatOption())
     .addOption(timeoutOption())
-    .addHelpText('after', `\n${examples}`)
     .action(async (name: string, path: string | undefined, options: CheckRoleOptions) => {
       end(await checkRole(name, path, { options, context: { host, terminal: terminalOf(options) } }));
     });
+  addExamples(role, [
+    'trueup role check web --jwt ci.jwt',
+    'check whether a service account can log in, and if not, why',
+  ]);
+  addExamples(
+    check,
+    ['trueup role check web --jwt ci.jwt', 'check against the live role and config'],
+    [
+      'trueup role check web --jwt ci.jwt --against declared --from 10.1.2.3',
+      'check offline against the manifests, for a login from that address',
+    ],
+    ['kubectl create token ci | trueup role check web --jwt - --try', 'also log in'],
+  );
 }
-
-const examples = `Examples:
-  trueup role check web --jwt ci.jwt
-                                  against the role and config of the service
-  trueup role check web --jwt ci.jwt --against declared --from 10.1.2.3
-                                  offline, against the manifests, as from that address
-  kubectl create token ci | trueup role check web --jwt - --try
-                                  and log in as well`;
 
 function parseAddress(text: string): string {
   if (isIP(text) === 0) throw new InvalidArgumentError('an IP address such as 10.1.2.3');

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { dialectNames } from '../../api/dialects.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { CommandEnd, CommonOptions } from '../../run/command-options.ts';
+import { addExamples, type CommandEnd, type CommonOptions } from '../../run/command-options.ts';
 import {
   type DataFileOwner,
   embeddedDataFile,
@@ -51,10 +51,17 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       '--admin-token-file <file>',
       'where --admin writes the token of /admin/ (default: beside the data file)',
     )
-    .addHelpText('after', `\n${examples}`)
     .action(async (options: CommonOptions & ServeOptions) => {
       end(await serve(options, { host, terminal: terminalOf(options) }));
     });
+  addExamples(
+    command,
+    ['trueup serve', 'serve both APIs on a free port, with data in .trueup/embedded.db'],
+    [
+      'trueup serve --data :memory: --seed seed.yaml --port 8200',
+      'for tests: the data is gone when it stops',
+    ],
+  );
 }
 
 /** The names of real services, by API. */
@@ -68,11 +75,6 @@ function dialectWords(): string {
     )
     .join(', ');
 }
-
-const examples = `Examples:
-  trueup serve                    both APIs on a free port, with data in .trueup/embedded.db
-  trueup serve --data :memory: --seed seed.yaml --port 8200
-                                  for tests: everything is gone when it stops`;
 
 function parseRate(text: string): number {
   const rate = Number(text);

@@ -21,7 +21,7 @@ describe('help', () => {
       expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
     }
     expect(out).toContain('Exit codes:');
-    expect(out).toContain('trueup plan --exit-code');
+    expect(out).toContain('trueup help plan');
   });
 
   it.each(['validate', 'plan', 'apply', 'show', 'diff', 'schema', 'serve'])(
