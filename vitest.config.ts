@@ -71,7 +71,8 @@ export default defineConfig({
       { extends: true, test: { name: 'mocking', include: mocking } },
       { extends: true, test: { name: 'slow', include: slow } },
       { extends: true, test: { name: 'crash', include: crash } },
-      { extends: true, test: { name: 'browser', include: browser } },
+      // A busy machine draws a frame after seconds.
+      { extends: true, test: { name: 'browser', include: browser, expect: { poll: { timeout: 20_000 } } } },
       { extends: true, test: { name: 'real-clients', include: realClients } },
       { extends: true, test: { name: 'real-provider', include: realProvider } },
     ],

@@ -191,6 +191,8 @@ describeInBrowser('the graph of a plan', () => {
       .evaluateAll((nodes) => Math.max(...nodes.map((node) => Number(node.getAttribute('x')))));
     const [left, , width] = await seen(page);
     expect(left + width).toBeLessThan(right);
+    // Chromium reports a new medium with a frame, and draws frames of the page in front only.
+    await page.bringToFront();
     await page.emulateMedia({ media: 'print' });
     await expect.poll(async () => (await seen(page)).slice(0, 2)).toEqual([0, 0]);
     expect((await seen(page))[2]).toBeGreaterThan(right);
