@@ -7,11 +7,11 @@ import type { Diagnostic, Place } from '../model/diagnostic.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { CheckContext, Kind, Registry, ResourceProblem } from '../model/kind.ts';
 import { ownsName } from '../model/name-pattern.ts';
-import { quoted } from '../model/quoted.ts';
+import { orList, quoted } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import { type Dialect, formatIdentity, identityOf, type Stack, type Target } from '../model/stack.ts';
 import { checkSources } from './check-secret-sources.ts';
-import { fromDefaultsNote, orList, quotedMasked } from './problem.ts';
+import { fromDefaultsNote, quotedMasked } from './problem.ts';
 import { type Entry, placeOfEntry } from './resolve-resources.ts';
 import { leadsToSecret, maskFrom } from './yaml/secret-fields.ts';
 

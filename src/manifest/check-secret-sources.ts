@@ -8,9 +8,9 @@ import type { ResourceProblem, Kind } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
 import type { Spec } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
-import { quoted } from '../model/quoted.ts';
+import { orList, quoted } from '../model/quoted.ts';
 import { isFileAdmitted, realPathOutside } from './files/admitted-files.ts';
-import { orList, quotedMasked } from './problem.ts';
+import { quotedMasked } from './problem.ts';
 import type { SecretNames } from './yaml/secret-fields.ts';
 import type { YamlDocument } from './yaml/yaml-document.ts';
 

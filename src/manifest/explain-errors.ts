@@ -2,19 +2,12 @@
  * Turns a schema's errors into problems that users understand: one for each mistake, at the field that has it, with what was
  * found, what is allowed and a likely fix. The messages of the validator are never shown.
  */
-import { counted, quoted } from '../model/quoted.ts';
+import { orList, counted, quoted } from '../model/quoted.ts';
 import type { Path } from '../model/json.ts';
 import { groupErrors, type SchemaError } from './schema/compile-schema.ts';
 import { describeAllowed, describeFound, explainWrongType, wordOf } from './explain-type.ts';
 import { isPlainName } from './yaml/hidden-parts.ts';
-import {
-  type ExplainContext,
-  orList,
-  pathText,
-  type Problem,
-  quotedMasked,
-  suggestField,
-} from './problem.ts';
+import { type ExplainContext, pathText, type Problem, quotedMasked, suggestField } from './problem.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 
 /** For an unknown field, the message lists the allowed fields, up to this number. */

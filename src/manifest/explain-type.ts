@@ -5,8 +5,8 @@
 import { dump } from 'js-yaml';
 import { isJsonObject, type Json, type Path } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
-import { quoted } from '../model/quoted.ts';
-import { type ExplainContext, orList, pathText, type Problem, quotedMasked } from './problem.ts';
+import { orList, quoted } from '../model/quoted.ts';
+import { type ExplainContext, pathText, type Problem, quotedMasked } from './problem.ts';
 import type { SchemaError } from './schema/compile-schema.ts';
 
 const booleans: Readonly<Record<string, boolean>> = {

@@ -88,11 +88,6 @@ export function pathText(path: Path): string {
     .join('');
 }
 
-/** `a`, `a or b`, `a, b or c`. */
-export function orList(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
-}
-
 /** A text in double quotes, with private keys and parts of addresses masked. Not shortened: a cut secret would not be recognized. */
 export function quotedMasked(text: string): string {
   return quoted(maskPrivateKeys(maskAddresses(text)));

@@ -17,7 +17,7 @@ import {
   type Stack,
   type Target,
 } from '../model/stack.ts';
-import { quoted } from '../model/quoted.ts';
+import { orList, quoted } from '../model/quoted.ts';
 import { checkEmbeddedDialects, checkLevels, checkPlaces, readTarget } from './read-target.ts';
 import { compileSchema } from './schema/compile-schema.ts';
 import { explainErrors } from './explain-errors.ts';
@@ -25,7 +25,6 @@ import {
   diagnose,
   type DocumentPlaces,
   type ExplainContext,
-  orList,
   type Problem,
   quotedMasked,
   serviceSpellings,

@@ -4,7 +4,7 @@
 import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json.ts';
 import { patternsOverlap } from '../model/name-pattern.ts';
 import { nearestWord } from '../model/nearest-word.ts';
-import { quoted } from '../model/quoted.ts';
+import { orList, quoted } from '../model/quoted.ts';
 import {
   type Dialect,
   formatIdentity,
@@ -13,7 +13,7 @@ import {
   type Target,
   type TokenSource,
 } from '../model/stack.ts';
-import { orList, pathText, type Problem, quotedMasked } from './problem.ts';
+import { pathText, type Problem, quotedMasked } from './problem.ts';
 import type { TargetDocument } from './schema/stack-schema.ts';
 
 interface ReadTargetResult {

@@ -7,11 +7,11 @@ import type { Place } from '../model/diagnostic.ts';
 import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { nearestWord } from '../model/nearest-word.ts';
-import { quoted } from '../model/quoted.ts';
+import { orList, quoted } from '../model/quoted.ts';
 import type { DesiredResource, Metadata, Spec } from '../model/resource.ts';
 import type { Target } from '../model/stack.ts';
 import { type Declaration, type Defaults, depthOf, mergeDefaults } from './declaration.ts';
-import { orList, type Problem, quotedMasked } from './problem.ts';
+import { type Problem, quotedMasked } from './problem.ts';
 import type { StackReading } from './read-stack.ts';
 import { type EntrySide, placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 

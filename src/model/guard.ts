@@ -70,6 +70,9 @@ export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
   'commit-unknown': 'warns',
 };
 
+/** Limits that hold where the stack sets no others. */
+export const guardLimits = { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 } as const;
+
 /** In the order of reports. */
 export const guardIds: readonly string[] = Object.keys(guardDefaults);
 

@@ -37,3 +37,8 @@ export function quoteSome(names: readonly string[], most = 10): string {
   const shown = names.slice(0, most).map(quoted);
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
+
+/** `a`, `a or b`, `a, b or c`. */
+export function orList(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

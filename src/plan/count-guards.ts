@@ -3,7 +3,7 @@
  * owned before.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import type { Guard } from '../model/guard.ts';
+import { type Guard, guardLimits } from '../model/guard.ts';
 import { quoted } from '../model/quoted.ts';
 import type { LiveResource } from '../model/resource.ts';
 import type { Guards } from '../model/stack.ts';
@@ -90,14 +90,12 @@ function isUnverified(context: PlanContext, { change: { address }, live }: Draft
 /** A guard before its effect is set by the stack. `effect`: set if it blocks although its id only warns by default. */
 export type CountedGuard = Omit<Guard, 'effect'> & { readonly effect?: 'blocks' };
 
-const usual = { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 } as const;
-
 /** With fewer owned resources, percentages are not meaningful. */
 const enoughForPercent = 10;
 
 /** @param counts of a whole plan */
 export function countGuards(counts: readonly OwnershipCount[], limits: Guards): CountedGuard[] {
-  const { maxDeletes, maxDeletePercent, maxUpdatePercent } = { ...usual, ...limits };
+  const { maxDeletes, maxDeletePercent, maxUpdatePercent } = { ...guardLimits, ...limits };
   const each = counts.flatMap((count) => [
     ...toZero(count),
     ...tooLarge(count, { id: 'delete-percent', some: count.taken, limit: maxDeletePercent, done: taken }),

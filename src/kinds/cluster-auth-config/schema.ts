@@ -19,8 +19,9 @@ const reviewerJwt = Type.Object(
     version: Type.Optional(
       Type.Integer({
         minimum: 1,
+        default: 1,
         description:
-          'Raise it when the JWT itself has changed: the service does not show which one it holds. 1 when left out.',
+          'Raise it when the JWT itself has changed: the service does not show which one it holds.',
       }),
     ),
   },

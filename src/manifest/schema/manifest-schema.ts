@@ -7,6 +7,12 @@ import type { Kind, Registry } from '../../model/kind.ts';
 
 export const apiVersion = 'trueup.dev/v1';
 
+/** The fields that identify the kind of a document. */
+const header = (kind: string) => ({
+  apiVersion: { const: apiVersion, description: 'Version of the format of this document' },
+  kind: { const: kind, description: 'Kind of this document' },
+});
+
 const targetName = {
   type: 'string',
   pattern: '^[a-z0-9-]+$',
@@ -20,8 +26,7 @@ export function manifestSchema(kind: Kind): JsonObject {
     description: kind.summary,
     type: 'object',
     properties: {
-      apiVersion: { const: apiVersion },
-      kind: { const: kind.name },
+      ...header(kind.name),
       metadata: metadataSchema(kind),
       spec: kind.specSchema,
     },
@@ -116,14 +121,22 @@ function metadataSchema(kind: Kind): JsonObject {
         uniqueItems: true,
         description: 'Several targets: the same resource in each of them',
       },
-      adopt: { type: 'boolean', description: 'Take over a resource that exists and is not ours' },
+      adopt: {
+        type: 'boolean',
+        default: false,
+        description: 'Take over a resource that exists and is not ours',
+      },
       onRemove: {
         type: 'string',
         enum: ['delete', 'release'],
         description:
           'What happens when this document is gone; by default, created resources are deleted and adopted ones released',
       },
-      protect: { type: 'boolean', description: 'Never delete this resource, even when its document is gone' },
+      protect: {
+        type: 'boolean',
+        default: false,
+        description: 'Never delete this resource, even when its document is gone',
+      },
       remove: {
         type: 'string',
         enum: ['safe', 'force'],

@@ -44,7 +44,8 @@ export const Ledger = Type.Unsafe<LedgerDocument>({
           Type.String({
             pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
             patternErrorMessage: 'the name of a remote such as origin, not its address',
-            description: 'Remote whose ref "refs/trueup/<stack>" holds the ledger; "origin" when left out',
+            default: 'origin',
+            description: 'Remote whose ref "refs/trueup/<stack>" holds the ledger',
           }),
         ),
       },
@@ -55,6 +56,7 @@ export const Ledger = Type.Unsafe<LedgerDocument>({
       { ...closed, description: 'In PostgreSQL: "postgres" alone reads its address from TRUEUP_LEDGER_URL' },
     ),
   },
+  default: 'local',
   description: 'Where the record of what was applied is kept; "local" is a file beside this one',
 });
 

@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { type LintCode, lintCodeNames } from '../../model/lint-codes.ts';
-import { type GuardId, guardIds } from '../../model/guard.ts';
+import { type GuardId, guardIds, guardLimits } from '../../model/guard.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import type { Registry } from '../../model/kind.ts';
@@ -65,6 +65,7 @@ const TargetSchema = Type.Object(
     ),
     exclusive: Type.Optional(
       Type.Boolean({
+        default: false,
         description:
           'Delete every undeclared role that "owns" matches, even if this stack has not created it',
       }),
@@ -73,6 +74,7 @@ const TargetSchema = Type.Object(
       Type.Unsafe<'claim' | 'ledger'>({
         type: 'string',
         enum: ['claim', 'ledger'],
+        default: 'claim',
         description:
           'Where the owner of a workspace is recorded: in a tag binding on it, or, for a service without tag bindings, in the ledger',
       }),
@@ -81,6 +83,7 @@ const TargetSchema = Type.Object(
       Type.Unsafe<'safe' | 'plain'>({
         type: 'string',
         enum: ['safe', 'plain'],
+        default: 'safe',
         description:
           'How workspaces are deleted: by a safe delete, or, for a service without one, by a plain delete if they manage no resources',
       }),
@@ -104,6 +107,7 @@ const ManifestPattern = Type.Unsafe<ManifestPatternDocument>({
     }),
     optional: Type.Optional(
       Type.Boolean({
+        default: false,
         description: 'Whether it may match no file; if not, nothing is removed while it matches none',
       }),
     ),
@@ -143,7 +147,13 @@ const Secrets = Type.Object(
   },
 );
 
-const percent = Type.Number({ minimum: 0, maximum: 100 });
+const percent = (done: string, fallback: number) =>
+  Type.Number({
+    minimum: 0,
+    maximum: 100,
+    default: fallback,
+    description: `Maximum percentage of the resources of a kind in a target that are ${done} without acknowledgement`,
+  });
 const guardList = (description: string) =>
   Type.Array(Type.Unsafe<GuardId>({ type: 'string', enum: [...guardIds] }), {
     uniqueItems: true,
@@ -161,8 +171,11 @@ const stackName = {
 
 export const stackSchema = Type.Object(
   {
-    apiVersion: Type.Unsafe<typeof apiVersion>({ const: apiVersion }),
-    kind: Type.Unsafe<'Stack'>({ const: 'Stack' }),
+    apiVersion: Type.Unsafe<typeof apiVersion>({
+      const: apiVersion,
+      description: 'Version of the format of this document',
+    }),
+    kind: Type.Unsafe<'Stack'>({ const: 'Stack', description: 'Kind of this document' }),
     metadata: Type.Object(
       {
         name: Type.String({
@@ -176,7 +189,7 @@ export const stackSchema = Type.Object(
           }),
         ),
       },
-      closed,
+      { ...closed, description: 'Which stack this is' },
     ),
     spec: Type.Object(
       {
@@ -207,7 +220,8 @@ export const stackSchema = Type.Object(
           Type.String({
             pattern: '^[1-9][0-9]{0,5}[smh]$',
             patternErrorMessage: 'a time such as 90s, 30m or 2h',
-            description: 'Maximum time of a run from its first request; "1h" when left out',
+            default: '1h',
+            description: 'Maximum time of a run from its first request',
           }),
         ),
         embedded: Type.Optional(
@@ -225,12 +239,13 @@ export const stackSchema = Type.Object(
               maxDeletes: Type.Optional(
                 Type.Integer({
                   minimum: 0,
+                  default: guardLimits.maxDeletes,
                   description:
                     'Maximum deletes without acknowledgement: of a kind in a target, in a target, and in the plan',
                 }),
               ),
-              maxDeletePercent: Type.Optional(percent),
-              maxUpdatePercent: Type.Optional(percent),
+              maxDeletePercent: Type.Optional(percent('deleted or released', guardLimits.maxDeletePercent)),
+              maxUpdatePercent: Type.Optional(percent('updated', guardLimits.maxUpdatePercent)),
               raise: Type.Optional(guardList('Guards that only warn by default and block in this stack')),
               allow: Type.Optional(guardList('Guards that block by default and only warn in this stack')),
             },
@@ -250,7 +265,7 @@ export const stackSchema = Type.Object(
           ),
         ),
       },
-      closed,
+      { ...closed, description: 'What the stack manages, and how' },
     ),
   },
   { ...closed, title: 'Stack', description: 'The unit of plan and apply: a name, its targets, its guards' },
