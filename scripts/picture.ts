@@ -11,7 +11,6 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { chromium } from 'playwright-core';
 import { terminalSvg, textOfSvg } from './terminal-svg.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -112,24 +111,19 @@ async function write(): Promise<void> {
     );
     const report = join(stack, 'report.html');
     await writeFile(report, run(stack, 'show', 'plan.json', '--format', 'html'));
-    await photograph(report);
+    photograph(stack, report);
   });
   console.log('wrote docs/images/plan.svg and docs/images/report.png');
 }
 
-async function photograph(report: string): Promise<void> {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    headless: true,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+function photograph(stack: string, report: string): void {
+  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'];
+  const size = ['--window-size=1200,900', '--force-device-scale-factor=1.5', '--hide-scrollbars'];
+  const profile = `--user-data-dir=${join(stack, 'profile')}`;
+  const image = `--screenshot=${join(images, 'report.png')}`;
+  execFileSync('/usr/bin/chromium', [...flags, ...size, profile, image, pathToFileURL(report).href], {
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  try {
-    const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, deviceScaleFactor: 1.5 });
-    await page.goto(pathToFileURL(report).href);
-    await page.screenshot({ path: join(images, 'report.png') });
-  } finally {
-    await browser.close();
-  }
 }
 
 await (process.argv.includes('--check') ? check() : write());

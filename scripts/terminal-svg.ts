@@ -1,4 +1,5 @@
 /** Terminal output with colours as an SVG image: the text stays text, so that it can be selected and searched. */
+import { stripVTControlCharacters } from 'node:util';
 
 interface Look {
   readonly colour: string;
@@ -20,6 +21,9 @@ const colours: Readonly<Record<number, string>> = {
   39: plain.colour,
 };
 
+/** Begins what sets a colour; `m` ends it. */
+const escapeSequence = '\u001b[';
+
 const cell = { width: 8.43, height: 19 };
 const margin = 18;
 const bar = 34;
@@ -27,7 +31,7 @@ const bar = 34;
 /** @param command the command line, shown before the output */
 export function terminalSvg(command: string, output: string): string {
   const lines = [`\u001b[32m$\u001b[39m \u001b[1m${command}\u001b[22m`, '', ...output.trimEnd().split('\n')];
-  const columns = Math.max(...lines.map((line) => [...withoutColours(line)].length));
+  const columns = Math.max(...lines.map((line) => [...stripVTControlCharacters(line)].length));
   const width = Math.ceil(columns * cell.width) + 2 * margin;
   const height = lines.length * cell.height + bar + margin;
   return [
@@ -58,13 +62,13 @@ function svgLines(lines: readonly string[]): string[] {
   let look = plain;
   return lines.map((line, index) => {
     const y = bar + (index + 1) * cell.height - 5;
-    const parts = line.split(/(\u001b\[[\d;]*m)/).map((part) => {
-      const codes = /^\u001b\[([\d;]*)m$/.exec(part)?.[1];
-      if (codes === undefined) return part === '' ? '' : styled(part, look);
-      look = codes.split(';').map(Number).reduce(after, look);
-      return '';
+    const [first = '', ...others] = line.split(escapeSequence);
+    const parts = others.map((part) => {
+      const end = part.indexOf('m');
+      look = part.slice(0, end).split(';').map(Number).reduce(after, look);
+      return styled(part.slice(end + 1), look);
     });
-    return `<text x="${margin}" y="${y}" xml:space="preserve">${parts.join('')}</text>`;
+    return `<text x="${margin}" y="${y}" xml:space="preserve">${escapeXml(first)}${parts.join('')}</text>`;
   });
 }
 
@@ -80,6 +84,7 @@ function after(look: Look, code: number): Look {
 }
 
 function styled(text: string, look: Look): string {
+  if (text === '') return '';
   const attributes = [
     look.colour === plain.colour ? '' : ` fill="${look.colour}"`,
     look.isBold ? ' font-weight="bold"' : '',
@@ -87,10 +92,6 @@ function styled(text: string, look: Look): string {
     look.isUnderlined ? ' text-decoration="underline"' : '',
   ].join('');
   return attributes === '' ? escapeXml(text) : `<tspan${attributes}>${escapeXml(text)}</tspan>`;
-}
-
-function withoutColours(line: string): string {
-  return line.replaceAll(/\u001b\[[\d;]*m/g, '');
 }
 
 function escapeXml(text: string): string {

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, posix } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -244,16 +244,31 @@ describe('a broken stack is explained as it is by the source', () => {
 });
 
 describe('the package', () => {
-  it('holds the program, the schemas and what its licences ask for, and nothing else', () => {
+  it('holds the program, the schemas, the documents and what its licences ask for, and nothing else', () => {
     expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'package.json', 'dist/main.js']));
     expect(packed).toContain('dist/THIRD-PARTY-NOTICES.txt');
     const strangers = packed.filter(
       (path) =>
         !/^(?:dist\/[\w-]+\.(?:js|txt)|schemas\/[\w-]+\.schema\.json|[A-Z]+(?:\.md)?|package\.json)$/.test(
           path,
-        ),
+        ) && !/^(?:docs\/[\w/-]+\.(?:md|svg|png)|examples\/[\w/.-]+|src\/[\w/-]+\/README\.md)$/.test(path),
     );
     expect(strangers).toEqual([]);
+    expect(packed.filter((path) => path.includes('.trueup/'))).toEqual([]);
+  });
+
+  it('holds every page and picture that its README, tutorial, guides and reference link', () => {
+    const pages = packed.filter((path) =>
+      /^(?:README\.md|docs\/(?:\w+\.md|(?:guides|reference)\/.*\.md))$/.test(path),
+    );
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/tutorial.md', 'docs/guides/safety.md']));
+    const dead = pages.flatMap((page) =>
+      linksIn(readFileSync(join(installed, page), 'utf8'))
+        .map((link) => posix.join(posix.dirname(page), link))
+        .filter((path) => !packed.includes(path) && !packed.some((other) => other.startsWith(`${path}/`)))
+        .map((path) => `${page} links ${path}`),
+    );
+    expect(dead).toEqual([]);
   });
 
   it('holds the licence of every package that is bundled', () => {
@@ -279,6 +294,13 @@ describe('the package', () => {
     expect([...packages].filter((name) => about.dependencies[name] === undefined)).toEqual([]);
   });
 });
+
+/** The relative paths that a document links, without headings. */
+function linksIn(markdown: string): string[] {
+  return [...markdown.matchAll(/\]\((?!https?:|mailto:)([^)#\s]+)(?:#[^)\s]*)?\)/g)].map(
+    ([, path = '']) => path,
+  );
+}
 
 /** The texts of the bundle's files. */
 function distFiles(): string[] {

@@ -44,7 +44,7 @@ function partsOfWord(word: string): TextRange[] {
 }
 
 // Finds private keys in PEM form in a text: with real line breaks, with escaped ones as in JSON, or folded into one line. They do not
-// belong into manifests, and are never shown (docs/safety.md, "No secret is shown").
+// belong into manifests, and are never shown (docs/guides/safety.md, "No secret is shown").
 
 /** A part of a text; `end` is exclusive. */
 interface KeyPart {

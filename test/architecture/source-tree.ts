@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
 /**
- * Texts by path, relative to the repository's root, with `/`. Outside of `src`, of TypeScript below `test` and of `README.md`
+ * Texts by path, relative to the repository's root, with `/`. Outside of `src`, of TypeScript below `test` and of `docs/guides`
  * only paths matter: texts are empty.
  */
 export type SourceTree = ReadonlyMap<string, string>;
@@ -22,9 +22,7 @@ export function readTree(root: string): SourceTree {
     ...filesBelow(root, 'test')
       .filter((path) => path.endsWith('.ts'))
       .map(read),
-    ...filesBelow(root, '.', false)
-      .filter((path) => path === 'README.md')
-      .map(read),
+    ...filesBelow(root, 'docs/guides').map(read),
     ...listed.map((path): [string, string] => [path, '']),
   ]);
 }

@@ -395,7 +395,7 @@ function keysOf(schema: unknown): string[] {
 }
 
 it('is documented: each key is named, and the example is a seed', () => {
-  const page = readFileSync(new URL('../../docs/embedded-service.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../docs/guides/embedded-service.md', import.meta.url), 'utf8');
   const keys = keysOf(JSON.parse(JSON.stringify(seedSchema)));
   expect(keys.length).toBeGreaterThan(50);
   const table = page.split('\n').filter((line) => line.startsWith('|'));

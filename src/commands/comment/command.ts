@@ -57,7 +57,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     )
     .option(
       '--author <name>',
-      'the account that writes our comments (default: that of the token; for an app, see docs/reports.md)',
+      'the account that writes our comments (default: that of the token; for an app, see docs/guides/reports.md)',
     )
     .option(
       '--outdated',

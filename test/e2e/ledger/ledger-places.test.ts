@@ -96,10 +96,10 @@ describe.skipIf(bin === undefined)('a ledger in PostgreSQL', () => {
   });
 });
 
-it('an example of each place is in the README', async () => {
+it('an example of each place is in the guide of the ledger', async () => {
   const { readFile } = await import('node:fs/promises');
-  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
-  for (const [, text = ''] of readme.matchAll(/^ {2}ledger: (.*?)\s*(?:#.*)?$/gm)) {
+  const page = await readFile(new URL('../../../docs/guides/ledger.md', import.meta.url), 'utf8');
+  for (const [, text = ''] of page.matchAll(/^ {2}ledger: (.*?)\s*(?:#.*)?$/gm)) {
     const stack = await (await openBench()).checkout({ spec: { ledger: 'PLACE' } });
     const file = await readFile(join(stack.directory, 'trueup.yaml'), 'utf8');
     await stack.write('trueup.yaml', file.replace('"PLACE"', text));

@@ -350,7 +350,7 @@ it('adds one tag to an adopted workspace, and restores it when Terraform`s provi
   await stack.declare(workspace('app', {}, { adopt: true }));
   await stack.run(['apply', '--yes'], 0);
   const tags = { env: 'prod', [ownershipTagKey]: 'payments' };
-  const page = await readFile(join(root, 'docs/beside-terraform.md'), 'utf8');
+  const page = await readFile(join(root, 'docs/guides/beside-terraform.md'), 'utf8');
   expect(page).toContain(`- "${ownershipTagKey}" = "payments:id=`);
   expect(page).toMatch(/^ {2}ignore_additional_tags = true$/m);
   expect(await bench.tagsOf('app')).toEqual(tags);

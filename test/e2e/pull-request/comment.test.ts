@@ -352,7 +352,7 @@ it('what is missing on the command line is said', async () => {
 
 it('the pipelines in the documents are YAML, and their flags are there', async () => {
   const { folder } = await openScene();
-  const page = await readFile(new URL('../../../docs/reports.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../../docs/guides/ci.md', import.meta.url), 'utf8');
   const pipelines = [...page.matchAll(/```yaml\n(# \.git.*?)```/gs)].map(([, text = '']) => text);
   expect(pipelines).toHaveLength(2);
   for (const text of pipelines)

@@ -1,4 +1,4 @@
-/** A secret of any length is redacted, and no bug prints one (docs/safety.md, "No secret is shown"). */
+/** A secret of any length is redacted, and no bug prints one (docs/guides/safety.md, "No secret is shown"). */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
