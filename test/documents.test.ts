@@ -1,0 +1,132 @@
+// README, tutorial and guides: short enough to be read, and what they tell to type and to write exists.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadAll } from 'js-yaml';
+import { describe, expect, it } from 'vitest';
+import { trueup } from './support/captured-host.ts';
+import { temporaryFolder } from './support/rig/temporary-folder.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const guides = readdirSync(join(root, 'docs/guides')).map((file) => `docs/guides/${file}`);
+const pages = ['README.md', 'docs/tutorial.md', ...guides];
+
+function blocksOf(path: string, language: string): string[] {
+  const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
+  return [...read(path).matchAll(fence)].map(([, text = '']) => text);
+}
+
+it('the README has at most 150 lines', () => {
+  expect(read('README.md').split('\n').length).toBeLessThanOrEqual(151);
+});
+
+/** Sentences end with a mark before white space or the end; those of code are none. */
+function sentencesIn(cell: string): number {
+  const prose = cell.replaceAll(/`[^`]*`/g, 'code').trim();
+  return prose.split(/[.!?](?:\s+|$)/).filter((part) => part !== '').length;
+}
+
+it.each(pages)('no cell of a table in %s has more than two sentences', (path) => {
+  const rows = read(path)
+    .split('\n')
+    .filter((line) => /^\|.*\|$/.test(line));
+  const cells = rows.flatMap((row) => row.slice(1, -1).split(/(?<!\\)\|/));
+  expect(cells.filter((cell) => sentencesIn(cell) > 2)).toEqual([]);
+});
+
+interface Typed {
+  readonly page: string;
+  readonly line: string;
+}
+
+/** What comes behind `trueup` on lines of commands, without comments, redirections and what is in quotes. */
+const typed: readonly Typed[] = pages.flatMap((page) =>
+  blocksOf(page, 'sh').flatMap((text) =>
+    text
+      .split('\n')
+      .map((line) => line.replace(/(^|\s)#.*$/, '').replaceAll(/"[^"]*"|'[^']*'/g, 'QUOTED'))
+      .flatMap((line) => [...line.matchAll(/(?:^|[\s/])trueup ([a-z][^|><&;]*)/g)])
+      .map(([, line = '']) => ({ page, line: line.trim() })),
+  ),
+);
+
+/** `history` is a command by itself, too. */
+function commandOf([name = '', next = '']: readonly string[]): string[] {
+  const hasMore = ['audit', 'role', 'history'].includes(name) && /^[a-z]+$/.test(next);
+  return hasMore ? [name, next] : [name];
+}
+
+describe('every command that a page tells to type', () => {
+  it('is found', () => {
+    expect(typed.length).toBeGreaterThan(60);
+  });
+
+  it.each(typed)('exists with its flags: trueup $line ($page)', async ({ line }) => {
+    const words = line.split(/\s+/);
+    const own = commandOf(words);
+    const { code, out } = await trueup([...own, '--help'], { cwd: temporaryFolder() });
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`^Usage: trueup ${own.join(' ')}(?: |$)`, 'm'));
+    for (const flag of words.filter((word) => word.startsWith('-') && word !== '-'))
+      expect(out).toMatch(new RegExp(`(?:^|[ ,])${flag.split('=')[0]}(?:[ ,]|$)`, 'm'));
+  });
+});
+
+/** Documents of a whole file: a stack, or manifests; what shows a part of one has no apiVersion. */
+const files = pages.flatMap((page) =>
+  blocksOf(page, 'yaml')
+    .filter((text) => /^apiVersion: trueup/m.test(text))
+    .map((text) => ({ page, text, documents: loadAll(text) as { kind?: string }[] })),
+);
+
+/** The pages shorten it. */
+const certificate = /-----BEGIN [\s\S]*? CERTIFICATE-----\n(?=---)/.exec(
+  read('examples/quickstart/manifests/cluster-auth.yaml'),
+)?.[0];
+
+const stack = `apiVersion: trueup.dev/v1
+kind: Stack
+metadata: { name: documents }
+spec:
+  manifests: ["*.yaml", "!trueup.yaml"]
+  targets:
+    - { name: acme, service: workspaces, url: embedded, organization: acme }
+    - { name: prod, service: cluster-auth, url: embedded, mount: cluster }
+`;
+
+describe('every file that a page tells to write', () => {
+  it('is found', () => {
+    expect(files.length).toBeGreaterThan(5);
+  });
+
+  it.each(files)('is valid: $text ($page)', async ({ text, documents }) => {
+    const isStack = documents.some(({ kind }) => kind === 'Stack');
+    const manifest = 'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: app }\nspec: {}\n';
+    const cwd = temporaryFolder(
+      isStack
+        ? { 'trueup.yaml': text, 'manifests/app.yaml': manifest }
+        : {
+            'trueup.yaml': stack,
+            'manifest.yaml': text.replace(
+              /-----BEGIN CERTIFICATE-----\n +…\n +-----END CERTIFICATE-----\n/,
+              () => certificate ?? '',
+            ),
+          },
+    );
+    const { code, out, err } = await trueup(['validate'], { cwd, env: { REVIEWER_JWT: 'x' } });
+    expect({ code, err }, out).toEqual({ code: 0, err: '' });
+  });
+});
+
+it('the files of the README can be planned and applied as they are', async () => {
+  const named = blocksOf('README.md', 'yaml').flatMap((text) => {
+    const path = /^# (\S+\.yaml)\n/.exec(text)?.[1];
+    return path === undefined ? [] : [[path, text] as const];
+  });
+  expect(named.map(([path]) => path)).toEqual(['trueup.yaml', 'manifests/network.yaml']);
+  const cwd = temporaryFolder(Object.fromEntries(named));
+  expect(await trueup(['plan', '--exit-code'], { cwd })).toMatchObject({ code: 2, err: '' });
+  expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
+  expect(await trueup(['drift'], { cwd })).toMatchObject({ code: 0, err: '' });
+});
