@@ -182,6 +182,12 @@ const commands: readonly ListedCommand[] = [
     load: () => import('./commands/serve/command.ts'),
   },
   {
+    usage: 'explain [name]',
+    group: 'reference',
+    about: 'Explains an error code, a guard, a kind or a field, such as Workspace.autoApply',
+    load: () => import('./commands/explain/command.ts'),
+  },
+  {
     usage: 'schema [kind]',
     group: 'reference',
     about: 'Prints JSON Schemas: of kinds, of the stack, and of what commands print',

@@ -24,6 +24,7 @@ import type { CommandContext } from '../run/terminal.ts';
 import { acceptSchema } from './accept/schema.ts';
 import { eventsSchema } from './audit/schema.ts';
 import { driftSchema } from './drift/schema.ts';
+import { explanationSchema } from './explain/schema.ts';
 import { historySchema } from './history/schema.ts';
 import { loginSchema } from './role-check/schema.ts';
 
@@ -75,6 +76,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Login', asJson(loginSchema)],
     ['Audit', asJson(eventsSchema)],
     ['Accept', asJson(acceptSchema)],
+    ['Explanation', asJson(explanationSchema)],
   ]);
 }
 

@@ -5,6 +5,7 @@
 import type { CodeTable } from './code-entry.ts';
 import { editCodes, planCodes } from './plan-codes.ts';
 import { kindCodes } from './kind-codes.ts';
+import { ledgerCodes } from './ledger-codes.ts';
 import { lintCodes } from './lint-codes.ts';
 import { manifestCodes } from './manifest-codes.ts';
 import { runCodes } from './run-codes.ts';
@@ -46,7 +47,7 @@ export const codeGroups: readonly CodeGroup[] = [
   {
     title: 'Runs',
     when: 'when a command runs: flags, files, secrets, services, the ledger, other runs',
-    codes: runCodes,
+    codes: { ...runCodes, ...ledgerCodes },
   },
 ];
 
@@ -57,6 +58,7 @@ export const diagnosticCodes = {
   ...planCodes,
   ...editCodes,
   ...runCodes,
+  ...ledgerCodes,
 } as const satisfies CodeTable;
 
 export type DiagnosticCode = keyof typeof diagnosticCodes;

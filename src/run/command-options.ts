@@ -1,6 +1,7 @@
 /** What all commands share: how a command is declared, common options, and help texts. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseTimestamp } from '../audit-trail/parse-event.ts';
+import { wrap } from '../report/text/layout.ts';
 import { parseDuration } from '../model/duration.ts';
 import type { CliHost } from './host.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -71,16 +72,11 @@ const exampleColumn = 34;
 export function exampleText(examples: readonly Example[]): string {
   const lines = examples.flatMap(([line, does]) => {
     const left = `  ${line}`;
-    const right = wrapText(does, 80 - exampleColumn).map((part) => ' '.repeat(exampleColumn) + part);
+    const right = wrap(does, 80 - exampleColumn).map((part) => ' '.repeat(exampleColumn) + part);
     if (left.length > exampleColumn - 2) return [left, ...right];
     return [left.padEnd(exampleColumn) + (right[0] ?? '').trimStart(), ...right.slice(1)];
   });
   return ['Examples:', ...lines].join('\n');
-}
-
-/** Lines of at most `width` characters, broken at spaces. */
-function wrapText(text: string, width: number): string[] {
-  return text.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)`, 'g')) ?? [];
 }
 
 export function ackOption(help: string): Option {

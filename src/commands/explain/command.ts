@@ -1,0 +1,58 @@
+/** `trueup explain [name]`: prints the reference of an error code, a guard, a kind or a field. It reads no stack. */
+import type { Command } from 'commander';
+import { quoted } from '../../model/quoted.ts';
+import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import { addExamples, type CommandEnd, type CommonOptions, formatOption } from '../../run/command-options.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import type { CliHost } from '../../run/host.ts';
+import { type CommandContext, printJson, type Terminal } from '../../run/terminal.ts';
+import { renderTerm, renderTerms } from './render.ts';
+import { allTerms, findTerm, nearestTerm } from './terms.ts';
+
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
+    .argument('[name]', 'an error code, a guard, a kind, or a field such as Workspace.executionMode')
+    .addOption(formatOption())
+    .action((name: string | undefined, options: CommonOptions) => {
+      end(explain(name, { host, terminal: terminalOf(options) }));
+    });
+  addExamples(
+    command,
+    ['trueup explain', 'list what can be explained'],
+    ['trueup explain unknown-field', 'an error code: what it means and what to do'],
+    ['trueup explain takeover', 'a guard: what trips it and what to check'],
+    ['trueup explain Workspace', 'the fields of a kind'],
+    ['trueup explain Stack.targets.url', 'a field: type, default, what null does'],
+  );
+}
+
+function explain(name: string | undefined, { host, terminal }: CommandContext): ExitCode {
+  const terms = allTerms(host.kinds);
+  if (name === undefined) {
+    const listed = terms.map(({ about, name: each, title }) => ({ about, name: each, title }));
+    return print({ terms: listed }, renderTerms(terms, layoutOf(terminal)), terminal);
+  }
+  const term = findTerm(name, terms);
+  if (term === undefined) {
+    const near = nearestTerm(name, terms);
+    const hint =
+      near === undefined ? 'run "trueup explain" to list the names' : `did you mean ${quoted(near)}?`;
+    throw new CommandStop('unknown-term', `there is nothing to explain under ${quoted(name)}: ${hint}`);
+  }
+  return print({ term }, renderTerm(term, layoutOf(terminal)), terminal);
+}
+
+function print(answer: object, text: string, terminal: Terminal): ExitCode {
+  if (terminal.format === 'json')
+    printJson(terminal, (reported) => renderJson({ version: 1, ...answer, ...diagnosticsMember(reported) }));
+  else terminal.host.stdout.write(`${text}\n`);
+  return exitCodes.done;
+}
+
+/** Long lines are hard to read, so a wide terminal is not filled. */
+const widest = 100;
+
+function layoutOf({ paint, width = 80 }: Terminal) {
+  return { paint, width: Math.min(width, widest) };
+}

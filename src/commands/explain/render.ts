@@ -1,0 +1,185 @@
+/** One term of the reference, or the list of all terms, for a terminal. */
+import { type Json, type JsonObject, isJsonObject } from '../../model/json.ts';
+import { flow, indent, labelled, pad, type Paint, wrap } from '../../report/text/layout.ts';
+import { quoted } from '../../model/quoted.ts';
+import { exitCodes } from '../../run/exit-codes.ts';
+import type { CodeTerm, FieldTerm, GuardTerm, KindTerm, Term } from './terms.ts';
+
+interface Layout {
+  readonly paint: Paint;
+  readonly width: number;
+}
+
+export function renderTerm(term: Term, layout: Layout): string {
+  switch (term.about) {
+    case 'code':
+      return codeText(term, layout);
+    case 'guard':
+      return guardText(term, layout);
+    case 'kind':
+      return kindText(term, layout);
+    case 'field':
+      return fieldText(term, layout);
+  }
+}
+
+/** Labels of one width, each with its text wrapped behind it. */
+function facts(
+  rows: readonly (readonly [label: string, text: string | undefined])[],
+  { paint, width }: Layout,
+): string {
+  const shown = rows.filter(([, text]) => text !== undefined);
+  const column = Math.max(...shown.map(([label]) => label.length)) + 2;
+  return shown
+    .flatMap(([label, text = '']) =>
+      labelled(pad(label, column), text, width).map((line, index) =>
+        index === 0 ? paint.dim(line.slice(0, column)) + line.slice(column) : line,
+      ),
+    )
+    .join('\n');
+}
+
+/** A first line, then paragraphs with empty lines between them. */
+function page(title: string, parts: readonly string[], { paint }: Layout): string {
+  return [paint.bold(title), ...parts.filter((part) => part !== '')].join('\n\n');
+}
+
+const exitOfClass: Readonly<Record<string, number>> = {
+  invalid: exitCodes.invalid,
+  conflict: exitCodes.conflict,
+};
+
+function codeText({ name, severity, title, classes, when, fix }: CodeTerm, layout: Layout): string {
+  const exits = classes.map((each) => `${each} (exit code ${exitOfClass[each] ?? exitCodes.error})`);
+  return page(
+    `${name} (${severity})`,
+    [
+      wrap(`${title}.`, layout.width).join('\n'),
+      facts(
+        [
+          ['class', severity === 'error' ? exits.join(' or ') : classes.join(' or ')],
+          ['occurs', when],
+          ['fix', fix],
+        ],
+        layout,
+      ),
+    ],
+    layout,
+  );
+}
+
+function guardText({ name, effect, title, trips, check }: GuardTerm, layout: Layout): string {
+  const isBlocking = effect === 'blocks';
+  const says = isBlocking ? 'blocks apply until it is acknowledged' : 'warns, and apply continues';
+  const list = quoted(`spec.guards.${isBlocking ? 'allow' : 'raise'}: [${name}]`);
+  const approve = `trueup apply --approve DIGEST --ack ${name}`;
+  return page(
+    `${name} (guard)`,
+    [
+      wrap(`${title}.`, layout.width).join('\n'),
+      wrap(trips, layout.width).join('\n'),
+      facts(
+        [
+          ['effect', says],
+          ['check', check],
+          ['acknowledge', isBlocking ? approve : `where it blocks: ${approve}`],
+          ['', isBlocking ? `trueup apply plan.json --ack ${name}` : undefined],
+          ['in the stack', `${list} makes it ${isBlocking ? 'only warn' : 'block'}`],
+        ],
+        layout,
+      ),
+    ],
+    layout,
+  );
+}
+
+function kindText({ name, title, fields }: KindTerm, layout: Layout): string {
+  return page(
+    name,
+    [
+      wrap(`${title}.`, layout.width).join('\n'),
+      `Fields:\n${fieldList(fields, layout)}`,
+      `Run ${quoted(`trueup explain ${name}.FIELD`)} for one of them.`,
+    ],
+    layout,
+  );
+}
+
+const widestName = 40;
+
+function fieldList(fields: readonly Pick<FieldTerm, 'path' | 'type'>[], { width }: Layout): string {
+  const names = fields.map(({ path }) => path.replace(/^spec\./, ''));
+  const column = Math.min(widestName, Math.max(...names.map((name) => name.length))) + 2;
+  return fields
+    .flatMap(({ type }, index) => {
+      const name = names[index] ?? '';
+      const lines = wrap(type, width - column - 2);
+      if (name.length > widestName) return [`  ${name}`, ...indent(lines, column + 2)];
+      return [`  ${pad(name, column)}${lines[0] ?? ''}`, ...indent(lines.slice(1), column + 2)];
+    })
+    .join('\n');
+}
+
+function fieldText(term: FieldTerm, layout: Layout): string {
+  const { name, path, type, values, description, examples, members } = term;
+  return page(
+    name,
+    [
+      wrap(description, layout.width).join('\n'),
+      facts(
+        [
+          ['field', path],
+          ['type', type],
+          ['values', values.length === 0 ? undefined : values.join(', ')],
+          ['default', term.default],
+          ['null', term.null ?? 'not allowed'],
+          [
+            'example',
+            examples.length === 0 ? undefined : examples.map((value) => exampleText(path, value)).join(', '),
+          ],
+          ['note', term.createOnly ? 'used only when the resource is created' : undefined],
+          ['note', term.deprecated ? 'deprecated' : undefined],
+          ['members', members.length === 0 ? undefined : members.join(', ')],
+        ],
+        layout,
+      ),
+    ],
+    layout,
+  );
+}
+
+/** `branch: main`, as it is written in YAML. */
+function exampleText(path: string, value: Json): string {
+  const name = path.slice(path.lastIndexOf('.') + 1);
+  return `${name}: ${isJsonObject(value) ? flowMap(value) : JSON.stringify(value)}`;
+}
+
+function flowMap(value: JsonObject): string {
+  const members = Object.entries(value).map(([key, member]) => `${key}: ${JSON.stringify(member)}`);
+  return `{ ${members.join(', ')} }`;
+}
+
+/** The names of kinds, guards and codes. */
+export function renderTerms(terms: readonly Term[], { paint, width }: Layout): string {
+  const section = (heading: string, says: string, is: (term: Term) => boolean) => {
+    const names = terms.filter(is).map(({ name }) => name);
+    return `${paint.bold(heading)}${says}:\n${indent(flow(names, ', ', width - 2), 2).join('\n')}`;
+  };
+  const groups = new Set(terms.flatMap((term) => (term.about === 'code' ? [term.group] : [])));
+  return [
+    section(
+      'Kinds',
+      ' (fields as KIND.FIELD, such as Workspace.executionMode)',
+      ({ about }) => about === 'kind',
+    ),
+    section(
+      'Guards',
+      ' (most of them stop apply until they are acknowledged)',
+      ({ about }) => about === 'guard',
+    ),
+    ...[...groups].map((group) =>
+      section(`Codes: ${group}`, '', (term) => term.about === 'code' && term.group === group),
+    ),
+    'Run "trueup explain NAME" for one of them.',
+  ].join('\n\n');
+}

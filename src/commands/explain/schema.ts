@@ -1,0 +1,62 @@
+/** The schema of `explain --format json`; `schemas/explanation.schema.json` is generated from it. Members may be added. */
+import { Type } from 'typebox';
+import { closed, diagnosticSchema } from '../../report/json/plan-schema.ts';
+
+const about = Type.Unsafe<'code' | 'guard' | 'kind' | 'field'>({
+  type: 'string',
+  enum: ['code', 'guard', 'kind', 'field'],
+});
+
+const term = {
+  about,
+  name: Type.String({ description: 'what "trueup explain" takes' }),
+};
+
+const field = {
+  ...term,
+  path: Type.String({ description: 'of a field: its path in the document, such as spec.executionMode' }),
+  type: Type.String({ description: 'in words, without null' }),
+  values: Type.Array(Type.String(), {
+    description: 'the allowed words, where they are too many for the type',
+  }),
+  required: Type.Boolean(),
+  default: Type.String({ description: 'what holds when the field is left out' }),
+  null: Type.Optional(Type.String({ description: 'what null does; missing where null is an error' })),
+  description: Type.String(),
+  examples: Type.Array(Type.Unknown()),
+  deprecated: Type.Boolean(),
+  createOnly: Type.Boolean({ description: 'used only when the resource is created' }),
+  members: Type.Array(Type.String(), { description: 'the names of the fields directly below' }),
+};
+
+export const explanationSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    terms: Type.Optional(
+      Type.Array(Type.Object({ ...term, title: Type.String() }, closed), {
+        description: 'without an argument: kinds, guards and codes',
+      }),
+    ),
+    term: Type.Optional(
+      Type.Object(
+        {
+          ...Type.Partial(Type.Object(field)).properties,
+          ...term,
+          title: Type.Optional(Type.String()),
+          severity: Type.Optional(Type.String({ description: 'of a code: error or warning' })),
+          classes: Type.Optional(Type.Array(Type.String(), { description: 'of a code' })),
+          group: Type.Optional(Type.String({ description: 'of a code: its part of the catalogue' })),
+          when: Type.Optional(Type.String({ description: 'of a code: when it occurs' })),
+          fix: Type.Optional(Type.String({ description: 'of a code: what to do' })),
+          effect: Type.Optional(Type.String({ description: 'of a guard, by default: blocks or warns' })),
+          trips: Type.Optional(Type.String({ description: 'of a guard: what trips it' })),
+          check: Type.Optional(Type.String({ description: 'of a guard: what to check first' })),
+          fields: Type.Optional(Type.Array(Type.Object(field, closed), { description: 'of a kind' })),
+        },
+        closed,
+      ),
+    ),
+    diagnostics: Type.Optional(Type.Array(diagnosticSchema)),
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/explanation.schema.json', title: 'trueup explain' },
+);

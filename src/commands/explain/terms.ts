@@ -1,0 +1,113 @@
+/**
+ * Everything that can be explained, by the name that users type: error codes, guards, kinds and their fields. The texts are those
+ * of the catalogue, the guards and the schemas.
+ */
+import { describeKinds, type FieldDescription } from '../../manifest/schema/describe-fields.ts';
+import type { CodeEntry } from '../../model/code-entry.ts';
+import { type CodeGroup, codeGroups } from '../../model/diagnostic-codes.ts';
+import { guardDefaults, type GuardId } from '../../model/guard.ts';
+import { guardTexts } from '../../model/guard-texts.ts';
+import type { Registry } from '../../model/kind.ts';
+import { nearestWord } from '../../model/nearest-word.ts';
+
+export type Term = CodeTerm | GuardTerm | KindTerm | FieldTerm;
+
+export interface CodeTerm extends Pick<CodeEntry, 'title' | 'fix'> {
+  readonly about: 'code';
+  readonly name: string;
+  readonly severity: 'error' | 'warning';
+  readonly classes: readonly string[];
+  /** the part of the catalogue that it stands in */
+  readonly group: string;
+  /** when it occurs, as a clause */
+  readonly when: string;
+}
+
+export interface GuardTerm {
+  readonly about: 'guard';
+  readonly name: string;
+  readonly title: string;
+  readonly effect: 'blocks' | 'warns';
+  readonly trips: string;
+  readonly check: string;
+}
+
+export interface KindTerm {
+  readonly about: 'kind';
+  readonly name: string;
+  readonly title: string;
+  readonly fields: readonly FieldTerm[];
+}
+
+export interface FieldTerm extends FieldDescription {
+  readonly about: 'field';
+  /** `Workspace.executionMode`, `Workspace.metadata.protect` */
+  readonly name: string;
+  /** the names of the fields directly below */
+  readonly members: readonly string[];
+}
+
+/** Codes, guards and kinds, each in the order of its reference; fields are in their kinds. */
+export function allTerms(kinds: Registry): readonly Exclude<Term, FieldTerm>[] {
+  const codes = codeGroups.flatMap((group) =>
+    Object.entries(group.codes).map(([name, entry]) => codeTerm(name, group, entry)),
+  );
+  const guards = Object.entries(guardDefaults).map(
+    ([name, effect]): GuardTerm => ({ about: 'guard', name, effect, ...guardTexts[name as GuardId] }),
+  );
+  const described = describeKinds(kinds).map(
+    ({ name, summary, fields }): KindTerm => ({
+      about: 'kind',
+      name,
+      title: summary,
+      fields: fields.map((field) => fieldTerm(name, field, fields)),
+    }),
+  );
+  return [...described, ...guards, ...codes];
+}
+
+function codeTerm(name: string, { title: group, when }: CodeGroup, entry: CodeEntry): CodeTerm {
+  const { title, fix, warning } = entry;
+  const severity = warning ? 'warning' : 'error';
+  return { about: 'code', name, title, severity, classes: [entry.class].flat(), group, when, fix };
+}
+
+function fieldTerm(kind: string, field: FieldDescription, all: readonly FieldDescription[]): FieldTerm {
+  const below = all.filter(({ path }) => parentOf(path) === field.path);
+  return {
+    about: 'field',
+    name: nameOf(kind, field.path),
+    members: below.map(({ path }) => nameOf(kind, path)),
+    ...field,
+  };
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('.')));
+}
+
+/** `spec` is left out, because almost every field is below it. */
+function nameOf(kind: string, path: string): string {
+  return `${kind}.${path.replace(/^spec\./, '')}`;
+}
+
+/** The term with this name, however its letters are written; `spec.` may be given. */
+export function findTerm(word: string, terms: readonly Exclude<Term, FieldTerm>[]): Term | undefined {
+  const wanted = plain(word);
+  return flat(terms).find((term) => plain(term.name) === wanted);
+}
+
+/** The nearest name to a word that names no term. */
+export function nearestTerm(word: string, terms: readonly Exclude<Term, FieldTerm>[]): string | undefined {
+  const names = flat(terms).map(({ name }) => name);
+  const ending = names.find((name) => plain(name).endsWith(`.${plain(word)}`));
+  return ending ?? nearestWord(word, names);
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/^([^.]*)\.spec\./, '$1.');
+}
+
+function flat(terms: readonly Exclude<Term, FieldTerm>[]): readonly Term[] {
+  return terms.flatMap((term): readonly Term[] => (term.about === 'kind' ? [term, ...term.fields] : [term]));
+}
