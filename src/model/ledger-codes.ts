@@ -2,6 +2,11 @@
 import type { CodeTable } from './code-entry.ts';
 
 export const ledgerCodes = {
+  'ambiguous-apply': {
+    title: 'Several applies of the history have this short id',
+    class: 'failure',
+    fix: 'write more of the id, or the whole id that "trueup history" lists',
+  },
   'ledger-unusable': {
     title: 'The ledger cannot be reached, read or written',
     class: 'failure',

@@ -7,7 +7,7 @@ import { parseAddress } from '../../model/address.ts';
 import type { Change } from '../../model/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { type HistoryChange, type HistoryEntry, LedgerError } from '../../model/ledger.ts';
-import { counted, quoted } from '../../model/quoted.ts';
+import { counted } from '../../model/quoted.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { changeLines, groupEqual } from '../../report/text/change.ts';
 import { columns, pad, type Paint } from '../../report/text/layout.ts';
@@ -29,6 +29,7 @@ import type { CliHost } from '../../run/host.ts';
 import { withStackLedger } from '../../run/open-ledger.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printError, printJson, type Terminal } from '../../run/terminal.ts';
+import { findEntry } from './find-entry.ts';
 import { renderRevert } from './revert-text.ts';
 
 export function defineCommand(history: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
@@ -36,7 +37,7 @@ export function defineCommand(history: Command, host: CliHost, { end, terminalOf
     history,
     ['trueup history', 'the last 20 applies'],
     ['trueup history --limit 3 --format json', 'the last 3, for a script'],
-    ['trueup history show 20261120T114200123Z-7f3a', 'each change of one apply'],
+    ['trueup history show latest', 'each change of the last apply'],
   );
   history
     .argument('[path]', stackHelp)
@@ -54,7 +55,7 @@ export function defineCommand(history: Command, host: CliHost, { end, terminalOf
     'Shows one apply: who, when, from which commit, each change before and after',
   );
   show
-    .argument('<id>', 'as "trueup history" lists it')
+    .argument('<id>', 'as "trueup history" lists it, its beginning, its last four characters, or "latest"')
     .argument('[path]', stackHelp)
     .addOption(formatOption())
     .option('--revert', 'print what to write into the manifests to take it back')
@@ -70,12 +71,9 @@ export function defineCommand(history: Command, host: CliHost, { end, terminalOf
     });
   addExamples(
     show,
-    ['trueup history show 20261120T114200123Z-7f3a', 'each change, with the values before and after'],
-    ['trueup history show 20261120T114200123Z-7f3a --revert', 'print the manifests that take the apply back'],
-    [
-      'trueup history show 20261120T114200123Z-7f3a --revert --write',
-      'write those values into the manifests',
-    ],
+    ['trueup history show latest', 'each change, with the values before and after'],
+    ['trueup history show 7f3a --revert', 'print the manifests that take this apply back'],
+    ['trueup history show latest --revert --write', 'write those values into the manifests'],
   );
 }
 
@@ -129,12 +127,7 @@ async function showHistory(
       const ownership = host.kinds.get(name)?.ownership;
       return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';
     };
-    const entry = await store.showEntry(id);
-    if (entry === undefined)
-      throw new CommandStop(
-        'unknown-apply',
-        `the history of stack ${quoted(stack.name)} has no apply ${quoted(id)}: see "trueup history"`,
-      );
+    const entry = await findEntry(id, store, stack.name);
     if (writes) {
       const { writeRevert } = await import('./write-revert.ts');
       return writeRevert(entry, { ...options, path, stack, stop, host, terminal });

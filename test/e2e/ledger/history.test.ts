@@ -130,6 +130,31 @@ describe('trueup history show', () => {
     expect(err).toContain('has no apply "../../etc/passwd"');
   });
 
+  it('takes "latest", and a part of an id that no other apply has', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(workspace('app', { description: 'old' }));
+    const first = await newest(stack);
+    await stack.declare(workspace('app', { description: 'new' }));
+    await stack.run(['apply', '--yes'], 0);
+    const last = await newest(stack);
+    const shown = async (name: string) =>
+      JSON.parse((await stack.run(['history', 'show', name, '--format', 'json'], 0)).out).id;
+    expect(await shown('latest')).toBe(last);
+    for (const id of [first, last]) {
+      expect(await shown(id.slice(0, -1))).toBe(id);
+      expect(await shown(id.slice(-4))).toBe(id);
+    }
+    const several = await stack.run(['history', 'show', first.slice(0, 4)], 1);
+    expect(several.err).toContain(`has 2 applies "${first.slice(0, 4)}": "${last}", "${first}"`);
+    expect((await stack.run(['history', 'show', ''], 1)).err).toContain('has no apply ""');
+  });
+
+  it('says of "latest" before the first apply that there is none', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    expect((await stack.run(['history', 'show', 'latest'], 1)).err).toContain('has no apply "latest"');
+  });
+
   it('knows an apply that was killed, and that nobody knows its outcome', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

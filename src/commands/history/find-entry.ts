@@ -1,0 +1,38 @@
+/** Finds the apply that a user names: `latest`, an id, or a part of an id that no other apply has. */
+import { type HistoryEntry, type HistoryStore, LedgerError } from '../../model/ledger.ts';
+import { quoted, quoteSome } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+
+/** @throws CommandStop when no apply has the name, or several have it; LedgerError when the entry cannot be read */
+export async function findEntry(name: string, store: HistoryStore, stack: string): Promise<HistoryEntry> {
+  const found = name === 'latest' ? await latest(store) : await named(name, store, stack);
+  if (found !== undefined) return found;
+  const message = `the history of stack ${quoted(stack)} has no apply ${quoted(name)}: see "trueup history"`;
+  throw new CommandStop('unknown-apply', message);
+}
+
+async function latest(store: HistoryStore): Promise<HistoryEntry | undefined> {
+  const [entry] = await store.readEntries(1);
+  if (entry instanceof LedgerError) throw entry;
+  return entry;
+}
+
+async function named(name: string, store: HistoryStore, stack: string): Promise<HistoryEntry | undefined> {
+  const exact = await store.showEntry(name);
+  if (exact !== undefined || name === '') return exact;
+  const all = await store.readEntries(Number.MAX_SAFE_INTEGER);
+  const matching = all.filter(
+    (entry): entry is HistoryEntry => !(entry instanceof LedgerError) && hasPart(entry.id, name),
+  );
+  if (matching.length < 2) return matching[0];
+  const ids = quoteSome(matching.map(({ id }) => id));
+  throw new CommandStop(
+    'ambiguous-apply',
+    `the history of stack ${quoted(stack)} has ${matching.length} applies ${quoted(name)}: ${ids}`,
+  );
+}
+
+/** `20261120T114200123Z-7f3a` begins with `20261120T11` and ends with `7f3a`. */
+function hasPart(id: string, part: string): boolean {
+  return id.startsWith(part) || id.endsWith(`-${part}`);
+}
