@@ -1,4 +1,5 @@
 /** What the bundle does differently from the source, to start sooner. Nothing here changes what trueup does. */
+import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'rolldown';
 import { compileChecks, compileSeed } from './compile-checks.ts';
@@ -39,6 +40,28 @@ export const readySchemas: Plugin = {
     return id.startsWith(source) && code.includes(made) ? code.replace(made, '') : null;
   },
 };
+
+/** The commit that the program is built from, and whether files had changes that were not committed; nothing outside of a repository. */
+export const buildCommit: Plugin = {
+  name: 'build-commit',
+  load: (id) =>
+    id === `${source}run/built-from.ts`
+      ? { code: `export const builtFrom = ${JSON.stringify(commitOfSource())};`, moduleType: 'js' }
+      : null,
+};
+
+function commitOfSource(): string | undefined {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: source, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  try {
+    // A package that was unpacked inside another repository is no part of that one.
+    if (git('ls-files', 'main.ts') === '') return undefined;
+    const changed = git('status', '--porcelain', '--untracked-files=no') !== '';
+    return `${git('rev-parse', 'HEAD')}${changed ? ' with uncommitted changes' : ''}`;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Files that export schemas alone, as the data that they come to: the library that makes them is not loaded. */
 export const plainSchemas: Plugin = {

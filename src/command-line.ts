@@ -2,7 +2,7 @@
  * Parses the arguments, loads and runs the command that they name, and returns the exit code. Writes only through the host and
  * never exits the process.
  */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import {
   command,
   exampleText,
@@ -204,11 +204,12 @@ function calledIn(args: readonly string[]): string | undefined {
 async function buildProgram(args: readonly string[], host: CliHost, ends: CommandEnd): Promise<Command> {
   const { format } = formatIn(args);
   const called = calledIn(args);
+  const isVerbose = args.includes('--verbose') && args.some((arg) => arg === '--version' || arg === '-V');
   const program = new Command('trueup')
     .description(
       'Keeps live workspaces and cluster authentication roles in sync with the YAML in a git repository.',
     )
-    .version(host.version, '-V, --version')
+    .version(isVerbose ? await verboseVersion(host) : host.version, '-V, --version', versionHelp)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),
@@ -224,6 +225,7 @@ async function buildProgram(args: readonly string[], host: CliHost, ends: Comman
     if (name === called) (await load()).defineCommand(listed, host, ends);
     else for (const argument of takes) listed.argument(argument);
   }
+  if (isVerbose) program.addOption(new Option('--verbose').hideHelp());
   program.addHelpCommand(
     new Command('help')
       .argument('[command]')
@@ -232,6 +234,17 @@ async function buildProgram(args: readonly string[], host: CliHost, ends: Comman
   );
   explainDestroy(program);
   return program;
+}
+
+const versionHelp = 'print the version; with --verbose also the commit, Node and the platform';
+
+/** Facts that a report of a bug needs. */
+async function verboseVersion({ version, machine }: CliHost): Promise<string> {
+  const { builtFrom = 'unknown' } = await import('./run/built-from.ts');
+  const { node, platform } = machine();
+  return [`trueup ${version}`, `commit    ${builtFrom}`, `node      ${node}`, `platform  ${platform}`].join(
+    '\n',
+  );
 }
 
 /** A command that does not exist and that users of other tools type: it is hidden, takes any arguments, and only says what to do instead. */

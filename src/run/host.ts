@@ -27,6 +27,10 @@ export interface Machine {
   readonly pidNamespace: string | undefined;
   /** whether several systems may have this host name; then only the namespace proves that two runs were on the same one */
   readonly mayBeContainer: boolean;
+  /** the version of Node: `v24.11.0` */
+  readonly node: string;
+  /** operating system and processor: `linux x64` */
+  readonly platform: string;
   /** Whether there is no process with this number in this namespace. */
   isGone(pid: number): boolean;
 }
@@ -151,6 +155,8 @@ export function thisMachine(): Machine {
     userId: process.geteuid?.(),
     pidNamespace: pidNamespace(),
     mayBeContainer: process.platform === 'linux',
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
     isGone,
   };
 }
