@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadAll } from 'js-yaml';
+import { load, loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { trueup } from './support/captured-host.ts';
 import { temporaryFolder } from './support/rig/temporary-folder.ts';
@@ -115,6 +115,41 @@ describe('every file that a page tells to write', () => {
           },
     );
     const { code, out, err } = await trueup(['validate'], { cwd, env: { REVIEWER_JWT: 'x' } });
+    expect({ code, err }, out).toEqual({ code: 0, err: '' });
+  });
+});
+
+type Spec = Readonly<Record<string, unknown>>;
+
+/** The specs of a stack of which a page shows a part; where it shows several to choose from, each by itself. */
+function specsIn(text: string): Spec[] {
+  if (text.startsWith('spec: # with one of these'))
+    return text
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => load(line) as Spec);
+  if (text.startsWith('spec:')) return [(load(text) as { spec: Spec }).spec];
+  if (text.startsWith('  targets:')) return [load(text) as Spec];
+  return text.startsWith('    - name:') ? [{ targets: load(text) }] : [];
+}
+
+const parts = pages.flatMap((page) =>
+  blocksOf(page, 'yaml').flatMap((text) => specsIn(text).map((spec) => ({ page, spec }))),
+);
+
+describe('every part of a stack that a page shows', () => {
+  it('is found', () => {
+    expect(parts.length).toBeGreaterThan(15);
+  });
+
+  it.each(parts)('is valid: $spec ($page)', async ({ spec }) => {
+    const whole = load(stack) as { spec: Spec };
+    const cwd = temporaryFolder({
+      'trueup.yaml': JSON.stringify({ ...whole, spec: { ...whole.spec, manifests: [], ...spec } }),
+      'manifests/app.yaml': 'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: app }\nspec: {}\n',
+      'seed.yaml': 'organizations: [{ name: acme }]\n',
+    });
+    const { code, out, err } = await trueup(['validate'], { cwd });
     expect({ code, err }, out).toEqual({ code: 0, err: '' });
   });
 });
