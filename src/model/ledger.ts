@@ -90,6 +90,8 @@ export interface AppliedCommit {
   readonly dirty?: true;
   /** the hash of what was declared, where files of the stack had such changes; absent in ledgers of older versions */
   readonly uncommitted?: string;
+  /** such files are only those that git ignores, as generated ones */
+  readonly ignored?: true;
 }
 
 /** One run of trueup, as locks and the history show it. */
@@ -134,6 +136,8 @@ export interface HistoryEntry {
   readonly dirty?: boolean;
   /** as in the ledger */
   readonly uncommitted?: string;
+  /** such files are only those that git ignores */
+  readonly ignored?: true;
   /** the ledger keeps the commits of earlier applies beside or instead of this one */
   readonly commitKept?: true;
   readonly digest: string;

@@ -278,7 +278,7 @@ function uncommitted(
   const guard = {
     id: 'commit-unknown',
     counted: concerns.length,
-    message: `commit ${shortCommit(applied)} was applied last with changes of the stack's files that were not committed, and this plan changes what was applied from them; commit those changes and plan again, or check that this is wanted`,
+    message: `with or after commit ${shortCommit(applied)}, changes were applied for which the ledger has no commit, and this plan changes what was applied from them; commit those changes and plan again, or check that this is wanted`,
     concerns: sortConcerns(concerns),
   } as const;
   const removes = reverted.some((found) => found.concerns.length > 0 && isTaken(found.draft));

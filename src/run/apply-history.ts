@@ -85,7 +85,7 @@ export async function keepHistory(
     id: entryId(now, host.newId()),
     run,
     began: now,
-    ...(from.commit === undefined ? {} : from),
+    ...(from.commit === undefined ? uncommittedMember(from, commits) : from),
     ...(Object.keys(clocks).length === 0 ? {} : { clocks }),
   };
   const isOwn = from.commit === commits.commit?.id;
@@ -121,6 +121,14 @@ export async function keepHistory(
       return tryTo('the end of this apply', store.keepEntries([whole]));
     },
   };
+}
+
+/** Of an apply where git could not tell the commit: what it changed is in no commit that the ledger has. */
+function uncommittedMember(
+  { uncommitted }: NoCommit,
+  { commit }: Pick<Ledger, 'commit'>,
+): Pick<HistoryEntry, 'uncommitted'> {
+  return uncommitted === undefined || commit?.uncommitted !== uncommitted ? {} : { uncommitted };
 }
 
 function endedMember({
@@ -161,10 +169,11 @@ function commitsIn(entries: readonly HistoryEntry[]): Pick<Ledger, 'commit' | 'o
   const made = entries.filter(({ commit }) => commit !== undefined);
   const end = made.findIndex(({ commitKept }) => commitKept !== true);
   const found = (end === -1 ? made : made.slice(0, end + 1)).map(
-    ({ commit: id = '', dirty, uncommitted }): AppliedCommit => ({
+    ({ commit: id = '', dirty, uncommitted, ignored }): AppliedCommit => ({
       id,
       ...(dirty ? { dirty } : {}),
       ...(uncommitted === undefined ? {} : { uncommitted }),
+      ...(ignored ? { ignored } : {}),
     }),
   );
   const [commit, ...more] = new Map(

@@ -9,7 +9,7 @@ import {
   type NoCommit,
   type RepositoryCommit,
   type StackRepository,
-  uncommittedFiles,
+  uncommittedPaths,
 } from '../ledger/git/checkout.ts';
 import { exists, slashes, standardInput } from '../manifest/files/find-stack.ts';
 import type { AppliedFields, CommitOrder } from '../model/checkout.ts';
@@ -77,7 +77,11 @@ function commitsAfter({
   const known = commit === undefined ? [] : [commit, ...otherCommits];
   const [order] = orders;
   const recorded = { ...(commit === undefined ? {} : { commit }), otherCommits };
-  if (from.commit === undefined) return recorded;
+  if (from.commit === undefined) {
+    const { uncommitted } = from;
+    if (commit === undefined || uncommitted === undefined || plan.changes.length === 0) return recorded;
+    return { commit: { ...commit, uncommitted }, otherCommits };
+  }
   if (order?.is === 'behind') {
     const isSame = !order.differs && from.uncommitted === undefined;
     if (isSame || plan.changes.length === 0) return recorded;
@@ -86,6 +90,7 @@ function commitsAfter({
     id: from.commit,
     ...(from.dirty ? { dirty: true } : {}),
     ...(from.uncommitted === undefined ? {} : { uncommitted: from.uncommitted }),
+    ...(from.ignored ? { ignored: true } : {}),
   };
   const open = known.filter((_, index) => !isFollowed(orders[index]));
   return { commit: own, otherCommits: open.filter((other) => !isSameCommit(other, own)).slice(0, maxOther) };
@@ -103,25 +108,37 @@ function isSameCommit(one: AppliedCommit, other: AppliedCommit): boolean {
   return one.id === other.id && one.uncommitted === other.uncommitted;
 }
 
-/** How many applies are searched for those of the last commit. */
+/** How many applies are searched for those that no commit of ours has. */
 const searched = 200;
 
 /**
- * What the applies from a commit changed. An apply that changed nothing is not in the history.
- * @returns undefined when the history does not have it
+ * What was applied since the last apply from a commit of ours: all of it may be missing in ours if the last commit is nowhere to be
+ * found. Applies that changed nothing are not in the history.
+ * @param isOurs whether a commit is ours, or an ancestor of it
+ * @returns undefined when the history cannot tell
  */
-export function fieldsSetFrom(
-  commit: string,
+export function fieldsSetSince(
   history: Pick<HistoryStore, 'readEntries'>,
+  isOurs: (commit: string) => Promise<boolean>,
 ): Promise<AppliedFields | undefined> {
-  return fieldsSet(history, (newest) => newest.filter((entry) => entry.commit === commit));
+  return fieldsSet(history, async (newest) => {
+    const others: HistoryEntry[] = [];
+    for (const entry of newest) {
+      const { commit, commitKept, uncommitted, ignored } = entry;
+      const isClean = commit !== undefined && (uncommitted === undefined || ignored === true);
+      const isKnown = isClean && (await isOurs(commit));
+      if (isKnown && !commitKept) break;
+      if (!isKnown) others.push(entry);
+    }
+    return others;
+  });
 }
 
 /** The same of the applies with changes of the stack's files that were not committed, since the last one without. */
 function fieldsSetUncommitted(
   history: Pick<HistoryStore, 'readEntries'>,
 ): Promise<AppliedFields | undefined> {
-  return fieldsSet(history, (newest) => {
+  return fieldsSet(history, async (newest) => {
     // One that kept the commits of earlier applies, or was made without git, does not end the search for them.
     const counted = newest.filter(
       ({ commit, commitKept, uncommitted }) =>
@@ -134,14 +151,12 @@ function fieldsSetUncommitted(
 
 async function fieldsSet(
   history: Pick<HistoryStore, 'readEntries'>,
-  choose: (newest: readonly HistoryEntry[]) => readonly HistoryEntry[],
+  choose: (newest: readonly HistoryEntry[]) => Promise<readonly HistoryEntry[]>,
 ): Promise<AppliedFields | undefined> {
   const entries = await history.readEntries(searched).catch(() => []);
   const found = entries.flatMap((entry) => (entry instanceof Error ? [] : [entry]));
   if (found.length === 0 || found.length < entries.length) return undefined;
-  const changes = choose(found)
-    .flatMap((entry) => entry.changes)
-    .filter(mayHaveSent);
+  const changes = (await choose(found)).flatMap((entry) => entry.changes).filter(mayHaveSent);
   const byAddress = Map.groupBy(changes, ({ address }) => address);
   return new Map(
     [...byAddress].map(([address, some]) => [
@@ -173,11 +188,12 @@ export async function repositoryProblem(
   place: StackRepository | undefined,
 ): Promise<Diagnostic | undefined> {
   if (recorded === undefined || place === undefined) return undefined;
-  const { applied, remotes, root } = place;
+  const { applied, remotes, root, isLeftOut } = place;
   const isOther = recorded.remote !== undefined && remotes.length > 0 && !remotes.includes(recorded.remote);
   if (!isOther) {
-    const isMoved = recorded.path !== applied.path;
-    if (!isMoved || !(await exists(join(root, recorded.path)))) return undefined;
+    const isElsewhere = recorded.path !== applied.path;
+    const isThere = async () => (await exists(join(root, recorded.path))) || (await isLeftOut(recorded.path));
+    if (!isElsewhere || !(await isThere())) return undefined;
   }
   return {
     code: 'other-repository',
@@ -213,8 +229,7 @@ export async function uncommittedHash(
   stack: Stack,
   at: GitContext,
 ): Promise<string | undefined> {
-  if (isPiped || stack.manifests.includes(standardInput)) return undefined;
-  const { isFile } = matchStackFiles(stack, false);
+  const { isFile, isOnTheWay } = matchStackFiles(stack, isPiped);
   const directory = await realpath(stack.directory);
   // A file behind a symbolic link has another path in git.
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
@@ -225,8 +240,15 @@ export async function uncommittedHash(
   // Git reports a change in a submodule, and of a link to a folder, by the path of that folder.
   const places = new Set([...files, ...[...files].flatMap(foldersOf)]);
   const outside = [...places].filter((place) => place.startsWith('../'));
-  const changed = await uncommittedFiles(at, outside);
-  return changed.some((path) => isFile(path) || places.has(path)) ? hashOf(resources) : undefined;
+  // It is unknown which files manifests on standard input were made from; new ones are mostly files that a job wrote.
+  const isFromInput = isPiped || stack.manifests.includes(standardInput);
+  const changed = await uncommittedPaths(at, outside);
+  return changed.some(
+    ({ path, isTracked, hadFiles }) =>
+      ((isTracked || !isFromInput) && isFile(path)) || places.has(path) || (hadFiles && isOnTheWay(path)),
+  )
+    ? hashOf(resources)
+    : undefined;
 }
 
 /** For `../a/b/c.yaml`: `../a` and `../a/b`. */
@@ -244,33 +266,49 @@ function hashOf(resources: readonly DesiredResource[]): string {
   return createHash('sha256').update(canonicalText(texts)).digest('hex');
 }
 
+/** Without a commit, whatever is declared may be in none. */
 export function withUncommitted(
   from: RepositoryCommit | NoCommit,
-  uncommitted: string | undefined,
+  {
+    uncommitted,
+    hasIgnored,
+    resources,
+  }: {
+    readonly uncommitted?: string | undefined;
+    /** manifests are declared in files that git ignores */
+    readonly hasIgnored?: boolean;
+    readonly resources: readonly DesiredResource[];
+  },
 ): RepositoryCommit | NoCommit {
-  return from.commit === undefined || uncommitted === undefined ? from : { ...from, uncommitted };
+  if (from.commit === undefined) return { ...from, uncommitted: hashOf(resources) };
+  if (uncommitted !== undefined) return { ...from, uncommitted };
+  return hasIgnored ? { ...from, uncommitted: hashOf(resources), ignored: true as const } : from;
 }
 
 interface Question extends Declared {
   readonly commit: NonNullable<Ledger['commit']>;
   readonly ours: RepositoryCommit | NoCommit;
+  /** manifests are declared in files that git ignores */
+  readonly hasIgnored: boolean;
   readonly history: Pick<HistoryStore, 'readEntries'>;
 }
 
 /** The order of the commits, or that what was applied last is in no commit, and other manifests than these. */
 export async function orderWithUncommitted(
   order: CommitOrder,
-  { commit, ours, resources, isPiped, history }: Question,
+  { commit, ours, hasIgnored, resources, isPiped, history }: Question,
 ): Promise<CommitOrder> {
   const isSettled = order.is === 'unknown' || ('differs' in order && order.differs);
   if (isSettled || commit.uncommitted === undefined) return order;
+  // Generated again for this run: nothing is missing.
+  if (commit.ignored && hasIgnored) return order;
   // The same on standard input does not make the commit hold it.
   if (!isPiped && commit.uncommitted === hashOf(resources)) return order;
   const set = await fieldsSetUncommitted(history);
   return {
     is: 'uncommitted',
     applied: commit.id,
-    isEdited: ours.commit !== undefined && ours.uncommitted !== undefined,
+    isEdited: ours.commit !== undefined && ours.uncommitted !== undefined && !ours.ignored,
     set,
   };
 }

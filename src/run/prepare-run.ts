@@ -9,6 +9,7 @@ import type { GitContext } from '../ledger/git/git-command.ts';
 import {
   type NoCommit,
   type RepositoryCommit,
+  isInHistory,
   repositoryCommit,
   stackRepository,
   type StackRepository,
@@ -27,7 +28,7 @@ import { takeOver } from '../plan/take-over-stack.ts';
 import { begunChanges } from './apply-history.ts';
 import {
   type Declared,
-  fieldsSetFrom,
+  fieldsSetSince,
   orderWithUncommitted,
   repositoryProblem,
   uncommittedHash,
@@ -218,15 +219,17 @@ async function askGit(
   const { directory, file } = stack;
   // Without a repository, git need not be started.
   const { root, isGit } = await findRepository(directory);
-  if (!isGit) return [noRepository, [], undefined];
+  if (!isGit) return [withUncommitted(noRepository, declared), [], undefined];
   const files = declared.paths.map((path) => slashes(relative(directory, path)));
-  const [commit, uncommitted, ...rest] = await Promise.all([
+  const { resources } = declared;
+  const [commit, uncommitted, ignored, place] = await Promise.all([
     repositoryCommit(at),
     uncommittedHash(declared, stack, at),
     untrackedFiles(at, files),
     stackRepository(at, root, file),
   ]);
-  return [withUncommitted(commit, uncommitted), ...rest];
+  const from = withUncommitted(commit, { uncommitted, hasIgnored: ignored.length > 0, resources });
+  return [from, ignored, place];
 }
 
 const noRepository: NoCommit = { why: 'not a git repository (or any of the parent directories)' };
@@ -262,8 +265,8 @@ async function orderOf(
   const files = matchStackFiles(stack, declared.isPiped || untracked.length > 0);
   const order = await orderCommits({ at, applied: commit.id, ours, files, untracked });
   return order.is === 'unknown' && order.nowhere === true
-    ? { ...order, set: await fieldsSetFrom(commit.id, history) }
-    : orderWithUncommitted(order, { ...declared, commit, ours, history });
+    ? { ...order, set: await fieldsSetSince(history, (id) => isInHistory(id, ours.commit ?? '', at)) }
+    : orderWithUncommitted(order, { ...declared, commit, ours, hasIgnored: untracked.length > 0, history });
 }
 
 interface Opened<C extends ReaderConnection> {

@@ -92,6 +92,7 @@ const entry: Required<HistoryEntry> = {
   commit: planted,
   dirty: true,
   uncommitted: planted,
+  ignored: true,
   commitKept: true,
   digest: planted,
   targets: { [planted]: place },

@@ -42,6 +42,7 @@ const entry = Type.Object({
   uncommitted: Type.Optional(
     Type.String({ description: 'hash of what was declared, where files of the stack had such changes' }),
   ),
+  ignored: Type.Optional(Type.Literal(true, { description: 'those files are only such that git ignores' })),
   commitKept: Type.Optional(
     Type.Literal(true, {
       description: 'the ledger keeps the commits of earlier applies beside or instead of this one',

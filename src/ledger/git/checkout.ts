@@ -14,6 +14,8 @@ export interface RepositoryCommit {
   readonly dirty: boolean;
   /** the hash of what is declared, where files of the stack have such changes */
   readonly uncommitted?: string;
+  /** such files are only those that git ignores */
+  readonly ignored?: true;
 }
 
 /** There is no git, no repository or no commit. Plan and apply work without one. */
@@ -21,6 +23,8 @@ export interface NoCommit {
   readonly commit?: undefined;
   /** the reason, as a clause of a message */
   readonly why: string;
+  /** the hash of what is declared */
+  readonly uncommitted?: string;
 }
 
 export async function repositoryCommit(place: GitContext): Promise<RepositoryCommit | NoCommit> {
@@ -35,12 +39,23 @@ export async function repositoryCommit(place: GitContext): Promise<RepositoryCom
   }
 }
 
+interface ChangedPath {
+  /** relative to the directory, with slashes */
+  readonly path: string;
+  readonly isTracked: boolean;
+  /** the last commit has a symbolic link or a submodule there, so that files may be below it */
+  readonly hadFiles: boolean;
+}
+
 /**
- * The files of the directory, and of `others`, with uncommitted changes, without ignored ones. Empty if git fails, which is reported
- * with the commit.
- * @param others relative to the directory, with slashes. @returns paths of the same form
+ * What has uncommitted changes in the directory, and at `others`, without ignored files. Empty if git fails, which is reported with
+ * the commit.
+ * @param others relative to the directory, with slashes
  */
-export async function uncommittedFiles(place: GitContext, others: readonly string[] = []): Promise<string[]> {
+export async function uncommittedPaths(
+  place: GitContext,
+  others: readonly string[] = [],
+): Promise<ChangedPath[]> {
   return (await changedPaths(place, others)) ?? [];
 }
 
@@ -48,7 +63,7 @@ export async function uncommittedFiles(place: GitContext, others: readonly strin
 async function changedPaths(
   place: GitContext,
   others: readonly string[] = [],
-): Promise<string[] | undefined> {
+): Promise<ChangedPath[] | undefined> {
   const status = [
     'status',
     '--porcelain=v2',
@@ -72,10 +87,16 @@ async function changedPaths(
       const { fields, path: fromRoot } =
         /^(?<fields>\? |u (?:\S+ ){9}|1 (?:\S+ ){7})(?<path>.*)$/s.exec(entry)?.groups ?? {};
       const path = posix.relative(`/${folder}`, `/${fromRoot ?? entry}`);
+      const [, , , modeInCommit = ''] = fields?.split(' ') ?? [];
+      const changed = {
+        path,
+        isTracked: fields !== '? ',
+        hadFiles: modeInCommit === '120000' || modeInCommit === '160000',
+      };
       // `S.M.` or `S..U`: a submodule at the commit that the index has, with changed or untracked files.
-      if (!/^1 \S+ S\./.test(fields ?? '')) return [path];
+      if (!/^1 \S+ S\./.test(fields ?? '')) return [changed];
       const inside = await changedPaths({ ...place, directory: join(place.directory, path) });
-      return inside?.map((file) => posix.join(path, file)) ?? [path];
+      return inside?.map((file) => ({ ...file, path: posix.join(path, file.path) })) ?? [changed];
     }),
   );
   return paths.flat();
@@ -87,6 +108,15 @@ export async function isParent(parent: string, child: string, place: GitContext)
   return code === 0 && new RegExp(`^parent ${parent}$`, 'm').test(out.toString().split('\n\n', 1)[0] ?? '');
 }
 
+/** Whether a commit is ours, or an ancestor of ours; false also where the clone cannot tell. */
+export async function isInHistory(commit: string, ours: string, place: GitContext): Promise<boolean> {
+  if (commit === ours) return true;
+  const isId = /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit);
+  if (!isId) return false;
+  const { code } = await runGit(['merge-base', '--is-ancestor', commit, ours], place);
+  return code === 0 || isParent(commit, ours, place);
+}
+
 // Finds the repository that a stack is applied from, and the path of its stack file there. Two repositories with stacks of the same
 // name would undo each other's changes.
 
@@ -96,6 +126,8 @@ export interface StackRepository {
   readonly remotes: readonly string[];
   /** absolute path of the root of the work tree */
   readonly root: string;
+  /** whether a sparse checkout leaves out this file, a path from the root */
+  isLeftOut(path: string): Promise<boolean>;
 }
 
 /** @param root of the repository; @param file path of the stack file. @returns undefined where git cannot be run */
@@ -111,7 +143,11 @@ export async function stackRepository(
       .join('/');
     const remotes = await remotesOf(place);
     const [remote] = remotes;
-    return { applied: { ...(remote === undefined ? {} : { remote }), path }, remotes, root };
+    const isLeftOut = async (file: string) => {
+      const entries = await readIndex({ ...place, directory: root }, `:(top,literal)${file}`);
+      return !('why' in entries) && entries.some(({ leftOut }) => leftOut);
+    };
+    return { applied: { ...(remote === undefined ? {} : { remote }), path }, remotes, root, isLeftOut };
   } catch {
     return undefined;
   }
@@ -139,10 +175,14 @@ function linesOf({ code, out }: Awaited<ReturnType<typeof runGit>>): string[] {
 }
 
 /** `git.example.com/acme/infra` for all forms of a URL: without scheme, login, parameters and `.git`. A local path stays a path. */
-export function normalizeRemote(url: string): string {
+export function normalizeRemote(configured: string): string {
+  // `gcrypt::https://…`: a URL for a helper program.
+  const url = configured.replace(/^[\w-]+::(?=.*:\/\/)/, '');
   const scp = /^(?:[^@/\s]+@)?(?<host>[^:/\s]{2,}):(?!\/\/)(?<path>.+)$/.exec(url)?.groups;
   if (scp !== undefined) return canonicalRemote(scp['host'] ?? '', scp['path'] ?? '');
-  if (!url.includes('://') || !URL.canParse(url)) return bare(url);
+  if (!url.includes('://')) return bare(url);
+  // It may hold a login all the same.
+  if (!URL.canParse(url)) return bare(url.replace(/\/\/.*@/s, '//'));
   const { protocol, hostname, port, pathname } = new URL(url);
   if (protocol === 'file:') return bare(decodeURIComponent(pathname));
   const isWeb = protocol === 'http:' || protocol === 'https:';

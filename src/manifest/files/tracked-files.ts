@@ -3,7 +3,7 @@
  * without content or at another commit, files that a sparse checkout left out, files that were removed without git. What may match a pattern counts,
  * also below a submodule or a link whose content is unknown.
  */
-import { readdir, readlink, realpath } from 'node:fs/promises';
+import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { IndexEntry, MissingFiles, NoIndex } from '../../model/checkout.ts';
 import { exists, findRepository, liesIn, type Repository, slashes } from './find-stack.ts';
@@ -88,7 +88,11 @@ export class TrackedFiles {
       // Where the file system ignores case, the name may be spelled in another way.
       const isThere = present.has(name) || (await exists(there));
       const isMissing = isThere ? isSubmodule(child) && (await this.#isOther(child, there)) : true;
-      if (isMissing && (await this.#note(child, join(path, name), wanted))) isPartial = true;
+      const isText = isThere && isLink(child) && (await isFile(there));
+      // A link without `core.symlinks` is a file with the link's target as its text.
+      const noted = isText && !wanted.isFile(join(path, name)) ? { ...child, leftOut: true } : child;
+      if ((isMissing || noted !== child) && (await this.#note(noted, join(path, name), wanted)))
+        isPartial = true;
     }
     return isPartial;
   }
@@ -195,6 +199,15 @@ export class TrackedFiles {
     }
     return tree;
   }
+}
+
+function isLink(node: TrackedNode): node is TrackedEntry {
+  return !(node instanceof Map) && node.type === 'link';
+}
+
+async function isFile(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  return found?.isFile() === true;
 }
 
 function isSubmodule(node: TrackedNode | undefined): node is TrackedEntry {

@@ -36,7 +36,7 @@ describe('a work tree with changes that were not committed', () => {
     expect(acknowledge).toContain('commit-unknown');
     expect(guards.find(({ id }) => id === 'commit-unknown')).toMatchObject({
       effect: 'blocks',
-      message: expect.stringContaining(`commit ${commit.slice(0, 12)} was applied last with changes`),
+      message: expect.stringContaining(`with or after commit ${commit.slice(0, 12)}, changes were applied`),
       concerns: [
         { address: 'Workspace/acme/app', says: ['description'] },
         { address: 'Workspace/acme/more', says: [] },

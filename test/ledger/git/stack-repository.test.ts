@@ -10,6 +10,7 @@ it.each([
   'git@git.test:acme/infra.git',
   'git.test:/acme/infra',
   'ssh://git@git.test:7999/acme/infra.git',
+  'gcrypt::https://ci:secret@git.test/acme/infra',
 ])('%s is the repository git.test/acme/infra', (url) => {
   expect(normalizeRemote(url)).toBe('git.test/acme/infra');
 });
@@ -21,4 +22,8 @@ it.each([
   ['C:\\git\\infra', 'C:\\git\\infra'],
 ])('%s is the repository %s', (url, repository) => {
   expect(normalizeRemote(url)).toBe(repository);
+});
+
+it('A remote that is no URL is stored without its login', () => {
+  expect(normalizeRemote('https://ci:secret@git.test:999999/acme/infra')).not.toContain('secret');
 });
