@@ -107,17 +107,27 @@ export async function endApprovals(
 ): Promise<Readonly<Record<string, string>>> {
   const { approved, endedApprovals = [], takenIds = [], otherCommits = [], ...rest } = ledger;
   const isOpen = takenIds.length + otherCommits.length > 0;
-  if (digests.length === 0 && approved === undefined && !(isConverged && isOpen)) return {};
+  const ending = [...digests, ...(isProved ? openDigests(ledger) : [])];
+  if (ending.length === 0 && !(isConverged && isOpen)) return {};
   const time = new Date(now()).toISOString();
-  const ended = [...digests, ...(isProved ? openDigests(ledger) : [])].map(
-    (digest) => [digest, time] as const,
-  );
+  const ended = ending.map((digest) => [digest, time] as const);
+  const stillOpen = approved && approvedWithout(approved, ending);
   await lockGuard?.pass();
   await store.write({
     ...rest,
+    ...(stillOpen === undefined ? {} : { approved: stillOpen }),
     // Nothing is left of what these allow and protect: a tag with a former id would be another repository's again.
     ...(isConverged ? {} : { takenIds, otherCommits }),
     endedApprovals: new Map([...endedApprovals, ...ended]),
   });
   return Object.fromEntries(ended);
+}
+
+/** What stays open after an apply that proves nothing about the whole stack, as one of a selection: a later apply ends it. */
+function approvedWithout(approved: ApprovedPlan, ended: readonly string[]): ApprovedPlan | undefined {
+  const replaced = (approved.replaced ?? []).filter((digest) => !ended.includes(digest));
+  if (!ended.includes(approved.digest)) return { ...approved, replaced };
+  const digest = replaced.pop();
+  // Its changes are not known any more, so the version makes a digest alone be approved again.
+  return digest === undefined ? undefined : { version: 0, digest, atoms: [], replaced };
 }

@@ -200,6 +200,31 @@ describe('An approval whose apply has not ended well', () => {
     await expectEnded(bench, stack, ['plan.json']);
   });
 
+  it('is used by the same job after a selection was applied, and ends with a later apply of the whole stack', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const all = (description: string) => ['app', 'web'].map((name) => workspace(name, { description }));
+    await stack.begin(...all('one'), workspace('job'));
+    const declareAll = () => stack.declare(...all('two'), workspace('job'));
+    await declareAll();
+    const { digest } = await planInto(stack);
+    const id = await bench.idOf('web');
+    bench.wire.add({ method: 'PATCH', path: new RegExp(`${id}`), times: 2, fault: { answer: 422 } });
+    await stack.run(['apply', 'plan.json'], 6);
+    const selection = JSON.stringify(workspace('job', { description: 'selected' }));
+    await runWith(stack, { stdin: selection }, ['apply', '-', '--yes'], 0);
+    expect(await stack.ledger()).toMatchObject({ approved: { digest } });
+    // Still open: the same job goes on, and is refused by the service once more.
+    await setByHand(bench, 'job', { description: null });
+    await stack.run(['apply', '--approve', digest], 1);
+    await stack.declare(...all('three'), workspace('job'));
+    await stack.run(['apply', '--yes'], 0);
+    for (const name of ['app', 'web']) await setByHand(bench, name, { description: 'one' });
+    await declareAll();
+    bench.wire.reset();
+    await expectEnded(bench, stack, ['plan.json']);
+  });
+
   it('goes on without another --again after one was cut short', async () => {
     const { bench, stack, digest } = await revertedAfter((one) => ['--approve', one]);
     bench.wire.add({ method: 'PATCH', path: /workspaces/, times: 9, fault: { answer: 422 } });
