@@ -13,10 +13,11 @@ const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
 
 /** What each file of `schemas/` must hold. No `$id`: the files refer to nothing and work from any path. */
 export function schemaFiles(): ReadonlyMap<string, string> {
-  return new Map([...allSchemas(kinds)].map(([name, schema]) => [fileName(name), asText(schema)]));
+  return new Map([...allSchemas(kinds)].map(([name, schema]) => [schemaFileName(name), asText(schema)]));
 }
 
-function fileName(name: string): string {
+/** @param name as "trueup schema" knows it */
+export function schemaFileName(name: string): string {
   return `${kebabCase(name).replace(/^-/, '')}.schema.json`;
 }
 

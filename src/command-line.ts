@@ -200,10 +200,24 @@ function calledIn(args: readonly string[]): string | undefined {
   return args.find((arg) => !arg.startsWith('-') && arg !== 'help');
 }
 
-/** With JSON, commander's errors are only in the JSON answer. */
-async function buildProgram(args: readonly string[], host: CliHost, ends: CommandEnd): Promise<Command> {
+/** The program with all of its commands loaded, to describe them. */
+export async function wholeProgram(processHost: ProcessHost): Promise<Command> {
+  const host = cliHostOf(processHost);
+  const ends: CommandEnd = { end: () => {}, terminalOf: (options) => openTerminal(host, options) };
+  return buildProgram([], host, ends, () => true);
+}
+
+/**
+ * With JSON, commander's errors are only in the JSON answer.
+ * @param isLoaded whether the arguments, flags and subcommands of this command are needed
+ */
+async function buildProgram(
+  args: readonly string[],
+  host: CliHost,
+  ends: CommandEnd,
+  isLoaded = (name: string) => name === calledIn(args),
+): Promise<Command> {
   const { format } = formatIn(args);
-  const called = calledIn(args);
   const isVerbose = args.includes('--verbose') && args.some((arg) => arg === '--version' || arg === '-V');
   const program = new Command('trueup')
     .description(
@@ -213,6 +227,7 @@ async function buildProgram(args: readonly string[], host: CliHost, ends: Comman
     .exitOverride()
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),
+      getOutHelpWidth: () => host.stdout.columns ?? 80,
       writeErr: (text) => {
         if (format !== 'json') host.stderr.write(text);
       },
@@ -222,7 +237,7 @@ async function buildProgram(args: readonly string[], host: CliHost, ends: Comman
   for (const { usage, group, about, load } of commands) {
     const [name = '', ...takes] = usage.split(' ');
     const listed = command(program, name, about).helpGroup(commandGroups[group]);
-    if (name === called) (await load()).defineCommand(listed, host, ends);
+    if (isLoaded(name)) (await load()).defineCommand(listed, host, ends);
     else for (const argument of takes) listed.argument(argument);
   }
   if (isVerbose) program.addOption(new Option('--verbose').hideHelp());
@@ -271,7 +286,7 @@ To remove resources, choose a way, then run "trueup plan" and apply that plan:
 To remove everything, delete all documents and keep the stack file. A pattern in "spec.manifests" that finds no file makes the
 plan incomplete, and nothing is removed: write it as { pattern: …, optional: true }.
 The guards "deletes", "delete-percent", "zero" and "no-record" stop an apply that deletes much: it exits with 5 until they are
-named with --ack, together with --approve DIGEST or a plan file (docs/guards.md).
+named with --ack, together with --approve DIGEST or a plan file (docs/reference/guards.md).
 The resources that a workspace manages are never destroyed by this: destroy them in the workspace first.`;
 
 const afterHelp = `Exit codes:

@@ -6,7 +6,13 @@ import { type Address, formatAddress } from '../model/address.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Json } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
-import type { HistoryChange, HistoryEntry, Ledger, LedgerRecord } from '../model/ledger.ts';
+import {
+  type HistoryChange,
+  type HistoryEntry,
+  historyVersion,
+  type Ledger,
+  type LedgerRecord,
+} from '../model/ledger.ts';
 import type { Outcome } from '../model/change.ts';
 import type { Plan } from '../model/plan.ts';
 import { formatIdentity } from '../model/stack.ts';
@@ -25,7 +31,7 @@ export function beginEntry(
   { ledger, kinds }: { readonly ledger: Ledger; readonly kinds: Registry },
 ): HistoryEntry {
   return {
-    version: 1,
+    version: historyVersion,
     stack,
     ...head,
     digest,

@@ -14,7 +14,7 @@ import { Archive, type ArchiveDatabase, ArchiveError, archiveMigrations, type Qu
 
 const schema = 'trueup_audit';
 
-const tables: StoreTables = {
+export const archiveTables: StoreTables = {
   schema,
   migrations: archiveMigrations({ id: 'text collate "C"', content: 'json' }).map((migration) =>
     migration.replaceAll(/\b(create table|on) (?=events|trails|gaps)/g, `$1 ${schema}.`),
@@ -44,14 +44,14 @@ class PostgresArchive implements ArchiveDatabase {
 
   read<T>(work: (query: Query) => Promise<T>): Promise<T | undefined> {
     return this.#run('read', async (client) => {
-      if (!this.#ready) this.#ready = (await versionOf(client, tables)) > 0;
+      if (!this.#ready) this.#ready = (await versionOf(client, archiveTables)) > 0;
       return this.#ready ? work(queryOf(client)) : undefined;
     });
   }
 
   write<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return this.#run('written', async (client) => {
-      if (!this.#ready) await migrate(client, tables);
+      if (!this.#ready) await migrate(client, archiveTables);
       this.#ready = true;
       await client.query('begin');
       try {

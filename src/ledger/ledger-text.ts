@@ -9,10 +9,12 @@ import {
   type ApprovedPlan,
   DamagedLedger,
   type HistoryEntry,
+  historyVersion,
   type Ledger,
   LedgerError,
   type LedgerLock,
   type LedgerRecord,
+  ledgerVersion,
 } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { IdentityText } from '../model/stack.ts';
@@ -37,7 +39,7 @@ type Content = Pick<
 
 interface Stored extends Content {
   /** 3 since stacks have an id, which earlier versions would drop */
-  readonly version: 2 | 3;
+  readonly version: 2 | typeof ledgerVersion;
   readonly stack: string;
   readonly serial: number;
   readonly checksum: string;
@@ -81,7 +83,7 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     ...(endedApprovals === undefined ? {} : { endedApprovals: sorted(endedApprovals) }),
     records: sorted(records),
   };
-  const stored: Stored = { version: 3, stack, serial, checksum: hash(content), ...content };
+  const stored: Stored = { version: ledgerVersion, stack, serial, checksum: hash(content), ...content };
   return `${JSON.stringify(stored, null, 2)}\n`;
 }
 
@@ -141,7 +143,7 @@ function recordsOf(place: string, records: Stored['records']): Ledger['records']
 function parseStored(place: string, text: string): Stored | FormerStored {
   const stored = asObject(place, text);
   const { version } = stored;
-  if (typeof version === 'number' && ![1, 2, 3].includes(version)) {
+  if (typeof version === 'number' && ![1, 2, ledgerVersion].includes(version)) {
     throw new LedgerError(
       `${place} has version ${version}, which this version of trueup does not support: use the version that wrote it, or a newer one`,
     );
@@ -164,7 +166,7 @@ function asObject(place: string, text: string): Partial<Record<keyof Stored, unk
 function isStored(value: Partial<Record<keyof Stored, unknown>>): value is Stored | FormerStored {
   const { version, stack, serial, checksum: sum, records } = value;
   const isText = typeof stack === 'string' && typeof sum === 'string';
-  const isKnown = version === 1 || version === 2 || version === 3;
+  const isKnown = version === 1 || version === 2 || version === ledgerVersion;
   return isKnown && isText && Number.isInteger(serial) && typeof records === 'object' && records !== null;
 }
 
@@ -206,7 +208,7 @@ export function parseEntry(text: string, place: string): HistoryEntry {
   const value = parse(text, place);
   const { version, id, began, run, changes } = value as Partial<HistoryEntry>;
   const isDated = typeof id === 'string' && typeof began === 'string' && typeof run?.id === 'string';
-  if (version !== 1 || !isDated || !Array.isArray(changes)) throw unreadable(place);
+  if (version !== historyVersion || !isDated || !Array.isArray(changes)) throw unreadable(place);
   return value as unknown as HistoryEntry;
 }
 

@@ -14,7 +14,7 @@ import {
   type TokenSource,
 } from '../model/stack.ts';
 import { pathText, type Problem, quotedMasked } from './problem.ts';
-import type { TargetDocument } from './schema/stack-schema.ts';
+import type { TargetDocument } from './schema/target-schema.ts';
 
 interface ReadTargetResult {
   /** absent when there are problems */

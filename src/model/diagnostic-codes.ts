@@ -14,6 +14,8 @@ export interface CodeGroup {
   readonly title: string;
   /** when these codes occur, as a clause */
   readonly when: string;
+  /** more about all of them: full sentences */
+  readonly about?: string;
   readonly codes: CodeTable;
 }
 
@@ -31,7 +33,9 @@ export const codeGroups: readonly CodeGroup[] = [
   },
   {
     title: 'Lint',
-    when: 'when a manifest is valid but probably a mistake: offline; a stack raises each to an error, or allows it, with "spec.lint"',
+    when: 'by "validate" and "plan" when a manifest is valid but probably a mistake, also where nothing changes',
+    about:
+      'Each is a warning. List its code in "spec.lint.raise" of the stack to make it an error, or in "spec.lint.allow" to turn it off. "too-many-texts" is an error unless it is allowed, for a service that accepts larger requests.',
     codes: lintCodes,
   },
   {

@@ -6,6 +6,8 @@ interface GuardText {
   readonly title: string;
   /** whole sentences */
   readonly trips: string;
+  /** details, as paragraphs of whole sentences */
+  readonly more?: readonly string[];
   /** what to check, as an instruction without a full stop */
   readonly check: string;
 }
@@ -15,6 +17,7 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
     title: 'A later commit was applied already',
     trips:
       'The last apply used a later commit of this repository, and the files of the stack differ between the two commits. This plan would undo the later changes.',
+    more: ['A plan without changes never trips it. An apply that continues with an earlier approval does.'],
     check: 'update the checkout to the latest commit, unless you want to go back',
   },
   'diverged-commit': {
@@ -27,6 +30,9 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
     title: 'A manifest that git tracks is missing from the work tree',
     trips:
       'The plan removes something, and a tracked manifest was not deleted by "git rm" or by a commit. The guard also fires when git cannot tell.',
+    more: [
+      'A sparse checkout or a submodule without content does not trip it: such a plan is incomplete, and it removes nothing.',
+    ],
     check: 'restore the file, or delete it with "git rm" and commit',
   },
   deletes: {
@@ -62,30 +68,43 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
     title: 'A new resource looks like one that is being removed',
     trips:
       'A workspace is created that is similar to one that is no longer declared, or a role that is similar to one that is deleted. A rename would keep the old resource.',
+    more: [
+      'Two workspaces are similar if they have the same VCS repository. Without one, they are similar if they have equal declared settings, tags and consumers.',
+    ],
     check: 'for a rename, write the old name into "metadata.renamedFrom"',
   },
   'no-record': {
     title: 'The plan deletes a resource that the ledger does not know',
     trips:
       'The ledger has no record of the resource. In a target with "exclusive: true" the guard also fires for an adopted resource.',
+    more: ['One such resource is enough, also with a removal request.'],
     check: 'make sure that no other team uses the resource',
   },
   'forced-delete': {
     title: 'A forced delete skips a check of the service',
     trips:
       'A document with "metadata.remove: force" deletes what a safe delete would refuse: a workspace that manages resources, that somebody else locked, or that was changed by others.',
+    more: [
+      'Where the service has no safe delete, every forced delete trips it, unless the target says "deletes: plain".',
+      'Changes by others count in a target with "ownership: ledger".',
+    ],
     check: 'destroy the resources of the workspace first, or accept that their state is lost',
   },
   adopt: {
     title: 'The plan changes an existing resource that it adopts',
     trips:
-      'A resource with "adopt: true" exists, differs from its manifest, and was never written by this stack. With "ownership: ledger" every adoption trips the guard.',
+      'A resource exists, differs from its manifest, has no ownership tag, and was never written by this stack. "metadata.adopt: true" in its manifest confirms the adoption. With "ownership: ledger" every adoption trips the guard.',
+    more: [
+      'If the creator mark names another stack, the guard names that stack.',
+      'If the ledger knows another id under this name, it blocks whatever "metadata.adopt" and "spec.guards.allow" say: another team may have created a later resource of that name.',
+    ],
     check: 'make sure that no other stack or team manages the resource',
   },
   unrecorded: {
     title: 'A resource has the tag of this stack, but no record in the ledger',
     trips:
       'The resource also differs from its manifest. Either the ledger was lost, or another repository has a stack with this name.',
+    more: ['A resource that an interrupted apply of this stack was creating does not trip it.'],
     check: 'run "trueup recover" if the ledger was lost; otherwise rename one of the stacks',
   },
   takeover: {
@@ -96,6 +115,7 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
   wildcard: {
     title: 'A role admits every account or every namespace',
     trips: 'The role has "*" as a name or a namespace, or a namespace selector without labels.',
+    more: ['Patterns such as "web-*" do not trip it.'],
     check: 'name the accounts and namespaces that need the role',
   },
   'cleared-audience': {
@@ -118,12 +138,20 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
     title: 'The resources of a workspace will be destroyed automatically',
     trips:
       'The plan sets an automatic destroy, moves it to an earlier time, or allows again what prevented it. The project of the workspace can also cause it.',
+    more: [
+      'The causes are "autoDestroyAt", "autoDestroyActivityDuration", a move to a project with a shorter duration, and a fixed date in place of a duration that activity extends.',
+      'Such a value can also take effect because destroy plans are allowed again, or because runs are no longer local. The guard also fires if the project that decides cannot be read.',
+      'For a workspace with "metadata.protect: true" the plan has the error "protected-destroy" instead.',
+    ],
     check: 'make sure that the time is right and that nobody needs the resources after it',
   },
   widening: {
     title: 'Somebody gets more access',
     trips:
       'A change adds policies, accounts, namespaces, addresses, lifetime or readers of a state, or it trusts another cluster or repository.',
+    more: [
+      'A lifetime that the mount gives, in place of one of the role, counts as well, and so does the opposite.',
+    ],
     check: 'read the sentence with "widens" at each change',
   },
   'new-role': {
@@ -135,6 +163,11 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
     title: 'It is unknown whether a later commit was applied already',
     trips:
       'There is no git repository, or git cannot compare the commit of the last apply with this one. The guard blocks if the plan changes what an unknown commit, or uncommitted files, had set.',
+    more: [
+      'Other reasons are manifests that git does not track, and a remote that does not answer or lacks the commit.',
+      'It blocks if neither this clone nor its remote has the applied commit, and the plan changes something that an apply from that commit changed. Without a history, every recorded field counts.',
+      'It also blocks if the last apply used files of the stack that are not committed or that git ignores, or if it was made without git, and this plan changes what was applied from them. If files of the stack are uncommitted now as well, a changed field only warns.',
+    ],
     check: 'run "git fetch", or plan from a full clone with the applied commit',
   },
 };

@@ -122,9 +122,13 @@ export interface LedgerLock {
   readonly since: string;
 }
 
+/** The versions of the formats that this version writes. Ledgers of earlier versions are read, too. */
+export const ledgerVersion = 3;
+export const historyVersion = 1;
+
 /** One apply. `began` and `ended`: RFC 3339. Without `ended` it was killed, or is still running. */
 export interface HistoryEntry {
-  readonly version: 1;
+  readonly version: typeof historyVersion;
   /** sorts by time: `20261120T114200123Z-7f3a` */
   readonly id: string;
   readonly stack: string;

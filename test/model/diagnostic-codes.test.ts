@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { errorsPage } from '../../scripts/write-errors.ts';
+import { errorsPage } from '../../scripts/reference/errors.ts';
 import type { CodeEntry } from '../../src/model/code-entry.ts';
 import { codeGroups, diagnosticCodes } from '../../src/model/diagnostic-codes.ts';
 import { isBelow, readTree, sources } from '../architecture/source-tree.ts';
@@ -60,7 +60,7 @@ describe('the catalogue of errors', () => {
 describe('docs/reference/errors.md', () => {
   const page = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
 
-  it('is fresh: "npm run errors" would write nothing new', () => {
+  it('is fresh: "npm run reference" would write nothing new', () => {
     expect(page === errorsPage()).toBe(true);
   });
 

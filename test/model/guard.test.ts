@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { blockingIds, type Guard, guardDefaults } from '../../src/model/guard.ts';
 
-it('docs/guards.md lists every guard, in the order of reports, with its default', () => {
-  const page = readFileSync(new URL('../../docs/guards.md', import.meta.url), 'utf8');
-  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| .* \| (\w+) \|$/gm)].map(([, id, effect]) => [
+it('docs/reference/guards.md lists every guard, in the order of reports, with its default', () => {
+  const page = readFileSync(new URL('../../docs/reference/guards.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| \[`([a-z-]+)`\]\(.*?\) \| (\w+) \| .* \|$/gm)].map(([, id, effect]) => [
     id,
     effect,
   ]);

@@ -1,5 +1,5 @@
 /** One term of the reference, or the list of all terms, for a terminal. */
-import { type Json, type JsonObject, isJsonObject } from '../../model/json.ts';
+import { type Json, isJsonObject } from '../../model/json.ts';
 import { flow, indent, labelled, pad, type Paint, wrap } from '../../report/text/layout.ts';
 import { quoted } from '../../model/quoted.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
@@ -68,7 +68,7 @@ function codeText({ name, severity, title, classes, when, fix }: CodeTerm, layou
   );
 }
 
-function guardText({ name, effect, title, trips, check }: GuardTerm, layout: Layout): string {
+function guardText({ name, effect, title, trips, more = [], check }: GuardTerm, layout: Layout): string {
   const isBlocking = effect === 'blocks';
   const says = isBlocking ? 'blocks apply until it is acknowledged' : 'warns, and apply continues';
   const list = quoted(`spec.guards.${isBlocking ? 'allow' : 'raise'}: [${name}]`);
@@ -77,7 +77,7 @@ function guardText({ name, effect, title, trips, check }: GuardTerm, layout: Lay
     `${name} (guard)`,
     [
       wrap(`${title}.`, layout.width).join('\n'),
-      wrap(trips, layout.width).join('\n'),
+      ...[trips, ...more].map((text) => wrap(text, layout.width).join('\n')),
       facts(
         [
           ['effect', says],
@@ -130,6 +130,7 @@ function fieldText(term: FieldTerm, layout: Layout): string {
         [
           ['field', path],
           ['type', type],
+          ['format', term.format],
           ['values', values.length === 0 ? undefined : values.join(', ')],
           ['default', term.default],
           ['null', term.null ?? 'not allowed'],
@@ -151,11 +152,14 @@ function fieldText(term: FieldTerm, layout: Layout): string {
 /** `branch: main`, as it is written in YAML. */
 function exampleText(path: string, value: Json): string {
   const name = path.slice(path.lastIndexOf('.') + 1);
-  return `${name}: ${isJsonObject(value) ? flowMap(value) : JSON.stringify(value)}`;
+  return `${name}: ${flowText(value)}`;
 }
 
-function flowMap(value: JsonObject): string {
-  const members = Object.entries(value).map(([key, member]) => `${key}: ${JSON.stringify(member)}`);
+/** With spaces, so that a long one can be wrapped. */
+function flowText(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, member]) => `${key}: ${flowText(member)}`);
   return `{ ${members.join(', ')} }`;
 }
 

@@ -16,6 +16,7 @@ const field = {
   ...term,
   path: Type.String({ description: 'of a field: its path in the document, such as spec.executionMode' }),
   type: Type.String({ description: 'in words, without null' }),
+  format: Type.Optional(Type.String({ description: 'how a text is written' })),
   values: Type.Array(Type.String(), {
     description: 'the allowed words, where they are too many for the type',
   }),
@@ -50,6 +51,7 @@ export const explanationSchema = Type.Object(
           fix: Type.Optional(Type.String({ description: 'of a code: what to do' })),
           effect: Type.Optional(Type.String({ description: 'of a guard, by default: blocks or warns' })),
           trips: Type.Optional(Type.String({ description: 'of a guard: what trips it' })),
+          more: Type.Optional(Type.Array(Type.String(), { description: 'of a guard: details' })),
           check: Type.Optional(Type.String({ description: 'of a guard: what to check first' })),
           fields: Type.Optional(Type.Array(Type.Object(field, closed), { description: 'of a kind' })),
         },

@@ -29,6 +29,7 @@ export interface GuardTerm {
   readonly title: string;
   readonly effect: 'blocks' | 'warns';
   readonly trips: string;
+  readonly more?: readonly string[];
   readonly check: string;
 }
 

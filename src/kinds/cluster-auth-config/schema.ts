@@ -11,10 +11,15 @@ const reviewerJwt = Type.Object(
         pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
         patternErrorMessage: 'the name of an environment variable: letters, digits and "_"',
         description: 'The environment variable that holds the JWT when it is sent.',
+        examples: ['REVIEWER_JWT'],
       }),
     ),
     file: Type.Optional(
-      Type.String({ minLength: 1, description: 'The file that holds the JWT when it is sent.' }),
+      Type.String({
+        minLength: 1,
+        description: 'The file that holds the JWT when it is sent.',
+        examples: ['/var/run/secrets/reviewer.jwt'],
+      }),
     ),
     version: Type.Optional(
       Type.Integer({
@@ -22,13 +27,15 @@ const reviewerJwt = Type.Object(
         default: 1,
         description:
           'Raise it when the JWT itself has changed: the service does not show which one it holds.',
+        examples: [2],
       }),
     ),
   },
   {
     additionalProperties: false,
     description:
-      'The service account JWT that the service calls the token review API with: where it comes from, never the JWT itself. null: none, which removes a stored one. Left out: none is sent, and a write that would wipe a stored one is refused.',
+      'The service account JWT that the service calls the token review API with: where it comes from, never the JWT itself. Left out: none is sent, and a write that would wipe a stored one is refused. null: none, which removes a stored one.',
+    examples: [{ env: 'REVIEWER_JWT' }],
   },
 );
 
@@ -45,6 +52,7 @@ export const configSpec = Type.Object(
         Type.String({
           description:
             'The PEM certificate of the CA that signed the API server\'s. "" or null: none; inside a cluster\'s pod the local one is used, unless disableLocalCaJwt is true.',
+          examples: ['-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n'],
         }),
       ),
     ),
@@ -55,6 +63,7 @@ export const configSpec = Type.Object(
         items: { type: 'string', minLength: 1 },
         description:
           'PEM public keys or certificates that verify the signatures of service account JWTs: a list, or one text for one key. Order does not count. [] or null: signatures are not verified here.',
+        examples: [['-----BEGIN PUBLIC KEY-----\n…\n-----END PUBLIC KEY-----\n']],
       }),
     ),
     disableLocalCaJwt: Type.Optional(
@@ -79,6 +88,7 @@ export const configSpec = Type.Object(
           deprecated: true,
           description:
             'Deprecated by the API. The issuer that JWTs must have; "" or null: "cluster/serviceaccount" in the dialect neutral, any in others.',
+          examples: ['https://issuer.example.com'],
         }),
       ),
     ),
@@ -87,6 +97,13 @@ export const configSpec = Type.Object(
     additionalProperties: false,
     description:
       'How a cluster-auth mount reaches its cluster and verifies its JWTs. A field that is left out is reset to its default.',
+    examples: [
+      {
+        clusterHost: 'https://10.0.0.1:6443',
+        clusterCaCert: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n',
+        tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 1 },
+      },
+    ],
   },
 );
 

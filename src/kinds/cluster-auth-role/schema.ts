@@ -28,12 +28,13 @@ const lifetime = (description: string, zero: string) =>
   );
 
 /** A list, or one text with commas, as the API accepts it. */
-const words = (description: string, more: { deprecated?: true } = {}) =>
+const words = (description: string, example: string[], more: { deprecated?: true } = {}) =>
   Type.Optional(
     Type.Unsafe<string[] | string | null>({
       type: ['array', 'string', 'null'],
       items: { type: 'string', minLength: 1 },
       description: `${description} A list, or one text with commas; order does not count.`,
+      examples: [example],
       ...more,
     }),
   );
@@ -43,11 +44,13 @@ export const roleSpec = Type.Object(
     boundServiceAccountNames: Type.Array(Type.String({ minLength: 1 }), {
       description:
         'Service accounts that may log in with this role, by name. Entries are globs ("ci-*"); "*" alone admits every name. Order does not count.',
+      examples: [['payments-api']],
     }),
     boundServiceAccountNamespaces: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         description:
           'Namespaces whose service accounts may log in. Entries are globs; "*" alone admits every namespace. Required unless boundServiceAccountNamespaceSelector is set. Every listed name may log in from every listed namespace.',
+        examples: [['payments']],
       }),
     ),
     boundServiceAccountNamespaceSelector: Type.Optional(
@@ -64,6 +67,7 @@ export const roleSpec = Type.Object(
         Type.String({
           description:
             'The audience that a JWT must be issued for. "" or null: the audience is not checked, so a JWT for any other service is accepted, too.',
+          examples: ['payments-api'],
         }),
       ),
     ),
@@ -86,12 +90,17 @@ export const roleSpec = Type.Object(
       'Makes tokens periodic: each renewal extends them by this much, for ever.',
       ttlZeroMeaning.tokenPeriod,
     ),
-    tokenPolicies: words('Policies that tokens carry.'),
-    policies: words('Deprecated by the API: use tokenPolicies, which this is converted to.', {
-      deprecated: true,
-    }),
+    tokenPolicies: words('Policies that tokens carry.', ['payments-read']),
+    policies: words(
+      'Deprecated by the API: use tokenPolicies, which this is converted to.',
+      ['payments-read'],
+      {
+        deprecated: true,
+      },
+    ),
     tokenBoundCidrs: words(
       'Addresses that may log in and use the token: IP addresses or CIDR blocks. Empty: from anywhere.',
+      ['192.0.2.0/24'],
     ),
     tokenStrictlyBindIp: Type.Optional(
       nullable(
@@ -111,6 +120,7 @@ export const roleSpec = Type.Object(
           maximum: Number.MAX_SAFE_INTEGER,
           description:
             'How often a token can be used. 0 or null: without limit, which a token that creates child tokens needs.',
+          examples: [10],
         }),
       ),
     ),
@@ -120,6 +130,7 @@ export const roleSpec = Type.Object(
           type: 'string',
           description:
             'Kind of token: "service", "batch" (advised for machines; neither periodic nor counted), or the mount\'s own ("default", "" or null). "default-service" and "default-batch" belong to token store roles and are refused here.',
+          examples: ['batch'],
         }),
       ),
     ),
@@ -128,6 +139,16 @@ export const roleSpec = Type.Object(
     additionalProperties: false,
     description:
       'A role of a cluster-auth mount: which service accounts may log in, and what token they get.',
+    examples: [
+      {
+        boundServiceAccountNames: ['network-prod'],
+        boundServiceAccountNamespaces: ['network'],
+        audience: 'network',
+        tokenPolicies: ['network-read'],
+        tokenTtl: '1h',
+        tokenMaxTtl: '8h',
+      },
+    ],
   },
 );
 

@@ -16,6 +16,7 @@ export const remoteStateConsumersSpec = Type.Object(
   {
     additionalProperties: false,
     description: 'Who may read the state of the workspace of the same name, besides itself.',
+    examples: [{ consumers: ['app-prod', 'app-staging'] }],
   },
 );
 

@@ -22,6 +22,7 @@ export const tagBindingsSpec = Type.Object(
   {
     additionalProperties: false,
     description: 'The key-value tags of the workspace of the same name, which other teams can own this way.',
+    examples: [{ tags: { env: 'prod', team: 'network' }, keep: ['cost-*'] }],
   },
 );
 

@@ -9,11 +9,12 @@ import type { Declared } from '../../model/kind-specs.ts';
 const flag = (description: string, fallback: boolean) =>
   Type.Optional(nullable(Type.Boolean({ description: `${description} null: ${fallback}.` })));
 
-const paths = (description: string) =>
+const paths = (description: string, example: string[]) =>
   Type.Optional(
     nullable(
       Type.Array(Type.String({ minLength: 1 }), {
         description: `${description} Only one of triggerPrefixes, triggerPatterns and vcsRepo.tagsRegex can be set. null: [].`,
+        examples: [example],
       }),
     ),
   );
@@ -88,6 +89,7 @@ const vcsRepo = Type.Optional(
             Type.String({
               description:
                 'The branch that runs execute from. "" or null: the default branch of the repository.',
+              examples: ['main'],
             }),
           ),
         ),
@@ -104,6 +106,7 @@ const vcsRepo = Type.Optional(
             minLength: 1,
             description:
               'Id of the app installation to connect through. Not allowed together with oauthTokenId.',
+            examples: ['ghain-1'],
           }),
         ),
         tagsRegex: Type.Optional(
@@ -121,6 +124,7 @@ const vcsRepo = Type.Optional(
         minProperties: 1,
         description:
           'The repository that runs come from. Fields that are left out keep their live values; adding a repository needs identifier and a connection (oauthTokenId or vcsAppInstallationId). null: no repository.',
+        examples: [{ identifier: 'acme/network', oauthTokenId: 'ot-1', branch: 'main' }],
       },
     ),
   ),
@@ -170,6 +174,7 @@ const runFields = {
     nullable(
       Type.String({
         description: 'The directory below the root of the repository to execute in. "" or null: the root.',
+        examples: ['environments/prod'],
       }),
     ),
   ),
@@ -182,8 +187,11 @@ const triggerFields = {
   ),
   triggerPatterns: paths(
     'Glob patterns of the files whose changes start a run, from the root of the repository.',
+    ['/network/**/*'],
   ),
-  triggerPrefixes: paths('Paths below which changes start a run, besides the working directory.'),
+  triggerPrefixes: paths('Paths below which changes start a run, besides the working directory.', [
+    'modules',
+  ]),
 };
 
 const sourceFields = {
@@ -192,12 +200,14 @@ const sourceFields = {
       minLength: 1,
       description:
         'Name of the client that created the workspace. Set only at creation. Left out: "trueup/<stack>", the creator mark that shows which stack created it.',
+      examples: ['portal'],
     }),
   ),
   sourceUrl: Type.Optional(
     Type.String({
       minLength: 1,
       description: 'URL of that client, or of what the workspace was created for. Set only at creation.',
+      examples: ['https://portal.example.com/orders/17'],
     }),
   ),
 };
@@ -213,7 +223,11 @@ const neighbourFields = {
   ),
   sshKeyId: Type.Optional(
     nullable(
-      Type.String({ minLength: 1, description: 'Id of the SSH key that fetches modules. null: none.' }),
+      Type.String({
+        minLength: 1,
+        description: 'Id of the SSH key that fetches modules. null: none.',
+        examples: ['sshkey-1'],
+      }),
     ),
   ),
   tagNames: Type.Optional(
@@ -221,6 +235,7 @@ const neighbourFields = {
       Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
         description:
           'The flat tags, all of them: letters, digits, ":", "-" and "_", kept in lower case; order does not count. Key-value tags are tags. null: [].',
+        examples: [['network', 'prod']],
       }),
     ),
   ),
@@ -231,13 +246,14 @@ const neighbourFields = {
           reason: Type.Optional(
             Type.String({
               description: 'Shown to users who see the lock. Sent when trueup locks, never compared.',
+              examples: ['frozen until the audit is over'],
             }),
           ),
         },
         {
           additionalProperties: false,
           description:
-            'Present, {} included: the workspace must be locked, by anyone. null, or removing the field: unlocked, if trueup holds the lock; the lock of anyone else is left alone.',
+            'Present, also as {}: the workspace must be locked, by anyone. Removing the field has the same effect as null. null: unlocked, if trueup holds the lock; the lock of anyone else is left alone.',
         },
       ),
     ),
@@ -247,7 +263,11 @@ const neighbourFields = {
       Type.Object(
         {
           deleteOlderThanNDays: Type.Optional(
-            Type.Integer({ minimum: 1, description: 'Delete backing data older than this many days.' }),
+            Type.Integer({
+              minimum: 1,
+              description: 'Delete backing data older than this many days.',
+              examples: [90],
+            }),
           ),
           dontDelete: Type.Optional(
             Type.Boolean({
@@ -283,6 +303,7 @@ const shortForms = {
       Type.Array(Type.String({ minLength: 1 }), {
         description:
           "Names of the workspaces that may read this one's state, all of them. Short for a RemoteStateConsumers document of the same name. null: [].",
+        examples: [['app-prod', 'app-staging']],
       }),
     ),
   ),
@@ -291,7 +312,12 @@ const shortForms = {
 export const workspaceSpec = Type.Object(
   {
     description: Type.Optional(
-      nullable(Type.String({ description: 'What the workspace is for. "" or null: none.' })),
+      nullable(
+        Type.String({
+          description: 'What the workspace is for. "" or null: none.',
+          examples: ['Network of the production environment'],
+        }),
+      ),
     ),
     ...executionFields,
     ...runFields,
@@ -309,6 +335,15 @@ export const workspaceSpec = Type.Object(
     additionalProperties: false,
     description:
       'One workspace. A field that is left out is not managed; null asks for the default of the service.',
+    examples: [
+      {
+        executionMode: 'agent',
+        agentPoolId: 'apool-1',
+        vcsRepo: { identifier: 'acme/network', oauthTokenId: 'ot-1', branch: 'main' },
+        tags: { env: 'prod', team: 'network' },
+        remoteStateConsumers: ['app-prod', 'app-staging'],
+      },
+    ],
   },
 );
 

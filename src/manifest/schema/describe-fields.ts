@@ -6,6 +6,7 @@ import { jsonSchema } from '../../model/define-kind.ts';
 import type { Field, FieldTable } from '../../model/field.ts';
 import { isJsonObject, type Json, type JsonObject, textsOf } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
+import { examplesOf } from './example-values.ts';
 import { manifestSchema } from './manifest-schema.ts';
 import { stackSchema } from './stack-schema.ts';
 import { describeType, valuesOf } from './type-words.ts';
@@ -22,6 +23,8 @@ export interface FieldDescription {
   readonly path: string;
   /** `text`, `"remote", "local" or "agent"`, `a list of maps`; without null */
   readonly type: string;
+  /** how a text is written, as a clause */
+  readonly format?: string;
   /** the allowed words, where they are too many for `type` */
   readonly values: readonly string[];
   readonly required: boolean;
@@ -30,6 +33,7 @@ export interface FieldDescription {
   /** what `null` does, as a clause; absent where null is an error */
   readonly null?: string;
   readonly description: string;
+  /** one at least: of the schema, or of its type */
   readonly examples: readonly Json[];
   readonly deprecated: boolean;
   /** sent only when the resource is created */
@@ -90,16 +94,17 @@ function describeField(
   { isRequired, ...source }: Source & { readonly isRequired: boolean },
 ): FieldDescription {
   const field = source.fieldAt(path);
-  const examples = schema['examples'];
+  const format = schema['patternErrorMessage'];
   return {
     path: path.join('.'),
     type: describeType(schema),
+    ...(typeof format === 'string' ? { format } : {}),
     values: valuesOf(schema),
     required: isRequired,
     default: isRequired ? 'none: the field is required' : leftOut(schema, path, { ...source, field }),
     ...([schema['type']].flat().includes('null') ? { null: meaningOfNull(schema, field) } : {}),
     description: sentence(String(schema['description'] ?? '')),
-    examples: Array.isArray(examples) ? examples : [],
+    examples: examplesOf(schema, field?.default),
     deprecated: schema['deprecated'] === true,
     createOnly: field?.createOnly === true,
   };

@@ -17,6 +17,7 @@ const targetName = {
   type: 'string',
   pattern: '^[a-z0-9-]+$',
   patternErrorMessage: 'lower-case letters, digits and "-"',
+  examples: ['acme'],
 };
 
 /** One document of the kind: `spec` is required unless `metadata.remove` makes it a removal request. */
@@ -109,6 +110,7 @@ function metadataSchema(kind: Kind): JsonObject {
         pattern: namePattern(kind),
         patternErrorMessage: kind.names.description,
         description: 'Name of the resource in its target',
+        examples: ['network-prod', 'config'].filter((name) => kind.names.pattern.test(name)),
       },
       target: {
         ...targetName,
@@ -120,6 +122,7 @@ function metadataSchema(kind: Kind): JsonObject {
         minItems: 1,
         uniqueItems: true,
         description: 'Several targets: the same resource in each of them',
+        examples: [['acme', 'acme-eu']],
       },
       adopt: {
         type: 'boolean',
@@ -142,7 +145,12 @@ function metadataSchema(kind: Kind): JsonObject {
         enum: ['safe', 'force'],
         description: 'Makes the document a removal request, which has no spec: the resource is removed',
       },
-      renamedFrom: { type: 'string', minLength: 1, description: 'The name that the resource had before' },
+      renamedFrom: {
+        type: 'string',
+        minLength: 1,
+        description: 'The name that the resource had before: trueup renames it in place',
+        examples: ['network-old'],
+      },
     },
     required: ['name'],
     additionalProperties: false,

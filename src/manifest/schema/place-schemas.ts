@@ -2,7 +2,8 @@
 import { Type } from 'typebox';
 
 export const closed = { additionalProperties: false };
-export const text = (description: string) => Type.String({ minLength: 1, description });
+export const text = (description: string, example: string) =>
+  Type.String({ minLength: 1, description, examples: [example] });
 
 /** Exactly one of several members: expressed by their count and not by a union, because that gives better messages. */
 export const oneMember = { ...closed, minProperties: 1, maxProperties: 1 };
@@ -11,8 +12,9 @@ export const env = Type.String({
   pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
   patternErrorMessage: 'the name of an environment variable: letters, digits and "_"',
   description: 'Name of the environment variable that holds it',
+  examples: ['SERVICE_TOKEN'],
 });
-export const file = text('Path of the file that holds it');
+export const file = text('Path of the file that holds it', '/run/secrets/token');
 
 export const SecretSource = Type.Object(
   { env: Type.Optional(env), file: Type.Optional(file) },
@@ -33,7 +35,8 @@ export const Ledger = Type.Unsafe<LedgerDocument>({
         folder: Type.String({
           pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\:]+$`,
           patternErrorMessage: 'a folder beside or below this file, such as ledger',
-          description: 'Below this file; unlike ".trueup", git does not ignore it',
+          description: 'Folder below this file; unlike ".trueup", git does not ignore it',
+          examples: ['ledger'],
         }),
       },
       { ...closed, description: 'In a file in this folder; "local" alone keeps it in ".trueup"' },
@@ -44,8 +47,9 @@ export const Ledger = Type.Unsafe<LedgerDocument>({
           Type.String({
             pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
             patternErrorMessage: 'the name of a remote such as origin, not its address',
-            default: 'origin',
             description: 'Remote whose ref "refs/trueup/<stack>" holds the ledger',
+            default: 'origin',
+            examples: ['upstream'],
           }),
         ),
       },
@@ -56,8 +60,9 @@ export const Ledger = Type.Unsafe<LedgerDocument>({
       { ...closed, description: 'In PostgreSQL: "postgres" alone reads its address from TRUEUP_LEDGER_URL' },
     ),
   },
-  default: 'local',
   description: 'Where the record of what was applied is kept; "local" is a file beside this one',
+  default: 'local',
+  examples: ['git'],
 });
 
 export type LedgerDocument =
@@ -81,6 +86,7 @@ export const Archive = Type.Unsafe<ArchiveDocument>({
       pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\:]*[^\\:/]$`,
       patternErrorMessage: 'a file at or below this one, such as .trueup/audit.db, and no address',
       description: 'SQLite file below this one',
+      examples: ['.trueup/audit.db'],
     }),
     postgres: Type.Object(
       { url: SecretSource },
@@ -88,6 +94,7 @@ export const Archive = Type.Unsafe<ArchiveDocument>({
     ),
   },
   description: 'Where "trueup audit archive" keeps the audit trails, for longer than the service does',
+  examples: ['postgres'],
 });
 
 export type ArchiveDocument =

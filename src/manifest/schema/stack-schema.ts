@@ -9,88 +9,8 @@ import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import type { Registry } from '../../model/kind.ts';
 import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
-import { Archive, closed, env, file, Ledger, oneMember, SecretSource, text } from './place-schemas.ts';
-
-const Login = Type.Object(
-  {
-    mount: text('Mount of the authentication method to log in at'),
-    role: text('Role to log in as'),
-    jwt: SecretSource,
-  },
-  { ...closed, description: "Log in with a service account's JWT" },
-);
-
-const Token = Type.Object(
-  { env: Type.Optional(env), file: Type.Optional(file), login: Type.Optional(Login) },
-  { ...oneMember, description: 'Source of the token; never the token itself' },
-);
-
-const TargetSchema = Type.Object(
-  {
-    name: Type.String({
-      pattern: '^[a-z0-9-]+$',
-      patternErrorMessage: 'lower-case letters, digits and "-"',
-      description: 'Name of the target in manifests and reports',
-    }),
-    service: Type.Unsafe<'workspaces' | 'cluster-auth'>({
-      type: 'string',
-      enum: ['workspaces', 'cluster-auth'],
-      description: 'Which API it speaks',
-    }),
-    url: text('"embedded", or the http(s) address of the service without the path of its API'),
-    organization: Type.Optional(text('Organization of the workspaces')),
-    mount: Type.Optional(text('Mount of the authentication method, below "auth/"')),
-    token: Type.Optional(Token),
-    auditToken: Type.Optional({
-      ...SecretSource,
-      description: "Source of the token for the organization's audit trail; used for nothing else",
-    } as typeof SecretSource),
-    caCert: Type.Optional(
-      Type.Object({ file: text('Path of the PEM file') }, { ...closed, description: 'CA of the service' }),
-    ),
-    namespace: Type.Optional(text('Namespace of the secrets service')),
-    dialect: Type.Optional(text('API variant of the service; required unless the url is "embedded"')),
-    requestsPerSecond: Type.Optional(
-      Type.Number({
-        exclusiveMinimum: 0,
-        maximum: 10_000,
-        description:
-          'Maximum rate of requests, used from the start; without it, the rate follows the limits of the service',
-      }),
-    ),
-    owns: Type.Optional(
-      Type.Array(text('A name, or a pattern with "*"'), {
-        description: 'Role names that this stack owns; only "*" is special',
-      }),
-    ),
-    exclusive: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          'Delete every undeclared role that "owns" matches, even if this stack has not created it',
-      }),
-    ),
-    ownership: Type.Optional(
-      Type.Unsafe<'claim' | 'ledger'>({
-        type: 'string',
-        enum: ['claim', 'ledger'],
-        default: 'claim',
-        description:
-          'Where the owner of a workspace is recorded: in a tag binding on it, or, for a service without tag bindings, in the ledger',
-      }),
-    ),
-    deletes: Type.Optional(
-      Type.Unsafe<'safe' | 'plain'>({
-        type: 'string',
-        enum: ['safe', 'plain'],
-        default: 'safe',
-        description:
-          'How workspaces are deleted: by a safe delete, or, for a service without one, by a plain delete if they manage no resources',
-      }),
-    ),
-  },
-  closed,
-);
+import { Archive, closed, Ledger, text } from './place-schemas.ts';
+import { TargetSchema } from './target-schema.ts';
 
 /** A text, or a map with options. Each keyword applies to values of its own type only: a union would give worse messages. */
 const ManifestPattern = Type.Unsafe<ManifestPatternDocument>({
@@ -104,6 +24,7 @@ const ManifestPattern = Type.Unsafe<ManifestPatternDocument>({
       patternErrorMessage:
         'a file, a directory or a pattern; write "-" and exclusions with "!" as plain text',
       description: 'A file, a directory, or a pattern such as "manifests/**/*.yaml"',
+      examples: ['manifests/**/*.yaml'],
     }),
     optional: Type.Optional(
       Type.Boolean({
@@ -128,6 +49,7 @@ const Secrets = Type.Object(
         {
           description:
             'Environment variables by name, or by a pattern in which only "*" is special; left out: none',
+          examples: [['REVIEWER_*']],
         },
       ),
     ),
@@ -137,7 +59,10 @@ const Secrets = Type.Object(
           pattern: '^[^!]',
           patternErrorMessage: 'a path or a glob such as /var/run/secrets/**, without "!" in front',
         }),
-        { description: 'Files by path or glob, absolute or relative to this file; left out: none' },
+        {
+          description: 'Files by path or glob, absolute or relative to this file; left out: none',
+          examples: [['/var/run/secrets/**']],
+        },
       ),
     ),
   },
@@ -152,18 +77,21 @@ const percent = (done: string, fallback: number) =>
     minimum: 0,
     maximum: 100,
     default: fallback,
-    description: `Maximum percentage of the resources of a kind in a target that are ${done} without acknowledgement`,
+    description: `Maximum percentage of the resources of a kind in a target that are ${done} without acknowledgement; from ten resources on`,
   });
-const guardList = (description: string) =>
+const guardList = (description: string, example: GuardId) =>
   Type.Array(Type.Unsafe<GuardId>({ type: 'string', enum: [...guardIds] }), {
     uniqueItems: true,
     description,
+    examples: [[example]],
   });
-const lintList = (description: string) =>
+const lintList = (description: string, example: LintCode) =>
   Type.Array(Type.Unsafe<LintCode>({ type: 'string', enum: [...lintCodeNames] }), {
     uniqueItems: true,
     description,
+    examples: [[example]],
   });
+const defaultsExample = { Workspace: { executionMode: 'remote', allowDestroyPlan: false } };
 const stackName = {
   pattern: '^[a-z0-9-]{1,63}$',
   patternErrorMessage: 'lower-case letters, digits and "-", at most 63',
@@ -181,11 +109,13 @@ export const stackSchema = Type.Object(
         name: Type.String({
           ...stackName,
           description: 'Name of the stack, written into the ownership tags of its workspaces',
+          examples: ['payments'],
         }),
         renamedFrom: Type.Optional(
           Type.String({
             ...stackName,
             description: 'Former name of the stack, whose ownership tags are taken over',
+            examples: ['billing'],
           }),
         ),
       },
@@ -196,6 +126,7 @@ export const stackSchema = Type.Object(
         manifests: Type.Array(ManifestPattern, {
           description:
             'Manifests, relative to this file; "!" in front excludes; an empty list means that there are none',
+          examples: [['manifests/**/*.yaml', '!manifests/drafts/**']],
         }),
         targets: Type.Array(TargetSchema, {
           minItems: 1,
@@ -206,6 +137,7 @@ export const stackSchema = Type.Object(
             type: 'object',
             additionalProperties: { type: 'object' },
             description: 'By kind: merged under the spec of each manifest of that kind',
+            examples: [defaultsExample],
           }),
         ),
         secrets: Type.Optional(Secrets),
@@ -220,13 +152,19 @@ export const stackSchema = Type.Object(
           Type.String({
             pattern: '^[1-9][0-9]{0,5}[smh]$',
             patternErrorMessage: 'a time such as 90s, 30m or 2h',
-            default: '1h',
             description: 'Maximum time of a run from its first request',
+            default: '1h',
+            examples: ['30m'],
           }),
         ),
         embedded: Type.Optional(
           Type.Object(
-            { seed: text('YAML file with the organizations, pools, keys, tokens and mounts to start with') },
+            {
+              seed: text(
+                'YAML file with the organizations, pools, keys, tokens and mounts to start with',
+                'seed.yaml',
+              ),
+            },
             {
               ...closed,
               description: 'What the embedded service starts with; for targets with the url "embedded"',
@@ -246,8 +184,12 @@ export const stackSchema = Type.Object(
               ),
               maxDeletePercent: Type.Optional(percent('deleted or released', guardLimits.maxDeletePercent)),
               maxUpdatePercent: Type.Optional(percent('updated', guardLimits.maxUpdatePercent)),
-              raise: Type.Optional(guardList('Guards that only warn by default and block in this stack')),
-              allow: Type.Optional(guardList('Guards that block by default and only warn in this stack')),
+              raise: Type.Optional(
+                guardList('Guards that only warn by default and block in this stack', 'new-role'),
+              ),
+              allow: Type.Optional(
+                guardList('Guards that block by default and only warn in this stack', 'recreate'),
+              ),
             },
             { ...closed, description: 'How much a plan may change before somebody must acknowledge it' },
           ),
@@ -255,8 +197,10 @@ export const stackSchema = Type.Object(
         lint: Type.Optional(
           Type.Object(
             {
-              raise: Type.Optional(lintList('Findings that are errors in this stack')),
-              allow: Type.Optional(lintList('Findings that are not reported in this stack')),
+              raise: Type.Optional(lintList('Findings that are errors in this stack', 'open-role')),
+              allow: Type.Optional(
+                lintList('Findings that are not reported in this stack', 'certificate-expires'),
+              ),
             },
             {
               ...closed,
@@ -268,11 +212,45 @@ export const stackSchema = Type.Object(
       { ...closed, description: 'What the stack manages, and how' },
     ),
   },
-  { ...closed, title: 'Stack', description: 'The unit of plan and apply: a name, its targets, its guards' },
+  {
+    ...closed,
+    title: 'Stack',
+    description: 'The unit of plan and apply: a name, its targets, its guards',
+    examples: [
+      {
+        apiVersion,
+        kind: 'Stack',
+        metadata: { name: 'payments' },
+        spec: {
+          manifests: ['manifests/**/*.yaml'],
+          targets: [
+            {
+              name: 'acme',
+              service: 'workspaces',
+              url: 'https://workspaces.example.com',
+              dialect: 'neutral',
+              organization: 'acme',
+              token: { env: 'WORKSPACES_TOKEN' },
+            },
+            {
+              name: 'prod-cluster',
+              service: 'cluster-auth',
+              url: 'https://secrets.example.com',
+              dialect: 'neutral',
+              mount: 'cluster',
+              token: { env: 'SECRETS_TOKEN' },
+              owns: ['payments-*'],
+            },
+          ],
+          defaults: defaultsExample,
+          ledger: 'git',
+        },
+      },
+    ],
+  },
 );
 
 export type StackDocument = Static<typeof stackSchema>;
-export type TargetDocument = Static<typeof TargetSchema>;
 
 /** The stack's schema for editors, which also knows the fields that `defaults` may hold. */
 export function stackDocumentSchema(kinds: Registry): JsonObject {
@@ -280,6 +258,7 @@ export function stackDocumentSchema(kinds: Registry): JsonObject {
   const defaults = {
     type: 'object',
     description: 'By kind: merged under the spec of each manifest of that kind',
+    examples: [defaultsExample],
     properties: Object.fromEntries([...kinds.values()].map((kind) => [kind.name, partialSpecSchema(kind)])),
     additionalProperties: false,
   };

@@ -1,0 +1,37 @@
+/** docs/reference/errors.md: the catalogue of codes. */
+import type { CodeEntry } from '../../src/model/code-entry.ts';
+import { type CodeGroup, codeGroups } from '../../src/model/diagnostic-codes.ts';
+import { blocks, header, withCode } from './page.ts';
+
+const head = `Every error and warning has a code, which keeps its meaning from version to version. A message shows it in brackets, such as
+\`error[unknown-field]\`. With \`--format json\` every problem has its \`code\`, beside \`severity\`, \`class\` and \`message\`. A message says more than this
+page: names, places, and what was found.
+
+The class of an error decides the [exit code](exit-codes.md) of the run:
+
+| class | what is wrong | exit code |
+|---|---|---|
+| \`invalid\` | the stack or a manifest | 7 |
+| \`conflict\` | who owns something, or where it is | 9 |
+| \`incomplete\` | not everything could be read | 1 |
+| \`failure\` | anything else | 1, unless there is a code for the case: 4 stale, 5 blocked, 8 locked, 130 interrupted |
+
+A warning does not stop the run. A warning of class \`incomplete\` makes the plan incomplete: trueup then deletes nothing that is undeclared, and does not report
+"No changes".`;
+
+export function errorsPage(): string {
+  return blocks(header('src/model/*-codes.ts'), '# Errors', head, codeGroups.flatMap(groupText));
+}
+
+function groupText({ title, when, about = '', codes }: CodeGroup): string[] {
+  const sections = Object.entries(codes).flatMap(([code, entry]) => codeText(code, entry));
+  return [`## ${title}`, withCode(`These are reported ${when}.`), withCode(about), ...sections];
+}
+
+/** A heading of its own, so that a code can be linked to. */
+function codeText(code: string, entry: CodeEntry): string[] {
+  const { title, fix, warning = false } = entry;
+  const classes = [entry.class].flat().map((name) => `\`${name}\``);
+  const kind = `${warning ? 'warning, ' : ''}${classes.join(' or ')}`;
+  return [`### ${code}`, `${title} (${kind}).`, `What to do: ${fix}.`];
+}

@@ -1,0 +1,115 @@
+/**
+ * Every environment variable that trueup itself reads, for its users. Those that a stack names, such as in `token: { env: NAME }`,
+ * are not listed. `npm run reference` writes docs/reference/environment.md from this file.
+ */
+
+interface VariableGroup {
+  readonly title: string;
+  /** one or two full sentences about the group */
+  readonly about: string;
+  /** by name: what trueup does with it, in at most two full sentences */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export const environmentVariables: readonly VariableGroup[] = [
+  {
+    title: 'Stores',
+    about: 'Addresses of databases. A stack can name another variable or a file.',
+    variables: {
+      TRUEUP_LEDGER_URL:
+        'Address of the PostgreSQL database of the ledger, with "ledger: postgres" in the stack.',
+      TRUEUP_AUDIT_URL:
+        'Address of the PostgreSQL database of the audit archive, with "audit: { archive: postgres }" in the stack or "--to postgres".',
+    },
+  },
+  {
+    title: 'Who runs it',
+    about:
+      'The lock and the history record who made an apply, and in which CI job. All attempts of one job share an id, so that a repeated job can continue an interrupted apply.',
+    variables: {
+      TRUEUP_ACTOR:
+        'Who runs trueup. Without it: GITHUB_ACTOR, GITLAB_USER_LOGIN, USER, or the user of the process.',
+      TRUEUP_RUN_ID:
+        'Id of the CI job, for a CI that trueup does not know. Set it to a value that only one job at a time has, and that a repeated job has again.',
+      USER: 'Who runs trueup, outside of CI.',
+      BUILD_ID: 'Id of the job, in a CI that sets it and none of the others.',
+      BUILD_URL: 'Page of the job, recorded with BUILD_ID.',
+      JOB_NAME: 'Name of the job, part of its id with BUILD_ID.',
+    },
+  },
+  {
+    title: 'Terminal',
+    about: 'The option "--color" overrides all of them.',
+    variables: {
+      NO_COLOR: 'No colours, if it is not empty. It overrides FORCE_COLOR.',
+      FORCE_COLOR: 'Colours also where the output is not a terminal, unless it is empty or "0".',
+      TERM: '"dumb" turns off colours and live progress.',
+    },
+  },
+  {
+    title: 'Proxy',
+    about:
+      'The proxy for requests to services. Names in lower case (https_proxy) override those in upper case. Addresses of this machine never use a proxy.',
+    variables: {
+      HTTPS_PROXY: 'Proxy for services with an https address.',
+      HTTP_PROXY: 'Proxy for services with an http address.',
+      NO_PROXY: 'Hosts that are reached without a proxy, separated by commas.',
+    },
+  },
+  {
+    title: 'Git',
+    about:
+      'trueup runs git with the environment of the process, but git and ssh never ask a question. Variables that git sets for its hooks, such as GIT_DIR, and variables that turn on a trace are ignored.',
+    variables: {
+      GIT_ASKPASS: 'A program of yours that answers questions of git for a login.',
+      SSH_ASKPASS:
+        'A program of yours that answers questions of ssh. Without it ssh fails instead of asking.',
+    },
+  },
+  {
+    title: 'GitHub Actions',
+    about:
+      'GitHub Actions sets these variables. Flags of "trueup comment" override those about the pull request.',
+    variables: {
+      GITHUB_ACTIONS: '"true" makes trueup escape output that GitHub would read as a workflow command.',
+      GITHUB_TOKEN: 'Token with which "trueup comment" writes, unless "--token-env" names another variable.',
+      GITHUB_API_URL: 'Address of the API that "trueup comment" uses.',
+      GITHUB_SERVER_URL: 'Address of the web pages to which reports and the history link.',
+      GITHUB_REPOSITORY: 'The repository, for the comment, for links, and for the id of the job.',
+      GITHUB_REF: 'The number of the pull request.',
+      GITHUB_EVENT_PATH: 'File with the event: the number and the commit of the pull request.',
+      GITHUB_WORKSPACE: 'Folder of the checkout. Annotations name files relative to it.',
+      GITHUB_STEP_SUMMARY: 'File to which "--format github" appends the report.',
+      GITHUB_OUTPUT: 'File to which "--format github" writes the outputs of the step.',
+      GITHUB_ACTOR: 'Who started the job.',
+      GITHUB_RUN_ID: 'Part of the id of the job.',
+      GITHUB_RUN_ATTEMPT: 'Attempt of the job.',
+      GITHUB_JOB: 'Part of the id of the job.',
+    },
+  },
+  {
+    title: 'GitLab CI',
+    about:
+      'GitLab CI sets these variables. Flags of "trueup comment" override those about the merge request.',
+    variables: {
+      GITLAB_CI: '"true" means that this is a job of GitLab CI.',
+      GITLAB_TOKEN: 'Token with which "trueup comment" writes, unless "--token-env" names another variable.',
+      CI_JOB_TOKEN: 'Never used to write. trueup knows it only to keep it out of reports.',
+      CI_API_V4_URL: 'Address of the API that "trueup comment" uses.',
+      CI_PROJECT_ID: 'The project, if the job is of no merge request.',
+      CI_PROJECT_PATH: 'Part of the id of the job.',
+      CI_PROJECT_DIR: 'Folder of the checkout. Annotations name files relative to it.',
+      CI_MERGE_REQUEST_IID: 'The number of the merge request.',
+      CI_MERGE_REQUEST_PROJECT_ID: 'The project of the merge request, also for a pipeline of a fork.',
+      CI_MERGE_REQUEST_PROJECT_PATH: 'Name of that project in reports.',
+      CI_MERGE_REQUEST_PROJECT_URL: 'Address of that project, for links.',
+      CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: 'The commit of the merge request.',
+      CI_COMMIT_SHA: 'The commit, if the previous variable is not set.',
+      GITLAB_USER_LOGIN: 'Who started the job.',
+      CI_PIPELINE_ID: 'Part of the id of the job.',
+      CI_JOB_NAME: 'Part of the id of the job.',
+      CI_JOB_ID: 'Attempt of the job.',
+      CI_JOB_URL: 'Page of the job, recorded in the history.',
+    },
+  },
+];
