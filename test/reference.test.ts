@@ -92,8 +92,11 @@ it('guards.md explains each guard', () => {
   for (const id of guardIds) expect(page).toContain(`\n### ${id}\n`);
 });
 
-it('exit-codes.md explains each exit code once, in ascending order', () => {
-  expect(exitCodeMeanings.map(({ code }) => code)).toEqual([...new Set(Object.values(exitCodes))]);
+it('exit-codes.md and the help list each exit code once, in ascending order', () => {
+  const codes = [...new Set<number>(Object.values(exitCodes))];
+  expect(exitCodeMeanings.map(({ code }) => code)).toEqual(codes);
+  const help = /\nExit codes:\n(.*?)\n\n/s.exec(pages.get('commands.md') ?? '')?.[1] ?? '';
+  expect([...help.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => Number(code))).toEqual(codes);
 });
 
 it('environment.md lists each variable that the source reads, and no other', () => {

@@ -75,7 +75,7 @@ function factsOf({ type, format, values, required, default: leftOut, null: ofNul
     `Type: ${type.startsWith('[') ? type : plain(withCode(type))}${required ? ', **required**' : ''}`,
     ...(format === undefined ? [] : [`Format: ${plain(withCode(format))}`]),
     ...(values.length === 0 ? [] : [`Values: ${values.map((word) => `\`${word}\``).join(', ')}`]),
-    ...(required ? [] : [`Left out: ${valueText(leftOut)}`]),
+    ...(required || leftOut === 'not set' ? [] : [`Left out: ${valueText(leftOut)}`]),
     ...(ofNull === undefined ? [] : [`\`null\`: ${valueText(ofNull)}`]),
     ...(key.createOnly ? ['Used only when the resource is created'] : []),
     ...(key.deprecated ? ['Deprecated'] : []),
@@ -140,7 +140,12 @@ export function manifestsPage(): string {
   const [first = ''] = [...kinds.keys()];
   const metadata = keysOf(first)
     .filter(({ path }) => path.startsWith('metadata.'))
-    .map((key) => ({ ...key, name: key.path }));
+    // Each kind says what its names are.
+    .map(({ format, ...key }) => ({
+      ...key,
+      name: key.path,
+      ...(format === undefined || key.path === 'metadata.name' ? {} : { format }),
+    }));
   return blocks(
     header('the schemas in src/manifest/schema and src/kinds/*/schema.ts'),
     '# Stack and manifests',
