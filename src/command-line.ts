@@ -164,6 +164,12 @@ const commands: readonly ListedCommand[] = [
     load: () => import('./commands/recover/command.ts'),
   },
   {
+    usage: 'ledger',
+    group: 'recover',
+    about: 'Shows what the ledger of a stack holds',
+    load: () => import('./commands/ledger/command.ts'),
+  },
+  {
     usage: 'unlock [path]',
     group: 'recover',
     about: 'Removes the lock of an apply that has ended without releasing it',

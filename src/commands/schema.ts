@@ -26,6 +26,7 @@ import { eventsSchema } from './audit/schema.ts';
 import { driftSchema } from './drift/schema.ts';
 import { explanationSchema } from './explain/schema.ts';
 import { historySchema } from './history/schema.ts';
+import { ledgerSchema } from './ledger/schema.ts';
 import { loginSchema } from './role-check/schema.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
@@ -76,6 +77,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Login', asJson(loginSchema)],
     ['Audit', asJson(eventsSchema)],
     ['Accept', asJson(acceptSchema)],
+    ['Ledger', asJson(ledgerSchema)],
     ['Explanation', asJson(explanationSchema)],
   ]);
 }

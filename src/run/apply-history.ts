@@ -240,6 +240,16 @@ export async function begunChanges(
   };
 }
 
+/** The creations of earlier applies that may have been carried out and are not recorded. @throws LedgerError */
+export async function unrecordedCreations(
+  store: Pick<HistoryStore, 'listEntries'>,
+  { stack, ledger }: Pick<BegunCreationsInput, 'stack' | 'ledger'>,
+): Promise<readonly AddressText[]> {
+  const { open } = await readEntries(store, stack.name);
+  const begun = new Set(open.flatMap((entry) => openChanges(entry, stack, isOpenCreation)));
+  return [...begun].filter((address) => !ledger.records.has(address)).sort();
+}
+
 /**
  * Closes open entries at the end of a later apply, also one with nothing to do: by then all that they created is recorded.
  * @param lockGuard checked after the entries were read, so that entries of a run that took the lock away are not closed

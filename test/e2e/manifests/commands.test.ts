@@ -1,5 +1,4 @@
 /** The command line as a user meets it: arguments, paths, streams and exit codes (architecture: exit codes). */
-import { spawnSync } from 'node:child_process';
 import { chown, lchown, mkdir, readdir, rename, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,77 +8,10 @@ import { planSchema } from '../../../src/report/json/plan-schema.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
-import { mainFile, trueupProcess } from '../../support/cli/process.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const nowhere = { cwd: tmpdir() };
-
-/** The commit that the program under test was built from. */
-function commitBuilt(): string {
-  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname });
-  return mainFile.endsWith('.ts') || status !== 0 ? 'unknown' : String(stdout).trim();
-}
-
-describe('help', () => {
-  it('says what each command does, what exit codes mean, and how to begin', async () => {
-    const { code, out, err } = await trueupProcess(['--help'], nowhere);
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    for (const command of ['validate', 'plan', 'apply', 'show', 'diff', 'schema', 'serve']) {
-      expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
-    }
-    expect(out).toContain('Exit codes:');
-    expect(out).toContain('trueup help plan');
-  });
-
-  it.each(['validate', 'plan', 'apply', 'show', 'diff', 'schema', 'serve'])(
-    'of %s names every option',
-    async (name) => {
-      const { code, out } = await trueup([name, '--help'], nowhere);
-      expect(code).toBe(0);
-      expect(out).toContain(`Usage: trueup ${name} [options]`);
-      expect(out).toContain('--color');
-      expect(await trueup(['help', name], nowhere)).toMatchObject({ code: 0, out });
-    },
-  );
-
-  it('names the dialects that can be served, and shows how to begin', async () => {
-    const serve = (await trueup(['serve', '--help'], nowhere)).out.replace(/\s+/g, ' ');
-    for (const name of ['hcp-terraform', 'vault', 'openbao']) expect(serve).toContain(name);
-    expect(serve).toContain('Examples: trueup serve');
-    const check = (await trueup(['role', 'check', '--help'], nowhere)).out;
-    expect(check).toContain('trueup role check web --jwt ci.jwt');
-  });
-
-  it('is what a bare "trueup" gets, on stderr and as an error', async () => {
-    const { code, out, err } = await trueup([], nowhere);
-    expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toContain('Usage: trueup [options] [command]');
-  });
-
-  it('reports the version', async () => {
-    expect(await trueup(['--version'], nowhere)).toEqual({ code: 0, out: '0.0.0-test\n', err: '' });
-  });
-
-  it.each([[['--version', '--verbose']], [['--verbose', '-V']]])(
-    '%j reports the version, the commit, Node and the platform',
-    async (args) => {
-      const { code, out, err } = await trueupProcess(args, nowhere);
-      expect({ code, err }).toEqual({ code: 0, err: '' });
-      expect(out.split('\n')).toEqual([
-        expect.stringMatching(/^trueup \d+\.\d+\.\d+$/),
-        expect.stringMatching(new RegExp(`^commit {4}${commitBuilt()}( with uncommitted changes)?$`)),
-        `node      ${process.version}`,
-        `platform  ${process.platform} ${process.arch}`,
-        '',
-      ]);
-    },
-  );
-
-  it('knows --verbose only with --version', async () => {
-    expect(await trueup(['--verbose'], nowhere)).toMatchObject({ code: 1, out: '' });
-    expect((await trueup(['plan', '--verbose'], nowhere)).err).toContain("unknown option '--verbose'");
-  });
-});
 
 describe('a mistake on the command line', () => {
   it.each([
