@@ -36,7 +36,7 @@ const deprecated = {
 } satisfies { readonly [Field in keyof RoleFields]?: string };
 
 /** The values of fields that a response leaves out when they are not set (wire/cluster-auth 2.7). */
-const valuesWhenAbsent: RoleFields = { audience: '', aliasNameSource: '' };
+const valuesWhenAbsent: RoleFields = { audience: '' };
 
 /** The members of a response that are used here. */
 const memberTypes: Readonly<Record<string, MemberType>> = {

@@ -200,13 +200,13 @@ describe('Reading the roles of a mount', () => {
       boundServiceAccountNames: ['a'],
       boundServiceAccountNamespaces: [],
       audience: '',
-      aliasNameSource: 'serviceaccount_uid',
       tokenTtl: 0,
       tokenMaxTtl: 3600,
       tokenPeriod: 0,
       tokenPolicies: ['dev', 'prod'],
     });
     expect(set.invisible).toContain('tokenBoundCidrs');
+    expect(set.invisible).toContain('aliasNameSource');
     expect(set.invisible).not.toContain('tokenTtl');
   });
 
