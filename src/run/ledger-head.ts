@@ -80,7 +80,8 @@ function commitsAfter({
   if (from.commit === undefined) {
     const { uncommitted } = from;
     if (commit === undefined || uncommitted === undefined || plan.changes.length === 0) return recorded;
-    return { commit: { ...commit, uncommitted }, otherCommits };
+    const { ignored: _, ...rest } = commit;
+    return { commit: { ...rest, uncommitted }, otherCommits };
   }
   if (order?.is === 'behind') {
     const isSame = !order.differs && from.uncommitted === undefined;
@@ -225,11 +226,13 @@ export interface Declared {
 
 /** The hash of what is declared, where files of the stack have changes that no commit has; undefined where none have. */
 export async function uncommittedHash(
-  { resources, paths, isPiped }: Declared,
+  { resources, paths, isPiped, hasIgnored }: Declared & Pick<Question, 'hasIgnored'>,
   stack: Stack,
   at: GitContext,
 ): Promise<string | undefined> {
-  const { isFile, isOnTheWay } = matchStackFiles(stack, isPiped);
+  // It is unknown which files such manifests were made from.
+  const isMade = isPiped || hasIgnored || stack.manifests.includes(standardInput);
+  const { isFile, isOnTheWay } = matchStackFiles(stack, isMade);
   const directory = await realpath(stack.directory);
   // A file behind a symbolic link has another path in git.
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
@@ -240,12 +243,11 @@ export async function uncommittedHash(
   // Git reports a change in a submodule, and of a link to a folder, by the path of that folder.
   const places = new Set([...files, ...[...files].flatMap(foldersOf)]);
   const outside = [...places].filter((place) => place.startsWith('../'));
-  // It is unknown which files manifests on standard input were made from; new ones are mostly files that a job wrote.
-  const isFromInput = isPiped || stack.manifests.includes(standardInput);
   const changed = await uncommittedPaths(at, outside);
   return changed.some(
     ({ path, isTracked, hadFiles }) =>
-      ((isTracked || !isFromInput) && isFile(path)) || places.has(path) || (hadFiles && isOnTheWay(path)),
+      // New files beside made manifests are mostly those that a job wrote.
+      ((isTracked || !isMade) && isFile(path)) || places.has(path) || (hadFiles && isOnTheWay(path)),
   )
     ? hashOf(resources)
     : undefined;

@@ -222,10 +222,11 @@ async function askGit(
   if (!isGit) return [withUncommitted(noRepository, declared), [], undefined];
   const files = declared.paths.map((path) => slashes(relative(directory, path)));
   const { resources } = declared;
+  const untracked = untrackedFiles(at, files);
   const [commit, uncommitted, ignored, place] = await Promise.all([
     repositoryCommit(at),
-    uncommittedHash(declared, stack, at),
-    untrackedFiles(at, files),
+    untracked.then(({ length }) => uncommittedHash({ ...declared, hasIgnored: length > 0 }, stack, at)),
+    untracked,
     stackRepository(at, root, file),
   ]);
   const from = withUncommitted(commit, { uncommitted, hasIgnored: ignored.length > 0, resources });

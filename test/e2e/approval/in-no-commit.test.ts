@@ -164,6 +164,23 @@ describe('manifests that git ignores', () => {
     await writeFile(join(mine.directory, 'manifests', 'app.yaml'), text(app('two')));
     expect((await mine.plan()).guards).toEqual([]);
   });
+
+  it('made by a program that was edited are not taken back by its last commit', async () => {
+    const jobs = await appliedIgnored();
+    const { mine, generate, commit, job } = jobs;
+    await writeFile(join(mine.directory, '.gitignore'), 'local-*\n# edited\n');
+    await (await generate(mine, workspace('extra'), web('mine'))).run(['apply', '--yes'], 0);
+    await expectBlocked(jobs, await generate(job(commit), workspace('extra')));
+  });
+
+  it('do not hide what was applied afterwards where git could not tell the commit', async () => {
+    const jobs = await appliedIgnored();
+    const { generate, commit, job } = jobs;
+    const bare = await generate(job(commit), workspace('extra'), web('new'));
+    await rm(join(bare.directory, '..', '.git'), { recursive: true });
+    await bare.run(['apply', '--yes'], 0);
+    await expectBlocked(jobs, await generate(job(commit), workspace('extra')));
+  });
 });
 
 describe('a removal that is in the index only', () => {
