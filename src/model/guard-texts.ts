@@ -44,7 +44,7 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
   zero: {
     title: 'The plan deletes all resources of a kind in a target',
     trips:
-      'All of two or more resources are deleted. A single resource counts when nothing of its kind is created.',
+      'Resources are deleted, and no other declared resource of the kind remains. Resources that are kept, such as protected ones, do not count. A single deletion counts when nothing of its kind is created.',
     check: 'make sure that the manifests were found: a wrong path or pattern looks like this',
   },
   'delete-percent': {
@@ -165,7 +165,7 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
       'There is no git repository, or git cannot compare the commit of the last apply with this one. The guard blocks if the plan changes what an unknown commit, or uncommitted files, had set.',
     more: [
       'Other reasons are manifests that git does not track, and a remote that does not answer or lacks the commit.',
-      'It blocks if neither this clone nor its remote has the applied commit, and the plan changes something that an apply from that commit changed. Without a history, every recorded field counts.',
+      'It blocks if neither this clone nor its remote has the applied commit, and the plan changes something that was applied since the last apply from a commit of this history. Without a history, every recorded field counts.',
       'It also blocks if the last apply used files of the stack that are not committed or that git ignores, or if it was made without git, and this plan changes what was applied from them. If files of the stack are uncommitted now as well, a changed field only warns.',
     ],
     check: 'run "git fetch", or plan from a full clone with the applied commit',

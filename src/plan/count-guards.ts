@@ -19,6 +19,8 @@ interface OwnershipCount {
   readonly owned: number;
   /** deleted, released or revoked */
   readonly taken: readonly Address[];
+  /** owned, declared and not in `taken`. What is kept although it is not declared does not count: it hides nothing else. */
+  readonly remaining: number;
   /** how many of `taken` have neither a record nor our ownership tag: only an exclusive target or a removal request removes them */
   readonly unrecorded: number;
   readonly updated: readonly Address[];
@@ -44,6 +46,7 @@ export function countOwnership(context: PlanContext, drafts: AllDrafts): Ownersh
       target: first.target,
       owned: found.length,
       taken: some.filter(isTaken).map(({ change: { address } }) => address),
+      remaining: found.filter(({ address }) => remains(context, address, drafts)).length,
       unrecorded: some.filter((draft) => isTaken(draft) && isUnverified(context, draft)).length,
       updated: some
         .filter(({ change }) => change.action === 'update' && sentFields(change.fields).length > 0)
@@ -51,6 +54,13 @@ export function countOwnership(context: PlanContext, drafts: AllDrafts): Ownersh
       created: some.filter(({ change }) => change.action === 'create').length,
     };
   });
+}
+
+/** A selection leaves everything outside of it as it is. */
+function remains(context: PlanContext, address: Address, drafts: AllDrafts): boolean {
+  const draft = drafts.get(formatAddress(address));
+  if (draft !== undefined && isTaken(draft)) return false;
+  return context.isSelection || context.desired.has(formatAddress(address));
 }
 
 /** Kind and target: the group in which guards count. */
@@ -145,14 +155,17 @@ function tooManyIn({ kind, target, counts }: Scope, limit: number): CountedGuard
   return [finding(scope, some, { id: 'deletes', of, limit, message })];
 }
 
-/** Fires when all resources are removed; for a single one only if none is created, because then it may be replaced. */
+/** Fires when no declared resource remains; for a single one only if none is created, because then it may be replaced. */
 function toZero(count: OwnershipCount): CountedGuard[] {
-  const { kind, target, owned, created, unrecorded } = count;
-  if (owned === 0 || count.taken.length < owned || (owned === 1 && created > 0)) return [];
-  const what = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
+  const { kind, target, owned, created, remaining, unrecorded } = count;
+  const some = count.taken.length;
+  if (owned === 0 || some === 0 || remaining > 0 || (some === 1 && created > 0)) return [];
+  const all = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
+  const what = some < owned ? `${some} of ${owned} ${kind}` : all;
+  const rest = some < owned ? '; no other of them is declared' : '';
   const message =
     unrecorded === 0
-      ? `${what} that this stack owns in ${quoted(target)} would be ${taken}`
+      ? `${what} that this stack owns in ${quoted(target)} would be ${taken}${rest}`
       : `${what} that this stack owns or removes in ${quoted(target)} would be ${taken}, without a record of ${unrecorded < owned ? unrecorded : owned === 1 ? 'it' : 'any'}`;
   return [finding({ kind, target }, count.taken, { id: 'zero', of: owned, limit: 0, message })];
 }

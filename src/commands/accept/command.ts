@@ -7,6 +7,7 @@ import { formatAddress, parseAddress } from '../../model/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type Guard, guardDefaults, type GuardId } from '../../model/guard.ts';
 import type { Ledger } from '../../model/ledger.ts';
+import type { DesiredResource } from '../../model/resource.ts';
 import type { Plan } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Guards } from '../../model/stack.ts';
@@ -107,7 +108,9 @@ async function accept(
     });
     const unread = input.targets.some((target) => target.unread !== undefined);
     const nothing = nothingOf(first, request);
-    const blocked = new Map(guardRemovals(resolved.placed, ledger, stack.guards));
+    const blocked = new Map(
+      guardRemovals(resolved.placed, { ...ledger, declared: manifests.resources }, stack.guards),
+    );
     for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
     const code = await reviewChanges(resolved, { ...options, stack, terminal, stop, nothing, blocked });
     if (code !== exitCodes.done || !(unread || hasErrors(first.problems))) return code;
@@ -186,7 +189,7 @@ function attempt(
 /** @returns the guards that block, each id with what it says */
 function guardRemovals(
   placed: readonly LocatedChange[],
-  { records }: Pick<Ledger, 'records'>,
+  { records, declared }: Pick<Ledger, 'records'> & { readonly declared: readonly DesiredResource[] },
   limits: Guards,
 ): ReadonlyMap<Guard['id'], string> {
   const removed = placed.flatMap(({ accepted: { address, path } }) => (path.length === 0 ? [address] : []));
@@ -196,7 +199,11 @@ function guardRemovals(
     const { kind = '', target = '' } = taken[0] ?? {};
     const isHere = (one: { kind: string; target: string }) => one.kind === kind && one.target === target;
     const owned = new Set([...recorded.filter(isHere), ...taken].map((address) => formatAddress(address)));
-    return [{ kind, target, owned: owned.size, taken, unrecorded: 0, updated: [], created: 0 }];
+    const gone = new Set(taken.map((address) => formatAddress(address)));
+    const remaining = declared.filter(
+      ({ address }) => owned.has(formatAddress(address)) && !gone.has(formatAddress(address)),
+    ).length;
+    return [{ kind, target, owned: owned.size, taken, remaining, unrecorded: 0, updated: [], created: 0 }];
   });
   const blocks = ({ id }: Pick<Guard, 'id'>) =>
     limits.raise?.includes(id) || (guardDefaults[id] === 'blocks' && !limits.allow?.includes(id));
