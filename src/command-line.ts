@@ -13,11 +13,11 @@ import {
 import { type ExitCode, exitCodes } from './run/exit-codes.ts';
 import { reportStop } from './run/report-stop.ts';
 import { formats, noteError, openTerminal, type Terminal } from './run/terminal.ts';
-import { type ProcessHost, type CliHost, cliHostOf } from './run/host.ts';
+import { type ProcessHost, type CliHost, cliHostOf, isTraceAsked } from './run/host.ts';
 
 /** @param args without the node binary and the script */
 export async function run(args: readonly string[], processHost: ProcessHost): Promise<ExitCode> {
-  const host = cliHostOf(processHost);
+  const host = await hostFor(args, processHost);
   let terminal = openTerminal(host, formatIn(args));
   let code: ExitCode = exitCodes.done;
   const ends: CommandEnd = {
@@ -43,6 +43,13 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
     }
   }
   return code;
+}
+
+/** Connections are opened in many places, so the host carries the trace. */
+async function hostFor(args: readonly string[], processHost: ProcessHost): Promise<CliHost> {
+  if (!args.includes('--trace') && !isTraceAsked(processHost.env)) return cliHostOf(processHost);
+  const { openTrace } = await import('./run/trace.ts');
+  return cliHostOf(processHost, openTrace);
 }
 
 /** The format that the arguments seem to ask for; used for errors before they are parsed. */

@@ -7,6 +7,7 @@ import {
   completeOption,
   pathHelp,
   timeoutOption,
+  traceOption,
 } from '../run/command-options.ts';
 import type { ExitCode } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
@@ -20,6 +21,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .argument('[path]', `${pathHelp}; or a plan file`)
     .addOption(completeOption())
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .action(async (path: string | undefined, options: CommonOptions) => {
       end(await graph(path, options, { host, terminal: terminalOf({ ...options, format: 'mermaid' }) }));
     });

@@ -25,6 +25,7 @@ import {
   formatOption,
   pathHelp,
   timeoutOption,
+  traceOption,
 } from '../run/command-options.ts';
 import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../run/exit-codes.ts';
@@ -48,6 +49,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .addOption(completeOption())
     .option('--calls', 'show the exact requests that apply would send')
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .option('--exit-code', 'exit with 2 when there are changes')
     .option('--out <file>', 'keep the plan as JSON, for "trueup apply <file>"')
     .action(async (path: string | undefined, options: PlanOptions) => {

@@ -102,6 +102,11 @@ export function timeoutOption(
   });
 }
 
+/** For commands that send requests. The host reads it before the arguments are parsed. */
+export function traceOption(): Option {
+  return new Option('--trace', 'print each request and its answer to stderr, without secrets');
+}
+
 /** Parses a duration to seconds. As in a stack, a number needs a unit; only 0 may be without. */
 export function parseTimeout(text: string): number {
   const isBare = text.trim() === '' || /^\s*0*[1-9]\d*\s*$/.test(text);

@@ -153,6 +153,7 @@ async function placeOf(
     secrets: host.secrets,
     ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
     onWait: (message) => host.stderr.write(`${message}\n`),
+    trace: host.trace,
     onWarning: (message) => host.stderr.write(`warning: ${message}\n`),
     userAgent: `trueup/${host.version}`,
   };

@@ -47,6 +47,13 @@ export const environmentVariables: readonly VariableGroup[] = [
     },
   },
   {
+    title: 'Finding faults',
+    about: 'For a CI job whose command line is not at hand.',
+    variables: {
+      TRUEUP_TRACE: 'The same as "--trace" for each command that sends requests, unless it is empty or "0".',
+    },
+  },
+  {
     title: 'Proxy',
     about:
       'The proxy for requests to services. Names in lower case (https_proxy) override those in upper case. Addresses of this machine never use a proxy.',

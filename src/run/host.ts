@@ -4,6 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
+import type { Trace } from '../api/transport/exchange.ts';
 import type { RetryPolicy } from '../api/transport/retry.ts';
 import type { Registry } from '../model/kind.ts';
 import { KnownSecrets } from '../redaction/known-secrets.ts';
@@ -72,6 +73,8 @@ export interface ProcessHost {
  */
 export interface CliHost extends ProcessHost {
   readonly secrets: KnownSecrets;
+  /** shows requests and answers, with `--trace` */
+  readonly trace?: Trace;
   /** removes known secrets from each text of a value that is stored */
   readonly clean: <T extends object>(value: T) => T;
   /** writes a line that is a workflow command on purpose */
@@ -83,18 +86,29 @@ export function openSecrets(): KnownSecrets {
   return new KnownSecrets();
 }
 
-export function cliHostOf(processHost: ProcessHost): CliHost {
-  const { secrets = openSecrets() } = processHost;
+/** Whether the environment asks for a trace. */
+export function isTraceAsked({ TRUEUP_TRACE: value = '' }: ProcessHost['env']): boolean {
+  return value !== '' && value !== '0';
+}
+
+/** @param trace opens the trace, if it was asked for */
+export function cliHostOf(
+  processHost: ProcessHost,
+  trace?: (host: Pick<CliHost, 'stderr' | 'secrets' | 'now'>) => Trace,
+): CliHost {
+  const { secrets = openSecrets(), now } = processHost;
   const redacting = (output: Output): Output => ({
     ...output,
     write: (text) => output.write(secrets.redactPrinted(text)),
   });
   const guarding = isUnderActions(processHost.env) ? withoutCommands : (output: Output) => output;
   const stdout = redacting(processHost.stdout);
+  const stderr = redacting(guarding(processHost.stderr));
   return {
     ...processHost,
     stdout: redacting(guarding(processHost.stdout)),
-    stderr: redacting(guarding(processHost.stderr)),
+    stderr,
+    ...(trace && { trace: trace({ stderr, secrets, now }) }),
     writeCommand: (line) => stdout.write(`${line}\n`),
     secrets,
     clean: (value) => secrets.redactKept(value),

@@ -50,7 +50,18 @@ export function headerOf({ headers }: RawAnswer, name: string): string | undefin
   return typeof value === 'string' ? value : value?.[0];
 }
 
+/** Receives what is sent and answered, and what is waited for. It redacts what it shows. */
+export interface Trace {
+  /** @param note what is special about this attempt. @returns a function for the end of the exchange */
+  begin(request: Dispatcher.DispatchOptions, note: string): (result: Exchange) => void;
+  /** @param message why nothing is sent for some time */
+  wait(message: string): void;
+}
+
 interface Limits {
+  readonly trace?: Trace | undefined;
+  /** shown with the request, in a trace */
+  readonly note?: string;
   /** aborts the exchange at any time */
   readonly signal?: AbortSignal;
   /** aborts it only while it waits for a connection; a request that was sent continues */
@@ -62,7 +73,7 @@ interface Limits {
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, stop, bounds }: Limits,
+  { signal, stop, bounds, trace, note = '' }: Limits,
 ): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
   const chunks: Buffer[] = [];
@@ -70,7 +81,9 @@ export function exchange(
   let started: Dispatcher.DispatchController | undefined;
   let head: Pick<RawAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
 
+  const traceEnd = trace?.begin(request, note);
   const settle = (result: Exchange) => {
+    traceEnd?.(result);
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     resolve(result);

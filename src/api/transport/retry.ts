@@ -179,6 +179,19 @@ export interface Attempt {
   readonly mayHaveActed: boolean;
 }
 
+/** What a trace shows with a request. @param waited milliseconds until the rate limit let it start */
+export function attemptNote({ number }: Pick<Attempt, 'number'>, waited: number): string {
+  return [
+    ...(number > 1 ? [`try ${number}`] : []),
+    ...(waited >= 20 ? [`after ${spanText(waited)} for the rate limit`] : []),
+  ].join(', ');
+}
+
+/** `320 ms`, `3.2 s` */
+export function spanText(milliseconds: number): string {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
 /** How an attempt ended, and whether another one follows. */
 export interface AttemptResult {
   readonly result: Exchange;

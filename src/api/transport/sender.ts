@@ -14,12 +14,14 @@ import { ratedAnswer } from './rate.ts';
 import {
   type Attempt,
   type AttemptResult,
+  attemptNote,
   decideRetry,
   mayHaveActed,
   noAttempts,
   type Outgoing,
   refusesToken,
   type SentAttempt,
+  spanText,
   withAttempt,
 } from './retry.ts';
 
@@ -161,9 +163,10 @@ export class Sender {
 
   /** Makes one attempt when the throttle allows it. A pause begins before the slot is released, so that no other request starts. */
   async #try(attempt: Attempt): Promise<AttemptResult> {
-    const { throttle, clock, waits } = this.#connection;
+    const { throttle, clock, waits, trace } = this.#connection;
     const { isUrgent, method } = attempt.request;
     const isRead = method === 'GET' || method === 'LIST';
+    const asked = clock.now();
     const turn = throttle.enter(this.#endOfWaits(attempt), { isUrgent, isRead });
     const leave = await turn.catch((cause: unknown) => {
       throw this.#givenUp(attempt, cause);
@@ -179,6 +182,8 @@ export class Sender {
         signal: this.#signalOf(attempt),
         stop: attempt.request.stop,
         bounds: this.#connection.bounds,
+        trace,
+        note: attemptNote(attempt, began - asked),
       }).finally(over);
       const answered = clock.now();
       const milliseconds = answered - began;
@@ -241,10 +246,12 @@ export class Sender {
 
   /** Pauses all requests to the target, and reports the pause once. */
   #pause(attempt: Attempt, result: Exchange, milliseconds: number): void {
-    const { throttle } = this.#connection;
+    const { throttle, trace } = this.#connection;
     const isNews = milliseconds > throttle.pausedFor + 1000;
     throttle.pause(milliseconds);
-    if (!isNews || result.kind !== 'answered') return;
+    if (result.kind !== 'answered') return;
+    trace?.wait(`${spanText(milliseconds)} before the next request: it answered ${result.status}`);
+    if (!isNews) return;
     const why = `it answered ${result.status} to ${attempt.request.method} ${this.#urlOf(attempt)}`;
     this.#reportPause(why, milliseconds);
   }
@@ -265,9 +272,9 @@ export class Sender {
 
   async #wait(attempt: Attempt, milliseconds: number): Promise<void> {
     if (milliseconds === 0) return;
-    const over = this.#connection.waits.begin(
-      `${attempt.request.method} ${this.#urlOf(attempt)} is tried again`,
-    );
+    const what = `${attempt.request.method} ${this.#urlOf(attempt)} is tried again`;
+    this.#connection.trace?.wait(`${spanText(milliseconds)}: ${what}`);
+    const over = this.#connection.waits.begin(what);
     await this.#connection.clock
       .wait(milliseconds, this.#endOfWaits(attempt))
       .catch((cause: unknown) => {

@@ -21,6 +21,7 @@ import {
   formatOption,
   stackHelp,
   timeoutOption,
+  traceOption,
 } from '../../run/command-options.ts';
 import { checkIds, readIds } from '../../run/consent.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -57,6 +58,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .option('--dry-run', 'show the patch, and write nothing')
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .action(async (words: readonly string[], options: AcceptOptions) => {
       end(await accept(words, options, { host, terminal: terminalOf(options) }));
     });

@@ -11,6 +11,7 @@ import {
   parseTimeout,
   pathHelp,
   timeoutOption,
+  traceOption,
 } from '../../run/command-options.ts';
 import { connectToWrite } from '../../run/connect.ts';
 import type { ExitCode } from '../../run/exit-codes.ts';
@@ -41,6 +42,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .option('--calls', 'show the exact requests in the plan')
     .option('--show-plan', 'show the plan also where it is not the one that was approved')
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .option('-y, --yes', 'do not ask; needed where nobody can answer, unless a plan was approved')
     .option('--approve <digest>', 'apply if the plan has this digest; do not ask', parseDigest)
     .addOption(

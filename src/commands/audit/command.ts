@@ -18,6 +18,7 @@ import {
   parseTimeout,
   stackHelp,
   timeoutOption,
+  traceOption,
   timeParser,
 } from '../../run/command-options.ts';
 import { connectToAudit } from '../../run/connect.ts';
@@ -69,6 +70,7 @@ function addList(audit: Command, host: CliHost, { end, terminalOf }: CommandEnd)
     )
     .addOption(linesOption(['text', 'json', 'jsonl']))
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .action(async (path: string | undefined, options: WithLines<AuditListOptions>) => {
       const asked = { ...options, lines: options.format === 'jsonl' };
       end(await auditList(path, asked, { host, terminal: terminalOf(withoutLines(options)) }));
@@ -93,6 +95,7 @@ function addFollow(audit: Command, host: CliHost, { end, terminalOf }: CommandEn
     .addOption(durationOption())
     .addOption(linesOption(['text', 'jsonl']))
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .action(async (path: string | undefined, options: WithLines<AuditFollowOptions> & DurationOption) => {
       const asked = { ...options, duration: options.for, lines: options.format === 'jsonl' };
       end(await auditFollow(path, asked, { host, terminal: terminalOf(withoutLines(options)) }));
@@ -125,6 +128,7 @@ function addArchive(audit: Command, host: CliHost, { end, terminalOf }: CommandE
     .addOption(durationOption())
     .addOption(formatOption().conflicts('follow'))
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .action(
       async (path: string | undefined, options: CommonOptions & AuditArchiveOptions & DurationOption) => {
         const asked = { ...options, duration: options.for };

@@ -14,6 +14,7 @@ import {
   type CommandEnd,
   type CommonOptions,
   timeoutOption,
+  traceOption,
 } from '../../run/command-options.ts';
 import { listenForEnd, openDeadline, raceStop } from '../../run/stop-signals.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -70,6 +71,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .addOption(
       timeoutOption('how long the run may take, waits for the limit of the rate included (default: 10m)'),
     )
+    .addOption(traceOption())
     .action(async (options: CommentOptions) => {
       end(await comment(options, { host, terminal: terminalOf(options) }));
     });
@@ -204,6 +206,7 @@ function openPlace(
     signal,
     until,
     onWait: (message) => host.stderr.write(`${message}\n`),
+    trace: host.trace,
     secrets: host.secrets,
     ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
   });

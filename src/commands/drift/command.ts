@@ -15,6 +15,7 @@ import {
   formatOption,
   pathHelp,
   timeoutOption,
+  traceOption,
   timeParser,
 } from '../../run/command-options.ts';
 import { cleanDiagnostics, type CommandContext, printDocument, type Terminal } from '../../run/terminal.ts';
@@ -33,6 +34,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .addOption(formatOption('markdown'))
     .addOption(completeOption())
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .option(
       '--unmanaged',
       'also fields that are in no manifest and that somebody changed since the last apply',

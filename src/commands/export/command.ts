@@ -14,6 +14,7 @@ import {
   type CommandEnd,
   type CommonOptions,
   timeoutOption,
+  traceOption,
 } from '../../run/command-options.ts';
 import { connectToRead } from '../../run/connect.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -61,6 +62,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     )
     .option('--project <id>', 'workspaces of this project')
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .option('--all', 'also what this stack or another one manages already')
     .option('--force', 'write over files that exist')
     .action(async (path: string | undefined, options: ExportOptions) => {

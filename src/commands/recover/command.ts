@@ -3,7 +3,13 @@
  * changed.
  */
 import type { Command } from 'commander';
-import { addExamples, type CommandEnd, stackHelp, timeoutOption } from '../../run/command-options.ts';
+import {
+  addExamples,
+  type CommandEnd,
+  stackHelp,
+  timeoutOption,
+  traceOption,
+} from '../../run/command-options.ts';
 import type { CliHost } from '../../run/host.ts';
 import { withStackLedger } from '../../run/open-ledger.ts';
 import { listenForSignals } from '../../run/stop-signals.ts';
@@ -16,6 +22,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
   command
     .argument('[path]', stackHelp)
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
     .option(
       '--adopt-repository',

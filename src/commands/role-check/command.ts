@@ -19,6 +19,7 @@ import {
   formatOption,
   stackHelp,
   timeoutOption,
+  traceOption,
 } from '../../run/command-options.ts';
 import { connectToRead, connectToTry } from '../../run/connect.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -54,6 +55,7 @@ export function defineCommand(role: Command, host: CliHost, { end, terminalOf }:
     .option('--try', 'also log in, and revoke the token at once')
     .addOption(formatOption())
     .addOption(timeoutOption())
+    .addOption(traceOption())
     .action(async (name: string, path: string | undefined, options: CheckRoleOptions) => {
       end(await checkRole(name, path, { options, context: { host, terminal: terminalOf(options) } }));
     });

@@ -1,0 +1,124 @@
+/**
+ * Masks requests and answers for `--trace`: headers, members of a body and links whose name or form says that they hold a secret, also
+ * one that this run does not know. Headers are hidden unless they are known to be harmless. What a run knows is redacted besides.
+ */
+import { isJsonObject, type Json } from '../model/json.ts';
+import { secretPlaceholder } from './known-secrets.ts';
+import { maskAddresses, maskPrivateKeys } from './mask-text.ts';
+
+/** Headers that hold no secret. Of all others only the name is shown. */
+const harmlessHeader =
+  /^(?:accept|content-type|content-encoding|server|via|allow|retry-after|age|x-ratelimit-\w+|x-(?:\w+-)?(?:namespace|request|request-id|next-page)|[\w-]+-version|\w+-appname)$/;
+
+/** The links of these are shown as far as `maskLinks` lets them. */
+const linkHeaders = new Set(['location', 'link']);
+
+/** @param name in lower case */
+export function maskHeader(name: string, value: string): string {
+  if (linkHeaders.has(name)) return maskLinks(value);
+  return harmlessHeader.test(name) ? maskTokens(value) : secretPlaceholder;
+}
+
+/** A word of a name of which the value is a secret. */
+const secretWord =
+  /(?:^|_)(?:auth|tokens?|jwts?|secrets?|passwords?|passwd|passphrase|credentials?|cookies?|authorization|signatures?|sig|hmac|accessors?|nonce|(?:private|api|access|encryption|signing|client|shared|unseal|root|recovery|hmac)_?keys?)(?:_|$)/;
+
+/** Names with such a word that hold no secret. */
+const harmlessName =
+  /^token_(?:ttl|max_ttl|explicit_max_ttl|type|policies|period|num_uses|bound_cidrs|no_default_policy)$|^(?:auth_?type|authentication|oauth_token_id|disable_iss_validation|token_reviewer_jwt_set)$/;
+
+/** Links of these names carry the right to read or write: a state, a log, an upload. */
+const signedLink =
+  /(?:download|upload|read|signed|webhook|archivist|log)s?_(?:url|link|uri)s?$|(?:^|_)webhook/;
+
+/** Names are compared as `snake_case`, whatever the service writes. */
+function plainName(name: string): string {
+  return name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+    .replaceAll(/[-.\s]+/g, '_')
+    .toLowerCase();
+}
+
+function isSecretName(name: string): boolean {
+  const plain = plainName(name);
+  return (secretWord.test(plain) && !harmlessName.test(plain)) || signedLink.test(plain);
+}
+
+/** The body with each secret replaced. Numbers and switches stay: they are lifetimes and settings. */
+export function maskBody(body: Json): Json {
+  if (typeof body === 'string') return maskText(body);
+  if (Array.isArray(body)) return body.map(maskBody);
+  if (!isJsonObject(body)) return body;
+  const isSensitive = body['sensitive'] === true;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, member]) => {
+      const isSecret = isSecretName(name) || (isSensitive && name === 'value');
+      // A name may be a secret as well, such as in a map by token.
+      return [maskTokens(name), isSecret ? maskWhole(member) : maskBody(member)];
+    }),
+  );
+}
+
+/** Every text in it, but not names that hold no secret, such as the policies of a token. */
+function maskWhole(value: Json): Json {
+  if (typeof value === 'string') return value === '' ? '' : secretPlaceholder;
+  if (Array.isArray(value)) return value.map(maskWhole);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      maskTokens(name),
+      harmlessName.test(plainName(name)) ? maskBody(member) : maskWhole(member),
+    ]),
+  );
+}
+
+/** Forms of tokens that services give out. */
+const tokens = new RegExp(
+  [
+    String.raw`eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`,
+    String.raw`\b(?:hv[sbr]|[sbr])\.[\w-]{20,}`,
+    String.raw`\b\w+\.atlasv1\.[\w-]+`,
+    String.raw`\bgh[a-z]_\w{16,}|\bgithub_pat_\w{16,}|\bgl[a-z]+-[\w-]{16,}`,
+    String.raw`\bxox[a-z]-[\w-]{8,}|\bAKIA[A-Z\d]{16}\b`,
+    String.raw`\bBearer\s+[\w.~+/-]{8,}=*|\bBasic\s+(?=\S*[\d=])[\w+/-]{8,}=*`,
+  ].join('|'),
+  'g',
+);
+
+/** Replaces what looks like a token or a private key, wherever it is. */
+function maskTokens(text: string): string {
+  return maskPrivateKeys(text).replaceAll(tokens, secretPlaceholder);
+}
+
+/** The same, and what a link may hold beside its path. */
+export function maskText(text: string): string {
+  return maskTokens(maskLinks(text));
+}
+
+/** What lists send in the query of a link: `page[number]=2`. */
+const harmlessParameter = /^(?:page|filter|search|sort|include|since|limit|per_page|list|q)(?:\[|%5B|$)/i;
+
+/** A part of a path that gives access by itself, as the links of an object store have it. */
+const longPart = /\/[\w.~%=+:-]{64,}(?=[/?#\s"'>]|$)/g;
+
+/** Masks users, passwords, generated paths and parameters, but not pages and filters, of each address in a text. */
+export function maskLinks(text: string): string {
+  if (!text.includes('//')) return text;
+  return text
+    .replaceAll(/[a-z][a-z\d+.-]*:\/\/[^\s"'<>]+/gi, (link) => {
+      const [, path = link, query] = /^([^?#]*)\?([^#]*)$/.exec(link) ?? [];
+      if (query === undefined) return maskAddresses(link);
+      return `${maskAddresses(path)}?${maskQuery(query)}`;
+    })
+    .replaceAll(longPart, `/${secretPlaceholder}`);
+}
+
+function maskQuery(query: string): string {
+  return query
+    .split('&')
+    .map((part) => {
+      const name = part.split('=', 1)[0] ?? '';
+      return harmlessParameter.test(name) ? maskTokens(part) : `${name}=${secretPlaceholder}`;
+    })
+    .join('&');
+}

@@ -1,0 +1,117 @@
+/** What a trace hides of requests and answers, also where the run does not know the secret. */
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../src/model/json.ts';
+import { maskBody, maskHeader, maskLinks } from '../../src/redaction/mask-exchange.ts';
+
+const hidden = 'known-to-the-service-only-4711';
+
+describe('a header', () => {
+  it.each([
+    'authorization',
+    'x-vault-token',
+    'x-service-token',
+    'set-cookie',
+    'cookie',
+    'private-token',
+    'x-new',
+  ])('called %s shows only its name', (name) => {
+    expect(maskHeader(name, hidden)).toBe('[secret]');
+  });
+
+  it.each([
+    ['content-type', 'application/json'],
+    ['retry-after', '3'],
+    ['x-ratelimit-remaining', '29'],
+    ['x-request-id', '51cefd10-d965-41f4-9820-5828e8bed5f8'],
+    ['x-vault-namespace', 'platform/eu'],
+  ])('that is known to be harmless (%s) is shown', (name, value) => {
+    expect(maskHeader(name, value)).toBe(value);
+  });
+
+  it('with a link shows neither its parameters nor its password', () => {
+    expect(maskHeader('location', `https://me:${hidden}@host/x?sig=${hidden}`)).toBe(
+      'https://***@host/x?sig=[secret]',
+    );
+  });
+});
+
+describe('a member', () => {
+  it.each([
+    'token',
+    'client_token',
+    'clientToken',
+    'token_reviewer_jwt',
+    'jwt',
+    'secret_id',
+    'password',
+    'private-key',
+    'accessor',
+    'webhook-url',
+    'upload-url',
+    'hosted-state-download-url',
+    'hosted-json-state-download-url',
+    'log-read-url',
+  ])('called %s is hidden with all that it holds', (name) => {
+    for (const value of [hidden, [hidden], { inner: { deep: [hidden] } }] satisfies Json[])
+      expect(JSON.stringify(maskBody({ data: [{ attributes: { [name]: value } }] }))).not.toContain(hidden);
+  });
+
+  it('of "auth" is hidden, but neither its policies nor its lifetime', () => {
+    const auth = { client_token: hidden, other: hidden, token_policies: ['ci'], lease_duration: 3600 };
+    expect(maskBody({ auth })).toEqual({
+      auth: { client_token: '[secret]', other: '[secret]', token_policies: ['ci'], lease_duration: 3600 },
+    });
+  });
+
+  it('that the service calls sensitive is hidden', () => {
+    expect(maskBody({ sensitive: true, value: hidden, name: 'db' })).toEqual({
+      sensitive: true,
+      value: '[secret]',
+      name: 'db',
+    });
+  });
+
+  it.each([
+    ['token_ttl', 3600],
+    ['token_policies', ['reader']],
+    ['token_bound_cidrs', ['10.0.0.0/8']],
+    ['oauth-token-id', 'ot-1'],
+    ['name', 'web'],
+    ['working-directory', 'api'],
+  ])('that is a setting (%s) is shown', (name, value) => {
+    expect(maskBody({ [name]: value })).toEqual({ [name]: value });
+  });
+});
+
+describe('a text that looks like a secret', () => {
+  it.each([
+    'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjaSJ9.c2lnbmF0dXJl',
+    'hvs.CAESIJlWTnUmtgk3uQ8dJ0a1',
+    'ghp_0123456789abcdefghijKLMN',
+    'glpat-0123456789abcdefghij',
+    'AbCd1234.atlasv1.zYxWvUtS0987',
+    'Bearer 0123456789abcdef',
+    '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----',
+  ])('is hidden in any member: %s', (text) => {
+    const [longest = ''] = text.split(/\s/).sort((a, b) => b.length - a.length);
+    expect(JSON.stringify(maskBody({ description: `see ${text} here` }))).not.toContain(longest);
+  });
+});
+
+describe('a link', () => {
+  it('keeps its page and its filter', () => {
+    const link = 'https://host/api/v2/workspaces?sort=name&page%5Bnumber%5D=2&filter[tagged][0][key]=env';
+    expect(maskLinks(link)).toBe(link);
+  });
+
+  it.each([
+    `https://host/file?X-Amz-Signature=${hidden}`,
+    `https://host/file?page[number]=2&sig=${hidden}`,
+    `https://host/file#${hidden}`,
+    `https://user:${hidden}@host/file`,
+    `https://store.host/v1/object/${'dmF1bHQ6djE6'.repeat(8)}${hidden}`,
+  ])('shows nothing that gives access: %s', (link) => {
+    expect(maskLinks(`see ${link} for it`)).not.toContain(hidden);
+    expect(maskLinks(link)).toMatch(/^https:\/\/(\*\*\*@)?(store\.)?host\//);
+  });
+});
