@@ -10,6 +10,21 @@ import { createInterface } from 'node:readline';
 const stack = 'examples/quickstart';
 const data = `${stack}/.trueup/embedded.db`;
 
+/** The drift is still there. Without a running service, each command serves the data file itself. */
+const next = `
+# Done. Three things to try:
+
+# See the plan as an HTML page: open ${stack}/.trueup/plan.html in a browser
+npm run --silent trueup -- plan ${stack} --format html > ${stack}/.trueup/plan.html
+
+# Keep the change: see the patch that "accept" writes into the manifest if you leave out --dry-run
+npm run --silent trueup -- accept Workspace/acme/payments-api-prod ${stack} --dry-run
+
+# Or take it back
+npm run --silent trueup -- apply ${stack} --yes
+
+The tutorial explains each step: docs/tutorial.md`;
+
 /** Runs one command and checks that it exits as the story expects. */
 async function step(why: string, args: readonly string[], expected = 0): Promise<void> {
   console.log(`\n# ${why}\n$ trueup ${args.join(' ')}`);
@@ -68,9 +83,7 @@ try {
     ['drift', stack],
     3,
   );
-  console.log(
-    '\n# Done. The same stack works without a running service: npm run trueup -- plan examples/quickstart',
-  );
+  console.log(next);
 } finally {
   server.kill('SIGTERM');
   await once(server, 'exit');

@@ -1,5 +1,5 @@
-// README, tutorial and guides: short enough to be read, and what they tell to type and to write exists.
-import { readdirSync, readFileSync } from 'node:fs';
+// README, tutorial, guides and examples: short enough to be read, and what they tell to type and to write exists.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load, loadAll } from 'js-yaml';
@@ -10,7 +10,10 @@ import { temporaryFolder } from './support/rig/temporary-folder.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const guides = readdirSync(join(root, 'docs/guides')).map((file) => `docs/guides/${file}`);
-const pages = ['README.md', 'docs/tutorial.md', ...guides];
+const examples = readdirSync(join(root, 'examples'))
+  .map((name) => `examples/${name}/README.md`)
+  .filter((path) => existsSync(join(root, path)));
+const pages = ['README.md', 'docs/tutorial.md', ...guides, ...examples];
 
 function blocksOf(path: string, language: string): string[] {
   const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');

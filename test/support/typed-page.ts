@@ -1,0 +1,71 @@
+/** A page whose commands run as they stand: each block of `sh`, with the outputs (`text`) that the page shows below it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+
+export interface Step {
+  readonly commands: string;
+  readonly shown: readonly string[];
+}
+
+export function stepsOf(page: string): readonly Step[] {
+  const steps: { commands: string; shown: string[] }[] = [];
+  for (const [, language = '', content = ''] of page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)) {
+    if (language === 'sh') steps.push({ commands: content, shown: [] });
+    if (language === 'text') steps.at(-1)?.shown.push(content);
+  }
+  return steps;
+}
+
+/** Printed after the commands of each step. */
+const border = '=== end of step ===';
+
+export interface Place {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * What each step prints on both streams, in one shell. Servers that it left in the background end with it.
+ * @throws with all output when a command fails
+ */
+export async function typeAll(steps: readonly Step[], { cwd, env }: Place): Promise<readonly string[]> {
+  const lines = steps.flatMap(({ commands }) => [commands.trimEnd(), `echo '${border}'`]);
+  const shell = spawn('bash', ['-c', ['set -e', 'exec 2>&1', ...lines].join('\n')], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  const output = text(shell.stdout);
+  const [code] = await once(shell, 'exit');
+  endGroup(shell.pid);
+  const printed = await output;
+  if (code !== 0) throw new Error(`exit code ${code}\n${printed}`);
+  return printed.split(`${border}\n`).slice(0, -1);
+}
+
+function endGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Matches outputs with these lines, one after the other. A line `…` is any lines, and `…` within a line any text. */
+export function asShown(shown: string): RegExp {
+  const lines = shown
+    .trimEnd()
+    .split('\n')
+    .map((line) =>
+      line === '…' ? String.raw`(?:.*\n)*?` : `${line.split('…').map(escapeWords).join('.*')} *\n`,
+    );
+  return new RegExp(`^${lines.join('')}`, 'm');
+}
+
+/** `RegExp.escape`, which Node 22 does not have. */
+function escapeWords(words: string): string {
+  return words.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+}
