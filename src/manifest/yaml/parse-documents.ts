@@ -100,18 +100,40 @@ function parseDespiteKeys(parsed: ParsedChunk, cause: YAMLException): ParsedText
 function toDocuments(parsed: ParsedChunk, values: readonly unknown[]): ParsedText {
   const documents: YamlDocument[] = [];
   const diagnostics: Diagnostic[] = [];
-  const starts = contentStarts(parsed.events);
+  const { source, text, base, events } = parsed;
+  const starts = contentStarts(events);
+  const eventsAgain = parseAgain(text);
   for (const [number, first] of starts.entries()) {
     // the schema's tags construct only JSON values
-    const document = { ...parsed, first, value: values[number] as Json };
-    if (document.value === null) continue;
-    const problem = checkAliases(document, starts[number + 1] ?? parsed.events.length);
+    const value = values[number] as Json;
+    if (value === null) continue;
+    const document: YamlDocument = {
+      source,
+      text,
+      base,
+      first,
+      value,
+      get events() {
+        return eventsAgain();
+      },
+    };
+    const end = starts[number + 1] ?? events.length;
+    const problem = hasAlias(events, first, end) ? checkAliases(document) : undefined;
     if (problem === undefined) {
       documents.push(document);
       diagnostics.push(...checkCharacters(document));
     } else diagnostics.push(problem);
   }
   return { documents, diagnostics };
+}
+
+/** The events of a valid text, parsed again when a place in it is first wanted: to keep them takes more memory than all values. */
+function parseAgain(text: string): () => readonly Event[] {
+  let events: readonly Event[] | undefined;
+  return () => {
+    events ??= parseEvents(text, {});
+    return events;
+  };
 }
 
 /** For each document, the index of the event at which its content begins. */
@@ -234,10 +256,8 @@ interface AliasWalk {
 }
 
 /** @returns the problem, when the document must not be used */
-function checkAliases(document: YamlDocument, end: number): Diagnostic | undefined {
-  const { events, first } = document;
-  if (!hasAlias(events, first, end)) return undefined;
-  const walk: AliasWalk = { document, sizes: new Map(), index: first };
+function checkAliases(document: YamlDocument): Diagnostic | undefined {
+  const walk: AliasWalk = { document, sizes: new Map(), index: document.first };
   measure(walk);
   return walk.problem;
 }
