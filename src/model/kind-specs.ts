@@ -4,7 +4,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import type { Risk } from './guard.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { LedgerRecord } from './ledger.ts';
-import type { DesiredResource, LiveResource, Spec } from './resource.ts';
+import type { LiveResource, Spec } from './resource.ts';
 import type { Dialect } from './stack.ts';
 
 /**
@@ -50,7 +50,6 @@ export interface CompareContext<D extends Spec = Spec, L extends LiveResource = 
   /** the resource as the plan saw it, which is `live` unless it was read again since */
   readonly planned?: L;
   readonly record?: LedgerRecord<Named<D>>;
-  readonly place?: DesiredResource['place'];
   /** absent if the plan does not change it */
   readonly inheritable?: Inheritable;
   /** milliseconds since 1970; absent where nothing may depend on the time */

@@ -61,11 +61,16 @@ export function compareResource(
     prepared: canonicalSpec(kind.fields, prepared.desired),
     fields: difference.fields,
     notes: [...(prepared.notes ?? []), ...difference.notes],
-    problems: prepared.problems ?? [],
+    problems: (prepared.problems ?? []).map((problem) => placed(problem, resource)),
     inherited: { values: prepared.inherited?.values ?? {}, fields: inheritedFields(prepared, live) },
     risks: prepared.risks ?? [],
-    ...(prepared.expired === undefined ? {} : { expired: prepared.expired }),
+    ...(prepared.expired === undefined ? {} : { expired: placed(prepared.expired, resource) }),
   };
+}
+
+/** A problem that a kind found in a declared resource is at the place of its name. */
+function placed(problem: Diagnostic, resource: DesiredResource | undefined): Diagnostic {
+  return resource === undefined ? problem : { place: resource.place, ...problem };
 }
 
 function bothSides(
@@ -83,7 +88,6 @@ function bothSides(
     ...(live === undefined ? {} : { live }),
     ...(planned === undefined ? {} : { planned }),
     ...(record === undefined ? {} : { record }),
-    ...(resource === undefined ? {} : { place: resource.place }),
     peer: (other) => peerOf(context, other),
   };
 }

@@ -42,12 +42,14 @@ interface DeclaredName {
 }
 
 function namesIn(resource: DesiredResource, kinds: Registry): DeclaredName[] {
-  const { address, metadata, spec, place, placeOf } = resource;
+  const { address, metadata, spec, placeOf } = resource;
+  // A place is computed each time it is read.
+  const place = () => resource.place;
   const kind = kinds.get(address.kind);
   const former = metadata.renamedFrom;
   return [
-    { text: address.name, what: `the name of this ${address.kind}`, place: () => place },
-    ...(former === undefined ? [] : [{ text: former, what: '"metadata.renamedFrom"', place: () => place }]),
+    { text: address.name, what: `the name of this ${address.kind}`, place },
+    ...(former === undefined ? [] : [{ text: former, what: '"metadata.renamedFrom"', place }]),
     ...chosenKeys(kind?.fields ?? {}, spec).map((path) => ({
       text: path.at(-1) ?? '',
       what: `a key of ${quoted(path.slice(0, -1).join('.'))}`,

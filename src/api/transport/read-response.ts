@@ -107,16 +107,15 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** Goes level by level and not by recursion, because the body may be too deep for that. */
+/** The recursion ends at the maximal depth, however deep the body is. Allocates nothing: every response is checked. */
 function isDeeperThan(levels: number, body: Json): boolean {
-  let level: readonly Json[] = [body];
-  for (let left = levels; left > 0 && level.length > 0; left -= 1) level = level.flatMap(membersOf);
-  return level.length > 0;
-}
-
-function membersOf(body: Json): readonly Json[] {
-  if (Array.isArray(body)) return body as readonly Json[];
-  return isJsonObject(body) ? Object.values(body) : [];
+  if (levels === 0) return true;
+  if (Array.isArray(body)) {
+    for (const item of body) if (isDeeperThan(levels - 1, item)) return true;
+  } else if (isJsonObject(body)) {
+    for (const name in body) if (isDeeperThan(levels - 1, body[name] ?? null)) return true;
+  }
+  return false;
 }
 
 /**

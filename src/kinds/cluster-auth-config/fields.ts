@@ -152,7 +152,7 @@ function missingDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
 
 const undeclaredJwtNote = `a reviewer JWT is stored that the manifest does not declare: it is kept, and the next change of this config will require its source or ${quoted(`${JWT}: null`)}`;
 
-function wouldWipe({ address, place }: Comparison, live: LiveConfig): Diagnostic {
+function wouldWipe({ address }: Comparison, live: LiveConfig): Diagnostic {
   const stored =
     live.facts.reviewerJwtSet === true ? 'a reviewer JWT is stored' : 'a reviewer JWT may be stored';
   return {
@@ -160,7 +160,6 @@ function wouldWipe({ address, place }: Comparison, live: LiveConfig): Diagnostic
     severity: 'error',
     class: 'invalid',
     message: `${stored} in target ${quoted(address.target)}, and every write replaces the whole config: this one would wipe it`,
-    ...(place === undefined ? {} : { place }),
     fix: `give its source (${quoted(`${JWT}: { env: NAME }`)} or "{ file: PATH }"), or write ${quoted(`${JWT}: null`)} to remove it`,
   };
 }

@@ -181,7 +181,6 @@ function conflicts(context: Comparison, live: LiveRole): Diagnostic[] {
     severity: 'error',
     class: 'invalid',
     message: `${message}, and one of them is a live value that is not declared`,
-    ...(context.place === undefined ? {} : { place: context.place }),
     ...(found === undefined ? {} : { found }),
     fix: 'declare both fields with values that fit together',
   }));

@@ -59,37 +59,34 @@ function staysShared({ desired, record }: ReturnType<Comparison['peer']>): boole
   return desired === undefined || recorded === undefined;
 }
 
-function sharedGlobally({ address, place }: Comparison): Diagnostic {
+function sharedGlobally({ address }: Comparison): Diagnostic {
   const name = formatAddress(workspaceOf(address));
   return {
     code: 'consumers-while-global',
     severity: 'error',
     class: 'invalid',
     message: `${quoted(name)} shares its state with the whole organization, so a list of consumers has no effect`,
-    ...(place === undefined ? {} : { place }),
     fix: `declare "globalRemoteState: false" for ${quoted(name)}, or remove the list of consumers`,
   };
 }
 
-function sharedWithProject({ address, place }: Comparison): Diagnostic {
+function sharedWithProject({ address }: Comparison): Diagnostic {
   const name = formatAddress(workspaceOf(address));
   return {
     code: 'consumers-while-project',
     severity: 'error',
     class: 'invalid',
     message: `${quoted(name)} shares its state with the whole project, so a list of consumers has no effect`,
-    ...(place === undefined ? {} : { place }),
     fix: "turn that off in the service's own settings of the workspace, or remove the list of consumers",
   };
 }
 
-function unread({ address, place }: Comparison): Diagnostic {
+function unread({ address }: Comparison): Diagnostic {
   return {
     code: 'consumers-unread',
     severity: 'error',
     class: 'incomplete',
     message: `the consumers of ${quoted(formatAddress(workspaceOf(address)))} could not be read`,
-    ...(place === undefined ? {} : { place }),
     fix: 'let the token read them; after a rename, put the same "renamedFrom" into this document as into the workspace\'s',
   };
 }

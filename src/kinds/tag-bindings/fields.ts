@@ -87,7 +87,7 @@ export function prepare(context: Comparison): PreparedSpecs<TagBindingsSpec> {
 }
 
 /** A problem if the tags of an existing workspace could not be read: a write would replace unknown tags. */
-function unread({ address, place, peer }: Comparison): Diagnostic[] {
+function unread({ address, peer }: Comparison): Diagnostic[] {
   const workspace = peer(workspaceOf(address));
   if (workspace.live === undefined) return [];
   return [
@@ -96,13 +96,12 @@ function unread({ address, place, peer }: Comparison): Diagnostic[] {
       severity: 'error',
       class: 'incomplete',
       message: `the tag bindings for ${quoted(formatAddress(address))} could not be read`,
-      ...(place === undefined ? {} : { place }),
       fix: 'let the token read them; after a rename, put the same "renamedFrom" into this document as into the workspace\'s',
     },
   ];
 }
 
-function tooMany({ address, desired, place }: Comparison, foreign: number): Diagnostic[] {
+function tooMany({ address, desired }: Comparison, foreign: number): Diagnostic[] {
   const own = Object.keys(asTags(desired.tags)).length;
   if (own + foreign + 1 <= maxTags) return [];
   return [
@@ -111,7 +110,6 @@ function tooMany({ address, desired, place }: Comparison, foreign: number): Diag
       severity: 'error',
       class: 'invalid',
       message: `${quoted(formatAddress(address))} would have ${own + foreign + 1} tag bindings, and the service allows ${maxTags}`,
-      ...(place === undefined ? {} : { place }),
       found: `${own} declared, ${foreign} kept for others, 1 ownership tag`,
       fix: 'declare fewer tags, or keep fewer',
     },

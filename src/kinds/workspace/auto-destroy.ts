@@ -216,7 +216,7 @@ export function isCarriedOut({ desired, live, record, now }: WorkspaceComparison
 
 /** A declared time that would be sent although it has passed. */
 export function expiredTime(context: WorkspaceComparison): Pick<PreparedSpecs, 'expired'> {
-  const { address, desired, live, now, place } = context;
+  const { address, desired, live, now } = context;
   if (!hasPassed(desired[time], now) || isCarriedOut(context)) return {};
   if (live !== undefined && canonicalTime(live.spec[time]) === canonicalTime(desired[time])) return {};
   const expired: Diagnostic = {
@@ -224,7 +224,6 @@ export function expiredTime(context: WorkspaceComparison): Pick<PreparedSpecs, '
     severity: 'error',
     class: 'invalid',
     message: `the ${time} of ${quoted(formatAddress(address))}, ${String(desired[time])}, has passed: sent now, it would destroy its resources at once`,
-    ...(place === undefined ? {} : { place }),
     fix: `remove ${time}, or write a future time`,
   };
   return { expired };

@@ -121,7 +121,7 @@ function isSet(value: Json | undefined): boolean {
 }
 
 /** The ownership tag may have to be written together with all other tags: unread ones would be erased. */
-function unreadTags({ address, live, place }: WorkspaceComparison): Diagnostic[] {
+function unreadTags({ address, live }: WorkspaceComparison): Diagnostic[] {
   if (live === undefined || live.facts.direct !== undefined) return [];
   return [
     {
@@ -129,14 +129,13 @@ function unreadTags({ address, live, place }: WorkspaceComparison): Diagnostic[]
       severity: 'error',
       class: 'incomplete',
       message: `the tag bindings of ${quoted(formatAddress(address))} could not be read, so no change of it can be planned`,
-      ...(place === undefined ? {} : { place }),
       fix: 'let the token read the tag bindings of the workspace',
     },
   ];
 }
 
 /** A workspace with the maximum number of tags cannot get an ownership tag. */
-function noRoomForOwnershipTag({ address, live, place }: WorkspaceComparison): Diagnostic[] {
+function noRoomForOwnershipTag({ address, live }: WorkspaceComparison): Diagnostic[] {
   const count = live?.facts.tagCount;
   const tagged = live?.evidence.ownershipTag !== undefined && !live.evidence.ownershipTag.inherited;
   if (tagged || typeof count !== 'number' || count < maxTags) return [];
@@ -146,14 +145,13 @@ function noRoomForOwnershipTag({ address, live, place }: WorkspaceComparison): D
       severity: 'error',
       class: 'conflict',
       message: `${quoted(formatAddress(address))} has ${count} tag bindings, as many as the service allows, so there is no room for the ownership tag`,
-      ...(place === undefined ? {} : { place }),
       fix: 'remove one of its tag bindings in the service first',
     },
   ];
 }
 
 /** Adding a repository requires its identifier and a connection (wire/workspaces 5.4). */
-function incompleteRepository({ address, desired, live, place }: WorkspaceComparison): Diagnostic[] {
+function incompleteRepository({ address, desired, live }: WorkspaceComparison): Diagnostic[] {
   const repository = desired.vcsRepo;
   if (!isJsonObject(repository) || isJsonObject(live?.spec.vcsRepo)) return [];
   const connected = isSet(repository.oauthTokenId) || isSet(repository.vcsAppInstallationId);
@@ -164,7 +162,6 @@ function incompleteRepository({ address, desired, live, place }: WorkspaceCompar
       severity: 'error',
       class: 'invalid',
       message: `${quoted(formatAddress(address))} has no repository yet, and its vcsRepo is incomplete, so none can be added`,
-      ...(place === undefined ? {} : { place }),
       found: `vcsRepo with ${Object.keys(repository).join(', ')}`,
       fix: 'give vcsRepo.identifier and vcsRepo.oauthTokenId (or vcsRepo.vcsAppInstallationId)',
     },

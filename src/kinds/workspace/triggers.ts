@@ -135,13 +135,12 @@ export function isFilled(value: Json | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== '';
 }
 
-function contradiction({ address, place }: WorkspaceComparison): Diagnostic {
+function contradiction({ address }: WorkspaceComparison): Diagnostic {
   return {
     code: 'regex-with-file-triggers',
     severity: 'error',
     class: 'invalid',
     message: `${quoted(formatAddress(address))} declares file triggers, but its repository has a "tagsRegex" that the manifest does not declare`,
-    ...(place === undefined ? {} : { place }),
     fix: 'declare "vcsRepo.tagsRegex: null", or "fileTriggersEnabled: false"',
   };
 }
