@@ -2,7 +2,7 @@
  * Reads what a plan needs of every target, in parallel and in two steps, over one session for each target. A target that cannot be
  * read is reported once, does not stop the others, and is left out of the plan: a resource that was not read is not absent.
  */
-import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import { type Address, type AddressText, formatAddress, isOf } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { type Reader, WireError } from '../model/http.ts';
 import type { Kind, LiveSet, ReadRequest, Registry, Session } from '../model/kind.ts';
@@ -167,12 +167,11 @@ function withinTotals(sets: Sets): Sets {
 }
 
 function requestFor(kind: Kind, session: Session, { desired, ledger }: ReadInput): ReadRequest {
-  const isHere = (address: { kind: string; target: string }) =>
-    address.kind === kind.name && address.target === session.target.name;
+  const here = { kind: kind.name, target: session.target.name };
   const records = new Map<AddressText, LedgerRecord>();
-  for (const [text, record] of ledger.records) if (isHere(parseAddress(text))) records.set(text, record);
+  for (const [text, record] of ledger.records) if (isOf(text, here)) records.set(text, record);
   return {
-    declared: desired.filter(({ address }) => isHere(address)),
+    declared: desired.filter(({ address }) => address.kind === here.kind && address.target === here.target),
     records,
     record: (address) => ledger.records.get(formatAddress(address)),
   };

@@ -112,11 +112,11 @@ async function refuseOut({ out }: PlanOptions, { cwd }: CliHost, stack?: Stack):
   if (why !== undefined) throw new CommandStop('output-refused', why);
 }
 
-/** The plan, with who last modified what drifted. */
+/** The plan, with who last modified what drifted. Only changes show that, so a plan without any needs no drift. */
 async function makePlanWithAuthors(prepared: PreparedRun<ReaderConnection>, host: CliHost): Promise<Plan> {
   const { request } = prepared;
   const { planning, input } = await makePlanToShow(request);
-  const { drifted } = findDrift(input, planning.plan);
+  const { drifted } = planning.plan.changes.length === 0 ? { drifted: [] } : findDrift(input, planning.plan);
   const modifications = await askTrails(drifted, {
     ...prepared,
     stack: request.stack,

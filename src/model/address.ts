@@ -30,6 +30,11 @@ export function parseAddress(text: string): Address {
   return { kind, target, name: name.join('/') };
 }
 
+/** Whether the text is the address of a resource of this kind in this target; cheaper than to parse it. */
+export function isOf(text: AddressText, { kind, target }: Omit<Address, 'name'>): boolean {
+  return text.startsWith(`${kind}/${target}/`);
+}
+
 function branded(text: string): AddressText {
   return text as AddressText;
 }

@@ -151,7 +151,7 @@ export function buildPlan(input: PlanInput): PlanResult {
         change,
         answers,
         record: context.record(change.address),
-        drafted: drafts.get(formatAddress(change.address))?.record,
+        drafted: drafts.get(formatAddress(change.address))?.record?.(),
       }),
     remainingWork: (approved) => remainingWork(context, approved),
   };
@@ -279,12 +279,17 @@ function recordsOf(
   const records = new Map<AddressText, RecordDraft>();
   for (const text of context.desired.keys()) {
     const draft = drafts.get(text);
-    if (draft?.record === undefined) continue;
+    const makeRecord = draft?.record;
+    if (draft === undefined || makeRecord === undefined) continue;
     const { action, address } = draft.change;
     const known = action === 'create' ? undefined : context.record(address);
+    let record: LedgerRecord | undefined;
     records.set(text, {
       draft,
-      record: withoutStaleContent(context, drafts, draft.record, address),
+      get record() {
+        record ??= withoutStaleContent(context, drafts, makeRecord(), address);
+        return record;
+      },
       ...(known === undefined ? {} : { known }),
       isUpToDate: action === 'none',
     });

@@ -39,8 +39,8 @@ export interface Draft {
   readonly overridden?: readonly Overridden[];
   /** what the comparison itself found at risk */
   readonly risks?: readonly Risk[];
-  /** absent for a resource that is not declared */
-  readonly record?: LedgerRecord;
+  /** The record once it is as declared. Only apply needs it. Absent for a resource that is not declared. */
+  record?(): LedgerRecord;
 }
 
 interface Drafted {
@@ -54,9 +54,10 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
   const verdict = ownershipOfDeclared(context, resource);
   if (verdict.is === 'problem') return { problems: [verdict.problem] };
   if (verdict.is === 'blocked') return { problems: [] };
-  const { address, place } = resource;
+  const { address } = resource;
   const unsupported = context.unsupported(address);
-  if (unsupported !== undefined) return { problems: [{ severity: 'error', place, ...unsupported }] };
+  if (unsupported !== undefined)
+    return { problems: [{ severity: 'error', place: resource.place, ...unsupported }] };
   const live = context.live.get(formatAddress(address));
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
   const compared = compareResource(context, { address, resource, desired, live });
@@ -137,14 +138,11 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
   const fields = [...sent, ...inherited, ...flags];
   const action: Action = verdict.action === 'update' && fields.length === 0 ? 'none' : verdict.action;
   const createdBy = action === 'adopt' ? otherCreator(context, resource.address) : undefined;
-  const isOnlyRecorded = verdict.action === 'update' && sent.length === 0 && flags.length > 0;
   return {
     change: {
       address: resource.address,
       action,
-      reason: isOnlyRecorded
-        ? 'declared, and the ledger differs: nothing is sent, it is recorded'
-        : verdict.reason,
+      reason: reasonOf(verdict, sent, flags),
       fields,
       notes: [
         ...(createdBy === undefined ? [] : [creatorMessage(createdBy)]),
@@ -152,7 +150,8 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
         ...predictedNotes(context, input, action),
         ...mayExistNote(context, input, action),
       ],
-      place: resource.place,
+      // Only changes are shown with their place, and to compute it takes as long as to compare.
+      ...(action === 'none' ? {} : { place: resource.place }),
       ...(live?.id === undefined ? {} : { id: live.id }),
       ...(createdBy === undefined ? {} : { createdBy }),
       calls: [],
@@ -163,8 +162,15 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
     live,
     ...(verdict.ownershipTag === undefined ? {} : { ownershipTag: verdict.ownershipTag }),
     ...(compared.risks.length === 0 ? {} : { risks: compared.risks }),
-    record: recordDraft(context, input, sent),
+    record: () => recordDraft(context, input, sent),
   };
+}
+
+function reasonOf(verdict: Ours, sent: readonly FieldChange[], flags: readonly FieldChange[]): string {
+  const isOnlyRecorded = verdict.action === 'update' && sent.length === 0 && flags.length > 0;
+  return isOnlyRecorded
+    ? 'declared, and the ledger differs: nothing is sent, it is recorded'
+    : verdict.reason;
 }
 
 function renameChange(resource: DesiredResource, live: LiveResource | undefined): FieldChange[] {

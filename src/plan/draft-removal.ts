@@ -199,9 +199,23 @@ function keyOf({ kind, target }: Address, id: string): string {
 export function plannedDeletions(input: PlanContextInput): ReadonlySet<AddressText> {
   const targets = new Set(input.targets.map(({ target }) => target.name));
   const desired = input.desired.filter(({ address }) => targets.has(address.target));
+  if (!mayDelete({ ...input, desired })) return new Set();
   const context = makePlanContext({ ...input, desired });
   const deletions = [...removalOfUndeclared(context)].filter(
     ([text, { is }]) => is === 'delete' && context.kind(parseAddress(text).kind).ownership.by !== 'child',
   );
   return new Set(deletions.map(([text]) => text));
+}
+
+/** Whether some parent is undeclared, or asked to be removed: without one, most plans need no decisions here. */
+function mayDelete({ desired, targets, kinds }: PlanContextInput): boolean {
+  if (desired.some(({ metadata }) => metadata.remove !== undefined)) return true;
+  const declared = new Set(desired.map(({ address }) => formatAddress(address)));
+  return targets.some(({ sets }) =>
+    [...sets].some(
+      ([kind, { resources }]) =>
+        kinds.get(kind)?.ownership.by !== 'child' &&
+        resources.some(({ address }) => !declared.has(formatAddress(address))),
+    ),
+  );
 }

@@ -192,9 +192,9 @@ function recordOf(
 }
 
 function pendingDeclared(context: PlanContext, resource: DesiredResource): PendingResource[] {
-  const { address, place } = resource;
+  const { address } = resource;
   const known = recordOf(context, resource);
-  if (known === undefined) return [{ address, is: 'new', fields: [], place }];
+  if (known === undefined) return [{ address, is: 'new', fields: [], place: resource.place }];
   const { name } = parseAddress(known.text);
   const fields: FieldChange[] = [
     ...(name === address.name
@@ -204,7 +204,7 @@ function pendingDeclared(context: PlanContext, resource: DesiredResource): Pendi
     ...flagChanges(context, address, { record: known.record, declared: resource.metadata }),
     ...pendingFields(context.kind(address.kind), resource, known.record),
   ];
-  return fields.length === 0 ? [] : [{ address, is: 'changed', fields, place }];
+  return fields.length === 0 ? [] : [{ address, is: 'changed', fields, place: resource.place }];
 }
 
 function pendingOwnershipTag(
