@@ -224,7 +224,7 @@ function draftAllUndeclared(context: PlanContext, planDraft: PlanDraft): void {
         planDraft.notices.push(removal.notice);
         break;
       case 'forget':
-        planDraft.forget.push(recordedAt(context, parseAddress(text)));
+        planDraft.forget.push(context.recordedAt(parseAddress(text)) ?? text);
         if (removal.notice !== undefined) planDraft.notices.push(removal.notice);
         break;
       default:
@@ -242,12 +242,8 @@ function draftOneRemoval(
   const removal = draftRemoval(context, address, action);
   if (removal.is === 'draft') planDraft.drafts.set(formatAddress(address), withRisks(context, removal.draft));
   else if (removal.is === 'notice') planDraft.notices.push(removal.notice);
-  else planDraft.forget.push(recordedAt(context, address));
-}
-
-/** The address of the record to forget: a renamed resource may still be recorded under its former name. */
-function recordedAt(context: PlanContext, address: Address): AddressText {
-  return context.recordedAt(address) ?? formatAddress(address);
+  // A renamed resource may still be recorded under its former name.
+  else planDraft.forget.push(context.recordedAt(address) ?? formatAddress(address));
 }
 
 function rechecks(

@@ -17,7 +17,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Json, Path } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import { explainSyntax, unrenderedTemplate } from './explain-syntax.ts';
-import { type EventRange, keyText, pairsOf, type Span, spanOf } from './locate.ts';
+import { keyText, pairsOf, type Span, spanOf } from './locate.ts';
 import { type EntrySide, placeIn, type SourceText, toPlace, type YamlDocument } from './yaml-document.ts';
 
 /** Dates stay text, `~` is null, merge keys work, and all numbers are valid in JSON. */
@@ -148,17 +148,11 @@ function asYamlError(error: unknown): YAMLException {
 
 // Finds keys that a map cannot have: the same key twice, or a key that is itself a list or a map.
 
-/** A parsed text and its offset in the source. */
-interface ParsedRange extends Omit<EventRange, 'first'> {
-  readonly source: SourceText;
-  readonly base: number;
-}
-
 /**
  * @returns a diagnostic at each repetition of a key, with the place of the first; only one when a whole second document follows,
  * because then just the separator `---` is missing
  */
-function findDuplicateKeys(parsed: ParsedRange): Diagnostic[] {
+function findDuplicateKeys(parsed: ParsedChunk): Diagnostic[] {
   return mapsIn(parsed).flatMap((map) => {
     const repetitions = repetitionsIn(parsed, map);
     const document = repetitions.find(({ name }) => name === 'apiVersion');
@@ -176,7 +170,7 @@ interface Repetition {
   readonly first: Span;
 }
 
-function repetitionsIn(parsed: ParsedRange, map: number): Repetition[] {
+function repetitionsIn(parsed: ParsedChunk, map: number): Repetition[] {
   const range = { ...parsed, first: 0 };
   const seen = new Map<string, Span>();
   return pairsOf(range, map).flatMap(({ key }) => {
@@ -189,7 +183,7 @@ function repetitionsIn(parsed: ParsedRange, map: number): Repetition[] {
 }
 
 /** @returns a diagnostic at each key that is a list or a map, which is most often a template's `{{` */
-function findComplexKeys(parsed: ParsedRange): Diagnostic[] {
+function findComplexKeys(parsed: ParsedChunk): Diagnostic[] {
   const range = { ...parsed, first: 0 };
   const keys = mapsIn(parsed).flatMap((map) => pairsOf(range, map).map(({ key }) => key));
   return keys.flatMap((key) => {
@@ -209,11 +203,11 @@ function findComplexKeys(parsed: ParsedRange): Diagnostic[] {
   });
 }
 
-function mapsIn({ events }: ParsedRange): number[] {
+function mapsIn({ events }: ParsedChunk): number[] {
   return events.flatMap((event, index) => (event.type === EVENT_ID.MAPPING ? [index] : []));
 }
 
-function unseparated(parsed: ParsedRange, { span, first }: Repetition): Diagnostic {
+function unseparated(parsed: ParsedChunk, { span, first }: Repetition): Diagnostic {
   return {
     code: 'missing-separator',
     severity: 'error',
@@ -225,7 +219,7 @@ function unseparated(parsed: ParsedRange, { span, first }: Repetition): Diagnost
   };
 }
 
-function duplicate(parsed: ParsedRange, { name, span, first }: Repetition): Diagnostic {
+function duplicate(parsed: ParsedChunk, { name, span, first }: Repetition): Diagnostic {
   return {
     code: 'duplicate-field',
     severity: 'error',
@@ -237,7 +231,7 @@ function duplicate(parsed: ParsedRange, { name, span, first }: Repetition): Diag
   };
 }
 
-function placeOf({ source, base }: ParsedRange, { start, end }: Span) {
+function placeOf({ source, base }: ParsedChunk, { start, end }: Span) {
   return source.place(base + start, base + end);
 }
 
