@@ -25,9 +25,11 @@ import { acceptSchema } from './accept/schema.ts';
 import { eventsSchema } from './audit/schema.ts';
 import { driftSchema } from './drift/schema.ts';
 import { explanationSchema } from './explain/schema.ts';
-import { historySchema } from './history/schema.ts';
+import { historySchema, revertSchema } from './history/schema.ts';
 import { ledgerSchema } from './ledger/schema.ts';
+import { recoverySchema } from './recover/schema.ts';
 import { loginSchema } from './role-check/schema.ts';
+import { unlockSchema } from './unlock.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -74,10 +76,13 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['ApplyEvent', asJson(applyEventSchema)],
     ['Drift', asJson(driftSchema)],
     ['History', asJson(historySchema)],
+    ['Revert', asJson(revertSchema)],
     ['Login', asJson(loginSchema)],
     ['Audit', asJson(eventsSchema)],
     ['Accept', asJson(acceptSchema)],
     ['Ledger', asJson(ledgerSchema)],
+    ['Recovery', asJson(recoverySchema)],
+    ['Unlock', asJson(unlockSchema)],
     ['Explanation', asJson(explanationSchema)],
   ]);
 }

@@ -3,13 +3,17 @@
  * that run has not ended after all, it can write neither ledger nor targets afterwards.
  */
 import type { Command } from 'commander';
+import { Type } from 'typebox';
 import type { LedgerLock, StackStore } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Stack } from '../model/stack.ts';
+import { closed, diagnosticSchema } from '../report/json/plan-schema.ts';
+import { diagnosticsMember, renderJson } from '../report/json/render-json.ts';
 import {
   addExamples,
   type CommandEnd,
   type CommonOptions,
+  formatOption,
   stackHelp,
   timeoutOption,
 } from '../run/command-options.ts';
@@ -19,11 +23,12 @@ import type { CliHost } from '../run/host.ts';
 import { lockLines, raiseSerial } from '../run/lock.ts';
 import { openLedger, withStackLedger } from '../run/open-ledger.ts';
 import { listenForSignals, type RunTime } from '../run/stop-signals.ts';
-import type { CommandContext } from '../run/terminal.ts';
+import { type CommandContext, printJson, printNote, type Terminal, textOutput } from '../run/terminal.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
     .argument('[path]', stackHelp)
+    .addOption(formatOption())
     .requiredOption('--id <id>', 'which lock: the message of the refused apply names its id')
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: UnlockOptions) => {
@@ -35,6 +40,24 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
   ]);
 }
 
+/** The schema of `unlock --format json`; `schemas/unlock.schema.json` is generated from it. Members may be added. */
+export const unlockSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    stack: Type.String({ description: 'of a renamed stack, the name whose lock it was' }),
+    lock: Type.Object(
+      {
+        id: Type.String(),
+        since: Type.String({ format: 'date-time' }),
+        run: Type.Object({ id: Type.String(), who: Type.String(), where: Type.String() }),
+      },
+      { description: 'the lock that was removed' },
+    ),
+    diagnostics: Type.Optional(Type.Array(diagnosticSchema)),
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/unlock.schema.json', title: 'trueup unlock' },
+);
+
 interface UnlockOptions extends CommonOptions {
   readonly id: string;
 }
@@ -42,20 +65,27 @@ interface UnlockOptions extends CommonOptions {
 async function unlock(
   path: string | undefined,
   { id, timeout }: UnlockOptions,
-  { host }: CommandContext,
+  { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const reportRemoved = (name: string, lock: LedgerLock) => {
-    host.stdout.write(`Unlocked stack ${quoted(name)}; removed the lock of\n${lockLines(lock).join('\n')}\n`);
+    textOutput(terminal)?.write(
+      `Unlocked stack ${quoted(name)}; removed the lock of\n${lockLines(lock).join('\n')}\n`,
+    );
+    printJson(terminal, (reported) =>
+      renderJson({ version: 1, stack: name, lock, ...diagnosticsMember(reported) }),
+    );
     return exitCodes.done;
   };
   const stops = listenForSignals(host);
   return withStackLedger(path, { host, timeout, stops }, async ({ stack, store, time }) => {
-    const removed = await removeLock(id, store, host);
+    const removed = await removeLock(id, store, terminal);
     if (removed !== undefined) return reportRemoved(stack.name, removed);
     // An apply of a renamed stack also holds the lock of the former name.
     const former = stack.renamedFrom;
     const removedFormer =
-      former === undefined ? undefined : await unlockFormer(id, { ...stack, name: former }, { host, time });
+      former === undefined
+        ? undefined
+        : await unlockFormer(id, { ...stack, name: former }, { terminal, time });
     if (former !== undefined && removedFormer !== undefined) return reportRemoved(former, removedFormer);
     const held = await store.readLock();
     const why =
@@ -68,22 +98,22 @@ async function unlock(
 async function removeLock(
   id: string,
   store: StackStore,
-  { stderr }: Pick<CliHost, 'stderr'>,
+  terminal: Terminal,
 ): Promise<LedgerLock | undefined> {
   if ((await store.readLock())?.id !== id) return undefined;
   const unraised = await raiseSerial(store);
-  if (unraised !== undefined) stderr.write(`${unraised}\n`);
+  if (unraised !== undefined) printNote(terminal, unraised);
   return store.unlock(id);
 }
 
 async function unlockFormer(
   id: string,
   stack: Stack,
-  { host, time }: { readonly host: CliHost; readonly time: RunTime },
+  { terminal, time }: { readonly terminal: Terminal; readonly time: RunTime },
 ): Promise<LedgerLock | undefined> {
-  const store = await openLedger(stack, host, time);
+  const store = await openLedger(stack, terminal.host, time);
   try {
-    return await removeLock(id, store, host);
+    return await removeLock(id, store, terminal);
   } finally {
     await store.close();
   }

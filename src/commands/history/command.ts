@@ -2,8 +2,8 @@
  * `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to revert it, for a terminal
  * and as JSON.
  */
-import type { Command } from 'commander';
-import { parseAddress } from '../../model/address.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type AddressText, parseAddress, readAddress } from '../../model/address.ts';
 import type { Change } from '../../model/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { type HistoryChange, type HistoryEntry, LedgerError } from '../../model/ledger.ts';
@@ -12,7 +12,7 @@ import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts'
 import { changeLines, groupEqual } from '../../report/text/change.ts';
 import { columns, pad, type Paint } from '../../report/text/layout.ts';
 import { countOutcomes, outcomeSummary } from '../../report/text/outcomes.ts';
-import { printable } from '../../report/view/printable.ts';
+import { firstFew, printable } from '../../report/view/printable.ts';
 import {
   addExamples,
   command,
@@ -29,22 +29,24 @@ import type { CliHost } from '../../run/host.ts';
 import { withStackLedger } from '../../run/open-ledger.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printError, printJson, type Terminal } from '../../run/terminal.ts';
-import { findEntry } from './find-entry.ts';
-import { renderRevert } from './revert-text.ts';
+import { entryAbout, findEntry, readAbout } from './find-entry.ts';
+import { renderRevert, renderRevertJson } from './revert-text.ts';
 
 export function defineCommand(history: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   addExamples(
     history,
     ['trueup history', 'the last 20 applies'],
     ['trueup history --limit 3 --format json', 'the last 3, for a script'],
+    ['trueup history --resource Workspace/acme/app', 'the applies that changed this resource, and how'],
     ['trueup history show latest', 'each change of the last apply'],
   );
   history
     .argument('[path]', stackHelp)
     .addOption(formatOption())
     .option('--limit <number>', 'how many', parseCount, 20)
+    .option('--resource <address>', 'only applies that changed it, such as Workspace/acme/app', parseResource)
     .addOption(timeoutOption())
-    .action(async (path: string | undefined, options: CommonOptions & { limit: number }) => {
+    .action(async (path: string | undefined, options: ListOptions & CommonOptions) => {
       end(
         await listHistory(path, options, { host, terminal: terminalOf(options), timeout: options.timeout }),
       );
@@ -72,6 +74,7 @@ export function defineCommand(history: Command, host: CliHost, { end, terminalOf
   addExamples(
     show,
     ['trueup history show latest', 'each change, with the values before and after'],
+    ['trueup history show latest --resource Workspace/acme/app', 'only what it did to this resource'],
     ['trueup history show 7f3a --revert', 'print the manifests that take this apply back'],
     ['trueup history show latest --revert --write', 'write those values into the manifests'],
   );
@@ -82,30 +85,42 @@ interface HistoryContext extends CommandContext {
   readonly timeout?: number | undefined;
 }
 
+interface ListOptions {
+  readonly limit: number;
+  /** the address of a resource */
+  readonly resource?: AddressText;
+}
+
+function parseResource(text: string): AddressText {
+  if (/^[^/\s]+\/[^/\s]+\/./.test(text)) return readAddress(text);
+  throw new InvalidArgumentError('an address has a kind, a target and a name: Workspace/acme/app');
+}
+
 async function listHistory(
   path: string | undefined,
-  { limit }: { readonly limit: number },
+  { limit, resource }: ListOptions,
   context: HistoryContext,
 ): Promise<ExitCode> {
   const { host, terminal } = context;
   return withStackLedger(path, { ...context, stops: listenForEnd(host) }, async ({ stack, store }) => {
-    const found = await store.readEntries(limit);
+    const found =
+      resource === undefined ? await store.readEntries(limit) : await readAbout(resource, store, limit);
     const entries = found.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
     const damaged = found.flatMap((entry) => (entry instanceof LedgerError ? [entry] : []));
     if (terminal.format === 'json') {
-      const about = { stack: stack.name, entries, damaged: damaged.map(({ message }) => message) };
+      const about = { stack: stack.name, entries, damaged: damaged.map(({ message }) => message), resource };
       printJson(terminal, (reported) => renderHistoryJson(about, reported));
     } else {
       // When all entries are damaged, "nothing was applied" would be wrong.
       if (entries.length > 0 || damaged.length === 0)
-        host.stdout.write(`${renderHistory(entries, { paint: terminal.paint })}\n`);
+        host.stdout.write(`${renderHistory(entries, { paint: terminal.paint, resource })}\n`);
       for (const { message } of damaged) printError(terminal, 'history-damaged', message);
     }
     return damaged.length === 0 ? exitCodes.done : exitCodes.error;
   });
 }
 
-interface ShowOptions {
+interface ShowOptions extends Pick<ListOptions, 'resource'> {
   /** prints, instead of the apply, the changes of manifests that revert it */
   readonly revert?: boolean;
   /** with `revert`: writes them, into the manifests in place */
@@ -117,7 +132,7 @@ interface ShowOptions {
 async function showHistory(
   id: string,
   path: string | undefined,
-  { revert, context, ...options }: ShowOptions & { readonly context: HistoryContext },
+  { revert, context, resource, ...options }: ShowOptions & { readonly context: HistoryContext },
 ): Promise<ExitCode> {
   const { host, terminal } = context;
   const writes = options.write === true;
@@ -127,13 +142,16 @@ async function showHistory(
       const ownership = host.kinds.get(name)?.ownership;
       return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';
     };
-    const entry = await findEntry(id, store, stack.name);
+    const found = await findEntry(id, store, stack.name);
+    const entry = resource === undefined ? found : entryAbout(resource, found);
     if (writes) {
       const { writeRevert } = await import('./write-revert.ts');
       return writeRevert(entry, { ...options, path, stack, stop, host, terminal });
     }
-    if (terminal.format === 'json' && !revert)
-      printJson(terminal, (reported) => renderEntryJson(entry, reported));
+    if (terminal.format === 'json')
+      printJson(terminal, (reported) =>
+        revert ? renderRevertJson(entry, { outlives }, reported) : renderEntryJson(entry, reported),
+      );
     else host.stdout.write(`${revert ? renderRevert(entry, { outlives }) : show(entry, terminal)}\n`);
     return exitCodes.done;
   });
@@ -149,18 +167,23 @@ interface HistoryTextOptions {
   readonly paint: Paint;
   /** columns of the terminal; default 100 */
   readonly width?: number;
+  /** the entries have changes of this resource alone */
+  readonly resource?: AddressText | undefined;
 }
 
 const columnTitles = ['id', 'began', 'who', 'outcome', 'commit'];
 
 /** In the given order, newest first. */
-function renderHistory(entries: readonly HistoryEntry[], { paint }: HistoryTextOptions): string {
-  if (entries.length === 0) return 'Nothing was applied yet';
+function renderHistory(entries: readonly HistoryEntry[], { paint, resource }: HistoryTextOptions): string {
+  if (entries.length === 0)
+    return resource === undefined
+      ? 'Nothing was applied yet'
+      : `No apply in the history changed ${printable(resource)}`;
   const rows = entries.map((entry) => [
     printable(entry.id),
     printable(entry.began),
     printable(entry.run.who),
-    entrySummary(entry),
+    resource === undefined ? entrySummary(entry) : entry.changes.map(changeSummary).join(', '),
     commitText(entry, 12),
   ]);
   const widths = columnTitles.map((head, at) =>
@@ -182,6 +205,13 @@ function entrySummary({ ended, changes }: HistoryEntry): string {
   const open = changes.length - known.length;
   const counts = known.length === 0 ? [] : [outcomeSummary(known)];
   return [...counts, ...(open === 0 ? [] : [`${open} not reached`])].join(', ');
+}
+
+/** `update applied: autoApply, tags` */
+function changeSummary({ action, outcome, fields }: HistoryChange): string {
+  const names = [...new Set(fields.map(({ path: [name = ''] }) => name))];
+  const shown = firstFew(names, 4).map(printable).join(', ');
+  return `${action} ${outcome ?? 'not reached'}${shown === '' || action === 'create' ? '' : `: ${shown}`}`;
 }
 
 /** One apply: who, where, when, from which commit; then each change with its values before and after. */
@@ -249,17 +279,23 @@ interface HistoryReading {
   readonly entries: readonly HistoryEntry[];
   /** a sentence for each entry that cannot be read */
   readonly damaged: readonly string[];
+  /** the entries have changes of this resource alone */
+  readonly resource?: AddressText | undefined;
 }
 
-/** `{ version: 1, stack, entries: [{ id, began, …, summary }], damaged, diagnostics? }`, without the changes. */
+/** `{ version: 1, stack, entries: [{ id, began, …, summary }], damaged, diagnostics? }`, with the changes of a resource. */
 function renderHistoryJson(
-  { stack, entries, damaged }: HistoryReading,
+  { stack, entries, damaged, resource }: HistoryReading,
   diagnostics: readonly ShownDiagnostic[] = [],
 ): string {
   return renderJson({
     version: 1,
     stack,
-    entries: entries.map(({ version, changes, ...entry }) => ({ ...entry, summary: summaryOf(changes) })),
+    entries: entries.map(({ version, changes, ...entry }) => ({
+      ...entry,
+      summary: summaryOf(changes),
+      ...(resource === undefined ? {} : { changes }),
+    })),
     damaged,
     ...diagnosticsMember(diagnostics),
   });

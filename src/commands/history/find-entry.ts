@@ -1,5 +1,6 @@
 /** Finds the apply that a user names: `latest`, an id, or a part of an id that no other apply has. */
-import { type HistoryEntry, type HistoryStore, LedgerError } from '../../model/ledger.ts';
+import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
+import { type HistoryChange, type HistoryEntry, type HistoryStore, LedgerError } from '../../model/ledger.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 
@@ -35,4 +36,48 @@ async function named(name: string, store: HistoryStore, stack: string): Promise<
 /** `20261120T114200123Z-7f3a` begins with `20261120T11` and ends with `7f3a`. */
 function hasPart(id: string, part: string): boolean {
   return id.startsWith(part) || id.endsWith(`-${part}`);
+}
+
+/**
+ * The newest applies that changed a resource, each with these changes alone; also under a name that it had before. Entries that
+ * cannot be read may be about it, so they are kept.
+ */
+export async function readAbout(
+  resource: AddressText,
+  store: HistoryStore,
+  limit: number,
+): Promise<readonly (HistoryEntry | LedgerError)[]> {
+  const all = await store.readEntries(Number.MAX_SAFE_INTEGER);
+  const found: (HistoryEntry | LedgerError)[] = [];
+  const names = new Set([resource]);
+  for (const entry of all) {
+    if (entry instanceof LedgerError) found.push(entry);
+    else {
+      const changes = entry.changes.filter(({ address }) => names.has(address));
+      for (const change of changes) for (const name of namesBefore(change)) names.add(name);
+      if (changes.length > 0) found.push({ ...entry, changes });
+    }
+  }
+  return found.slice(0, limit);
+}
+
+/** The apply with its changes of this resource alone. @throws CommandStop when it has none */
+export function entryAbout(resource: AddressText, entry: HistoryEntry): HistoryEntry {
+  const changes = entry.changes.filter(
+    (change) => change.address === resource || namesBefore(change).includes(resource),
+  );
+  if (changes.length > 0) return { ...entry, changes };
+  throw new CommandStop(
+    'unknown-apply',
+    `the apply ${quoted(entry.id)} did not change ${quoted(resource)}: see "trueup history --resource ${resource}"`,
+  );
+}
+
+/** Of a change that renamed the resource. */
+function namesBefore({ address, fields }: HistoryChange): AddressText[] {
+  return fields.flatMap(({ path, before }) =>
+    path.length === 1 && path[0] === 'name' && typeof before === 'string'
+      ? [formatAddress({ ...parseAddress(address), name: before })]
+      : [],
+  );
 }

@@ -4,17 +4,40 @@
  */
 import { dump } from 'js-yaml';
 import { type Address, parseAddress } from '../../model/address.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { type FieldChange, isPlannerField } from '../../model/field.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { secretPlaceholder } from '../../redaction/known-secrets.ts';
 import type { HistoryChange, HistoryEntry } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
+import { addressMembers, diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { formatSecret } from '../../report/view/value.ts';
 import { printable, printableJson } from '../../report/view/printable.ts';
 
 interface RevertOptions {
   /** Whether resources of this kind stay when their document is removed. */
   outlives(kind: string): boolean;
+}
+
+/** Valid against `revertSchema`. */
+export function renderRevertJson(
+  entry: HistoryEntry,
+  { outlives }: RevertOptions,
+  diagnostics: readonly ShownDiagnostic[],
+): string {
+  const changes = entry.changes.filter(didSomething).toReversed();
+  return renderJson({
+    version: 1,
+    stack: entry.stack,
+    id: entry.id,
+    changes: changes.map((change) => {
+      const address = parseAddress(change.address);
+      const { remarks, documents } = fragmentOf(change, address, outlives(address.kind));
+      const certain = uncertainty(change) === '';
+      return { ...addressMembers(address), action: change.action, certain, remarks, manifests: documents };
+    }),
+    ...diagnosticsMember(diagnostics),
+  });
 }
 
 /** In reverse order: the last change first. */

@@ -1,6 +1,6 @@
 /** The schema of `history --format json`; `schemas/history.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
-import { closed, count, diagnosticSchema } from '../../report/json/plan-schema.ts';
+import { addressParts, closed, count, diagnosticSchema } from '../../report/json/plan-schema.ts';
 
 const moment = (description: string) => Type.String({ format: 'date-time', description });
 
@@ -71,6 +71,11 @@ const entry = Type.Object({
     }),
   ),
   summary,
+  changes: Type.Optional(
+    Type.Array(Type.Object({ address: Type.String(), action: Type.String() }), {
+      description: 'with "--resource": what this apply did to it, each field before and after',
+    }),
+  ),
 });
 
 export const historySchema = Type.Object(
@@ -86,4 +91,36 @@ export const historySchema = Type.Object(
     ),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/history.schema.json', title: 'trueup history' },
+);
+
+export const revertSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    stack: Type.String(),
+    id: Type.String({ description: 'the apply that is taken back' }),
+    changes: Type.Array(
+      Type.Object(
+        {
+          ...addressParts,
+          action: Type.Enum(['create', 'update', 'delete', 'release', 'adopt', 'none'], {
+            description: 'what the apply did',
+          }),
+          certain: Type.Boolean({
+            description: 'false where it may not have been carried out, or only in part: check it first',
+          }),
+          remarks: Type.Array(Type.String(), {
+            description: 'what to do by hand, and what cannot be taken back',
+          }),
+          manifests: Type.Array(Type.Object({}), {
+            description:
+              'what to declare: of an update only the values before, to merge into the document that declares it',
+          }),
+        },
+        closed,
+      ),
+      { description: 'the last change first' },
+    ),
+    diagnostics: Type.Optional(Type.Array(diagnosticSchema)),
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/revert.schema.json', title: 'trueup history show --revert' },
 );

@@ -16,11 +16,11 @@ import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { describeRepository } from '../../run/ledger-head.ts';
 import { refuseSecretNames } from '../../run/needed-secrets.ts';
-import { askToWrite, type RecoverRun, underLock } from './recover-run.ts';
+import { answer, askToWrite, type RecoverRun, say, underLock } from './recover-run.ts';
 
 export async function adoptRepository(run: RecoverRun, ledger: Ledger, input: PlanInput): Promise<ExitCode> {
   const { stack, resources, store, host } = run;
-  const print = (line: string) => host.stdout.write(`${line}\n`);
+  const print = (line: string) => say(run, line);
   const tags = idsInTags(input);
   const foreign = [...tags].filter(([id]) => id !== ledger.stackId);
   const repository = await repositoryMember(stack, host);
@@ -33,6 +33,14 @@ export async function adoptRepository(run: RecoverRun, ledger: Ledger, input: Pl
     print(
       `These have the id ${quoted(id)} in their ownership tag, and become this stack's:\n  ${texts.map(printable).join('\n  ')}`,
     );
+  const recovery = {
+    action: 'adopt-repository',
+    was,
+    is,
+    ids: new Map(foreign),
+    records: ledger.records,
+  } as const;
+  answer(run, recovery, false);
   refuseSecretNames(resources, host);
   await askToWrite(run);
   return underLock(run, async () => {
@@ -42,6 +50,7 @@ export async function adoptRepository(run: RecoverRun, ledger: Ledger, input: Pl
     const own = stackId ?? (ids.length === 0 ? undefined : host.newId().slice(0, 8));
     await store.write({ ...rest, ...repository, ...idMembers([...new Set(ids)], own) });
     print('The ledger was written. The next apply writes the id of this stack into those tags.');
+    answer(run, recovery, true);
     return exitCodes.done;
   });
 }
@@ -87,15 +96,16 @@ function idMembers(ids: readonly string[], own?: string): StackIdMembers {
 export function reportIds(
   tags: ReturnType<typeof idsInTags>,
   { stackId }: StackIdMembers,
-  { stdout }: CliHost,
+  run: RecoverRun,
 ): void {
   for (const [id, texts] of tags) {
     const whose =
       id === stackId
         ? 'which becomes the id of this ledger. If they belong to a stack of this name in another repository, do not write it: rename one of the two stacks'
         : `and become this stack's: the next apply writes the id ${quoted(stackId ?? '')} there`;
-    stdout.write(
-      `\nThese have the id ${quoted(id)} in their ownership tag, ${whose}:\n  ${texts.map(printable).join('\n  ')}\n`,
+    say(
+      run,
+      `\nThese have the id ${quoted(id)} in their ownership tag, ${whose}:\n  ${texts.map(printable).join('\n  ')}`,
     );
   }
 }

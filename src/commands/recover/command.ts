@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import {
   addExamples,
   type CommandEnd,
+  formatOption,
   stackHelp,
   timeoutOption,
   traceOption,
@@ -21,6 +22,7 @@ import type { RecoverOptions } from './recover-run.ts';
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
     .argument('[path]', stackHelp)
+    .addOption(formatOption())
     .addOption(timeoutOption())
     .addOption(traceOption())
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
@@ -43,6 +45,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
   addExamples(
     command,
     ['trueup recover', 'show the rebuilt ledger, and ask before it is written'],
+    ['trueup recover --yes --format json', 'write it without a question, and print what it has as JSON'],
     ['trueup recover --adopt-repository', 'continue, in this repository, a stack of another one'],
   );
 }

@@ -24,14 +24,14 @@ import { notWritten } from '../../run/consent.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import { raceStop } from '../../run/stop-signals.ts';
 import { readPlanInput } from '../../run/make-plan.ts';
-import { askToWrite, type RecoverRun, underLock } from './recover-run.ts';
+import { answer, askToWrite, type RecoverRun, say, underLock } from './recover-run.ts';
 
 export function recoverMoved(run: RecoverRun): Promise<ExitCode> {
   return underLock(run, () => carry(run));
 }
 
 async function carry(run: RecoverRun): Promise<ExitCode> {
-  const { stack, resources, store, host, terminal, stop } = run;
+  const { stack, resources, store, terminal, stop } = run;
   const { moved: wanted = '' } = run.options;
   const ledger = await store.read();
   const stopped = () => notWritten(terminal, stop);
@@ -44,15 +44,18 @@ async function carry(run: RecoverRun): Promise<ExitCode> {
       `nothing was written: not everything of ${quoted(wanted)} could be read, and what was not read would be forgotten: ${carried.gaps.join('; ')}`,
     );
   report(moved, carried, run);
-  await askToWrite(run);
   const { name } = moved.target;
+  const { kept, dropped: notRecorded } = carried;
+  const about = { was: moved.was, is: moved.is, target: name, records: kept, notRecorded };
+  const recovery = { action: 'move-target', ...about } as const;
+  answer(run, recovery, false);
+  await askToWrite(run);
   const others = [...ledger.records].filter(([text]) => parseAddress(text).target !== name);
   const records = new Map<AddressText, LedgerRecord>([...others, ...carried.kept]);
   const targets = identitiesAfter(ledger, [moved.target]);
   await store.write({ ...ledger, records, targets });
-  host.stdout.write(
-    `The ledger has ${counted(carried.kept.size, 'record')} of ${quoted(name)} as it is now\n`,
-  );
+  say(run, `The ledger has ${counted(carried.kept.size, 'record')} of ${quoted(name)} as it is now`);
+  answer(run, recovery, true);
   return exitCodes.done;
 }
 
@@ -161,12 +164,8 @@ function recordsOf({ records }: Ledger, { name }: Target): [AddressText, LedgerR
   return [...records].filter(([text]) => parseAddress(text).target === name);
 }
 
-function report(
-  { target, was, is }: MovedTarget,
-  { kept, dropped }: CarriedOver,
-  { host }: RecoverRun,
-): void {
-  const print = (line = '') => host.stdout.write(`${line}\n`);
+function report({ target, was, is }: MovedTarget, { kept, dropped }: CarriedOver, run: RecoverRun): void {
+  const print = (line = '') => say(run, line);
   print(`target ${quoted(printable(target.name))}  ${printable(was ?? unknownPlace)}`);
   print(`${' '.repeat(target.name.length + 5)}now  ${printable(is)}`);
   print();

@@ -2,9 +2,8 @@
  * `trueup recover [path]`: rebuilds a lost or damaged ledger from the targets and the manifests. Reads the targets and
  * writes only the ledger, after the user has seen its records and the plan that follows from them, and has agreed.
  */
-import type { CommandContext } from '../../run/terminal.ts';
 import { completeRecord } from '../../apply/ledger-records.ts';
-import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import type { Registry } from '../../model/kind.ts';
 import { DamagedLedger, type Ledger, type LedgerRecord, type StackStore } from '../../model/ledger.ts';
@@ -24,7 +23,7 @@ import { refuseSecretNames } from '../../run/needed-secrets.ts';
 import { readPlanInput } from '../../run/make-plan.ts';
 import { planWithWholeValues } from '../../run/print-plan.ts';
 import { adoptRepository, idsAfterLoss, idsInTags, reportIds, repositoryMember } from './adopt-repository.ts';
-import { askToWrite, type RecoverRun, underLock } from './recover-run.ts';
+import { answer, askToWrite, type Recovery, type RecoverRun, say, underLock } from './recover-run.ts';
 
 export async function recover(run: RecoverRun): Promise<ExitCode> {
   const { stack, resources, isSelection, host, terminal, store, time, stop } = run;
@@ -37,7 +36,8 @@ export async function recover(run: RecoverRun): Promise<ExitCode> {
   const { adoptRepository: adopts = false } = run.options;
   if (state.is === 'whole' && !adopts) {
     const records = counted(state.ledger.records.size, 'record');
-    host.stdout.write(`${store.place} is there and whole, with ${records}: there is nothing to recover\n`);
+    say(run, `${store.place} is there and whole, with ${records}: there is nothing to recover`);
+    answer(run, { action: 'none', records: state.ledger.records }, false);
     return exitCodes.done;
   }
   const former = await openFormerLedger(stack, { host, time });
@@ -55,11 +55,12 @@ export async function recover(run: RecoverRun): Promise<ExitCode> {
   const targets = identitiesAfter(noLedger, stack.targets);
   const head = { ...(await headFromHistory(store)), ...ids, ...(await repositoryMember(stack, host)) };
   const ledger = { ...noLedger, ...head, records: rebuilt.records, targets };
-  report({ ...rebuilt, ledger }, { state, store, input, context: run });
-  reportIds(tags, ids, host);
+  const recovery = report({ ...rebuilt, ledger }, { state, store, input, run });
+  reportIds(tags, ids, run);
+  answer(run, { ...recovery, ids: tags }, false);
   refuseSecretNames(resources, host);
   await askToWrite(run);
-  return underLock(run, () => write(ledger, run));
+  return underLock(run, () => write(ledger, run, { ...recovery, ids: tags }));
 }
 
 type State =
@@ -149,16 +150,16 @@ interface RecoveryReport {
   readonly state: Exclude<State, { is: 'whole' }>;
   readonly store: StackStore;
   readonly input: PlanInput;
-  readonly context: CommandContext;
+  readonly run: RecoverRun;
 }
 
 /** Prints the new records and the plan that follows from them, for the user to check. */
 function report(
   { records, unrecorded, ledger }: Rebuilt & { readonly ledger: Ledger },
-  { state, store, input, context }: RecoveryReport,
-): void {
-  const { host, terminal } = context;
-  const print = (line = '') => host.stdout.write(`${line}\n`);
+  { state, store, input, run }: RecoveryReport,
+): Recovery {
+  const { host, terminal } = run;
+  const print = (line = '') => say(run, line);
   print(state.is === 'lost' ? `There is nothing at ${store.place}` : printable(state.why));
   print(
     'The manifests as they are now are taken for what was applied last: what was dropped from them before is not',
@@ -174,51 +175,51 @@ function report(
   for (const [text, record] of records) print(`  ${printable(text)}  ${describeRecord(record)}`);
   if (unrecorded.length > 0) print(`\nNot recorded:`);
   for (const { address, message } of unrecorded) print(`  ${printable(formatAddress(address))}: ${message}`);
-  reportReleases(records, { host, terminal });
-  reportKept(unrecorded, { input, host });
+  const releases = [...reportReleases(records, run), ...reportKept(unrecorded, input, run)];
   const next = buildPlan({ ...input, ledger: { ...ledger, known: true } }).plan;
   const width = terminal.width === undefined ? {} : { width: terminal.width };
   print(
     '\nWith it, the next plan is this. Whatever it would do is for you to decide before it is applied:\n',
   );
   print(renderPlan(planWithWholeValues(next, host), { paint: terminal.paint, calls: false, ...width }));
+  return { action: 'rebuild', records, notRecorded: unrecorded, releases, next: next.changes };
 }
 
 /**
  * Lists resources without a mark of their creator. The new ledger has them as adopted, so they will be released when they are no
  * longer declared, even if the lost ledger would have had them deleted.
  */
-function reportReleases(records: Rebuilt['records'], { host }: CommandContext): void {
+function reportReleases(records: Rebuilt['records'], run: RecoverRun): Address[] {
+  const { host } = run;
   const released = [...records].filter(([text, { origin, onRemove }]) => {
     const ownership = host.kinds.get(parseAddress(text).kind)?.ownership;
     const isUnmarked = ownership?.by === 'ledger' && ownership.undeclared === 'delete';
     return isUnmarked && origin === 'adopted' && onRemove === undefined;
   });
-  if (released.length === 0) return;
-  const print = (line: string) => host.stdout.write(`${line}\n`);
+  if (released.length === 0) return [];
+  const print = (line: string) => say(run, line);
   print(
     '\nNothing proves who created these. Once no longer declared they are released, and their access stays, also where',
   );
   print('the lost ledger would have had them deleted: "onRemove: delete" or a removal request ends it.');
   for (const [text] of released) print(`  ${printable(text)}`);
+  return released.map(([text]) => parseAddress(text));
 }
 
 /**
  * Lists workspaces of targets in which the ledger alone says whose they are. The next apply records them as adopted, so they will be released
  * when they are no longer declared.
  */
-function reportKept(
-  unrecorded: Rebuilt['unrecorded'],
-  { input: { stack }, host }: Pick<RecoveryReport, 'input'> & Pick<CommandContext, 'host'>,
-): void {
+function reportKept(unrecorded: Rebuilt['unrecorded'], { stack }: PlanInput, run: RecoverRun): Address[] {
+  const { host } = run;
   const byLedger = new Set(
     stack.targets.flatMap(({ name, ownership }) => (ownership === 'ledger' ? [name] : [])),
   );
   const kept = unrecorded.filter(
     ({ address: { kind, target } }) => byLedger.has(target) && host.kinds.get(kind)?.ownership.by === 'claim',
   );
-  if (kept.length === 0) return;
-  const print = (line: string) => host.stdout.write(`${line}\n`);
+  if (kept.length === 0) return [];
+  const print = (line: string) => say(run, line);
   print(
     '\nThe lost ledger was the only proof that this stack created these. They are no longer deleted when they are no longer',
   );
@@ -227,6 +228,7 @@ function reportKept(
   );
   print('manifest goes: what has the mark of another creator is released in any case.');
   for (const { address } of kept) print(`  ${printable(formatAddress(address))}`);
+  return kept.map(({ address }) => address);
 }
 
 function describeRecord({ origin, fields }: LedgerRecord): string {
@@ -235,7 +237,8 @@ function describeRecord({ origin, fields }: LedgerRecord): string {
   return count === 0 ? how : `${how}, ${counted(count, 'field')}`;
 }
 
-async function write(ledger: Ledger, { store, host }: RecoverRun): Promise<ExitCode> {
+async function write(ledger: Ledger, run: RecoverRun, recovery: Recovery): Promise<ExitCode> {
+  const { store } = run;
   // Another run may have repaired or written the ledger meanwhile.
   const now = await readState(store);
   if (now.is === 'whole')
@@ -243,9 +246,10 @@ async function write(ledger: Ledger, { store, host }: RecoverRun): Promise<ExitC
       'ledger-conflict',
       `nothing was written: ${store.place} was written by another run meanwhile, and is whole`,
     );
-  if (now.is === 'damaged')
-    host.stdout.write(`The damaged ledger was moved: it is ${await store.setAside()}\n`);
+  const setAside = now.is === 'damaged' ? await store.setAside() : undefined;
+  if (setAside !== undefined) say(run, `The damaged ledger was moved: it is ${setAside}`);
   await store.write(ledger);
-  host.stdout.write(`The ledger was rebuilt with ${counted(ledger.records.size, 'record')}\n`);
+  say(run, `The ledger was rebuilt with ${counted(ledger.records.size, 'record')}`);
+  answer(run, { ...recovery, ...(setAside === undefined ? {} : { setAside }) }, true);
   return exitCodes.done;
 }

@@ -1,4 +1,11 @@
-/** One run of `recover`: the stack with its ledger, the question before the ledger is written, and the lock for the write. */
+/**
+ * One run of `recover`: the stack with its ledger, the question before the ledger is written, the lock for the write, and the answer as
+ * JSON.
+ */
+import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
+import type { Change } from '../../model/change.ts';
+import type { Ledger } from '../../model/ledger.ts';
+import { addressMembers, diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import type { CommonOptions } from '../../run/command-options.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { notWritten } from '../../run/consent.ts';
@@ -6,7 +13,7 @@ import type { ExitCode } from '../../run/exit-codes.ts';
 import { endAfter, holdLock } from '../../run/lock.ts';
 import type { StackLedger } from '../../run/open-ledger.ts';
 import { identifyRun } from '../../run/origin.ts';
-import type { CommandContext } from '../../run/terminal.ts';
+import { type CommandContext, printJson, textOutput } from '../../run/terminal.ts';
 
 export interface RecoverRun extends CommandContext, StackLedger {
   /** of the stack as typed */
@@ -25,7 +32,7 @@ export interface RecoverOptions extends CommonOptions {
 /** Asks whether the ledger may be written, unless `--yes` was given. @throws CommandStop when it may not */
 export async function askToWrite({ options, host, terminal, stop }: RecoverRun): Promise<void> {
   if (options.yes) return;
-  if (!host.interactive)
+  if (!host.interactive || terminal.format !== 'text')
     throw new CommandStop(
       'nobody-to-ask',
       'nothing was written: recover asks before it writes; where nobody can answer, pass --yes',
@@ -40,4 +47,51 @@ export async function underLock(
   const run = identifyRun(terminal.host);
   const held = await holdLock({ store, stack: stack.name, run, timeout: 0, path, stop, deadline }, terminal);
   return endAfter(work, held.release);
+}
+
+/** Prints a line for people; as JSON the same is in the answer. */
+export function say({ terminal }: CommandContext, line = ''): void {
+  textOutput(terminal)?.write(`${line}\n`);
+}
+
+/** What a recovery does, for its answer as JSON. */
+export interface Recovery {
+  readonly action: 'none' | 'rebuild' | 'adopt-repository' | 'move-target';
+  readonly records: Ledger['records'];
+  readonly target?: string;
+  readonly was?: string | undefined;
+  readonly is?: string;
+  /** ids in ownership tags, and the addresses that have them */
+  readonly ids?: ReadonlyMap<string, readonly string[]>;
+  readonly notRecorded?: readonly { readonly address: Address; readonly message: string }[];
+  readonly releases?: readonly Address[];
+  readonly next?: readonly Pick<Change, 'address' | 'action'>[];
+  readonly setAside?: string;
+}
+
+/** Sets the answer as JSON. It is valid against `schema.ts`. @param isWritten false before the user has agreed */
+export function answer({ terminal, stack, store }: RecoverRun, recovery: Recovery, isWritten: boolean): void {
+  const { action, records, ids = new Map(), notRecorded = [], releases = [], next, ...about } = recovery;
+  printJson(terminal, (reported) =>
+    renderJson({
+      version: 1,
+      stack: stack.name,
+      place: store.place,
+      action,
+      written: isWritten,
+      ...about,
+      ids: [...ids].map(([id, resources]) => ({ id, resources })),
+      records: [...records].map(([text, { origin, fields }]) => ({
+        ...addressMembers(parseAddress(text)),
+        origin,
+        fields: Object.keys(fields).length,
+      })),
+      notRecorded: notRecorded.map(({ address, message }) => ({ ...addressMembers(address), message })),
+      releases: releases.map(formatAddress),
+      ...(next && {
+        next: next.map((change) => ({ ...addressMembers(change.address), action: change.action })),
+      }),
+      ...diagnosticsMember(reported),
+    }),
+  );
 }
