@@ -31,7 +31,7 @@ import { renderDrift, renderDriftJson } from './render.ts';
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
     .argument('[path]', pathHelp)
-    .addOption(formatOption('markdown'))
+    .addOption(formatOption('markdown', 'html'))
     .addOption(completeOption())
     .addOption(timeoutOption())
     .addOption(traceOption())
@@ -52,6 +52,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     command,
     ['trueup drift', 'what changed since the last apply, and who changed it'],
     ['trueup drift --unmanaged', 'also fields that no manifest sets'],
+    ['trueup drift --format html > drift.html', 'one page to read in a browser'],
     ['trueup drift --format json', 'for a nightly job; exit code 3 means drift'],
   );
 }
@@ -97,6 +98,10 @@ function printDrift(terminal: Terminal, found: Drift): void {
     );
   printDocument(terminal, {
     json: (diagnostics) => renderDriftJson(found, { diagnostics, clean: host.clean }),
+    html: async (diagnostics) => {
+      const { renderDriftHtml } = await import('./render-html.ts');
+      return renderDriftHtml(host.clean(shown), { diagnostics, now: host.now() });
+    },
     markdown: (diagnostics) => renderDriftMarkdown(host.clean(shown), { diagnostics, now: host.now() }),
   });
 }

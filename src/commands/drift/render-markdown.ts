@@ -3,7 +3,7 @@
  * then what is pending in the files. Escaped and bounded like the Markdown of a plan.
  */
 import { counted } from '../../model/quoted.ts';
-import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Drift, DriftedResource, MovedField, PendingResource, Unmanaged } from '../../model/drift.ts';
 import type { LastModified } from '../../model/audit-trail.ts';
 import { type Address, formatAddress } from '../../model/address.ts';
@@ -28,7 +28,7 @@ import {
 } from '../../report/markdown/escape.ts';
 import { formatPlace } from '../../report/text/change.ts';
 import { lastModifiedLines } from '../../report/view/last-modified.ts';
-import { driftReasons, driftSummary } from './render.ts';
+import { driftReasons, driftSummary, nextStepOf } from './render.ts';
 
 interface DriftMarkdownOptions {
   /** problems of the command that are no part of the drift */
@@ -72,7 +72,7 @@ export function renderDriftMarkdown(drift: Drift, { diagnostics = [], now }: Dri
       shares.notices,
     ),
     fitted(coverageSection(drift), shares.coverage),
-    `### Next steps\n\n${nextSteps(drift)}`,
+    `### Next steps\n\n${sentence(nextStepOf(drift))}`,
   ].filter(Boolean);
   const used = [...before, ...after].reduce((sum, part) => sum + bytesOf(part) + gapBytes, 0);
   const details = fitted(detailsSection(drift, now), maxMarkdownBytes - used - gapBytes);
@@ -216,12 +216,4 @@ function diffOf(fields: readonly MovedField[], mark: string): string[] {
 
 function folded(summary: string, body: readonly string[]): string {
   return [`<details><summary>${summary}</summary>`, ...body, '</details>'].join('\n\n');
-}
-
-function nextSteps({ drifted, pending, problems, complete }: Drift): string {
-  if (hasErrors(problems) || !complete)
-    return 'The report is incomplete. Fix the read errors and run "trueup drift" again.';
-  if (drifted.length > 0)
-    return '`trueup plan` shows how to take it back, `trueup accept` writes what is live into the manifests.';
-  return pending.length > 0 ? '`trueup plan` shows what is pending.' : 'There is nothing to do.';
 }

@@ -3,7 +3,7 @@
  * drift", and only after a complete read. The JSON is valid against `schema.ts`, and redacts secrets as a plan does.
  */
 import { type Address, formatAddress } from '../../model/address.ts';
-import type { ShownDiagnostic } from '../../model/diagnostic.ts';
+import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Drift, DriftedResource, MovedField, PendingResource, Unmanaged } from '../../model/drift.ts';
 import { counted, quotedUnlessPlain } from '../../model/quoted.ts';
 import {
@@ -144,7 +144,7 @@ function unmanagedSections({ unmanaged }: Drift, layout: PlanLayout): string[][]
   return resources.length + unseen === 0 ? [] : [[heading], ...blocks, ...unseenLines];
 }
 
-const pendingWords = {
+export const pendingWords = {
   new: { symbol: '+', emphasis: 'added', says: 'declared, and never applied' },
   changed: { symbol: '~', emphasis: 'changed', says: undefined },
   dropped: { symbol: '-', emphasis: 'removed', says: 'no longer declared' },
@@ -218,6 +218,15 @@ export function driftSummary({ drifted, pending, unmanaged, unchanged, complete 
   const waiting = pending.length === 0 ? 'nothing pending' : `${pending.length} pending`;
   const besides = unmanaged === undefined ? '' : ` ${unmanaged.resources.length} with unmanaged changes,`;
   return `${found},${besides} ${waiting}, ${unchanged} as last applied`;
+}
+
+/** What to do now, in a sentence. */
+export function nextStepOf({ drifted, pending, problems, complete }: Drift): string {
+  if (hasErrors(problems) || !complete)
+    return 'The report is incomplete. Fix the read errors and run "trueup drift" again.';
+  if (drifted.length > 0)
+    return '"trueup plan" shows how to take it back, "trueup accept" writes what is live into the manifests.';
+  return pending.length > 0 ? '"trueup plan" shows what is pending.' : 'There is nothing to do.';
 }
 
 // Drift as JSON; of a secret it has what a plan has.

@@ -2,6 +2,7 @@
 import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
 import { type HistoryChange, type HistoryEntry, type HistoryStore, LedgerError } from '../../model/ledger.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
+import { shellWord } from '../../report/view/printable.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 
 /** @throws CommandStop when no apply has the name, or several have it; LedgerError when the entry cannot be read */
@@ -69,7 +70,7 @@ export function entryAbout(resource: AddressText, entry: HistoryEntry): HistoryE
   if (changes.length > 0) return { ...entry, changes };
   throw new CommandStop(
     'unknown-apply',
-    `the apply ${quoted(entry.id)} did not change ${quoted(resource)}: see "trueup history --resource ${resource}"`,
+    `the apply ${quoted(entry.id)} did not change ${quoted(resource)}: see ${quoted(`trueup history --resource ${shellWord(resource)}`)}`,
   );
 }
 

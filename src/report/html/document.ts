@@ -3,6 +3,7 @@
  * where `<` is escaped and the script of the page inserts them as text. The policy runs and paints only what this file carries.
  */
 import { createHash } from 'node:crypto';
+import type { Action } from '../../model/change.ts';
 import { printableJson } from '../view/printable.ts';
 import page from './page.json' with { type: 'json' };
 import type { ChangeView, FieldLines, PlanView, ReportView } from './report-view.ts';
@@ -101,11 +102,11 @@ function nextStepLines({ next, digest, reasons, acknowledge }: PlanView): string
     ...reasons.map((reason) => `<p class="banner warning">The read was incomplete: ${escaped(reason)}</p>`),
     `<p>${escaped(next)}</p>`,
     ...(acknowledge === undefined ? [] : [`<p><code>${escaped(acknowledge)}</code></p>`]),
-    `<p>digest <code>${escaped(digest)}</code></p>`,
+    ...(digest === undefined ? [] : [`<p>digest <code>${escaped(digest)}</code></p>`]),
   ];
 }
 
-function planParts({ guards, risks, changes, notices, coverage }: PlanView): string[] {
+function planParts({ guards, risks, changes, notices, coverage, words }: PlanView): string[] {
   return [
     ...part('Risks', [
       ...guards.flatMap((card) =>
@@ -123,9 +124,9 @@ function planParts({ guards, risks, changes, notices, coverage }: PlanView): str
           ),
       ),
     ]),
-    ...changesPart(changes),
+    ...changesPart(changes, words),
     ...part(
-      'Left alone',
+      words?.notices ?? 'Left alone',
       notices
         .slice(0, maxRows)
         .map(({ name, text }) => `<li><code>${escaped(name)}</code> ${escaped(text)}</li>`),
@@ -144,12 +145,12 @@ function part(title: string, items: readonly string[]): string[] {
   return items.length === 0 ? [] : [`<section><h2>${title}</h2><ul>`, ...items, '</ul></section>'];
 }
 
-function changesPart(changes: readonly ChangeView[]): string[] {
+function changesPart(changes: readonly ChangeView[], words: PlanView['words']): string[] {
   if (changes.length === 0) return [];
   const left = changes.length - maxRows;
   return [
-    '<section><h2>Changes</h2><table class="static">',
-    '<thead><tr><th scope="col">Action</th><th scope="col">Resource</th><th scope="col">What</th><th scope="col">Where</th></tr></thead><tbody>',
+    `<section><h2>${words?.changes ?? 'Changes'}</h2><table class="static">`,
+    `<thead><tr><th scope="col">${words?.action ?? 'Action'}</th><th scope="col">Resource</th><th scope="col">What</th><th scope="col">${words?.where ?? 'Where'}</th></tr></thead><tbody>`,
     ...changes.slice(0, maxRows).map(changeRow),
     '</tbody></table>',
     ...(left > 0 ? [`<p>and ${left} more changes: "trueup show" prints a plan file as text</p>`] : []),
@@ -167,14 +168,17 @@ function changeRow({
   fields,
   risks = [],
   notes = [],
+  tone = action as Action,
+  lastModified = [],
 }: ChangeView): string {
   const what = [
     `<p>${escaped(reason)}</p>`,
     ...fields.map(fieldRows),
     ...risks.map(({ effect, text }) => `<p>${escaped(effect)}: ${escaped(text)}</p>`),
     ...notes.map((note) => `<p>note: ${escaped(note)}</p>`),
+    ...lastModified.map((line) => `<p>${escaped(line)}</p>`),
   ];
-  return `<tr><td><span class="action ${action}">${action}</span></td><td><code>${escaped(`${kind}/${target}/${name}`)}</code></td><td>${what.join('')}</td><td><code>${escaped(place)}</code></td></tr>`;
+  return `<tr><td><span class="action ${tone}">${action}</span></td><td><code>${escaped(`${kind}/${target}/${name}`)}</code></td><td>${what.join('')}</td><td><code>${escaped(place)}</code></td></tr>`;
 }
 
 function fieldRows({ name, lines, remarks }: FieldLines): string {

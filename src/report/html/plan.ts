@@ -97,12 +97,23 @@ function factsOf(plan: Plan, { review }: PlanHtmlOptions): FactView[] {
     ...(review === undefined
       ? []
       : [{ label: 'pull request', text: review.name, ...(isLink ? { href: review.url ?? '' } : {}) }]),
-    ...targets.map(({ name, service, place, url, dialect }) => {
-      const count = counts.get(name);
-      const about = `${service} ${place} at ${url}, dialect ${dialect}`;
-      return { label: 'target', text: `${name}: ${about}${count === undefined ? '' : ` (${count})`}` };
-    }),
+    ...targetFacts(targets, counts),
   ].map((fact) => ({ ...fact, text: printable(fact.text) }));
+}
+
+/** @param counts in words, by name */
+export function targetFacts(
+  targets: Plan['targets'],
+  counts: ReadonlyMap<string, string> = new Map(),
+): FactView[] {
+  return targets.map(({ name, service, place, url, dialect }) => {
+    const count = counts.get(name);
+    const about = `${service} ${place} at ${url}, dialect ${dialect}`;
+    return {
+      label: 'target',
+      text: printable(`${name}: ${about}${count === undefined ? '' : ` (${count})`}`),
+    };
+  });
 }
 
 function statementsOf(plan: Plan): Statement[] {
@@ -137,9 +148,7 @@ function planView(plan: Plan, { stack, now = 0 }: PlanHtmlOptions): PlanView {
     unchanged: plan.unchanged,
     next: nextSteps(plan),
     reasons: incompleteReasons(plan),
-    limits: plan.coverage.targets.flatMap(({ target, limits }) =>
-      limits.map((limit) => ({ name: printable(target), text: printable(limit) })),
-    ),
+    limits: limitViews(plan.coverage),
     ...(command === undefined ? {} : { acknowledge: printable(command) }),
     guards: guardViews(plan.guards),
     risks: riskLists(plan, changes),
@@ -149,6 +158,12 @@ function planView(plan: Plan, { stack, now = 0 }: PlanHtmlOptions): PlanView {
     notices: plan.notices.map(noticeView),
     coverage: coverageRows(plan.coverage),
   };
+}
+
+export function limitViews({ targets }: Plan['coverage']): NamedText[] {
+  return targets.flatMap(({ target, limits }) =>
+    limits.map((limit) => ({ name: printable(target), text: printable(limit) })),
+  );
 }
 
 const maxNames = 100;
@@ -178,7 +193,7 @@ function nameOf({ address }: Pick<Change, 'address'>): string {
   return printable(formatAddress(address));
 }
 
-function noticeView({ address, message, fix }: Notice): NamedText {
+export function noticeView({ address, message, fix }: Notice): NamedText {
   const text = fix === undefined ? message : `${message}; fix: ${fix}`;
   return { name: nameOf({ address }), text: printable(text) };
 }
@@ -225,7 +240,7 @@ function changeView(change: Change, { now, rootOf }: ChangeContext): ChangeView 
 const maxLines = 1_000;
 const maxLine = 4_000;
 
-function fieldLines({ name, difference, remarks }: FieldView): FieldLines {
+export function fieldLines({ name, difference, remarks }: FieldView): FieldLines {
   const all = differenceLines(difference);
   const left = all.length - maxLines;
   const shown = all.slice(0, maxLines).map((line) => clip(line, maxLine));

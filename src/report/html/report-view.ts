@@ -43,9 +43,13 @@ export interface ProblemView {
   readonly excerpt?: readonly string[];
 }
 
+/** A plan, or drift, which has the same table. */
 export interface PlanView {
-  readonly digest: string;
-  readonly counts: readonly { readonly action: Action; readonly symbol: string; readonly count: number }[];
+  /** absent for drift */
+  readonly digest?: string;
+  /** the words that the page has for drift */
+  readonly words?: DriftWords;
+  readonly counts: readonly CountView[];
   readonly unchanged: number;
   readonly next: string;
   /** why the read was incomplete */
@@ -59,9 +63,36 @@ export interface PlanView {
   readonly changes: readonly ChangeView[];
   /** pairs of positions: a change, then one that depends on it */
   readonly waits: readonly number[];
-  readonly graph: GraphView;
+  /** absent for drift */
+  readonly graph?: GraphView;
   readonly notices: readonly NamedText[];
   readonly coverage: readonly CoverageView[];
+}
+
+/** In place of the words for a plan. */
+export interface DriftWords {
+  readonly changes: string;
+  readonly unchanged: string;
+  /** after "The read was incomplete" */
+  readonly incomplete: string;
+  readonly notices: string;
+  /** the first column */
+  readonly action: string;
+  /** the last column */
+  readonly where: string;
+}
+
+export interface CountView extends ActionView {
+  readonly symbol: string;
+  readonly count: number;
+}
+
+/** What happens, or happened, to a resource. */
+export interface ActionView {
+  /** an action of a plan, or a word for drift */
+  readonly action: string;
+  /** the action whose colour it has; absent for an action of a plan */
+  readonly tone?: Action;
 }
 
 export interface NamedText {
@@ -93,8 +124,7 @@ export interface RiskItem extends NamedText {
   readonly losses?: readonly string[];
 }
 
-export interface ChangeView {
-  readonly action: Action;
+export interface ChangeView extends ActionView {
   readonly kind: string;
   readonly target: string;
   readonly name: string;

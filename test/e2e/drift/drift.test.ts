@@ -52,6 +52,18 @@ it('What somebody changed in the target is drift, what somebody changed in the f
   ]);
 });
 
+it('As HTML it is one page on stdout, and a person finds the drift in it', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app', { autoApply: true }));
+  await bench.byHand.update(await bench.idOf('app'), { 'auto-apply': false });
+  const { out } = await stack.run(['drift', '--format', 'html'], 3);
+  expect(out).toMatch(/^<!doctype html>/);
+  expect(out).toContain('<span class="action update">changed</span>');
+  expect(out).toContain('<code>Workspace/acme/app</code>');
+  expect(out.trimEnd()).toMatch(/<\/html>$/);
+});
+
 it('As Markdown it reports the same, and nothing else is on stdout', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();

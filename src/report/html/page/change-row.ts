@@ -4,6 +4,7 @@
  */
 import { printableJson } from '../../view/printable.ts';
 import type { CallView, ChangeView, FieldLines, PlanView } from '../report-view.ts';
+import { toneOf } from './filters.ts';
 import { button, type Child, code, element, sentence } from './elements.ts';
 
 interface RowState {
@@ -17,7 +18,9 @@ interface RowState {
 export function changeRow(plan: PlanView, index: number, state: RowState): HTMLElement {
   const change = plan.changes[index];
   if (change === undefined) return element('div');
-  const { action, kind, target, name, place } = change;
+  const { action, kind, target, name, place, lastModified } = change;
+  // Of a plan, who modified it is in the details.
+  const beside = plan.words && lastModified?.[0];
   const symbol = plan.counts.find((count) => count.action === action)?.symbol ?? '';
   const details = element('div', {
     role: 'cell',
@@ -53,7 +56,7 @@ export function changeRow(plan: PlanView, index: number, state: RowState): HTMLE
     element(
       'div',
       { role: 'cell', class: 'cell-action' },
-      element('span', { class: `action ${action}` }, `${symbol} ${action}`),
+      element('span', { class: `action ${toneOf(change)}` }, `${symbol} ${action}`),
     ),
     element(
       'div',
@@ -62,7 +65,7 @@ export function changeRow(plan: PlanView, index: number, state: RowState): HTMLE
       element('span', { class: 'muted' }, element('bdi', {}, kind), ' · ', element('bdi', {}, target)),
     ),
     element('div', { role: 'cell', class: 'cell-what' }, whatChanges(change)),
-    element('div', { role: 'cell', class: 'cell-where' }, place === undefined ? '' : code(place)),
+    element('div', { role: 'cell', class: 'cell-where' }, beside ?? (place === undefined ? '' : code(place))),
     details,
   );
   return row;
@@ -71,7 +74,8 @@ export function changeRow(plan: PlanView, index: number, state: RowState): HTMLE
 const maxFields = 4;
 
 /** The changed fields, with their values while the details are closed. For creates and removals, the reason. */
-function whatChanges({ action, fields, reason, risks = [] }: ChangeView): Child {
+function whatChanges(change: ChangeView): Child {
+  const { fields, reason, risks = [] } = change;
   const badges = [
     ['destroys', 'schedules a destroy'],
     ['widens', 'widens access'],
@@ -80,7 +84,7 @@ function whatChanges({ action, fields, reason, risks = [] }: ChangeView): Child 
       ? [element('strong', { class: 'badge warning' }, text), ' ']
       : [],
   );
-  if ((action !== 'update' && action !== 'adopt') || fields.length === 0)
+  if (!['update', 'adopt', 'none'].includes(toneOf(change)) || fields.length === 0)
     return [...badges, ...sentence(reason)];
   const shown = fields.slice(0, maxFields);
   const names = shown.flatMap(({ name }, at) => [...(at === 0 ? [] : [', ']), code(name)]);
@@ -169,13 +173,14 @@ function waiting(label: string, changes: readonly number[], { addressOf, show }:
   ]);
 }
 
-function fieldRow({ name, lines, remarks }: FieldLines, { action }: ChangeView): Child {
+function fieldRow({ name, lines, remarks }: FieldLines, change: ChangeView): Child {
+  const tone = toneOf(change);
   return [
     element('dt', {}, code(name)),
     element(
       'dd',
       {},
-      difference(lines, action === 'create' || action === 'delete'),
+      difference(lines, tone === 'create' || tone === 'delete'),
       remarks === undefined ? undefined : element('span', { class: 'muted' }, ` (${remarks})`),
     ),
   ];

@@ -47,12 +47,13 @@ class ChangesTable implements Changes {
     this.#table = element(
       'div',
       { role: 'table', class: 'table', 'aria-label': 'Changes', 'aria-rowcount': plan.changes.length + 1 },
-      element('div', { role: 'rowgroup', class: 'table-head' }, headRow()),
+      element('div', { role: 'rowgroup', class: 'table-head' }, headRow(plan)),
       this.#rows,
     );
     const tools = element('div', { class: 'table-tools' }, this.#status, this.#all, this.#above.nav);
     const shown = [this.#bar.element, tools, this.#table, this.#below.nav];
-    this.section = section('Changes', plan.changes.length === 0 ? element('p', {}, plan.next) : shown);
+    const title = plan.words?.changes ?? 'Changes';
+    this.section = section(title, plan.changes.length === 0 ? element('p', {}, plan.next) : shown);
     onPrint(
       () => this.#draw(0, this.#found.length, true),
       () => this.#drawPage(),
@@ -161,8 +162,8 @@ class ChangesTable implements Changes {
   }
 }
 
-function headRow(): HTMLElement {
-  const names = ['Action', 'Resource', 'What', 'Where'];
+function headRow({ words }: PlanView): HTMLElement {
+  const names = [words?.action ?? 'Action', 'Resource', 'What', words?.where ?? 'Where'];
   const head = (name: string) => element('div', { role: 'columnheader' }, name);
   return element('div', { role: 'row', class: 'row', 'aria-rowindex': 1 }, names.map(head));
 }

@@ -1,5 +1,5 @@
 /** Filters of the changes by action, kind, target and text, and their controls above the table. */
-import type { ChangeView, PlanView } from '../report-view.ts';
+import type { ActionView, ChangeView, PlanView } from '../report-view.ts';
 import { button, element, grouped } from './elements.ts';
 
 export interface Filter {
@@ -35,7 +35,7 @@ export function makeFinder({ changes }: PlanView): (filter: Filter) => number[] 
 
 /** All text of a change except the bodies of requests. */
 function textOf(change: ChangeView): string {
-  const { action, reason, place, id, fields, risks = [], notes = [], calls = [] } = change;
+  const { action, reason, place, id, fields, risks = [], notes = [], calls = [], lastModified = [] } = change;
   return [
     action,
     addressOf(change),
@@ -45,10 +45,16 @@ function textOf(change: ChangeView): string {
     ...fields.flatMap(({ name, lines, remarks }) => [name, ...lines, remarks]),
     ...risks.flatMap(({ effect, text }) => [effect, text]),
     ...notes,
+    ...lastModified,
     ...calls.map(({ method, path }) => `${method} ${path}`),
   ]
     .join('\n')
     .toLowerCase();
+}
+
+/** The name of its colour. */
+export function toneOf({ action, tone }: ActionView): string {
+  return tone ?? action;
 }
 
 export function addressOf({ kind, target, name }: ChangeView): string {
@@ -100,7 +106,8 @@ export function filterBar(plan: PlanView, onChange: (filter: Filter) => void): F
   );
   const chips = plan.counts
     .filter(({ count }) => count > 0)
-    .map(({ action, symbol, count }) => {
+    .map((one) => {
+      const { action, symbol, count } = one;
       const toggle = () => {
         const actions = new Set(filter.actions);
         if (!actions.delete(action)) actions.add(action);
@@ -108,7 +115,7 @@ export function filterBar(plan: PlanView, onChange: (filter: Filter) => void): F
       };
       return {
         action,
-        button: button(`${symbol} ${action} ${grouped(count)}`, toggle, { class: `chip ${action}` }),
+        button: button(`${symbol} ${action} ${grouped(count)}`, toggle, { class: `chip ${toneOf(one)}` }),
       };
     });
   const clear = button('Clear filters', () => choose(everything), { class: 'small' });

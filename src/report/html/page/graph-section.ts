@@ -30,13 +30,18 @@ const hint =
 const step = 60;
 const factor = 1.25;
 
+type PlanWithGraph = PlanView & Required<Pick<PlanView, 'graph'>>;
+
 export function graphSection(plan: PlanView, changes: Changes): HTMLElement | undefined {
-  return plan.graph.edges.length === 0 ? undefined : new GraphPanel(plan, changes).section;
+  const { graph } = plan;
+  return graph === undefined || graph.edges.length === 0
+    ? undefined
+    : new GraphPanel({ ...plan, graph }, changes).section;
 }
 
 class GraphPanel {
   readonly section: HTMLElement;
-  readonly #plan: PlanView;
+  readonly #plan: PlanWithGraph;
   readonly #changes: Changes;
   readonly #drawing: ReturnType<typeof drawGraph>;
   readonly #frame: HTMLElement;
@@ -47,7 +52,7 @@ class GraphPanel {
   #isPrinted = false;
   #selected: number | undefined;
 
-  constructor(plan: PlanView, changes: Changes) {
+  constructor(plan: PlanWithGraph, changes: Changes) {
     this.#plan = plan;
     this.#changes = changes;
     this.#drawing = drawGraph(plan.graph);
@@ -197,7 +202,7 @@ class GraphPanel {
   }
 }
 
-function introduction({ graph, changes }: PlanView): string {
+function introduction({ graph, changes }: PlanWithGraph): string {
   const arrows = 'An arrow points from a change to one that depends on it.';
   if (!graph.grouped) return arrows;
   const by = graph.nodes.some(({ group }) => group?.target !== undefined)
@@ -206,7 +211,7 @@ function introduction({ graph, changes }: PlanView): string {
   return `${grouped(changes.length)} changes are too many to draw: those of one ${by} are one box. ${arrows}`;
 }
 
-function nameOf({ graph }: PlanView): string {
+function nameOf({ graph }: PlanWithGraph): string {
   const boxes = graph.grouped ? counted(graph.nodes.length, 'group') : counted(graph.nodes.length, 'change');
   return `Graph of ${boxes} and ${counted(graph.edges.length, 'arrow')}`;
 }

@@ -24,7 +24,7 @@ import {
   sentence,
   titleOf,
 } from './elements.ts';
-import type { Filter } from './filters.ts';
+import { type Filter, toneOf } from './filters.ts';
 import { graphSection } from './graph-section.ts';
 
 function draw(view: ReportView): void {
@@ -103,11 +103,16 @@ function facts({ facts: all = [] }: ReportView): HTMLElement | undefined {
   );
 }
 
-function tiles({ counts, unchanged }: PlanView): HTMLElement {
+function tiles({ counts, unchanged, words }: PlanView): HTMLElement {
   const planned = counts
     .filter(({ count }) => count > 0)
-    .map(({ action, symbol, count }) => tile(grouped(count), `${symbol} ${action}`, action));
-  return element('ul', { class: 'tiles' }, planned, tile(grouped(unchanged), '= unchanged', 'none'));
+    .map((one) => tile(grouped(one.count), `${one.symbol} ${one.action}`, toneOf(one)));
+  return element(
+    'ul',
+    { class: 'tiles' },
+    planned,
+    tile(grouped(unchanged), `= ${words?.unchanged ?? 'unchanged'}`, 'none'),
+  );
 }
 
 function tile(count: string, label: string, action: string): HTMLElement {
@@ -125,7 +130,7 @@ function banner({ tone, text }: Statement): HTMLElement {
 }
 
 /** Why the read was incomplete, and what services lack. */
-function incomplete({ reasons, limits }: PlanView): HTMLElement[] {
+function incomplete({ reasons, limits, words }: PlanView): HTMLElement[] {
   const list = (items: readonly Child[]) =>
     element(
       'ul',
@@ -143,7 +148,7 @@ function incomplete({ reasons, limits }: PlanView): HTMLElement[] {
               'p',
               {},
               element('strong', {}, 'The read was incomplete'),
-              ', so nothing undeclared is removed:',
+              `, ${words?.incomplete ?? 'so nothing undeclared is removed'}:`,
             ),
             list(reasons.map(sentence)),
           ),
@@ -166,7 +171,9 @@ function nextSteps({ next, digest }: PlanView): HTMLElement {
     { class: 'next-steps' },
     element('h2', {}, 'Next steps'),
     element('p', {}, sentence(next)),
-    element('p', { class: 'digest' }, 'digest ', code(digest), ' ', copyButton(digest, 'digest')),
+    digest === undefined
+      ? undefined
+      : element('p', { class: 'digest' }, 'digest ', code(digest), ' ', copyButton(digest, 'digest')),
   );
 }
 
@@ -289,10 +296,10 @@ function riskItem({ name, text, change, losses = [] }: RiskItem, changes: Leads)
 
 // What was left alone, and what the plan has read.
 
-function noticesSection({ notices }: PlanView): HTMLElement | undefined {
+function noticesSection({ notices, words }: PlanView): HTMLElement | undefined {
   if (notices.length === 0) return undefined;
   return section(
-    'Left alone',
+    words?.notices ?? 'Left alone',
     growingList(notices, ({ name, text }) => [
       code(name),
       element('span', { class: 'text' }, sentence(text)),

@@ -1,0 +1,147 @@
+/** Drift as one HTML page, the same as that of a plan: what changed in the targets and who did it, then what is pending in the files. */
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { Drift, DriftedResource, MovedField, PendingResource } from '../../model/drift.ts';
+import { counted, quotedUnlessPlain } from '../../model/quoted.ts';
+import { formatPlace } from '../../report/text/change.ts';
+import { problemViews } from '../../report/html/diagnostics.ts';
+import { htmlDocument } from '../../report/html/document.ts';
+import { fieldLines, limitViews, noticeView, targetFacts } from '../../report/html/plan.ts';
+import type { ActionView, ChangeView, PlanView, Statement } from '../../report/html/report-view.ts';
+import { fieldViews } from '../../report/view/field.ts';
+import { lastModifiedLines } from '../../report/view/last-modified.ts';
+import { coverageRows, selectionText } from '../../report/view/plan-summary.ts';
+import { printable } from '../../report/view/printable.ts';
+import { driftReasons, driftSummary, nextStepOf, pendingWords } from './render.ts';
+
+interface DriftHtmlOptions {
+  /** problems of the command that are no part of the drift */
+  readonly diagnostics?: readonly ShownDiagnostic[];
+  /** milliseconds since 1970 */
+  readonly now: number;
+}
+
+/** @param drift without secrets */
+export function renderDriftHtml(drift: Drift, { diagnostics = [], now }: DriftHtmlOptions): string {
+  return htmlDocument({
+    title: 'Drift of',
+    name: printable(drift.stack),
+    facts: [{ label: 'time', text: timeText(now) }, ...targetFacts(drift.targets)],
+    summary: driftSummary(drift),
+    statements: statementsOf(drift),
+    problems: problemViews([...drift.problems, ...diagnostics]),
+    plan: tableOf(drift, now),
+  });
+}
+
+function timeText(now: number): string {
+  return `${new Date(now).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+function statementsOf({ selection, unmanaged }: Drift): Statement[] {
+  const unseen = unmanaged?.unseen ?? 0;
+  const unseenText = `of ${counted(unseen, 'resource')} the ledger has no values of fields that are in no manifest: the next apply records them`;
+  return [
+    ...(selection === undefined ? [] : [{ tone: 'plain' as const, text: selectionText(selection) }]),
+    ...(unseen === 0 ? [] : [{ tone: 'plain' as const, text: unseenText }]),
+  ];
+}
+
+const words = {
+  changes: 'Changed since the last apply',
+  unchanged: 'as last applied',
+  incomplete: 'so more may have drifted than was found',
+  notices: 'Drift not known',
+  action: 'State',
+  where: 'Last modified',
+};
+
+/** In the order of the page. A resource that is gone or replaced shows its reason, as a deleted one of a plan does. */
+const kinds: readonly (Required<ActionView> & { readonly symbol: string })[] = [
+  { action: 'changed', tone: 'update', symbol: '~' },
+  { action: 'gone', tone: 'delete', symbol: '-' },
+  { action: 'recreated', tone: 'delete', symbol: '*' },
+  { action: 'unmanaged', tone: 'update', symbol: '~' },
+  { action: 'pending', tone: 'none', symbol: '+' },
+];
+
+function tableOf(drift: Drift, now: number): PlanView {
+  const changes = [
+    ...drift.drifted.map((one) => driftedView(one, now)),
+    ...(drift.unmanaged?.resources ?? []).map(({ address, id, fields, lastModified }) =>
+      changeView(
+        {
+          address,
+          id,
+          fields,
+          is: 'unmanaged',
+          lastModified,
+          reason: 'it was changed in the target, and no manifest sets it',
+        },
+        now,
+      ),
+    ),
+    ...drift.pending.map((one) => pendingView(one, now)),
+  ];
+  return {
+    words,
+    counts: kinds.map((kind) => ({
+      ...kind,
+      count: changes.filter(({ action }) => action === kind.action).length,
+    })),
+    unchanged: drift.unchanged,
+    next: nextStepOf(drift),
+    reasons: drift.complete ? [] : driftReasons(drift).map(printable),
+    limits: limitViews(drift.coverage),
+    guards: [],
+    risks: [],
+    changes,
+    waits: [],
+    notices: [...drift.unrecorded, ...drift.undetermined].map(noticeView),
+    coverage: coverageRows(drift.coverage),
+  };
+}
+
+interface Changed extends Pick<DriftedResource, 'address'> {
+  readonly lastModified?: DriftedResource['lastModified'] | undefined;
+  readonly is: string;
+  readonly id?: string | undefined;
+  readonly fields: readonly MovedField[];
+  readonly reason: string;
+  readonly notes?: readonly string[];
+  readonly place?: PendingResource['place'];
+  /** what is said of a field that moved on both sides */
+  readonly mark?: string;
+}
+
+function changeView(changed: Changed, now: number): ChangeView {
+  const { is, address, id, fields, reason, notes = [], lastModified, place, mark = '' } = changed;
+  const marked = fields.map(({ both, ...field }) => (both ? { ...field, origin: mark } : field));
+  return {
+    action: is,
+    tone: kinds.find(({ action }) => action === is)?.tone ?? 'none',
+    kind: printable(address.kind),
+    target: printable(address.target),
+    name: printable(address.name),
+    reason: printable(reason),
+    ...(place === undefined ? {} : { place: formatPlace(place) }),
+    ...(id === undefined ? {} : { id: printable(id) }),
+    fields: marked.flatMap(fieldViews).map(fieldLines),
+    ...(notes.length === 0 ? {} : { notes: notes.map(printable) }),
+    ...(lastModified === undefined ? {} : { lastModified: lastModifiedLines(lastModified, now) }),
+  };
+}
+
+function driftedView({ newId, ...drifted }: DriftedResource, now: number): ChangeView {
+  const { is, id } = drifted;
+  const reason = {
+    changed: 'it was changed in the target',
+    gone: 'applied by this stack, and no longer there',
+    recreated: `another one has its name now: ${quotedUnlessPlain(id ?? '')} was applied, ${quotedUnlessPlain(newId ?? '')} is live`,
+  }[is];
+  return changeView({ ...drifted, reason, mark: 'the files changed it, too' }, now);
+}
+
+function pendingView({ is, ...pending }: PendingResource, now: number): ChangeView {
+  const reason = pendingWords[is].says ?? 'the files changed it';
+  return changeView({ ...pending, is: 'pending', reason, mark: 'live changed, too' }, now);
+}
