@@ -3,7 +3,7 @@
  * need stands in files of its own. What package.json calls a dependency stays one; every other package is bundled, its
  * licence with it.
  */
-import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -61,6 +61,8 @@ await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 const chunks = await bundle();
 await copyFile(join(root, 'scripts', 'launch.js'), join(dist, 'main.js'));
+// npm makes the commands of a package executable; an unpacked tarball has the mode that is packed.
+await chmod(join(dist, 'main.js'), 0o755);
 const modules = chunks.flatMap((chunk) => chunk.moduleIds);
 await writeFile(join(dist, 'THIRD-PARTY-NOTICES.txt'), await collectNotices(modules));
 for (const { fileName, code } of chunks)

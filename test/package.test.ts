@@ -1,14 +1,15 @@
 // The package as users get it: packed, installed somewhere else, and run on every Node that it must know.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join, posix } from 'node:path';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { kinds } from '../src/kinds/index.ts';
 import { git } from './support/ledger/git-remote.ts';
+import { nodes, packInto, userEnvironment } from './support/packed-package.ts';
 import { makeFolder, removeFolder } from './support/rig/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -20,13 +21,11 @@ let packed: readonly string[] = [];
 
 /** Packs, which builds, and installs into an empty folder. What npm has in its cache is not fetched again. */
 beforeAll(async () => {
-  const npm = (...args: string[]) => promisify(execFile)('npm', args, { cwd: root });
-  const { stdout } = await npm('pack', '--json', '--silent', '--pack-destination', elsewhere);
-  const [pack] = JSON.parse(stdout.slice(stdout.indexOf('[')));
-  packed = pack.files.map(({ path }: { path: string }) => path);
+  const { tarball, files } = await packInto(elsewhere);
+  packed = files.map(({ path }) => path);
   writeFileSync(join(elsewhere, 'package.json'), '{ "private": true }');
   const quiet = ['--prefer-offline', '--no-audit', '--no-fund'];
-  await npm('install', '--prefix', elsewhere, ...quiet, join(elsewhere, pack.filename));
+  await promisify(execFile)('npm', ['install', '--prefix', elsewhere, ...quiet, tarball]);
 }, 120_000);
 
 afterAll(() => rmSync(elsewhere, { recursive: true, force: true }));
@@ -50,13 +49,9 @@ describe('from a git URL with a commit', () => {
     git(source, 'add', '.');
     git(source, 'commit', '--quiet', '-m', 'all');
     const pinned = `git+file://${source}#${git(source, 'rev-parse', 'HEAD')}`;
-    const ask = (name: string) => execFileSync('npm', ['config', 'get', name], { encoding: 'utf8' }).trim();
-    // Only what npm has downloaded before is shared with this machine's user.
-    const shared = { npm_config_cache: ask('cache'), npm_config_registry: ask('registry') };
-    const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...shared };
-    const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--silent'];
-    await promisify(execFile)('npm', ['install', ...quiet, pinned], { cwd: project, env });
     const [[, node]] = nodes;
+    const env = userEnvironment({ home, prefix: join(home, 'prefix'), node });
+    await promisify(execFile)('npm', ['install', '--silent', pinned], { cwd: project, env });
     const command = join(project, 'node_modules', '.bin', 'trueup');
     expect(execFileSync(node, [command, '--version'], { encoding: 'utf8' })).toBe(`${about.version}\n`);
     const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
@@ -99,11 +94,6 @@ async function isReady({ stdout }: ChildProcess, end: Promise<Ran>): Promise<voi
 function trueup(node: string, ...args: string[]): Promise<Ran> {
   return finish(start(node, [program, ...args]));
 }
-
-const nodes = [
-  ['Node 24', join(root, 'node_modules', '.bin', 'node')],
-  ['Node 22', join(root, 'node_modules', 'node22', 'bin', 'node')],
-] as const;
 
 describe.each(nodes)('on %s', (_, node) => {
   let example = '';
@@ -157,30 +147,11 @@ describe.each(nodes)('on %s', (_, node) => {
   });
 });
 
-/** The programs called `node` on the path that are too old; most machines that run these tests have none. */
-function oldNodes(): string[] {
-  const found = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'));
-  return found.filter((node) => {
-    if (!existsSync(node)) return false;
-    const [major = 0, minor = 0] = execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' })
-      .split('.')
-      .map(Number);
-    return major < 22 || (major === 22 && minor < 18);
-  });
-}
-
 describe('on an older Node', () => {
-  const [old] = oldNodes();
   const refusal = (version: string) => ({
     code: 1,
     out: '',
-    err: `trueup needs Node 22.18 or newer and found ${version}\n`,
-  });
-
-  it.skipIf(old === undefined)('it says in one line what it needs and what it found', async () => {
-    const node = old ?? '';
-    const version = execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim();
-    expect(await trueup(node, 'plan')).toEqual(refusal(version));
+    err: `trueup needs Node 22.18 or newer and found ${version}: install Node 24 from https://nodejs.org, or use the executable of trueup, which brings its own\n`,
   });
 
   it.each(['22.17.1', '20.20.2', '18.0.0', '4.9.1'])('it refuses Node %s', async (version) => {

@@ -8,7 +8,12 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const about = JSON.parse(read('package.json'));
+const site = JSON.parse(read('site/package.json'));
 const lock = JSON.parse(read('package-lock.json'));
+const locks = [
+  ['package-lock.json', lock],
+  ['site/package-lock.json', JSON.parse(read('site/package-lock.json'))],
+] as const;
 
 const notOurs = new Set(['node_modules', 'dist', 'coverage', '.git', '.trueup']);
 
@@ -98,7 +103,12 @@ describe('package.json', () => {
   });
 
   it('pins every dependency to one version', () => {
-    const versions = Object.entries({ ...about.dependencies, ...about.devDependencies });
+    const versions = Object.entries({
+      ...about.dependencies,
+      ...about.devDependencies,
+      ...site.devDependencies,
+      ...site.overrides,
+    });
     const loose = versions.filter(([, version]) => !/^(?:npm:[\w-]+@)?\d+\.\d+\.\d+$/.test(String(version)));
     expect(loose).toEqual([]);
   });
@@ -122,16 +132,16 @@ describe('package.json', () => {
   });
 });
 
-describe('the lock file', () => {
+describe.each(locks)('the lock file %s', (_, { packages }) => {
   it('names no place to download from, so that every machine uses its own registry', () => {
-    const resolved = Object.entries<{ resolved?: string }>(lock.packages).filter(
+    const resolved = Object.entries<{ resolved?: string }>(packages).filter(
       ([, entry]) => entry.resolved !== undefined,
     );
     expect(resolved).toEqual([]);
   });
 
   it('knows the content of every package', () => {
-    const unknown = Object.entries<{ integrity?: string }>(lock.packages).filter(
+    const unknown = Object.entries<{ integrity?: string }>(packages).filter(
       ([path, entry]) => path !== '' && entry.integrity === undefined,
     );
     expect(unknown.map(([path]) => path)).toEqual([]);

@@ -1,0 +1,52 @@
+/** The package as `npm pack` makes it, and npm as users run it: in an empty home. Only what npm has downloaded before is shared with this machine. */
+import { execFile, execFileSync } from 'node:child_process';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The programs that `npm ci` brings, by the version that they are. */
+export const nodes = [
+  ['Node 24', join(root, 'node_modules', 'node', 'bin', 'node')],
+  ['Node 22', join(root, 'node_modules', 'node22', 'bin', 'node')],
+] as const;
+
+export interface PackedFile {
+  readonly path: string;
+  /** its permissions, as in the tarball */
+  readonly mode: number;
+}
+
+export interface Packed {
+  readonly tarball: string;
+  readonly files: readonly PackedFile[];
+}
+
+/** Builds and packs the checkout. */
+export async function packInto(folder: string): Promise<Packed> {
+  const args = ['pack', '--json', '--silent', '--pack-destination', folder];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: root });
+  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('[')));
+  return { tarball: join(folder, filename), files };
+}
+
+/** The environment of a user with this home, whose `node` is the given program. @param prefix where global packages go */
+export function userEnvironment(of: {
+  readonly home: string;
+  readonly prefix: string;
+  readonly node: string;
+}): Record<string, string> {
+  const ask = (name: string) => execFileSync('npm', ['config', 'get', name], { encoding: 'utf8' }).trim();
+  return {
+    PATH: [join(of.prefix, 'bin'), dirname(of.node), process.env['PATH']].join(delimiter),
+    HOME: of.home,
+    npm_config_prefix: of.prefix,
+    npm_config_cache: ask('cache'),
+    npm_config_registry: ask('registry'),
+    npm_config_prefer_offline: 'true',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    npm_config_update_notifier: 'false',
+  };
+}
