@@ -56,9 +56,10 @@ async function installGlobally(name: string, node: string): Promise<Record<strin
 }
 
 describe('the tarball', () => {
-  it('has a program that can be executed, and files that everybody can read and only the owner can change', () => {
+  it('has a program and scripts that can be executed, and files that everybody can read and only the owner can change', () => {
     const modes = packed.files.map(({ path, mode }) => `${mode.toString(8)} ${path}`);
-    const expected = packed.files.map(({ path }) => `${path === 'dist/main.js' ? 755 : 644} ${path}`);
+    const mustRun = (path: string) => path === 'dist/main.js' || path.endsWith('.sh');
+    const expected = packed.files.map(({ path }) => `${mustRun(path) ? 755 : 644} ${path}`);
     expect(modes).toEqual(expected);
   });
 });
