@@ -165,6 +165,12 @@ const commands: readonly ListedCommand[] = [
     load: () => import('./commands/audit/command.ts'),
   },
   {
+    usage: 'doctor [path]',
+    group: 'recover',
+    about: 'Checks services, tokens, ledger, git and CI, and says what to fix',
+    load: () => import('./commands/doctor/command.ts'),
+  },
+  {
     usage: 'recover [path]',
     group: 'recover',
     about: 'Rebuilds a lost or damaged ledger from the live resources',

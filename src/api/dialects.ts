@@ -68,6 +68,7 @@ const vault: Dialect = {
   headers: { 'x-vault-request': 'true' },
   defaultMount: 'kubernetes',
   mountType: 'kubernetes',
+  configMark: 'use_annotations_as_alias_metadata',
   withoutCa: 'system',
   capabilities: new Set(),
 };
@@ -77,6 +78,7 @@ const openbao: Dialect = {
   ...vault,
   name: 'openbao',
   spokenBy: 'OpenBao',
+  configMark: undefined,
   withoutCa: 'refused',
   publicKeys: {
     types: new Set(['rsa', 'ec', 'ed25519']),

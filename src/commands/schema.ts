@@ -23,6 +23,7 @@ import type { CliHost } from '../run/host.ts';
 import type { CommandContext } from '../run/terminal.ts';
 import { acceptSchema } from './accept/schema.ts';
 import { eventsSchema } from './audit/schema.ts';
+import { doctorSchema } from './doctor/schema.ts';
 import { driftSchema } from './drift/schema.ts';
 import { explanationSchema } from './explain/schema.ts';
 import { historySchema, revertSchema } from './history/schema.ts';
@@ -81,6 +82,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Audit', asJson(eventsSchema)],
     ['Accept', asJson(acceptSchema)],
     ['Ledger', asJson(ledgerSchema)],
+    ['Doctor', asJson(doctorSchema)],
     ['Recovery', asJson(recoverySchema)],
     ['Unlock', asJson(unlockSchema)],
     ['Explanation', asJson(explanationSchema)],

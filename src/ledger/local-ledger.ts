@@ -3,9 +3,11 @@
  * lock are changed only in a critical section, so that a read and the write that depends on it are one step. When the ledger is
  * a symbolic link, all files are kept beside its target, so that stacks that share a ledger share its lock.
  */
-import { readdir, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { megabyte, readRegularText } from '../files/read-file.ts';
+import { systemErrorMessage } from '../model/error-message.ts';
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import {
@@ -52,6 +54,16 @@ class LocalFile implements AbortableStore {
       if (!step.isDone) await replaceFile(file, this.#own.sending(step));
       return this.#own.confirm(step);
     });
+  }
+
+  /** Files are replaced, and not written over, so the folder decides. */
+  async whyUnwritable(): Promise<string | undefined> {
+    const folder = await firstExisting(dirname(await this.#realFile()));
+    return access(folder, constants.W_OK | constants.X_OK).then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) =>
+        `the folder ${quoted(folder)} cannot be written: ${systemErrorMessage(error) ?? error.message}`,
+    );
   }
 
   #readText(): Promise<string | undefined> {
@@ -201,6 +213,16 @@ async function followLinks(file: string): Promise<string> {
     at = resolve(folder, target);
   }
   throw new Error(`${quoted(file)} has too many symbolic links`);
+}
+
+/** The folder, or the nearest one above that exists: the first write creates those below. */
+async function firstExisting(folder: string): Promise<string> {
+  const above = dirname(folder);
+  const isThere = await stat(folder).then(
+    () => true,
+    () => above === folder,
+  );
+  return isThere ? folder : firstExisting(above);
 }
 
 async function readIfThere(file: string, place: string): Promise<string | undefined> {

@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import { systemErrorMessage } from '../model/error-message.ts';
 import { LedgerError, WaitEnded } from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
 import { maskAddresses } from '../redaction/mask-text.ts';
 import { type OperationSignals, waitFor } from './ledger-store.ts';
 
@@ -209,4 +210,29 @@ export async function versionOf(
       `the tables in PostgreSQL have version ${version}, which this version of trueup does not support: use the version that created them, or a newer one`,
     );
   return version;
+}
+
+/** Why this user could not write the tables, or create those that are missing; undefined when it could. Changes nothing. */
+export async function whyUnwritable(
+  client: PostgresClient,
+  tables: StoreTables,
+): Promise<string | undefined> {
+  const { schema, migrations } = tables;
+  const { rows } = await client.query(
+    `select current_user as name, current_setting('transaction_read_only') = 'on' as readonly,
+       (select count(*) from pg_tables where schemaname = $1
+          and not has_table_privilege(format('%I.%I', schemaname, tablename), 'insert, update, delete')
+          and tablename <> 'migrations') as refused,
+       coalesce((select has_schema_privilege(oid, 'create') from pg_namespace where nspname = $1),
+          has_database_privilege(current_database(), 'create')) as creates`,
+    [schema],
+  );
+  const { name, readonly, refused, creates } = rows[0] ?? {};
+  if (readonly === true) return 'the server is a standby, or its transactions are read-only';
+  if (Number(refused) > 0)
+    return `the user ${quoted(String(name))} may not write the tables of the schema ${quoted(schema)}`;
+  const isComplete = (await versionOf(client, tables)) === migrations.length;
+  return isComplete || creates === true
+    ? undefined
+    : `the user ${quoted(String(name))} may not create the tables of the schema ${quoted(schema)}`;
 }

@@ -28,6 +28,7 @@ import {
   type PostgresClient,
   PostgresConnection,
   versionOf,
+  whyUnwritable,
 } from './postgres-connection.ts';
 
 /** @param url `postgres://…`, with its credentials; no message repeats it */
@@ -80,6 +81,10 @@ class Postgres implements AbortableStore {
         : `update trueup.ledgers set serial = serial + 1, content = $3, written = now()
            where stack = $1 and serial = $2 returning stack`;
     return (await this.#change(statement, [serial, text], signals)).length > 0;
+  }
+
+  async whyUnwritable(signals = noSignals): Promise<string | undefined> {
+    return this.#with('read', signals, (client) => whyUnwritable(client, ledgerTables));
   }
 
   async setAside(signals = noSignals): Promise<string> {

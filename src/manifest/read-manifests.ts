@@ -55,6 +55,8 @@ interface ManifestInput {
 export interface Manifests {
   /** only when it is valid */
   readonly stack?: Stack;
+  /** the same without the targets that have errors; only when all other parts are valid */
+  readonly partial?: Stack;
   /** of the valid manifests, in reading order, removal requests included */
   readonly resources: readonly DesiredResource[];
   /** where each address is declared, also by manifests that are not valid */
@@ -78,7 +80,7 @@ export interface Manifests {
 export async function readManifests(input: ManifestInput): Promise<Manifests> {
   const secrets = secretFields(input.kinds);
   const loaded = await loadDocuments({ ...input, secrets });
-  const stack = loaded.stack?.stack;
+  const { stack, partial } = loaded.stack ?? {};
   const validated = validateDocuments(loaded, { ...input, secrets });
   const found = withoutDuplicates([
     ...loaded.diagnostics,
@@ -89,6 +91,7 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
   const diagnostics = applyLint(found, stack?.lint);
   return {
     ...(stack === undefined ? {} : { stack }),
+    ...(partial === undefined ? {} : { partial }),
     resources: validated.entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource])),
     entries: validated.entries,
     isSelection: loaded.isSelection ?? false,

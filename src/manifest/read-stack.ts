@@ -43,6 +43,8 @@ export interface StackReading {
   readonly document: YamlDocument;
   /** only when it has no errors */
   readonly stack?: Stack;
+  /** the same without the targets that have errors; absent when another part has errors */
+  readonly partial?: Stack;
   /** the valid targets */
   readonly targets: readonly Target[];
   /** whether all targets of the document are valid */
@@ -97,9 +99,15 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
     defaults,
     diagnostics,
   };
-  if (hasErrors(diagnostics)) return reading;
-  // without errors the document matches the schema
-  return { ...reading, stack: toStack(document.value as unknown as StackDocument, reading, context) };
+  // a part without errors matches the schema
+  const written = document.value as unknown as StackDocument;
+  if (!hasErrors(diagnostics)) return { ...reading, stack: toStack(written, reading, context) };
+  const wrong = problems.filter(({ severity }) => severity !== 'warning').map(({ path }) => path);
+  if (!wrong.every((path) => isBelow(path, ['spec', 'targets']) && path.length > 2)) return reading;
+  const usable = targets.flatMap(({ target }, index) =>
+    target === undefined || wrong.some((path) => path[2] === `${index}`) ? [] : [target],
+  );
+  return { ...reading, partial: toStack(written, { ...reading, targets: usable }, context) };
 }
 
 function ownFormerName(metadata: JsonObject | undefined): Problem[] {

@@ -221,6 +221,11 @@ export interface StackStore extends LedgerStore, LockStore, HistoryStore {
   /** for people: `the ledger "…/payments.ledger.json"` */
   readonly place: string;
   /**
+   * Why this run could not write here, as a clause; undefined as far as that can be found out. Writes nothing.
+   * @throws LedgerError when the store cannot be asked
+   */
+  whyUnwritable(): Promise<string | undefined>;
+  /**
    * Moves the ledger, even a damaged one, to another name, so that a new one can be written. It is never read again.
    * @returns its new place, for messages: `"…/payments.ledger.json.damaged-2026-…"`
    */

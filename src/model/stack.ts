@@ -172,6 +172,8 @@ export interface Dialect {
   readonly defaultMount?: string;
   /** the type of a mount of the method, in this service */
   readonly mountType?: string;
+  /** a member that the config of every mount has in newer releases of this service, and in no other one */
+  readonly configMark?: string | undefined;
   /** the issuer that an empty one of a config means; absent: nothing is compared */
   readonly defaultIssuer?: string;
   /**

@@ -14,6 +14,7 @@ import {
   type TargetConnection,
   type TargetOptions,
 } from '../api/open-target.ts';
+import { openProbe, type ProbeConnection } from '../api/probe-target.ts';
 import { openSession } from '../api/read-live.ts';
 import type { ConnectionOptions } from '../api/transport/connection.ts';
 import type { RetryPolicy } from '../api/transport/retry.ts';
@@ -85,6 +86,20 @@ export async function connectToTry(
     await embedded?.close();
   };
   return { ...trial, close };
+}
+
+/**
+ * To look at a target that has an address, before a token is sent to it.
+ * @throws CommandStop when the certificate cannot be read, ProxyError
+ */
+export async function connectToProbe(
+  stack: Stack,
+  target: Target,
+  host: CliHost,
+  { deadline, runEnded: signal, abandonWaits }: ConnectionLimits,
+): Promise<ProbeConnection> {
+  const { options } = await placeOf(target, { stack, host, embedded: undefined });
+  return openProbe({ ...options, until: deadline.until, signal, abandonWaits });
 }
 
 async function connect<C extends ReaderConnection>(

@@ -19,6 +19,7 @@ const operations: Readonly<
 > = {
   read: { purpose: 'to read the ledger', type: 'read' },
   readLock: { purpose: 'to see who holds the lock', type: 'read' },
+  whyUnwritable: { purpose: 'to ask whether the ledger can be written', type: 'read' },
   listEntries: { purpose: 'to read the history', type: 'read' },
   readEntries: { purpose: 'to read the history', type: 'read' },
   showEntry: { purpose: 'to read an entry of the history', type: 'read' },

@@ -179,7 +179,7 @@ async function tryLock(
 }
 
 /** Whether this run is another attempt of the one that holds the lock, and that one has certainly ended. */
-function isOver({ run: holder }: LedgerLock, run: RunIdentity, machine: Machine): boolean {
+export function isOver({ run: holder }: LedgerLock, run: RunIdentity, machine: Machine): boolean {
   if (holder.id !== run.id) return false;
   if (holder.sole && run.sole) return true;
   const isEarlier = holder.attempt !== undefined && run.attempt !== undefined && holder.attempt < run.attempt;
@@ -187,7 +187,7 @@ function isOver({ run: holder }: LedgerLock, run: RunIdentity, machine: Machine)
 }
 
 /** Whether the process that holds the lock ran on this machine and has ended. */
-function isGone(holder: RunIdentity, run: RunIdentity, machine: Machine): boolean {
+export function isGone(holder: RunIdentity, run: RunIdentity, machine: Machine): boolean {
   return holder.pid !== undefined && isSamePlace(holder, run, machine) && machine.isGone(holder.pid);
 }
 

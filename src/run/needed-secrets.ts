@@ -3,7 +3,7 @@
  * apply does not begin without it, because it would stop in the middle.
  */
 import { sourcesIn } from '../manifest/check-secret-sources.ts';
-import { formatAddress, parseAddress } from '../model/address.ts';
+import { type Address, formatAddress, parseAddress } from '../model/address.ts';
 import { referencesIn, SecretReference } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -136,9 +136,7 @@ export async function learnSources(
   const keep = async (source: SecretSource, context: SecretContext) => {
     secrets.keep(await readSecret(source, context).catch(() => ''), sourceToShow(source));
   };
-  const inManifests = resources.flatMap(({ address, spec }) =>
-    sourcesIn(kinds.get(address.kind)?.fields ?? {}, spec, []).flatMap(toSource),
-  );
+  const inManifests = declaredSources(resources, kinds).map(({ source }) => source);
   const ofStack = (source: SecretSource) => files !== 'none' || 'env' in source;
   await Promise.all([
     ...stack.targets
@@ -154,6 +152,18 @@ export async function learnSources(
         readDatabaseAddress(source, directory, { env, secrets, what: 'an address' }).catch(() => {}),
       ),
   ]);
+}
+
+/** The sources that manifests name, each with the resource that names it. */
+export function declaredSources(
+  resources: readonly DesiredResource[],
+  kinds: CliHost['kinds'],
+): { readonly source: SecretSource; readonly address: Address }[] {
+  return resources.flatMap(({ address, spec }) =>
+    sourcesIn(kinds.get(address.kind)?.fields ?? {}, spec, [])
+      .flatMap(toSource)
+      .map((source) => ({ source, address })),
+  );
 }
 
 /** Errors about declared names and keys that contain a secret that this run knows by now. */

@@ -51,6 +51,7 @@ function limited(
   return {
     place: store.place,
     read: () => ask('read', (signals) => store.read(signals)),
+    whyUnwritable: () => ask('whyUnwritable', (signals) => store.whyUnwritable(signals)),
     write: (ledger) => ask('write', (signals) => store.write(ledger, signals)),
     setAside: () => ask('setAside', (signals) => store.setAside(signals)),
     readLock: () => ask('readLock', (signals) => store.readLock(signals)),

@@ -177,6 +177,8 @@ function isAddress(url: string): boolean {
 interface ReviewEvent {
   readonly number?: number;
   readonly commit?: string;
+  /** the commit is in another repository, or in one that was deleted */
+  readonly isOfFork?: true;
 }
 
 /** Of a payload; GitHub's own limit is 25 megabytes. */
@@ -201,8 +203,11 @@ function eventIn(event: Json): ReviewEvent {
   const isPull = isJsonObject(memberOf(issue, 'pull_request'));
   const number = memberOf(pull, 'number') ?? (isPull ? memberOf(issue, 'number') : undefined);
   const commit = memberOf(memberOf(pull, 'head'), 'sha');
+  const repositoryOf = (side: string) => memberOf(memberOf(memberOf(pull, side), 'repo'), 'full_name');
+  const isOfFork = isJsonObject(pull) && repositoryOf('head') !== repositoryOf('base');
   return {
     ...(typeof number === 'number' ? { number } : {}),
     ...(typeof commit === 'string' && commit !== '' ? { commit } : {}),
+    ...(isOfFork ? { isOfFork } : {}),
   };
 }

@@ -46,7 +46,7 @@ export function openDispatcher({
   caCert,
   env,
 }: DispatcherOptions): OpenDispatcher {
-  const proxy = findProxy(url, env);
+  const proxy = proxyFor(url, env)?.address;
   const trust = caCert === undefined ? {} : { ca: caCert };
   // Empty texts and not absent values, because for absent values undici reads the environment of the process.
   const dispatcher = new EnvHttpProxyAgent({
@@ -64,15 +64,45 @@ export function openDispatcher({
   return { dispatcher, proxy: `${protocol}//${host}`, secrets: [password, decodeURIComponent(password)] };
 }
 
-/** No proxy is used for addresses of this machine, such as that of the embedded service: a proxy elsewhere cannot reach them. */
-function findProxy(url: URL, env: Environment): string | undefined {
+/** The proxy that the environment asks for. */
+export interface Proxy {
+  /** with its credentials */
+  readonly address: string;
+  /** the name of the variable that holds it */
+  readonly variable: string;
+}
+
+/**
+ * No proxy is used for addresses of this machine, such as that of the embedded service: a proxy elsewhere cannot reach them.
+ * @throws ProxyError
+ */
+export function proxyFor(url: URL, env: Environment): Proxy | undefined {
   if (/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) return undefined;
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const value = variable(env, name);
-  if (value === undefined) return undefined;
-  const proxy = value.includes('://') ? value : `http://${value}`;
-  if (!isAddress(proxy)) throw new ProxyError(env[name] === value ? name : name.toUpperCase());
-  return proxy;
+  if (value === undefined || isExcluded(url, variable(env, 'no_proxy') ?? '')) return undefined;
+  const address = value.includes('://') ? value : `http://${value}`;
+  const known = env[name] === value ? name : name.toUpperCase();
+  if (!isAddress(address)) throw new ProxyError(known);
+  return { address, variable: known };
+}
+
+/** Whether NO_PROXY names the host, with or without its port; `example.com` and `.example.com` include all hosts below it. */
+function isExcluded(url: URL, noProxy: string): boolean {
+  const host = bareHost(url.hostname);
+  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+  return noProxy.split(/[,\s]+/).some((entry) => {
+    const [, named = '', itsPort = port] = /^(\[.*\]|[^:]*|.*:.*:.*?)(?::(\d+))?$/.exec(entry) ?? [];
+    const name = bareHost(named.toLowerCase()).replace(/\.$/, '');
+    if (name === '' || itsPort !== port) return false;
+    const suffix = name.replace(/^\*?\./, '');
+    return name === '*' || (!name.startsWith('*') && host === suffix) || host.endsWith(`.${suffix}`);
+  });
+}
+
+/** Without the brackets of an IPv6 address, and without a dot at the end. */
+function bareHost(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
 
 function variable(env: Environment, name: string): string | undefined {

@@ -125,7 +125,7 @@ const otherProtocol: Explanation = ({ host, address }) =>
 
 /** Explains an error by the first known code in it or in its causes. */
 export function explainFailure(error: Error, context: FailureContext): Failure {
-  const codes = codesOf(error);
+  const codes = errorCodes(error);
   const input = { address: targetAddress, ...context, detail: error.message, name: nameIn(error) };
   if (error.name === 'HTTPParserError') return { message: otherProtocol(input), isPermanent: true };
   for (const code of codes) {
@@ -138,11 +138,12 @@ export function explainFailure(error: Error, context: FailureContext): Failure {
   };
 }
 
-function codesOf(error: unknown): string[] {
+/** The codes in an error and in its causes, outermost first. */
+export function errorCodes(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
   const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [];
-  const inner = error instanceof AggregateError ? error.errors.flatMap(codesOf) : [];
-  return [...own, ...inner, ...codesOf(error.cause)];
+  const inner = error instanceof AggregateError ? error.errors.flatMap(errorCodes) : [];
+  return [...own, ...inner, ...errorCodes(error.cause)];
 }
 
 /** The host name that the system could not resolve, from the error or its causes. */

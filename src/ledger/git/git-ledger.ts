@@ -63,6 +63,10 @@ class GitRef implements AbortableStore {
     return this.#own.confirm(step);
   }
 
+  async whyUnwritable({ read } = noSignals): Promise<string | undefined> {
+    return this.#repository.whyUnpushable(read);
+  }
+
   async setAside(signals = noSignals): Promise<string> {
     const path = `${backupFileName()}.json`;
     await this.#replace('set the ledger aside', signals, async (state) => {

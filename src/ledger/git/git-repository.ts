@@ -109,6 +109,26 @@ export class GitRepository {
     );
   }
 
+  /**
+   * Why the remote lets this run push nothing; undefined where it would take a push. A dry run asks the remote as a push does, and
+   * ends before it sends anything, so rules that the remote has for a single ref are not seen.
+   */
+  async whyUnpushable(signal: AbortSignal): Promise<string | undefined> {
+    const { remote, ref } = this.#where;
+    const empty = await this.#text(
+      ['commit-tree', await this.#makeTree(new Map(), signal), '-m', 'x'],
+      signal,
+    );
+    const dryRun = [
+      ...['push', '--dry-run', '--quiet', '--no-verify', '--no-follow-tags', '--no-signed'],
+      ...['--recurse-submodules=no', remote, `+${empty}:${ref}`],
+    ];
+    const { code, message } = await this.#git(dryRun, signal);
+    return code === 0
+      ? undefined
+      : `${quoted(ref)} cannot be pushed to the remote ${quoted(remote)}: ${message}`;
+  }
+
   async close(): Promise<void> {
     const opened = await this.#opened?.catch(() => undefined);
     if (opened !== undefined) await rm(opened.directory, { recursive: true, force: true });

@@ -1,0 +1,174 @@
+/** The checks of the ledger and its lock. Takes no lock and writes nothing. */
+import { stackRepository } from '../../ledger/git/checkout.ts';
+import { findRepository } from '../../manifest/files/find-stack.ts';
+import { formatDuration } from '../../model/duration.ts';
+import {
+  DamagedLedger,
+  type Ledger,
+  LedgerError,
+  type LedgerLock,
+  type StackStore,
+} from '../../model/ledger.ts';
+import { counted, quoted, quotedUnlessPlain } from '../../model/quoted.ts';
+import type { Stack } from '../../model/stack.ts';
+import { movedProblem, movedTargets } from '../../plan/moved-targets.ts';
+import { shellWord } from '../../report/view/printable.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { CliHost } from '../../run/host.ts';
+import { repositoryProblem } from '../../run/ledger-head.ts';
+import { isGone, isOver } from '../../run/lock.ts';
+import { openLedger, refuseClosed } from '../../run/open-ledger.ts';
+import { identifyRun } from '../../run/origin.ts';
+import type { RunTime } from '../../run/stop-signals.ts';
+import { type Finding, failed, hasFailed, info, ok, warning } from './finding.ts';
+
+interface LedgerQuestion {
+  readonly stack: Stack;
+  readonly host: CliHost;
+  readonly time: RunTime;
+  /** of the stack as typed, for commands to run */
+  readonly path: string | undefined;
+}
+
+interface CheckedLedger {
+  readonly findings: readonly Finding[];
+  /** undefined when it cannot be read */
+  readonly ledger?: Ledger;
+}
+
+export async function checkLedger(question: LedgerQuestion): Promise<CheckedLedger> {
+  const { stack, host, time } = question;
+  let store: StackStore | undefined;
+  try {
+    store = await openLedger(stack, host, time);
+    const ledger = await store.read();
+    const problems = [
+      ...closedProblem(ledger, stack),
+      ...movedTargets(ledger, stack.targets).map((moved) => movedFinding(moved)),
+      ...(await otherRepository(ledger, question)),
+      ...(await unwritable(store, stack)),
+      ...temporary(question),
+    ];
+    const lock = await checkLock(store, question);
+    const found =
+      hasFailed(problems) || problems.length > 0 ? problems : [ok('ledger', describe(store, ledger))];
+    return { findings: [...found, ...lock], ledger };
+  } catch (error) {
+    if (!(error instanceof LedgerError || error instanceof CommandStop)) throw error;
+    return { findings: [unreadable(error, question)] };
+  } finally {
+    await store?.close();
+  }
+}
+
+function describe({ place }: StackStore, { known, serial, records }: Ledger): string {
+  return known
+    ? `${place}: ${counted(records.size, 'record')}, serial ${serial}`
+    : `${place}: nothing was applied yet`;
+}
+
+function unreadable(error: Error, { stack, path }: LedgerQuestion): Finding {
+  const place = path === undefined ? '' : ` ${shellWord(path)}`;
+  const fixes = {
+    local: 'make the file readable for this user',
+    git: 'check the address and the login of the remote with "git ls-remote"; in GitHub Actions the job needs "permissions: { contents: write }"',
+    postgres: 'check the address in the source of "spec.ledger", the login, and that the server is up',
+  };
+  const fix =
+    error instanceof DamagedLedger
+      ? `rebuild it from the live resources: ${`trueup recover${place}`}`
+      : fixes[stack.ledger?.in ?? 'local'];
+  return failed('ledger', { id: 'ledger-unreadable', message: error.message, fix });
+}
+
+function closedProblem(ledger: Ledger, stack: Stack): Finding[] {
+  try {
+    refuseClosed(ledger, stack);
+    return [];
+  } catch (error) {
+    if (!(error instanceof CommandStop)) throw error;
+    const fix = 'run the commands of the stack with the new name';
+    return [failed('ledger', { id: 'ledger-closed', message: error.message, fix })];
+  }
+}
+
+function movedFinding(moved: Parameters<typeof movedProblem>[0]): Finding {
+  const { message, found = '', allowed = '', fix = '' } = movedProblem(moved);
+  const places = `${message}: it is ${found}, and the ledger has ${allowed}`;
+  return {
+    ...failed('ledger', { id: 'ledger-target-moved', message: places, fix }),
+    target: moved.target.name,
+  };
+}
+
+async function otherRepository(
+  { repository }: Ledger,
+  { stack, host, time }: LedgerQuestion,
+): Promise<Finding[]> {
+  const { root, isGit } = await findRepository(stack.directory);
+  if (!isGit) return [];
+  const at = { directory: stack.directory, env: host.env, secrets: host.secrets, signal: time.runEnded };
+  const problem = await repositoryProblem(repository, await stackRepository(at, root, stack.file));
+  if (problem === undefined) return [];
+  const { message, found = '', allowed = '', fix = '' } = problem;
+  const places = `${message}; this is ${found}, and the ledger has ${allowed}`;
+  return [failed('ledger', { id: 'ledger-other-repository', message: places, fix })];
+}
+
+async function unwritable(store: StackStore, { ledger }: Stack): Promise<Finding[]> {
+  const why = await store.whyUnwritable();
+  if (why === undefined) return [];
+  const fixes = {
+    local: 'give this user the right to write there',
+    git: 'give the login of this run the right to push; in GitHub Actions the job needs "permissions: { contents: write }"',
+    postgres: 'give the user of the address the right to create and write these tables',
+  };
+  const message = `${store.place} can be read, but not written: ${why}`;
+  return [failed('ledger', { id: 'ledger-unwritable', message, fix: fixes[ledger?.in ?? 'local'] })];
+}
+
+/** A job of a CI begins with an empty checkout. */
+function temporary({ stack: { ledger = { in: 'local' } }, host }: LedgerQuestion): Finding[] {
+  const isKept = ledger.in !== 'local' || ledger.folder !== undefined;
+  if (isKept || identifyRun(host).id.startsWith('local:')) return [];
+  return [
+    warning('ledger', {
+      id: 'ledger-temporary',
+      message: 'the ledger is a file beside the stack, which ends with this job of a CI',
+      fix: 'keep it elsewhere: "ledger: git" or "ledger: postgres" in the spec of the stack',
+    }),
+  ];
+}
+
+async function checkLock(store: StackStore, question: LedgerQuestion): Promise<Finding[]> {
+  try {
+    const lock = await store.readLock();
+    return [lock === undefined ? ok('lock', 'not held') : heldLock(lock, question)];
+  } catch (error) {
+    if (!(error instanceof LedgerError)) throw error;
+    const fix = 'check the file or row that the message names; without a lock no apply begins';
+    return [failed('lock', { id: 'lock-unreadable', message: error.message, fix })];
+  }
+}
+
+function heldLock(lock: LedgerLock, { host, path }: LedgerQuestion): Finding {
+  const { id, run, since } = lock;
+  const own = identifyRun(host);
+  const seconds = Math.max(0, Math.round((host.now() - Date.parse(since)) / 1000));
+  const age = Number.isNaN(seconds) ? '' : `, for ${formatDuration(seconds)}`;
+  const holder = `${quotedUnlessPlain(run.who)} holds the lock since ${quotedUnlessPlain(since)}${age}, on ${quotedUnlessPlain(run.where)} in the run ${quoted(run.id)}`;
+  if (isOver(lock, own, host.machine()))
+    return info('lock', {
+      id: 'lock-of-earlier-attempt',
+      message: `${holder}: an earlier attempt of this job, whose lock the next apply takes over`,
+    });
+  const unlock = ['trueup unlock --id', shellWord(id), ...(path === undefined ? [] : [shellWord(path)])].join(
+    ' ',
+  );
+  const isLeft = isGone(run, own, host.machine());
+  return failed('lock', {
+    id: 'lock-held',
+    message: isLeft ? `${holder}; its process ${run.pid} on this host is gone` : holder,
+    fix: isLeft ? unlock : `wait for that apply, or if it has certainly ended: ${unlock}`,
+  });
+}

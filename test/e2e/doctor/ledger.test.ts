@@ -1,0 +1,219 @@
+// What is wrong with a ledger and its lock, in each store, found without taking the lock or writing anything.
+import { chmodSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { type Examined, examine } from '../../support/cli/examined.ts';
+import { held, open } from '../../support/cli/locked-stack.ts';
+import { trueup } from '../../support/captured-host.ts';
+import { serveGit } from '../../support/ledger/git-http.ts';
+import { git, makeRemote, stateOf } from '../../support/ledger/git-remote.ts';
+import {
+  findPostgres,
+  postgresIsRequired,
+  type PostgresServer,
+  startPostgres,
+} from '../../support/ledger/postgres-server.ts';
+import { stackText } from '../../support/rig/stack-folder.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+/** A target that needs no address. */
+const embedded = [
+  { name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme', dialect: 'neutral' },
+];
+
+const check = ({ directory, env }: Checkout, more: Record<string, string> = {}): Promise<Examined> =>
+  examine({ cwd: directory, env: { ...env, ...more } });
+
+describe('trueup doctor finds with a ledger in files', () => {
+  it('that it is damaged, and how to rebuild it', async () => {
+    const { stack } = await open();
+    await stack.run(['apply', '--yes'], 0);
+    writeFileSync(stack.ledgerFile, '{"damaged');
+    const found = await check(stack);
+    expect(found.one('ledger-unreadable').fix).toContain('trueup recover');
+    expect(found.of('lock')).toEqual(['info unchecked']);
+    expect(found.of('rights', 'acme')).toEqual(['ok rights']);
+    expect(found.code).toBe(1);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('that its folder cannot be written', async () => {
+    const { stack } = await open();
+    chmodSync(stack.directory, 0o555);
+    const found = await check(stack);
+    chmodSync(stack.directory, 0o755);
+    expect(found.one('ledger-unwritable').message).toContain('cannot be written: this user may not do that');
+  });
+
+  it('that its folder is none', async () => {
+    const { stack } = await open();
+    writeFileSync(join(stack.directory, '.trueup'), '');
+    expect((await check(stack)).of('ledger')).toEqual(['error ledger-unreadable']);
+  });
+
+  it('that a target has moved since the last apply', async () => {
+    const bench = await openBench({ others: ['acme-labs'] });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'));
+    const moved = await stack.become({ workspaces: { organization: 'acme-labs' } });
+    const found = await check(moved);
+    expect(found.one('ledger-target-moved', 'acme').fix).toContain('trueup recover --moved acme');
+  });
+
+  it('that it is lost with the job of a CI', async () => {
+    const { stack } = await open();
+    const found = await check(stack, { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '771' });
+    expect(found.one('ledger-temporary')).toMatchObject({ level: 'warning' });
+    expect(found.code).toBe(0);
+  });
+});
+
+describe('trueup doctor finds with the lock', () => {
+  it('who holds it, where, since when, and how to remove it', async () => {
+    const { stack } = await open();
+    await held(stack);
+    const before = await readFile(`${stack.ledgerFile}.lock`, 'utf8');
+    const found = await examine({
+      cwd: stack.directory,
+      env: stack.env,
+      now: () => Date.parse('2026-11-20T13:42:00.000Z'),
+    });
+    expect(found.one('lock-held')).toMatchObject({
+      level: 'error',
+      message:
+        'ann holds the lock since 2026-11-20T11:42:00.000Z, for 2h, on ci-runner-7 in the run "github/acme/infra/771/apply"',
+      fix: 'wait for that apply, or if it has certainly ended: trueup unlock --id lock-of-ann',
+    });
+    expect(found.code).toBe(1);
+    expect(await readFile(`${stack.ledgerFile}.lock`, 'utf8')).toBe(before);
+  });
+
+  it('that the next apply of this job takes it over', async () => {
+    const { stack } = await open();
+    await held(stack, { attempt: 1 });
+    const found = await check(stack, {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_REPOSITORY: 'acme/infra',
+      GITHUB_RUN_ID: '771',
+      GITHUB_JOB: 'apply',
+      GITHUB_RUN_ATTEMPT: '2',
+    });
+    expect(found.of('lock')).toEqual(['info lock-of-earlier-attempt']);
+  });
+});
+
+describe('trueup doctor finds with a ledger in git', () => {
+  const stack = stackText({ name: 'payments', targets: embedded, manifests: [], spec: { ledger: 'git' } });
+
+  it('nothing where it can be read and pushed, and pushes nothing', async () => {
+    const remote = makeRemote();
+    const cwd = remote.clone();
+    writeFileSync(join(cwd, 'trueup.yaml'), stack);
+    git(cwd, 'add', '.');
+    git(cwd, 'commit', '--quiet', '-m', 'stack');
+    const [before, refs] = [stateOf(cwd), git(remote.directory, 'for-each-ref')];
+    const found = await examine({ cwd, env: { PATH: process.env['PATH'] ?? '' } });
+    expect(found.of('ledger')).toEqual(['ok ledger']);
+    expect(found.of('git')).toEqual(['ok git']);
+    expect(found.of('lock')).toEqual(['ok lock']);
+    expect(stateOf(cwd)).toEqual(before);
+    expect(git(remote.directory, 'for-each-ref')).toBe(refs);
+  });
+
+  it('that the remote takes no push from this login, whose password is not shown', async () => {
+    const remote = makeRemote();
+    const password = 'planted-git-password-31d0';
+    const header = `Basic ${Buffer.from(`ci:${password}`).toString('base64')}`;
+    const host = await serveGit(remote.directory, header);
+    git(remote.directory, 'config', 'http.receivepack', 'false');
+    const cwd = remote.clone();
+    git(cwd, 'remote', 'set-url', 'origin', host.url.replace('//', `//ci:${password}@`));
+    writeFileSync(join(cwd, 'trueup.yaml'), stack);
+    const found = await examine({ cwd, env: { PATH: process.env['PATH'] ?? '', HOME: cwd } });
+    const { message, fix } = found.one('ledger-unwritable');
+    expect(message).toContain('"refs/trueup/payments" cannot be pushed to the remote "origin"');
+    expect(fix).toContain('contents: write');
+    expect(found.written).not.toContain(password);
+  });
+
+  it('that the remote cannot be reached, or there is no repository', async () => {
+    const remote = makeRemote();
+    const cwd = remote.clone();
+    git(cwd, 'remote', 'set-url', 'origin', join(cwd, 'gone.git'));
+    writeFileSync(join(cwd, 'trueup.yaml'), stack);
+    const env = { PATH: process.env['PATH'] ?? '' };
+    expect((await examine({ cwd, env })).one('ledger-unreadable').fix).toContain('git ls-remote');
+    const outside = temporaryFolder({ 'trueup.yaml': stack });
+    const found = await examine({ cwd: outside, env });
+    expect(found.of('git')).toEqual(['error git-no-repository']);
+    expect(found.of('ledger')).toEqual(['error ledger-unreadable']);
+  });
+
+  it('that another repository has applied it', async () => {
+    const bench = await openBench();
+    const folder = await bench.checkout({ spec: { ledger: { local: { folder: 'ledger' } } } });
+    await folder.declare(workspace('app'));
+    git(folder.directory, 'init', '--quiet');
+    git(folder.directory, 'remote', 'add', 'origin', 'https://git.example.com/acme/infra.git');
+    const env = { ...secrets, PATH: process.env['PATH'] ?? '' };
+    const apply = await trueup(['apply', '--yes'], { cwd: folder.directory, env });
+    expect(apply, apply.err).toMatchObject({ code: 0 });
+    git(folder.directory, 'remote', 'set-url', 'origin', 'https://git.example.com/acme/copy.git');
+    const found = await examine({ cwd: folder.directory, env });
+    expect(found.one('ledger-other-repository').message).toContain('git.example.com/acme/copy');
+  });
+});
+
+const bin = findPostgres();
+
+describe.skipIf(bin === undefined && !postgresIsRequired)(
+  'trueup doctor finds with a ledger in PostgreSQL',
+  () => {
+    let server: PostgresServer;
+    beforeAll(() => {
+      server = startPostgres(bin ?? '');
+    });
+    afterAll(() => server?.stop());
+
+    const cwd = () =>
+      temporaryFolder({
+        'trueup.yaml': stackText({ targets: embedded, manifests: [], spec: { ledger: 'postgres' } }),
+      });
+    const at = (url: string) => examine({ cwd: cwd(), env: { TRUEUP_LEDGER_URL: url } });
+
+    it('nothing where its tables can be made, and makes none', async () => {
+      const url = server.newDatabase();
+      expect((await at(url)).of('ledger')).toEqual(['ok ledger']);
+      expect(server.run(url, "select count(*) from pg_namespace where nspname = 'trueup'")).toBe('0');
+    });
+
+    it('that the user may not make its tables, or write them', async () => {
+      const url = server.newDatabase();
+      server.run(url, 'create role reader login');
+      const reader = server.urlFor(url, 'reader');
+      expect((await at(reader)).one('ledger-unwritable').message).toContain(
+        'the user "reader" may not create the tables of the schema "trueup"',
+      );
+      const applied = await trueup(['apply', '--yes'], { cwd: cwd(), env: { TRUEUP_LEDGER_URL: url } });
+      expect(applied, applied.err).toMatchObject({ code: 0 });
+      server.run(
+        url,
+        'grant usage on schema trueup to reader; grant select on all tables in schema trueup to reader',
+      );
+      expect((await at(reader)).one('ledger-unwritable').message).toContain(
+        'the user "reader" may not write the tables of the schema "trueup"',
+      );
+    });
+
+    it('that nothing listens there, without its password', async () => {
+      const password = 'planted-ledger-password-91c2';
+      const found = await at(`postgres://trueup:${password}@127.0.0.1:1/ledger`);
+      expect(found.of('ledger')).toEqual(['error ledger-unreadable']);
+      expect(found.written).not.toContain(password);
+      const unset = await examine({ cwd: cwd(), env: {} });
+      expect(unset.one('ledger-unreadable').message).toContain('"TRUEUP_LEDGER_URL" is not set');
+    });
+  },
+);
