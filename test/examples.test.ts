@@ -38,7 +38,7 @@ describe.each(readmes)('examples/%s', (name) => {
     copyWithPort(name, join(root, 'examples', name), port);
     const typed = steps.map((step) => ({ ...step, commands: step.commands.replaceAll(shownPort, port) }));
     outputs = await typeAll(typed, { cwd: root, env: environment(root) });
-  });
+  }, 300_000);
 
   afterAll(() => removeFolder(root));
 
@@ -74,7 +74,7 @@ describe('the quickstart', () => {
     expect(readFileSync(join(root, 'examples/quickstart/.trueup/plan.html'), 'utf8')).toContain('</html>');
     expect(accepted).toContain('+  workingDirectory: api-hotfix');
     expect(applied).toContain('1 applied');
-  });
+  }, 300_000);
 });
 
 /** A port that was free a moment ago: another run of these tests may use the one of the pages. */
