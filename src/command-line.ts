@@ -123,6 +123,12 @@ const commands: readonly ListedCommand[] = [
     load: () => import('./commands/accept/command.ts'),
   },
   {
+    usage: 'fmt [path...]',
+    group: 'daily',
+    about: 'Formats stack files and manifests',
+    load: () => import('./commands/fmt/command.ts'),
+  },
+  {
     usage: 'export [path]',
     group: 'daily',
     about: 'Writes manifests for live resources that no stack manages yet',
@@ -312,7 +318,7 @@ const afterHelp = `Exit codes:
   0    done, or nothing to do
   1    error
   2    changes (plan --exit-code), plans that differ (diff), a login that would
-       fail (role check)
+       fail (role check), files that are not formatted (fmt --check)
   3    drift: live resources differ from the last apply (drift)
   4    stale: the plan is not the approved one, or live resources have changed
   5    blocked by a guard

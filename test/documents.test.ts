@@ -84,7 +84,7 @@ const files = pages.flatMap((page) =>
 );
 
 /** The pages shorten it. */
-const certificate = /-----BEGIN [\s\S]*? CERTIFICATE-----\n(?=---)/.exec(
+const certificate = /-----BEGIN [\s\S]*?-----END CERTIFICATE-----\n/.exec(
   read('examples/quickstart/manifests/cluster-auth.yaml'),
 )?.[0];
 
@@ -120,6 +120,20 @@ describe('every file that a page tells to write', () => {
     const { code, out, err } = await trueup(['validate'], { cwd, env: { REVIEWER_JWT: 'x' } });
     expect({ code, err }, out).toEqual({ code: 0, err: '' });
   });
+});
+
+const readmes = readdirSync(join(root, 'src/kinds'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => `src/kinds/${name}/README.md`);
+
+it('the examples and the manifests of all pages are formatted', async () => {
+  expect(await trueup(['fmt', '--check', 'examples'], { cwd: root })).toMatchObject({ code: 0, out: '' });
+  for (const page of [...pages, ...readmes, 'docs/reference/manifests.md'])
+    for (const text of blocksOf(page, 'yaml').filter((block) => /^apiVersion: trueup/m.test(block)))
+      expect(await trueup(['fmt', '-'], { cwd: root, stdin: text }), page).toMatchObject({
+        code: 0,
+        out: text,
+      });
 });
 
 type Spec = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 /** docs/reference/manifests.md: every key of a stack and of manifests, from the descriptions that `trueup explain` prints, too. */
+import { orderMembers } from '../../src/manifest/yaml/write-manifests.ts';
 import { dialects } from '../../src/api/dialects.ts';
 import { kinds } from '../../src/kinds/index.ts';
 import { describeKinds, type FieldDescription } from '../../src/manifest/schema/describe-fields.ts';
@@ -113,7 +114,12 @@ function kindText(kind: Kind): string[] {
     `${summary}.`,
     `For targets with \`service: ${service}\`. Its name: ${plain(withCode(names.description))}.`,
     `${absentText[absent]} \`null\` sets a field to the default of the service.`,
-    yamlBlock({ apiVersion, kind: name, metadata: { name: example }, spec: firstExample(specSchema) }),
+    yamlBlock({
+      apiVersion,
+      kind: name,
+      metadata: { name: example },
+      spec: orderMembers(firstExample(specSchema), specSchema),
+    }),
     glance(keys),
     ...keys.flatMap(keyText),
   ];

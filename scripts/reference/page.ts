@@ -1,5 +1,6 @@
 /** What the pages of docs/reference share: their first line, and Markdown of texts and values. */
 import { stringify } from 'yaml';
+import { dumpYaml } from '../../src/manifest/yaml/write-manifests.ts';
 import type { Json } from '../../src/model/json.ts';
 
 /** The first line of a page. @param source where its facts are */
@@ -27,8 +28,9 @@ export function plain(text: string): string {
     .join('');
 }
 
+/** In the form of `trueup fmt`. */
 export function yamlBlock(value: Json): string {
-  return `\`\`\`yaml\n${stringify(value, { lineWidth: 100, blockQuote: 'literal' }).trimEnd()}\n\`\`\``;
+  return `\`\`\`yaml\n${dumpYaml(value, { lineWidth: -1, noRefs: true }).trimEnd()}\n\`\`\``;
 }
 
 export function yamlLine(value: Json): string {

@@ -173,6 +173,11 @@ export const editCodes = {
     class: 'failure',
     fix: 'change the documents by hand, as "trueup history show ID --revert" says',
   },
+  'not-formattable': {
+    title: 'Formatting a file would lose a comment, an anchor, an alias, a tag or a document',
+    class: 'failure',
+    fix: 'change what the message names; the file is left as it is',
+  },
   'file-changed': {
     title: 'A file changed while trueup edited it',
     class: 'failure',

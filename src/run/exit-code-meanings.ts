@@ -31,7 +31,7 @@ export const exitCodeMeanings: readonly ExitCodeMeaning[] = [
   {
     code: exitCodes.changesPending,
     title: 'a difference was found',
-    when: 'There are changes to apply ("plan --exit-code"), two plans differ ("diff"), or a login would fail ("role check").',
+    when: 'There are changes to apply ("plan --exit-code"), two plans differ ("diff"), a login would fail ("role check"), or files are not formatted ("fmt --check").',
     fix: 'Review what the command printed.',
   },
   {

@@ -44,12 +44,14 @@ export class UnusualYaml extends Error {
 
 /** @param at an offset in the content of the document @throws UnusualYaml */
 export function readSourceTree(text: string, at: number): SourceNode {
-  for (const token of new Parser().parse(text)) {
-    if (token.type !== 'document' || token.value === undefined) continue;
-    const root = readNode(token.value, token.start);
-    if (root.start <= at && at < root.end) return root;
-  }
+  for (const root of readSourceTrees(text)) if (root.start <= at && at < root.end) return root;
   throw new UnusualYaml('its content was not found');
+}
+
+/** The documents of a text, without empty ones. @throws UnusualYaml */
+export function* readSourceTrees(text: string): Generator<SourceNode> {
+  for (const token of new Parser().parse(text))
+    if (token.type === 'document' && token.value !== undefined) yield readNode(token.value, token.start);
 }
 
 /** @param around the tokens before the value, its anchor and its tag included */

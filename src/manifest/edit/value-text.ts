@@ -87,8 +87,14 @@ function wordText(value: string, { style, formatting, flow }: ValueContext): str
   return style === 'single' && !isOdd ? `'${value.replaceAll("'", "''")}'` : plain;
 }
 
-/** Without quotes where that is safe. The library decides, and quotes what other parsers read as dates or numbers. */
-function bareText(value: string, { flow, bare }: { readonly flow: boolean; readonly bare: boolean }): string {
+/**
+ * Without quotes where that is safe. The library decides, and quotes what other parsers read as dates or numbers. Outside of
+ * brackets a text of several lines may become a block scalar.
+ */
+export function bareText(
+  value: string,
+  { flow, bare }: { readonly flow: boolean; readonly bare: boolean },
+): string {
   const schema = bare ? { schema: jsonLikeSchema } : {};
   const options = { lineWidth: -1, noRefs: true, ...schema };
   return flow

@@ -3,7 +3,7 @@
  * resources give equal texts.
  */
 import { dump } from 'js-yaml';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { Spec } from '../../model/resource.ts';
 import { apiVersion } from '../schema/manifest-schema.ts';
@@ -17,7 +17,12 @@ export function changesDirection(text: string): boolean {
 
 /** JSON in which invisible characters are escaped as well. */
 export function doubleQuoted(value: string): string {
-  return JSON.stringify(value).replace(
+  return escapeInvisible(JSON.stringify(value));
+}
+
+/** @param json a text in JSON */
+export function escapeInvisible(json: string): string {
+  return json.replace(
     /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]|\p{Bidi_Control}/gu,
     (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
@@ -80,22 +85,34 @@ function writeManifest({ kind, metadata, spec, remarks = [] }: ManifestDraft): s
   const ordered = orderMembers(spec, kind.specSchema);
   const document = { apiVersion, kind: kind.name, metadata, spec: ordered };
   // Long lines are not folded: folded text is hard to search and to edit.
-  return `${dumpYaml(document, { lineWidth: -1, noRefs: true })}${remarks.map(writeRemark).join('')}`;
+  const text = dumpYaml(document, { lineWidth: -1, noRefs: true });
+  // The library ends a text with empty lines at its end by a line "...", and remarks behind it would belong to no document.
+  return `${text.replace(/\n\.\.\.\n$/, '\n')}${remarks.map(writeRemark).join('')}`;
 }
 
 /** Sorts members as in the schema and the documentation; unknown members follow in their own order. */
-function orderMembers(value: Json, schema: Json | undefined): Json {
-  const properties = isJsonObject(schema) ? schema['properties'] : undefined;
-  if (!isJsonObject(value) || !isJsonObject(properties)) return value;
-  const order = Object.keys(properties);
-  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
-  const members = Object.entries(value).toSorted(([one], [other]) => rank(one) - rank(other));
+export function orderMembers(value: Json, schema: Json | undefined): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => orderMembers(item, memberOf(schema, 'items')));
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).toSorted(byRank(([name]) => name, schema));
   return Object.fromEntries(
-    members.map(([name, member]) => [
-      name,
-      Object.hasOwn(properties, name) ? orderMembers(member, properties[name]) : member,
-    ]),
+    members.map(([name, member]) => [name, orderMembers(member, schemaOfMember(schema, name))]),
   );
+}
+
+/** Compares members by their place in the properties of a schema. */
+export function byRank<M>(
+  nameOf: (member: M) => string,
+  schema: Json | undefined,
+): (one: M, other: M) => number {
+  const properties = memberOf(schema, 'properties');
+  const order = isJsonObject(properties) ? Object.keys(properties) : [];
+  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return (one, other) => rank(nameOf(one)) - rank(nameOf(other));
+}
+
+export function schemaOfMember(schema: Json | undefined, name: string): Json | undefined {
+  return memberOf(memberOf(schema, 'properties'), name);
 }
 
 const maxLineWidth = 100;

@@ -1,11 +1,7 @@
 /** Shows what would be written, asks, and writes it. */
-import { lstat, readFile, realpath, rm } from 'node:fs/promises';
-import { type PreparedFile, prepareFile } from '../../files/write-file.ts';
-import { displayPath, findRepository, liesIn, type Repository } from '../../manifest/files/find-stack.ts';
+import { findRepository } from '../../manifest/files/find-stack.ts';
 import { formatAddress } from '../../model/address.ts';
-import { systemErrorMessage } from '../../model/error-message.ts';
 import { counted, quoted } from '../../model/quoted.ts';
-import { printable } from '../../report/view/printable.ts';
 import { CommandStop } from '../command-stop.ts';
 import { notWritten } from '../consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -13,6 +9,7 @@ import { printJson, printWarnings, type Terminal } from '../terminal.ts';
 import { type FilePatch, patchOf } from './draft-files.ts';
 import { type NothingTaken, renderAcceptedChanges, renderAcceptJson } from './render.ts';
 import type { ResolvedChanges } from './resolve-changes.ts';
+import { type FileChange, partlyWritten, writeFiles } from './write-files.ts';
 
 export interface ReviewOptions {
   readonly yes?: boolean;
@@ -45,7 +42,8 @@ export async function reviewChanges(settled: ResolvedChanges, review: Review): P
   );
   if (changes.length === 0 || review.dryRun === true) return code;
   await askToWrite(changes, review);
-  const { files: done, failure } = await writeChanges(changes, stack.directory);
+  const repository = await findRepository(stack.directory);
+  const { files: done, failure } = await writeFiles(changes.map((change) => ({ ...change, repository })));
   if (failure === undefined) show(true);
   if (failure !== undefined) {
     const placed = settled.placed.filter(({ file }) => done.includes(file));
@@ -54,20 +52,13 @@ export async function reviewChanges(settled: ResolvedChanges, review: Review): P
     const names = new Set(placed.map(({ accepted }) => formatAddress(accepted.address)));
     const widens = settled.widens.filter(({ address }) => names.has(formatAddress(address)));
     showAnswer({ ...settled, placed, widens }, about);
-    const nameOf = (path: string) => quoted(printable(displayPath(path, cwd)));
-    const { file, reason } = failure;
-    const why = reason instanceof Error ? (systemErrorMessage(reason) ?? reason.message) : String(reason);
-    throw new CommandStop(
-      'files-partly-written',
-      `only ${done.map(nameOf).join(', ')} ${done.length === 1 ? 'was' : 'were'} written, and not ${nameOf(file)}: ${why}`,
-      { exit: exitCodes.partial },
-    );
+    throw partlyWritten(done, failure, cwd);
   }
   if (terminal.format === 'text') terminal.host.stderr.write(`wrote ${counted(changes.length, 'file')}\n`);
   return code;
 }
 
-function changesOf({ drafts, placed }: ResolvedChanges): FileChange[] {
+function changesOf({ drafts, placed }: ResolvedChanges): Omit<FileChange, 'repository'>[] {
   const sources = new Map<string, string>();
   for (const { file, document } of placed) if (!sources.has(file)) sources.set(file, document.source.text);
   return [...drafts].flatMap(([file, after]) => {
@@ -105,7 +96,7 @@ function showAnswer({ placed, refusals, widens }: ResolvedChanges, { terminal, .
 
 /** @throws CommandStop when nothing may be written */
 async function askToWrite(
-  changes: readonly FileChange[],
+  changes: readonly unknown[],
   { yes = false, blocked = new Map(), terminal, stop }: Review,
 ): Promise<void> {
   if (blocked.size > 0)
@@ -123,97 +114,4 @@ async function askToWrite(
     );
   if (!(await host.confirm(`Write ${counted(changes.length, 'file')}?`, stop)))
     throw notWritten(terminal, stop);
-}
-
-// Replaces files as a whole. All are checked before the first is written: a file that changed since it was read stops them all, and so
-// does one whose new text has no room or may not be written.
-
-interface FileChange {
-  /** absolute */
-  readonly file: string;
-  /** as it was read */
-  readonly before: string;
-  /** undefined: the file goes */
-  readonly after: string | undefined;
-}
-
-const byteOrderMark = '\uFEFF';
-
-interface Written {
-  readonly files: readonly string[];
-  /** the next file, and what the system said; it and those after it are as they were */
-  readonly failure?: { readonly file: string; readonly reason: unknown };
-}
-
-/** @throws where nothing is written: CommandStop for a file that changed since it was read, or what the system said */
-async function writeChanges(changes: readonly FileChange[], directory: string): Promise<Written> {
-  const repository = await findRepository(directory);
-  const looked: ReadFile[] = [];
-  for (const change of changes) {
-    const found = await readTarget(change, repository);
-    if (found === undefined)
-      throw new CommandStop(
-        'file-changed',
-        `nothing was written: ${quoted(printable(change.file))} is not as it was read; run it again`,
-        { exit: exitCodes.stale },
-      );
-    looked.push(found);
-  }
-  const steps = await prepareAll(looked);
-  const files: string[] = [];
-  for (const [index, { file, prepared }] of steps.entries()) {
-    try {
-      await prepared.replace();
-      files.push(file);
-    } catch (reason) {
-      for (const later of steps.slice(index)) await later.prepared.discard();
-      if (files.length === 0) throw reason;
-      return { files, failure: { file, reason } };
-    }
-  }
-  return { files };
-}
-
-/** All new files are there before the first one replaces another. */
-async function prepareAll(
-  looked: readonly ReadFile[],
-): Promise<{ readonly file: string; readonly prepared: PreparedFile }[]> {
-  const steps: { file: string; prepared: PreparedFile }[] = [];
-  try {
-    for (const one of looked) steps.push({ file: one.file, prepared: await prepare(one) });
-  } catch (error) {
-    for (const { prepared } of steps) await prepared.discard();
-    throw error;
-  }
-  return steps;
-}
-
-interface ReadFile {
-  readonly file: string;
-  /** without a link in it */
-  readonly real: string;
-  readonly mode: number;
-  readonly text: string | undefined;
-}
-
-/** The link of a file stays a link: what it leads to is written, if that is a file of the repository. */
-async function readTarget(
-  { file, before, after }: FileChange,
-  repository: Repository,
-): Promise<ReadFile | undefined> {
-  const real = await realpath(file).catch(() => undefined);
-  if (real === undefined || !liesIn(repository, real)) return undefined;
-  const { mode } = await lstat(real);
-  const found = await readFile(real, 'utf8');
-  const mark = found.startsWith(byteOrderMark) ? byteOrderMark : '';
-  if (found !== mark + before) return undefined;
-  return { file, real, mode: mode & 0o7777, text: after === undefined ? undefined : mark + after };
-}
-
-async function prepare({ file, real, mode, text }: ReadFile): Promise<PreparedFile> {
-  if (text !== undefined) return prepareFile(real, text, mode);
-  const replace = async () => {
-    for (const path of [real, file]) await rm(path, { force: true });
-  };
-  return { replace, discard: async () => {} };
 }

@@ -1,0 +1,115 @@
+/**
+ * Replaces files as a whole. All are checked before the first is written: a file that changed since it was read stops them all, and so
+ * does one whose new text has no room or may not be written. Mode and byte order mark are kept.
+ */
+import { lstat, readFile, realpath, rm } from 'node:fs/promises';
+import { type PreparedFile, prepareFile } from '../../files/write-file.ts';
+import { displayPath, liesIn, type Repository } from '../../manifest/files/find-stack.ts';
+import { systemErrorMessage } from '../../model/error-message.ts';
+import { quoted } from '../../model/quoted.ts';
+import { printable } from '../../report/view/printable.ts';
+import { CommandStop } from '../command-stop.ts';
+import { exitCodes } from '../exit-codes.ts';
+
+export interface FileChange {
+  /** absolute */
+  readonly file: string;
+  /** which the file must lie in */
+  readonly repository: Repository;
+  /** as it was read */
+  readonly before: string;
+  /** undefined: the file goes */
+  readonly after: string | undefined;
+}
+
+const byteOrderMark = '\uFEFF';
+
+interface Written {
+  readonly files: readonly string[];
+  /** the next file, and what the system said; it and those after it are as they were */
+  readonly failure?: { readonly file: string; readonly reason: unknown };
+}
+
+/** @throws where nothing is written: CommandStop for a file that changed since it was read, or what the system said */
+export async function writeFiles(changes: readonly FileChange[]): Promise<Written> {
+  const looked: ReadFile[] = [];
+  for (const change of changes) {
+    const found = await readTarget(change);
+    if (found === undefined)
+      throw new CommandStop(
+        'file-changed',
+        `nothing was written: ${quoted(printable(change.file))} is not as it was read; run it again`,
+        { exit: exitCodes.stale },
+      );
+    looked.push(found);
+  }
+  const steps = await prepareAll(looked);
+  const files: string[] = [];
+  for (const [index, { file, prepared }] of steps.entries()) {
+    try {
+      await prepared.replace();
+      files.push(file);
+    } catch (reason) {
+      for (const later of steps.slice(index)) await later.prepared.discard();
+      if (files.length === 0) throw reason;
+      return { files, failure: { file, reason } };
+    }
+  }
+  return { files };
+}
+
+/** All new files are there before the first one replaces another. */
+async function prepareAll(
+  looked: readonly ReadFile[],
+): Promise<{ readonly file: string; readonly prepared: PreparedFile }[]> {
+  const steps: { file: string; prepared: PreparedFile }[] = [];
+  try {
+    for (const one of looked) steps.push({ file: one.file, prepared: await prepare(one) });
+  } catch (error) {
+    for (const { prepared } of steps) await prepared.discard();
+    throw error;
+  }
+  return steps;
+}
+
+interface ReadFile {
+  readonly file: string;
+  /** without a link in it */
+  readonly real: string;
+  readonly mode: number;
+  readonly text: string | undefined;
+}
+
+/** The link of a file stays a link: what it leads to is written, if that is a file of the repository. */
+async function readTarget({ file, repository, before, after }: FileChange): Promise<ReadFile | undefined> {
+  const real = await realpath(file).catch(() => undefined);
+  if (real === undefined || !liesIn(repository, real)) return undefined;
+  const { mode } = await lstat(real);
+  const found = await readFile(real, 'utf8');
+  const mark = found.startsWith(byteOrderMark) ? byteOrderMark : '';
+  if (found !== mark + before) return undefined;
+  return { file, real, mode: mode & 0o7777, text: after === undefined ? undefined : mark + after };
+}
+
+async function prepare({ file, real, mode, text }: ReadFile): Promise<PreparedFile> {
+  if (text !== undefined) return prepareFile(real, text, mode);
+  const replace = async () => {
+    for (const path of [real, file]) await rm(path, { force: true });
+  };
+  return { replace, discard: async () => {} };
+}
+
+/** @param done the files that were written */
+export function partlyWritten(
+  done: readonly string[],
+  { file, reason }: NonNullable<Written['failure']>,
+  cwd: string,
+): CommandStop {
+  const nameOf = (path: string) => quoted(printable(displayPath(path, cwd)));
+  const why = reason instanceof Error ? (systemErrorMessage(reason) ?? reason.message) : String(reason);
+  return new CommandStop(
+    'files-partly-written',
+    `only ${done.map(nameOf).join(', ')} ${done.length === 1 ? 'was' : 'were'} written, and not ${nameOf(file)}: ${why}`,
+    { exit: exitCodes.partial },
+  );
+}
