@@ -57,6 +57,7 @@ export function sidebarOf(read: Read): readonly (Entry | Group)[] {
     { text: 'What trueup is', link: '/' },
     { text: 'Tutorial', link: '/tutorial.md' },
     { text: 'Guides', collapsed: false, items: section('Guides') },
+    { text: 'Examples', collapsed: true, items: section('Examples') },
     { text: 'Reference', collapsed: false, items: section('Reference') },
     { text: 'Internals', collapsed: true, items: internals(read) },
     ...more,
