@@ -22,9 +22,9 @@ it('the sidebar has every page of the documentation once, the pages that list ot
 
 it('the sidebar has the groups of the lists, and the titles of the pages in them', () => {
   const groups = sidebar.flatMap((entry) => ('items' in entry ? [entry] : []));
-  expect(groups.map(({ text }) => text)).toEqual(['Guides', 'Reference', 'Internals']);
+  expect(groups.map(({ text }) => text)).toEqual(['Guides', 'Examples', 'Reference', 'Internals']);
   expect(groups[0]?.items).toContainEqual({ text: 'Recovering', link: '/guides/recovering.md' });
-  expect(groups[2]?.items).toContainEqual({ text: 'Architecture', link: '/internals/architecture.md' });
+  expect(groups[3]?.items).toContainEqual({ text: 'Architecture', link: '/internals/architecture.md' });
 });
 
 it('no two pages have the same place', () => {
