@@ -135,7 +135,7 @@ function count(value: Json): number {
 }
 
 function documentsOf(text: string): readonly YamlDocument[] {
-  const { documents, diagnostics } = parseDocuments(createSourceText('', text));
+  const { documents, diagnostics } = parseDocuments(createSourceText('', text), true);
   if (diagnostics.length > 0)
     throw new UnusualYaml(`the result would be invalid YAML: ${diagnostics[0]?.message ?? ''}`);
   return documents;

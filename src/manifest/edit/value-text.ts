@@ -104,9 +104,13 @@ export function bareText(
     : dump({ k: value }, options).trimEnd().slice(3);
 }
 
+/** What begins with a letter is text for every parser, but for these. */
+const otherWords = /^(?:y|n|yes|no|on|off)$/i;
+
 /** Whether this parser reads it as text without quotes, but another one may not. */
 export function isCautious(written: string): boolean {
   if (!/^[\w.+:-]+$/.test(written)) return false;
+  if (/^[a-z]/i.test(written) && !otherWords.test(written)) return false;
   const [kept, quoted] = [true, false].map((bare) => bareText(written, { flow: true, bare }));
   return kept === written && quoted !== written;
 }

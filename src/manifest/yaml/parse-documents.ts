@@ -33,10 +33,12 @@ interface ParsedText {
 interface Chunk {
   readonly text: string;
   readonly base: number;
+  readonly keepsEvents?: boolean;
 }
 
-export function parseDocuments(source: SourceText): ParsedText {
-  const whole = { text: source.text, base: 0 };
+/** @param keepsEvents for a text of which a place is wanted in any case, so that it is not parsed again */
+export function parseDocuments(source: SourceText, keepsEvents = false): ParsedText {
+  const whole = { text: source.text, base: 0, keepsEvents };
   const parsed = parseChunk(source, whole);
   if (parsed.diagnostics.length === 0) return parsed;
   const chunks = splitDocuments(source.text);
@@ -59,14 +61,15 @@ function splitDocuments(text: string): Chunk[] {
   return bounds.slice(0, -1).map((base, index) => ({ text: text.slice(base, bounds[index + 1]), base }));
 }
 
-function parseChunk(source: SourceText, { text, base }: Chunk): ParsedText {
+function parseChunk(source: SourceText, chunk: Chunk): ParsedText {
+  const { text, base } = chunk;
   let events: Event[];
   try {
     events = parseEvents(text, {});
   } catch (error) {
     return { documents: [], diagnostics: [explainSyntax(source, base, asYamlError(error))] };
   }
-  const parsed = { source, text, base, events };
+  const parsed = { ...chunk, source, events };
   try {
     return toDocuments(parsed, construct(parsed, false));
   } catch (error) {
@@ -102,7 +105,7 @@ function toDocuments(parsed: ParsedChunk, values: readonly unknown[]): ParsedTex
   const diagnostics: Diagnostic[] = [];
   const { source, text, base, events } = parsed;
   const starts = contentStarts(events);
-  const eventsAgain = parseAgain(text);
+  const eventsAgain = parsed.keepsEvents ? () => events : parseAgain(text);
   for (const [number, first] of starts.entries()) {
     // the schema's tags construct only JSON values
     const value = values[number] as Json;
