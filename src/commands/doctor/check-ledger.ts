@@ -1,6 +1,8 @@
 /** The checks of the ledger and its lock. Takes no lock and writes nothing. */
+import { join } from 'node:path';
+import { stateFolderName } from '../../files/write-file.ts';
 import { stackRepository } from '../../ledger/git/checkout.ts';
-import { findRepository } from '../../manifest/files/find-stack.ts';
+import { exists, findRepository } from '../../manifest/files/find-stack.ts';
 import { formatDuration } from '../../model/duration.ts';
 import {
   DamagedLedger,
@@ -47,6 +49,7 @@ export async function checkLedger(question: LedgerQuestion): Promise<CheckedLedg
       ...movedTargets(ledger, stack.targets).map((moved) => movedFinding(moved)),
       ...(await otherRepository(ledger, question)),
       ...(await unwritable(store, stack)),
+      ...(await elsewhere(ledger, stack)),
       ...temporary(question),
     ];
     const lock = await checkLock(store, question);
@@ -125,6 +128,20 @@ async function unwritable(store: StackStore, { ledger }: Stack): Promise<Finding
   };
   const message = `${store.place} can be read, but not written: ${why}`;
   return [failed('ledger', { id: 'ledger-unwritable', message, fix: fixes[ledger?.in ?? 'local'] })];
+}
+
+/** A stack whose ledger was kept beside it before. */
+async function elsewhere({ known }: Ledger, { name, directory, ledger }: Stack): Promise<Finding[]> {
+  const isBeside = ledger === undefined || (ledger.in === 'local' && ledger.folder === undefined);
+  const file = join(directory, stateFolderName, `${name}.ledger.json`);
+  if (known || isBeside || !(await exists(file))) return [];
+  return [
+    failed('ledger', {
+      id: 'ledger-elsewhere',
+      message: `the place in "spec.ledger" has no ledger, but ${quoted(file)} is one: what it records would be unknown`,
+      fix: 'restore the former "spec.ledger" and move the ledger; if that file is of no use, delete it',
+    }),
+  ];
 }
 
 /** A job of a CI begins with an empty checkout. */

@@ -13,7 +13,8 @@ import {
 } from '../../api/cluster-auth/mount.ts';
 import { dialects } from '../../api/dialects.ts';
 import { openSession } from '../../api/read-live.ts';
-import { type Answer, describeAnswer } from '../../model/http.ts';
+import { explainRefusal } from '../../api/transport/service-conventions.ts';
+import { type Answer, describeAnswer, isSealed } from '../../model/http.ts';
 import { isJsonObject, memberOf } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';
 import { nearestWord } from '../../model/nearest-word.ts';
@@ -32,6 +33,8 @@ interface MountQuestion {
 export async function checkMount(question: MountQuestion): Promise<Finding[]> {
   const { session, tokenFrom } = question;
   const lookup = await session.reader.get('/auth/token/lookup-self');
+  const refusal = explainRefusal(session.target, lookup);
+  if (refusal !== undefined) return [wholeTarget(session, lookup, refusal)];
   const known = lookup.status === 200 ? tokenFindings(session, lookup, tokenFrom) : undefined;
   const accepted = known ?? [ok('token', `accepted; from ${tokenFrom}`)];
   const place = ok('place', `${quoted(mountName(session.target, session.dialect))} can be read`);
@@ -48,6 +51,27 @@ export async function checkMount(question: MountQuestion): Promise<Finding[]> {
   const roles = await session.reader.list(mountPath(session, 'role'));
   if (roles.status === 200) return [...accepted, place, await ownDialect(session)];
   return refused(question, { roles, isKnown: known !== undefined });
+}
+
+/** The answer is about the whole target, not the token. */
+function wholeTarget({ target: { namespace = '' } }: Session, answer: Answer, refusal: string): Finding {
+  if (isSealed(answer))
+    return failed('service', {
+      id: 'service-sealed',
+      message: 'the service is sealed, and answers nothing until it is unsealed',
+      fix: 'unseal it',
+    });
+  if (answer.status === 404)
+    return failed('place', {
+      id: 'namespace-missing',
+      message: `there is no namespace ${quoted(namespace)}: ${describeAnswer(answer)}`,
+      fix: 'correct "namespace" of the target',
+    });
+  return failed('service', {
+    id: 'service-standby',
+    message: refusal,
+    fix: 'check the nodes of the service',
+  });
 }
 
 function tokenFindings(session: Session, { body }: Answer, tokenFrom: string): Finding[] {

@@ -27,13 +27,23 @@ export interface TargetQuestion {
 }
 
 export async function checkTarget(target: Target, question: TargetQuestion): Promise<Finding[]> {
-  const found =
-    target.url === 'embedded'
-      ? [embedded]
-      : await checkRemote(target, { ...question, host: impatient(question.host) });
+  if (target.url === 'embedded') return [{ ...embedded, target: target.name }];
+  const all = await checkRemote(target, { ...question, host: impatient(question.host) });
+  const failures = new Set(all.flatMap(({ check, level }) => (level === 'error' ? check : [])));
+  // A later answer may refute an earlier one.
+  const found = all.filter(({ check, level }) => level !== 'ok' || !failures.has(check));
   const failure = found.find(({ level }) => level === 'error');
   const why = failure === undefined ? 'it does not apply here' : `first correct ${quoted(failure.check)}`;
-  return withUnchecked(found, targetChecks, why).map((finding) => ({ ...finding, target: target.name }));
+  return withUnchecked(found, targetChecks, why).map((finding) => ({
+    ...finding,
+    target: target.name,
+    message: withoutQueries(finding.message),
+  }));
+}
+
+/** The parameters of addresses say nothing here, and those of a redirect may be secrets. */
+function withoutQueries(message: string): string {
+  return message.replace(/(https?:\/\/[^\s?"]+)\?[^\s"]*/g, '$1');
 }
 
 const embedded = info('address', {

@@ -31,7 +31,7 @@ export function defineCommand(doctor: Command, host: CliHost, { end, terminalOf 
   doctor
     .argument('[path]', pathHelp)
     .addOption(formatOption())
-    .addOption(timeoutOption('how long all checks may take (default: 2m)'))
+    .addOption(timeoutOption('how long the checks may take (default: what the stack says, or 2m)'))
     .addOption(traceOption())
     .addHelpText(
       'after',
@@ -51,12 +51,12 @@ stop an apply, else with 0.`,
   );
 }
 
-/** In seconds. */
+/** Of all checks, in seconds. */
 const defaultTimeout = 120;
 
 async function examine(
   path: string | undefined,
-  { timeout = defaultTimeout }: CommonOptions,
+  { timeout }: CommonOptions,
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const stops = listenForEnd(host);
@@ -76,16 +76,16 @@ interface Examination {
   readonly host: CliHost;
   readonly stops: ReadSignals;
   /** seconds */
-  readonly timeout: number;
+  readonly timeout: number | undefined;
 }
 
 async function makeReport(path: string | undefined, examination: Examination): Promise<DoctorReport> {
   const { host, stops, timeout } = examination;
-  const time = beginRun({ stack: { timeout } }, stops, host);
+  const manifests = await loadManifests(path, host, { timeout, runEnded: stops.runEnded });
+  // Of a stack with errors in some targets, the others are checked.
+  const { stack = manifests.partial } = manifests;
+  const time = beginRun({ stack: { timeout: timeout ?? stack?.timeout ?? defaultTimeout } }, stops, host);
   try {
-    const manifests = await loadManifests(path, host, { timeout, runEnded: stops.runEnded });
-    // Of a stack with errors in some targets, the others are checked.
-    const { stack = manifests.partial } = manifests;
     const work = Promise.all([
       checkMachine(stack, examination),
       stack === undefined ? [] : checkStackAndTargets(stack, manifests, { path, host, time }),

@@ -62,6 +62,15 @@ describe('trueup doctor finds with a ledger in files', () => {
     expect(found.one('ledger-target-moved', 'acme').fix).toContain('trueup recover --moved acme');
   });
 
+  it('that the stack names a place where it is not', async () => {
+    const { stack } = await open();
+    await stack.run(['apply', '--yes'], 0);
+    const moved = await stack.become({ spec: { ledger: { local: { folder: 'ledger' } } } });
+    const found = await check(moved);
+    expect(found.one('ledger-elsewhere').message).toContain('payments.ledger.json');
+    expect(found.code).toBe(1);
+  });
+
   it('that it is lost with the job of a CI', async () => {
     const { stack } = await open();
     const found = await check(stack, { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '771' });

@@ -235,10 +235,11 @@ describe('trueup doctor finds that what answers', () => {
     const other = await listen(answering);
     const { url, requests } = await listen(() => ({
       status: 302,
-      headers: { location: `${other.url}/login` },
+      headers: { location: `${other.url}/login?state=planted-parameter-5c1` },
     }));
     const found = await examine(stackAt(url));
     expect(found.one('service-redirects').message).toContain(`it redirects to "${other.url}/login"`);
+    expect(found.written).not.toContain('planted-parameter');
     expect(other.requests).toEqual([]);
     expect(JSON.stringify(requests)).not.toContain(secrets.API_TOKEN);
   });
