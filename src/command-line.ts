@@ -132,7 +132,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'export [path]',
     group: 'daily',
     about: 'Writes manifests for live resources that no stack manages yet',
-    load: () => import('./commands/export/command.ts'),
+    load: () => import('./commands/export.ts'),
   },
   {
     usage: 'show <plan>',

@@ -1,7 +1,9 @@
-/** `trueup export [path]`: writes manifests, ready to be adopted, for live resources without an owner. Changes no service. */
+/**
+ * Exports live resources without an owner as manifests: reads them in bulk, checks the drafts, writes them, and reports what was
+ * left out. Changes no service.
+ */
 import { statSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
-import { type Command, Option } from 'commander';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
@@ -9,74 +11,27 @@ import type { Registry } from '../../model/kind.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import { printable } from '../../report/view/printable.ts';
-import {
-  addExamples,
-  type CommandEnd,
-  type CommonOptions,
-  timeoutOption,
-  traceOption,
-} from '../../run/command-options.ts';
-import { connectToRead } from '../../run/connect.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
-import type { CliHost } from '../../run/host.ts';
-import { loadManifests } from '../../run/load-manifests.ts';
-import { type StackLedger, withStackLedger } from '../../run/open-ledger.ts';
-import { listenForEnd, raceStop } from '../../run/stop-signals.ts';
-import { type CommandContext, printDiagnostics } from '../../run/terminal.ts';
+import type { CommonOptions } from '../command-options.ts';
+import { type Connected, connectToRead } from '../connect.ts';
+import { CommandStop } from '../command-stop.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import type { CliHost } from '../host.ts';
+import { loadManifests } from '../load-manifests.ts';
+import { type StackLedger, withStackLedger } from '../open-ledger.ts';
+import { listenForEnd, raceStop } from '../stop-signals.ts';
+import { type CommandContext, printDiagnostics } from '../terminal.ts';
 import { type Checked, checkManifests, type DraftedManifest, draftManifests } from './draft.ts';
 import { groupFiles, type Grouping, writeExport } from './files.ts';
-import { type ExportedTarget, openReadProgress, readExport } from './read.ts';
+import {
+  type ExportedTarget,
+  type ExportReading,
+  openReadProgress,
+  readExport,
+  type ReadProgress,
+  readRest,
+} from './read.ts';
 
-export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  const several = (value: string, before: readonly string[]) => [...before, value];
-  command
-    .argument(
-      '[path]',
-      'a directory with a trueup.yaml, or a stack file (default: trueup.yaml here or in a parent)',
-    )
-    .option('--out <directory>', 'where the files go; - prints them', '-')
-    .addOption(
-      new Option('--group <how>', 'how manifests share files')
-        .choices(['per-resource', 'per-kind', 'one-file'])
-        .default('per-resource'),
-    )
-    .option('--target <name>', 'this target only; may be repeated', several, [])
-    .option(
-      '--kind <kind>',
-      'this kind only, a Workspace with its tags and consumers; may be repeated',
-      several,
-      [],
-    )
-    .option(
-      '--name <pattern>',
-      'names that match, "*" standing for any characters; may be repeated',
-      several,
-      [],
-    )
-    .option(
-      '--tag <key=value>',
-      'workspaces with this tag, or with the key or flat tag; may be repeated',
-      several,
-      [],
-    )
-    .option('--project <id>', 'workspaces of this project')
-    .addOption(timeoutOption())
-    .addOption(traceOption())
-    .option('--all', 'also what this stack or another one manages already')
-    .option('--force', 'write over files that exist')
-    .action(async (path: string | undefined, options: ExportOptions) => {
-      end(await exportLive(path, options, { host, terminal: terminalOf(options) }));
-    });
-  addExamples(
-    command,
-    ['trueup export', 'print manifests for what no stack manages yet'],
-    ['trueup export --out manifests', 'write them into files'],
-    ['trueup export --kind Workspace --name "web-*"', 'only workspaces whose names begin with web-'],
-  );
-}
-
-interface ExportOptions extends CommonOptions {
+export interface ExportOptions extends CommonOptions {
   /** a directory, or `-` for standard output */
   readonly out: string;
   readonly group: Grouping;
@@ -99,18 +54,39 @@ interface ExportJob {
   readonly wanted: ReadonlySet<string>;
 }
 
-async function exportLive(
+/** The parents that the targets have, while they are still connected. */
+export interface LiveExport {
+  readonly job: ExportJob;
+  readonly readings: readonly ExportReading[];
+  /** aborted by the first signal */
+  readonly stop: AbortSignal;
+  /** Reads what belongs to the parents, drafts the manifests, checks them, and writes those that can be adopted as they are. */
+  write(): Promise<ExitCode>;
+}
+
+export async function exportLive(
   path: string | undefined,
   options: ExportOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { host, terminal } = context;
-  const found = options.out !== '-' && statSync(resolve(host.cwd, options.out), { throwIfNoEntry: false });
+  const found =
+    options.out !== '-' && statSync(resolve(context.host.cwd, options.out), { throwIfNoEntry: false });
   if (found && !found.isDirectory())
     throw new CommandStop(
       'output-refused',
       `nothing was written: ${quoted(options.out)} is no directory; give "--out" another name`,
     );
+  return withLiveExport(path, options, context, (live) => live.write());
+}
+
+/** Reads what the flags select, and closes the connections after `work`. */
+export function withLiveExport(
+  path: string | undefined,
+  options: ExportOptions,
+  context: CommandContext,
+  work: (live: LiveExport) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { host, terminal } = context;
   const about = { host, stops: listenForEnd(host), timeout: options.timeout };
   return withStackLedger(path, about, async (run) => {
     const diagnostics = run.diagnostics.filter(preventsExport);
@@ -122,16 +98,29 @@ async function exportLive(
     }
     if (hasErrors(diagnostics)) throw CommandStop.ofProblems(diagnostics);
     const job = makeJob(run, options, context);
-    return draft(await raceStop(readTargets(job, options, { ...context, run }), run.stop), job, {
-      options,
-      context,
-    });
+    const connected = await connectToRead({ ...job.stack, targets: job.targets }, host, run.time);
+    const { stop } = run;
+    const progress = openReadProgress(terminal);
+    try {
+      const readings = await raceStop(readTargets(job, options, { run, connected, progress, host }), stop);
+      const write = async () => {
+        const rest = Promise.all(readings.map(readRest)).finally(() => progress.end());
+        return writeLive({ job, targets: await raceStop(rest, stop) }, { options, context });
+      };
+      return await work({ job, readings, stop, write });
+    } finally {
+      await connected.close();
+    }
   });
 }
 
-async function draft(
-  targets: readonly ExportedTarget[],
-  job: ExportJob,
+interface ExportWriting {
+  readonly options: ExportOptions;
+  readonly context: CommandContext;
+}
+
+async function writeLive(
+  { job, targets }: Pick<ExportResult, 'job' | 'targets'>,
   { options, context }: ExportWriting,
 ): Promise<ExitCode> {
   const { stack } = job;
@@ -195,15 +184,20 @@ function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string>
   return new Set(found.filter((kind) => kind !== undefined));
 }
 
+interface Reading {
+  readonly host: CliHost;
+  readonly run: StackLedger;
+  readonly connected: Connected;
+  readonly progress: ReadProgress;
+}
+
 async function readTargets(
-  { stack, targets, wanted, declared }: ExportJob,
+  { stack, wanted, declared }: ExportJob,
   options: ExportOptions,
-  { host, terminal, run: { store, time } }: CommandContext & { readonly run: StackLedger },
-): Promise<ExportedTarget[]> {
+  { host, run: { store }, connected, progress }: Reading,
+): Promise<ExportReading[]> {
   const { name: names, tag: tags, project, all = false } = options;
   const ledger = await store.read();
-  const connected = await connectToRead({ ...stack, targets }, host, time);
-  const progress = openReadProgress(terminal);
   try {
     const request = {
       kinds: host.kinds,
@@ -215,13 +209,7 @@ async function readTargets(
     return await Promise.all(connected.targets.map((target) => readExport(target, request)));
   } finally {
     progress.end();
-    await connected.close();
   }
-}
-
-interface ExportWriting {
-  readonly options: ExportOptions;
-  readonly context: CommandContext;
 }
 
 interface ExportResult {

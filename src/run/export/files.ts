@@ -1,16 +1,17 @@
 /** Groups manifests into files and writes them. An existing file is overwritten only with `--force`. */
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
-import { realpath, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { makeFolder, type PreparedFile, prepareFile } from '../../files/write-file.ts';
+import { existsSync, lstatSync, statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { type PreparedFile, prepareFile } from '../../files/write-file.ts';
 import { findRepository } from '../../manifest/files/find-stack.ts';
 import { type ManifestDraft, writeManifests } from '../../manifest/yaml/write-manifests.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { kebabCase } from '../../model/field.ts';
 import type { Stack } from '../../model/stack.ts';
-import { withPath } from '../../model/error-message.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import type { CliHost } from '../../run/host.ts';
+import { CommandStop } from '../command-stop.ts';
+import { schemaDirectory, schemaLocation } from '../editor-schemas.ts';
+import type { CliHost } from '../host.ts';
+import { linkedPath, writeNew } from '../new-files.ts';
 import type { DraftedManifest } from './draft.ts';
 
 const groupings = ['per-resource', 'per-kind', 'one-file'] as const;
@@ -51,36 +52,7 @@ function textOf({ path, manifests }: ExportedFile, directory: string, schemas: s
   const kinds = [...new Set(manifests.map(({ kind }) => kind.name))];
   const schema = kinds.length === 1 ? fileWord(kinds[0] ?? '') : 'manifest';
   const from = dirname(join(directory, path));
-  const location = relative(from, join(schemas, `${schema}.schema.json`))
-    .split(sep)
-    .join('/');
-  return writeManifests(manifests, location).text;
-}
-
-/**
- * The first path that leads over a symbolic link of the repository or below the directory; the directory itself is `.`. An export
- * follows no such link: otherwise, somebody who writes to the repository could choose which file is replaced.
- * @param directory absolute, without a link above the repository @param root of the repository, without a link in it
- */
-function linkedPath(files: readonly ExportedFile[], directory: string, root: string): string | undefined {
-  if (isWithin(directory, root) && realOf(directory) !== directory) return '.';
-  return files.map(({ path }) => path).find((path) => isLinked(path, directory));
-}
-
-function isLinked(path: string, directory: string): boolean {
-  const names = path.split('/');
-  return names.some((_, at) =>
-    lstatSync(join(directory, ...names.slice(0, at + 1)), { throwIfNoEntry: false })?.isSymbolicLink(),
-  );
-}
-
-/** The real path, as far as it exists. */
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path === dirname(path) ? path : join(realOf(dirname(path)), basename(path));
-  }
+  return writeManifests(manifests, schemaLocation(schema, from, schemas)).text;
 }
 
 /** The files that exist already. */
@@ -119,42 +91,6 @@ async function writeFiles(
   }
 }
 
-/** An incomplete manifest is removed. */
-async function writeNew(path: string, text: string): Promise<void> {
-  await makeFolder(dirname(path));
-  await writeFile(path, text, { flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.syscall === 'write') await rm(path, { force: true }).catch(() => {});
-    throw withPath(error, path);
-  });
-}
-
-/**
- * The directory of the JSON Schemas for editors: those of this program when it is installed around the stack, else where
- * `npm install` would put them. A path must mean the same on every machine, so other installations are not used.
- */
-function schemaDirectory(stack: string): string {
-  const ours = ownSchemas();
-  const root = ours === undefined ? undefined : dirname(ours);
-  const installed = join(stack, 'node_modules', 'trueup', 'schemas');
-  if (ours === undefined || root === undefined) return installed;
-  const modules = dirname(root);
-  const above = basename(modules) === 'node_modules' ? dirname(modules) : root;
-  return isWithin(stack, above) ? ours : installed;
-}
-
-/** The schemas of this program; undefined when it comes without them. */
-function ownSchemas(): string | undefined {
-  for (let at = import.meta.dirname; ; at = dirname(at)) {
-    const schemas = join(at, 'schemas');
-    if (existsSync(join(schemas, 'manifest.schema.json'))) return schemas;
-    if (at === dirname(at)) return undefined;
-  }
-}
-
-function isWithin(path: string, directory: string): boolean {
-  return !relative(directory, path).startsWith('..');
-}
-
 interface ExportWriting {
   readonly options: { readonly out: string; readonly group: Grouping; readonly force?: boolean };
   readonly host: CliHost;
@@ -167,15 +103,17 @@ export async function writeExport(
   { options, host }: ExportWriting,
 ): Promise<void> {
   if (manifests.length === 0) return;
-  const schemas = schemaDirectory(stack.directory);
+  const { root } = await findRepository(host.cwd);
+  const place = await findRepository(stack.directory);
+  const schemas = schemaDirectory({ stack: stack.directory, root: place.root });
   if (options.out === '-') {
     host.stdout.write(textOf({ path: '-', manifests }, host.cwd, schemas));
     return;
   }
   const directory = resolve(host.cwd, options.out);
   const files = groupFiles(manifests, options.group);
-  const { root } = await findRepository(host.cwd);
-  const linked = linkedPath(files, resolve(await realpath(host.cwd), options.out), root);
+  const paths = files.map(({ path }) => path);
+  const linked = linkedPath(paths, resolve(await realpath(host.cwd), options.out), root);
   if (linked !== undefined)
     throw new CommandStop(
       'output-refused',

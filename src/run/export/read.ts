@@ -12,17 +12,23 @@ import { counted, quoted } from '../../model/quoted.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import { printable } from '../../report/view/printable.ts';
-import type { ConnectedTarget } from '../../run/connect.ts';
-import type { Terminal } from '../../run/terminal.ts';
+import type { ConnectedTarget } from '../connect.ts';
+import type { Terminal } from '../terminal.ts';
 
-export interface ExportedTarget {
+/** The parents of one target, and which of them are to be written. */
+export interface ParentReading {
   readonly connected: ConnectedTarget;
   /** everything that was read, by kind */
   readonly sets: ReadonlyMap<string, LiveSet>;
-  /** addresses of the resources to write, parents and children */
-  readonly chosen: ReadonlySet<AddressText>;
+  /** the resources without an owner, by address */
+  readonly parents: ReadonlyMap<AddressText, LiveResource>;
   /** how many were left out, by the reason */
   readonly leftOut: ReadonlyMap<string, number>;
+}
+
+export interface ExportedTarget extends Omit<ParentReading, 'parents'> {
+  /** addresses of the resources to write, parents and children */
+  readonly chosen: ReadonlySet<AddressText>;
 }
 
 interface ExportRequest {
@@ -34,36 +40,45 @@ interface ExportRequest {
   readonly progress: ReadProgress;
 }
 
-/** @throws WireError when the target cannot be reached */
-export async function readExport(
-  connected: ConnectedTarget,
-  request: ExportRequest,
-): Promise<ExportedTarget> {
+/** The first step: the parents, in bulk. @throws WireError when the target cannot be reached */
+export async function readExport(connected: ConnectedTarget, request: ExportRequest): Promise<ExportReading> {
   const opened = connected.openSession();
-  const reading: ExportReading = {
+  const reading = {
+    connected,
     session: { ...opened, reader: request.progress.counted(opened.target.name, opened.reader) },
     request,
-    sets: new Map(),
-    parents: new Map(),
-    leftOut: new Map(),
+    sets: new Map<string, LiveSet>(),
+    parents: new Map<AddressText, LiveResource>(),
+    leftOut: new Map<string, number>(),
   };
-  const kinds = [...request.kinds.values()].filter(({ service }) => service === connected.target.service);
+  const kinds = kindsOf(reading);
   for (const kind of kinds) if (isNeeded(kind, kinds, request.wanted)) await readParents(reading, kind);
+  return reading;
+}
+
+/** The second step: the children of the parents without an owner. @throws WireError when the target cannot be reached */
+export async function readRest(reading: ExportReading): Promise<ExportedTarget> {
+  const { connected, request, sets, parents, leftOut } = reading;
   const chosen = new Set<AddressText>();
-  for (const [text, { address }] of reading.parents) if (request.wanted.has(address.kind)) chosen.add(text);
+  for (const [text, { address }] of parents) if (request.wanted.has(address.kind)) chosen.add(text);
+  const kinds = kindsOf(reading);
   for (const kind of kinds) {
     if (!isWantedChild(kind, kinds, request.wanted)) continue;
     for (const text of await readChildren(reading, kind)) chosen.add(text);
   }
-  return { connected, sets: reading.sets, chosen, leftOut: reading.leftOut };
+  return { connected, sets, chosen, leftOut };
 }
 
-interface ExportReading {
+export interface ExportReading extends ParentReading {
   readonly session: Session;
   readonly request: ExportRequest;
   readonly sets: Map<string, LiveSet>;
   readonly parents: Map<AddressText, LiveResource>;
   readonly leftOut: Map<string, number>;
+}
+
+function kindsOf({ connected, request }: ExportReading): Kind[] {
+  return [...request.kinds.values()].filter(({ service }) => service === connected.target.service);
 }
 
 /** Children are chosen by their parents, so parents are read even when only children are to be written. */
@@ -193,7 +208,7 @@ function isExcluded({ ownership, names }: Kind, target: Target, name: string): s
 
 // Shows the progress of reading several targets on stderr: one line that is updated on a terminal, a new line now and then elsewhere.
 
-interface ReadProgress {
+export interface ReadProgress {
   /** Begins a step of one target: `("acme", "reading Workspace")`. */
   begin(target: string, what: string): void;
   /** The same reader, which counts its answers for the current step of the target. */

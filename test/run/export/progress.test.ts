@@ -1,6 +1,6 @@
 /** How many requests an export has made, as a terminal tells it. */
 import { expect, it } from 'vitest';
-import { openReadProgress } from '../../../src/commands/export/read.ts';
+import { openReadProgress } from '../../../src/run/export/read.ts';
 import type { Terminal } from '../../../src/run/terminal.ts';
 import type { Answer } from '../../../src/model/http.ts';
 

@@ -1,0 +1,46 @@
+/** Files that a command writes and that must not exist yet. No symbolic link of the repository is followed. */
+import { lstatSync, realpathSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { makeFolder } from '../files/write-file.ts';
+import { withPath } from '../model/error-message.ts';
+
+/**
+ * The first path that leads over a symbolic link of the repository or below the directory; the directory itself is `.`. No such
+ * link is followed: otherwise, somebody who writes to the repository could choose which file is written.
+ * @param paths relative to the directory, with slashes
+ * @param directory absolute, without a link above the repository @param root of the repository, without a link in it
+ */
+export function linkedPath(paths: readonly string[], directory: string, root: string): string | undefined {
+  if (isWithin(directory, root) && realOf(directory) !== directory) return '.';
+  return paths.find((path) => isLinked(path, directory));
+}
+
+function isLinked(path: string, directory: string): boolean {
+  const names = path.split('/');
+  return names.some((_, at) =>
+    lstatSync(join(directory, ...names.slice(0, at + 1)), { throwIfNoEntry: false })?.isSymbolicLink(),
+  );
+}
+
+/** The real path, as far as it exists. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path === dirname(path) ? path : join(realOf(dirname(path)), basename(path));
+  }
+}
+
+export function isWithin(path: string, directory: string): boolean {
+  return !relative(directory, path).startsWith('..');
+}
+
+/** Writes a file that must not exist; an incomplete one is removed. */
+export async function writeNew(path: string, text: string): Promise<void> {
+  await makeFolder(dirname(path));
+  await writeFile(path, text, { flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.syscall === 'write') await rm(path, { force: true }).catch(() => {});
+    throw withPath(error, path);
+  });
+}
