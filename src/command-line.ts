@@ -93,6 +93,12 @@ interface ListedCommand {
 /** In the order of the list. Only the command that is called is loaded: a process starts the sooner, the fewer modules it loads. */
 const commands: readonly ListedCommand[] = [
   {
+    usage: 'init [directory]',
+    group: 'daily',
+    about: 'Writes a first stack, shows what it sees in the service, and offers to export it',
+    load: () => import('./commands/init/command.ts'),
+  },
+  {
     usage: 'validate [path]',
     group: 'daily',
     about: 'Checks all manifests offline and reports every problem',

@@ -41,6 +41,14 @@ const hcpTerraform: Dialect = {
     'patterns-need-file-triggers',
     'structured-run-output',
   ]),
+  client: {
+    addresses: ['TFE_ADDRESS'],
+    hosts: ['TFE_HOSTNAME'],
+    defaultAddress: 'https://app.terraform.io',
+    token: 'TFE_TOKEN',
+    hostToken: 'TF_TOKEN_HOST',
+    credentials: '.terraform.d/credentials.tfrc.json',
+  },
 };
 
 const neutralClusterAuth: Dialect = {
@@ -71,6 +79,13 @@ const vault: Dialect = {
   configMark: 'use_annotations_as_alias_metadata',
   withoutCa: 'system',
   capabilities: new Set(),
+  client: {
+    addresses: ['VAULT_ADDR'],
+    hosts: [],
+    token: 'VAULT_TOKEN',
+    namespace: 'VAULT_NAMESPACE',
+    tokenFile: '.vault-token',
+  },
 };
 
 /** A fork with the same names on the wire, the product name included (differences: wire/cluster-auth 2.1, 2.2, 2.5). */
@@ -89,6 +104,13 @@ const openbao: Dialect = {
   reservedPolicies: new Set(['response-wrapping']),
   maxTexts: 1000,
   capabilities: new Set(['strict-ip-binding']),
+  client: {
+    addresses: ['BAO_ADDR', 'VAULT_ADDR'],
+    hosts: [],
+    token: 'BAO_TOKEN',
+    namespace: 'BAO_NAMESPACE',
+    tokenFile: '.vault-token',
+  },
 };
 
 /** The prefix of the claims in a service account's JWT. The cluster issues them, so it is the same in every dialect. */

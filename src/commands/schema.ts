@@ -27,6 +27,7 @@ import { doctorSchema } from './doctor/schema.ts';
 import { driftSchema } from './drift/schema.ts';
 import { explanationSchema } from './explain/schema.ts';
 import { historySchema, revertSchema } from './history/schema.ts';
+import { initSchema } from './init/schema.ts';
 import { ledgerSchema } from './ledger/schema.ts';
 import { recoverySchema } from './recover/schema.ts';
 import { loginSchema } from './role-check/schema.ts';
@@ -81,6 +82,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Login', asJson(loginSchema)],
     ['Audit', asJson(eventsSchema)],
     ['Accept', asJson(acceptSchema)],
+    ['Init', asJson(initSchema)],
     ['Ledger', asJson(ledgerSchema)],
     ['Doctor', asJson(doctorSchema)],
     ['Recovery', asJson(recoverySchema)],

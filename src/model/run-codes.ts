@@ -48,6 +48,11 @@ export const runCodes = {
     class: 'failure',
     fix: 'pass --yes, or an approval if the command accepts one',
   },
+  'answer-needed': {
+    title: 'A question of "trueup init" has no answer, and there is no terminal to ask at',
+    class: 'failure',
+    fix: 'pass the flag that the message names',
+  },
   'stack-file-needed': {
     title: 'The command needs a stack in a file',
     class: 'failure',
@@ -65,9 +70,9 @@ export const runCodes = {
     fix: 'see the message for the file and the reason',
   },
   'files-exist': {
-    title: 'An export would overwrite files',
+    title: 'Files that a command would write exist already',
     class: 'failure',
-    fix: 'pass --force, or another --out',
+    fix: 'move them, or choose other places; an export takes --force, or another --out',
   },
   'output-refused': {
     title: 'The output path names something that must not be overwritten',

@@ -198,6 +198,28 @@ export interface Dialect {
     readonly value: string;
   };
   readonly capabilities: ReadonlySet<Capability>;
+  /** absent: the service has no command line of its own */
+  readonly client?: ClientSettings;
+}
+
+/** Where the command line of a service finds the address and the token. A token is for one address, and for no other. */
+export interface ClientSettings {
+  /** variables with the address; the first that is set counts */
+  readonly addresses: readonly string[];
+  /** variables with a host name in place of the address */
+  readonly hosts: readonly string[];
+  /** the address without any of them; absent: there is none that is worth a suggestion */
+  readonly defaultAddress?: string;
+  /** variable with the token for that address; also what a new stack names */
+  readonly token: string;
+  /** variable with the namespace */
+  readonly namespace?: string;
+  /** variables with the token of one host; HOST stands for its name, in which "_" is a dot and "__" a hyphen */
+  readonly hostToken?: string;
+  /** JSON file below the home directory with a token for each host */
+  readonly credentials?: string;
+  /** file below the home directory with the token for that address, and nothing else */
+  readonly tokenFile?: string;
 }
 
 // The identity of a target. The stack chooses a target's name, which may later refer to another address, about which the

@@ -3,6 +3,9 @@
  * are not listed. `npm run reference` writes docs/reference/environment.md from this file.
  */
 
+import { dialects } from '../api/dialects.ts';
+import type { ClientSettings } from '../model/stack.ts';
+
 interface VariableGroup {
   readonly title: string;
   /** one or two full sentences about the group */
@@ -75,6 +78,16 @@ export const environmentVariables: readonly VariableGroup[] = [
     },
   },
   {
+    title: 'A first stack',
+    about:
+      'Only "trueup init" reads these, as the command lines of the services do. It uses a token for the address that it belongs to, and for no other.',
+    variables: {
+      ...Object.assign({}, ...[...dialects.values()].map(({ client }) => client && clientVariables(client))),
+      HOME: 'The home directory, in which the command lines of the services keep tokens.',
+      USERPROFILE: 'The home directory, if HOME is not set.',
+    },
+  },
+  {
     title: 'GitHub Actions',
     about:
       'GitHub Actions sets these variables. Flags of "trueup comment" override those about the pull request.',
@@ -124,3 +137,17 @@ export const environmentVariables: readonly VariableGroup[] = [
     },
   },
 ];
+
+function clientVariables({ addresses, hosts, token, namespace, hostToken }: ClientSettings) {
+  const first = addresses[0] ?? '';
+  const describe = (names: readonly string[], text: string) => names.map((name) => [name, text] as const);
+  return Object.fromEntries([
+    ...describe(addresses, 'Address of the service.'),
+    ...describe(hosts, 'Host name of the service, without a scheme.'),
+    [token, `Token for the service at ${first}.`],
+    ...(namespace === undefined ? [] : [[namespace, 'Namespace of the secrets service.'] as const]),
+    ...(hostToken === undefined
+      ? []
+      : [[hostToken, 'Token for one host: "_" in HOST is a dot, and "__" a hyphen.'] as const]),
+  ]);
+}

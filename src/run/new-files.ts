@@ -24,7 +24,7 @@ function isLinked(path: string, directory: string): boolean {
 }
 
 /** The real path, as far as it exists. */
-function realOf(path: string): string {
+export function realOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {

@@ -16,7 +16,7 @@ import type { ConnectedTarget } from '../connect.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The parents of one target, and which of them are to be written. */
-export interface ParentReading {
+interface ParentReading {
   readonly connected: ConnectedTarget;
   /** everything that was read, by kind */
   readonly sets: ReadonlyMap<string, LiveSet>;

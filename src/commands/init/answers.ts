@@ -1,0 +1,159 @@
+/** Collects what a first stack needs to know, from flags, the environment and the terminal. Writes nothing. */
+import { basename } from 'node:path';
+import type { Stack, Target } from '../../model/stack.ts';
+import type { CommonOptions } from '../../run/command-options.ts';
+import { connectToRead } from '../../run/connect.ts';
+import { stopOf } from '../../run/report-stop.ts';
+import { beginRun, raceStop, type ReadSignals } from '../../run/stop-signals.ts';
+import { type CommandContext, printNote } from '../../run/terminal.ts';
+import type { TargetFlags } from './choose-place.ts';
+import { chooseTarget } from './choose-target.ts';
+import type { ChosenToken } from './choose-token.ts';
+import type { StackAnswers } from './draft-files.ts';
+import { listOrganizations } from './overview.ts';
+import { type Ci, ciNames } from './pipelines.ts';
+import { answerTo, type Asking } from './questions.ts';
+import { nameFrom, type Surroundings } from './repository.ts';
+
+export interface AnswerFlags extends TargetFlags, Pick<CommonOptions, 'timeout'> {
+  readonly name?: string;
+  readonly ci?: string;
+  readonly ledger?: string;
+  readonly yes?: boolean;
+}
+
+interface Collecting extends CommandContext {
+  readonly stops: ReadSignals;
+  /** absolute */
+  readonly directory: string;
+  readonly surroundings: Surroundings;
+}
+
+export interface Answers {
+  readonly stack: StackAnswers;
+  readonly token: ChosenToken;
+}
+
+/** @throws CommandStop when an answer is missing or not valid */
+export async function collectAnswers(flags: AnswerFlags, collecting: Collecting): Promise<Answers> {
+  const { host, terminal, stops, directory, surroundings } = collecting;
+  const asking: Asking = {
+    host,
+    canAsk: host.interactive && terminal.format === 'text',
+    takesDefaults: flags.yes === true,
+    stop: stops.stopStarting,
+  };
+  const usualName = nameFrom(basename(directory)) || 'main';
+  const { target, token } = await chooseTarget({
+    ...asking,
+    flags,
+    usualName,
+    listOrganizations: (asked, with_) => organizationsOf(asked, with_, { flags, ...collecting }),
+  });
+  // A trial has no more to decide.
+  const rest = target.url === 'embedded' ? { ...asking, takesDefaults: true } : asking;
+  const name = await answerTo(
+    {
+      flag: '--name',
+      text: 'Name of the stack',
+      fallback: usualName,
+      problem: (answer) =>
+        /^[a-z0-9-]{1,63}$/.test(answer) ? undefined : 'lower-case letters, digits and "-", at most 63',
+    },
+    flags.name,
+    rest,
+  );
+  const ci = await chooseCi(flags, surroundings, rest);
+  const ledger = await chooseLedger(flags, { ci, surroundings, target }, rest);
+  return { stack: { name, target, ci, ledger, directory, root: surroundings.root }, token };
+}
+
+/** By the files of a CI that exist, else by the host of the remote. A file of GitLab exists once, and is kept. */
+async function chooseCi(
+  { ci }: AnswerFlags,
+  { remote = '', ciFiles }: Surroundings,
+  asking: Asking,
+): Promise<Ci> {
+  const isGithub = ciFiles.includes('.github') || remote.includes('github');
+  const isGitlab = remote.includes('gitlab') && !ciFiles.includes('.gitlab-ci.yml');
+  const answer = await answerTo(
+    {
+      flag: '--ci',
+      text: 'Which CI plans each change',
+      choices: ciNames.map((value) => ({ value, label: value })),
+      fallback: isGithub ? 'github' : isGitlab ? 'gitlab' : 'none',
+    },
+    ci,
+    asking,
+  );
+  return ciNames.find((name) => name === answer) ?? 'none';
+}
+
+interface LedgerSituation {
+  readonly ci: Ci;
+  readonly surroundings: Surroundings;
+  readonly target: Target;
+}
+
+/** Each job of a CI must find the ledger, so it belongs into the remote of the repository. */
+async function chooseLedger(
+  { ledger }: AnswerFlags,
+  { ci, surroundings, target }: LedgerSituation,
+  asking: Asking,
+): Promise<string> {
+  const isShared = ci !== 'none' && surroundings.remote !== undefined && target.url !== 'embedded';
+  const question = {
+    flag: '--ledger',
+    text: 'Where is the ledger kept, the record of each apply',
+    choices: [
+      { value: 'local', label: 'in a file on this machine, which git ignores' },
+      { value: 'git', label: 'in a ref of the remote "origin", for teams and CI' },
+    ],
+    fallback: isShared ? 'git' : 'local',
+  };
+  return answerTo(question, ledger ?? (isShared ? undefined : 'local'), asking);
+}
+
+interface Listing extends Collecting {
+  readonly flags: AnswerFlags;
+}
+
+/** Without an answer of the service the question has no choices. */
+async function organizationsOf(
+  target: Target,
+  { env }: ChosenToken,
+  { flags, host, terminal, stops, directory }: Listing,
+): Promise<readonly string[]> {
+  const stack: Stack = {
+    name: 'new',
+    file: 'trueup.yaml',
+    directory,
+    manifests: [],
+    targets: [target],
+    defaults: {},
+    guards: {},
+    ...(flags.timeout === undefined ? {} : { timeout: flags.timeout }),
+  };
+  const time = beginRun({ stack }, stops, host);
+  try {
+    const connected = await connectToRead(stack, { ...host, env: env ?? {} }, time);
+    const [first] = connected.targets;
+    try {
+      const listing = first === undefined ? undefined : listOrganizations(first.connection.reader);
+      const { names, problem } = (await raceStop(Promise.resolve(listing), stops.stopStarting)) ?? {
+        names: [],
+      };
+      if (problem !== undefined) printNote(terminal, `the organizations cannot be listed: ${problem}`);
+      return names;
+    } finally {
+      await connected.close();
+    }
+  } catch (error) {
+    const stop = stopOf(error);
+    if (stop === undefined || stops.stopStarting.aborted) throw error;
+    printNote(terminal, `the organizations cannot be listed: ${stop.message}`);
+    return [];
+  } finally {
+    time.deadline.clear();
+  }
+}

@@ -1,0 +1,167 @@
+/** Chooses the one target of a new stack: which service, where it is, with which token, and which place in it. */
+import { dialectNames, dialects, findDialect } from '../../api/dialects.ts';
+import type { TargetDocument } from '../../manifest/schema/target-schema.ts';
+import { orList, quoted } from '../../model/quoted.ts';
+import type { ClientSettings, Dialect, Service, Target } from '../../model/stack.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { chooseToken, type ChosenToken } from './choose-token.ts';
+import { addressesIn, findTokens } from './find-tokens.ts';
+import { answerTo, type Asking, type Choice } from './questions.ts';
+import { nameFrom } from './repository.ts';
+import {
+  checkedTarget,
+  chooseMount,
+  chooseOrganization,
+  type ChoosingTarget,
+  problemIn,
+  type TargetFlags,
+} from './choose-place.ts';
+
+interface ChosenTarget {
+  readonly target: Target;
+  readonly token: ChosenToken;
+}
+
+/** @throws CommandStop when an answer is missing or not valid */
+export async function chooseTarget(choosing: ChoosingTarget): Promise<ChosenTarget> {
+  const { flags, host } = choosing;
+  const { service, isEmbedded } = await chooseService(choosing);
+  const dialect = await chooseDialect(choosing, service, isEmbedded);
+  const url = isEmbedded ? 'embedded' : await chooseUrl(choosing, dialect);
+  const token = isEmbedded ? { env: host.env, notes: [] } : await tokenFor(choosing, url, dialect);
+  const started: TargetDocument = {
+    name: 'new',
+    service,
+    url,
+    dialect: dialect.name,
+    ...(token.source === undefined ? {} : { token: token.source }),
+    ...(flags.caCert === undefined ? {} : { caCert: { file: flags.caCert } }),
+  };
+  const members =
+    service === 'workspaces'
+      ? await chooseOrganization(choosing, started, token)
+      : await chooseMount(choosing, started, dialect);
+  const { organization, mount } = members;
+  const name = flags.target ?? (nameFrom(organization ?? mount ?? '') || service);
+  if (!/^[a-z0-9-]+$/.test(name))
+    throw new CommandStop('usage', '--target: lower-case letters, digits and "-"');
+  return { target: checkedTarget({ ...started, ...members, name }), token };
+}
+
+// The service, and how it is spoken to.
+
+async function chooseService(
+  choosing: ChoosingTarget,
+): Promise<{ readonly service: Service; readonly isEmbedded: boolean }> {
+  const { flags, host } = choosing;
+  const isEmbedded = flags.embedded === true || flags.url?.trim() === 'embedded';
+  if (flags.embedded === true && flags.url !== undefined && flags.url.trim() !== 'embedded')
+    throw new CommandStop('usage', 'give "--url" or "--embedded", and not both');
+  const choices: Choice[] = [
+    { value: 'workspaces', label: `workspaces of ${speakers('workspaces')}` },
+    { value: 'cluster-auth', label: `cluster authentication roles of ${speakers('cluster-auth')}` },
+    ...(isEmbedded || flags.url !== undefined
+      ? []
+      : [{ value: 'embedded', label: 'workspaces of the embedded service: a trial without an account' }]),
+  ];
+  const fallback = serviceOf(flags) ?? (isEmbedded ? 'workspaces' : serviceIn(host.env));
+  const question = { flag: '--service', text: 'What does the stack manage', choices, fallback };
+  const answer = await answerTo(question, flags.service ?? serviceOf(flags), choosing);
+  if (answer === 'embedded') return { service: 'workspaces', isEmbedded: true };
+  return { service: answer === 'workspaces' ? answer : 'cluster-auth', isEmbedded };
+}
+
+/** The service that flags for one service only are about. */
+function serviceOf({ organization, mount, namespace, owns }: TargetFlags): Service | undefined {
+  if (organization !== undefined) return 'workspaces';
+  return mount !== undefined || namespace !== undefined || owns.length > 0 ? 'cluster-auth' : undefined;
+}
+
+/** The only service whose command line is set up in this environment. */
+function serviceIn(env: Asking['host']['env']): Service | undefined {
+  const services: readonly Service[] = ['workspaces', 'cluster-auth'];
+  const set = services.filter((service) =>
+    clientsOf(service).some((client) => addressesIn(client, env).length > 0 || env[client.token]),
+  );
+  return set.length === 1 ? set[0] : undefined;
+}
+
+function realDialects(service: Service): Dialect[] {
+  return [...dialects.values()].filter((one) => one.service === service && one.client !== undefined);
+}
+
+function clientsOf(service: Service): ClientSettings[] {
+  return realDialects(service).flatMap(({ client }) => client ?? []);
+}
+
+function speakers(service: Service): string {
+  return orList(realDialects(service).map(({ spokenBy }) => spokenBy));
+}
+
+async function chooseDialect(
+  choosing: ChoosingTarget,
+  service: Service,
+  isEmbedded: boolean,
+): Promise<Dialect> {
+  const { flags, host } = choosing;
+  const real = realDialects(service);
+  const set = real.filter(({ client }) => host.env[client?.addresses[0] ?? '']);
+  const candidates = set.length === 1 ? set : real;
+  const usual = isEmbedded ? 'neutral' : candidates.length === 1 ? candidates[0]?.name : undefined;
+  const question = {
+    flag: '--dialect',
+    text: 'Which product is it',
+    choices: real.map(({ name, spokenBy }) => ({ value: name, label: spokenBy })),
+    fallback: usual,
+    problem: (answer: string) =>
+      findDialect(service, answer) === undefined
+        ? `choose one of ${dialectNames(service).map(quoted).join(', ')}`
+        : undefined,
+  };
+  // There is nothing to ask with one choice, or where it does not matter.
+  const given = flags.dialect ?? (isEmbedded || real.length === 1 ? usual : undefined);
+  const answer = await answerTo(question, given, choosing);
+  const dialect = findDialect(service, answer);
+  if (dialect === undefined) throw new Error(`no dialect ${answer} for ${service}`);
+  return dialect;
+}
+
+// The address and the token.
+
+async function chooseUrl(choosing: ChoosingTarget, { client, service, name }: Dialect): Promise<string> {
+  const [fallback = client?.defaultAddress] =
+    client === undefined ? [] : addressesIn(client, choosing.host.env);
+  const question = {
+    flag: '--url',
+    text: 'Address of the service',
+    fallback,
+    problem: (answer: string) => {
+      const url = withScheme(answer);
+      if (answer === '' || url === 'embedded') return 'write an address such as https://app.example.com';
+      if (service === 'workspaces' && /^\/app(?:\/|$)/.test(URL.canParse(url) ? new URL(url).pathname : ''))
+        return 'this is the address of a web page; leave out everything behind the host';
+      return problemIn({ name: 'new', service, url, dialect: name, token: { env: 'TOKEN' } }, 'url');
+    },
+  };
+  return normalized(withScheme(await answerTo(question, choosing.flags.url, choosing)));
+}
+
+function withScheme(address: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`;
+}
+
+/** As the connection uses it, and so as a reviewer must see it: host in lower case and ASCII, without a default port. */
+function normalized(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+async function tokenFor(
+  choosing: ChoosingTarget,
+  url: string,
+  { client, service }: Dialect,
+): Promise<ChosenToken> {
+  const found = await findTokens(clientsOf(service), choosing.host);
+  const usual = client?.token ?? 'SERVICE_TOKEN';
+  return chooseToken(choosing.flags, { url, usual, found }, choosing);
+}

@@ -1,0 +1,127 @@
+/** What `trueup init` prints: the files, what the target has, and how to go on. */
+import { join } from 'node:path';
+import { displayPath, stackFileName } from '../../manifest/files/find-stack.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { Stack } from '../../model/stack.ts';
+import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import { printable, shellWord } from '../../report/view/printable.ts';
+import type { Paint } from '../../report/text/layout.ts';
+import { pinFolder } from '../../run/editor-schemas.ts';
+import type { Answers } from './answers.ts';
+import type { ChosenToken } from './choose-token.ts';
+import type { Overview } from './overview.ts';
+import type { PlannedFile } from './write-files.ts';
+
+interface Style {
+  readonly cwd: string;
+  readonly paint: Paint;
+}
+
+/** For a dry run: each file with its text. */
+export function previewText(files: readonly PlannedFile[], cwd: string): string {
+  const parts = files.map(({ path, text, about }) => {
+    const indented = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => (line === '' ? '' : `  ${line}`));
+    return `${printable(displayPath(path, cwd))}  (${about})\n${indented.map(printable).join('\n')}\n`;
+  });
+  return `${parts.join('\n')}\nDry run: nothing was written, and nothing was sent.\n`;
+}
+
+export function writtenText(files: readonly PlannedFile[], { cwd, paint }: Style): string {
+  const rows = files.map(({ path, about }) => [printable(displayPath(path, cwd)), about] as const);
+  return `${paint.bold('Wrote')}\n${columns(rows)}`;
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  return rows.map(([name, text]) => `  ${name.padEnd(width)}${text}\n`).join('');
+}
+
+export function overviewText({ targets }: Stack, overviews: readonly Overview[], paint: Paint): string {
+  const parts = overviews.map(({ target: name, facts }) => {
+    const { url, organization, mount = '' } = targets.find((target) => target.name === name) ?? { url: '' };
+    const place = organization === undefined ? `mount ${mount}` : `organization ${organization}`;
+    const at = url === 'embedded' ? 'of the embedded service' : `at ${url}`;
+    const rows = facts.map(({ about, is }) => [about, printable(is)] as const);
+    return `\n${paint.bold(`Target ${name}`)}: ${printable(`${place} ${at}`)}\n${columns(rows)}`;
+  });
+  return parts.join('');
+}
+
+/** Where the token comes from, how to set it, and what is left to do for the CI. */
+export function tokenText(
+  { stack, token }: Answers,
+  { cwd, isConnected }: Style & { readonly isConnected: boolean },
+): string {
+  const { target, ci, directory } = stack;
+  const isEmbedded = target.url === 'embedded';
+  const pin = `The CI file needs trueup in ${pinFolder}: see the guide "CI", "Install in a job".`;
+  const blocks = [
+    sourceLines(token, displayPath(join(directory, stackFileName), cwd)),
+    [...token.notes, ...(isConnected || isEmbedded ? [] : ['Nothing was sent to the service.'])],
+    ci === 'none' ? [] : [pin],
+  ];
+  return blocks
+    .flatMap((lines) => (lines.length === 0 ? [] : `\n${lines.map(printable).join('\n')}\n`))
+    .join('');
+}
+
+function sourceLines({ source, exportLine }: ChosenToken, stackFile: string): string[] {
+  if (source === undefined) return [];
+  if ('file' in source) return [`${stackFile} names the file ${source.file} for the token.`];
+  const named = `${stackFile} names the variable ${source.env} for the token, which is in no file of the repository.`;
+  return exportLine === undefined
+    ? [`${named} The variable is set here.`]
+    : [`${named} Set it in each shell:`, `  ${exportLine}`];
+}
+
+export function stepsText(
+  { stack }: Answers,
+  { cwd, paint, isExported }: Style & { readonly isExported: boolean },
+): string {
+  const { target, directory } = stack;
+  const path = displayPath(directory, cwd);
+  const argument = path === '.' ? '' : ` ${shellWord(path)}`;
+  const isReady = target.url === 'embedded' || isExported;
+  const out = shellWord(displayPath(join(directory, 'manifests'), cwd));
+  const exporting = [`trueup export${argument} --out ${out}`, 'write manifests for what exists'] as const;
+  const applying = [`trueup apply${argument}`, 'show the plan, ask, and make the changes'] as const;
+  const planning = [`trueup plan${argument}`, 'show what an apply would do'] as const;
+  return `\n${paint.bold('Next')}\n${columns(isReady ? [planning, applying] : [exporting, planning])}`;
+}
+
+/** Everything as data: what was written, or would be, and what the target has. */
+export interface InitResult {
+  readonly answers: Answers;
+  readonly files: readonly PlannedFile[];
+  readonly isDryRun: boolean;
+  overviews?: readonly Overview[];
+  isExported?: boolean;
+}
+
+export function resultJson(
+  { answers: { stack, token }, files, isDryRun, overviews = [], isExported = false }: InitResult,
+  cwd: string,
+  reported: readonly ShownDiagnostic[],
+): string {
+  const { name, directory } = stack;
+  return renderJson({
+    version: 1,
+    stack: name,
+    directory: displayPath(directory, cwd),
+    written: !isDryRun,
+    files: files.map(({ path, text, mode }) => ({
+      path: displayPath(path, cwd),
+      is: mode === undefined ? 'new' : 'extended',
+      ...(isDryRun ? { text } : {}),
+    })),
+    ...(token.source === undefined ? {} : { token: token.source }),
+    ...(token.exportLine === undefined ? {} : { exportLine: token.exportLine }),
+    notes: token.notes,
+    targets: overviews,
+    exported: isExported,
+    ...diagnosticsMember(reported),
+  });
+}

@@ -1,0 +1,38 @@
+/** What the folders around a new stack show: its repository, the host of its remote, and the names that follow from them. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findRepository } from '../../manifest/files/find-stack.ts';
+
+export interface Surroundings {
+  /** absolute: the root of the repository, else the directory of the stack */
+  readonly root: string;
+  readonly isGit: boolean;
+  /** the address of the remote "origin"; undefined without one */
+  readonly remote?: string;
+  /** files of a CI that exist there, relative to the root */
+  readonly ciFiles: readonly string[];
+}
+
+/** @param directory absolute; it may not exist yet */
+export async function readSurroundings(directory: string): Promise<Surroundings> {
+  const { root, isGit } = await findRepository(directory);
+  const remote = isGit ? originIn(join(root, '.git', 'config')) : undefined;
+  const ciFiles = ['.github', '.gitlab-ci.yml'].filter((name) => existsSync(join(root, name)));
+  return { root, isGit, ...(remote === undefined ? {} : { remote }), ciFiles };
+}
+
+/** Undefined also where `.git` is a file, as in a work tree. */
+function originIn(config: string): string | undefined {
+  try {
+    const section = /^\[remote "origin"\]([^[]*)/m.exec(readFileSync(config, 'utf8'))?.[1] ?? '';
+    return /^\s*url\s*=\s*(\S.*)$/m.exec(section)?.[1]?.trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name with lower-case letters, digits and "-" only; it may be empty. */
+export function nameFrom(text: string): string {
+  const plain = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  return plain.slice(0, 63).replaceAll(/^-+|-+$/g, '');
+}

@@ -1,0 +1,260 @@
+/** What `trueup init` writes: a stack that works at once, all files or none, and nothing over a file that is there. */
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
+import { textsIn } from '../../support/cli/first-stack.ts';
+import { temporaryFolder, writeFiles } from '../../support/rig/temporary-folder.ts';
+
+const init = (cwd: string, ...args: readonly string[]) =>
+  trueup(['init', ...args], { cwd, env: { HOME: cwd } });
+
+interface StackFile {
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly manifests: readonly unknown[];
+    readonly ledger?: string;
+    readonly targets: readonly Record<string, unknown>[];
+  };
+}
+const stackOf = (directory: string) =>
+  load(readFileSync(join(directory, 'trueup.yaml'), 'utf8')) as StackFile;
+
+/** A stack of a real service, without a request to it. */
+const real = ['--url', 'https://tfe.example.com', '--organization', 'acme', '--no-connect'];
+
+describe('with the embedded service', () => {
+  it.each([
+    ['workspaces', [], 'Workspace'],
+    ['cluster-auth', ['--service', 'cluster-auth'], 'ClusterAuthRole'],
+  ])('a stack of %s validates, plans and applies at once, without an account', async (_, args, kind) => {
+    const cwd = temporaryFolder();
+    expect(await init(cwd, '--embedded', ...args)).toMatchObject({ code: 0 });
+    expect(await trueup(['validate'], { cwd })).toMatchObject({ code: 0, err: '' });
+    const planned = await trueup(['plan', '--exit-code'], { cwd });
+    expect(planned.code, planned.out + planned.err).toBe(2);
+    expect(planned.out).toContain(`+ create  ${kind}/`);
+    const applied = await trueup(['apply', '--yes'], { cwd });
+    expect(applied.code, applied.out + applied.err).toBe(0);
+    expect(await trueup(['plan', '--exit-code'], { cwd })).toMatchObject({ code: 0 });
+  });
+
+  it('a stack goes into a directory that does not exist yet, and is named after it', async () => {
+    const cwd = temporaryFolder();
+    expect(await init(cwd, 'stacks/Pay_Ments', '--embedded')).toMatchObject({ code: 0 });
+    expect(stackOf(join(cwd, 'stacks/Pay_Ments')).metadata.name).toBe('pay-ments');
+    expect(await trueup(['plan', 'stacks/Pay_Ments'], { cwd })).toMatchObject({ code: 0, err: '' });
+  });
+});
+
+describe('for a real service', () => {
+  it('the stack is valid, names the variable of the token, and declares nothing that nobody asked for', async () => {
+    const cwd = temporaryFolder();
+    expect(await init(cwd, ...real, '--name', 'platform')).toMatchObject({ code: 0, err: '' });
+    const files = textsIn(cwd);
+    expect(Object.keys(files)).toEqual(['.gitignore', 'manifests/README.md', 'trueup.yaml']);
+    expect(files['trueup.yaml']).toMatch(/^# yaml-language-server: \$schema=.*stack\.schema\.json\n/);
+    expect(files['trueup.yaml']).toContain('token: { env: TFE_TOKEN }');
+    expect(stackOf(cwd).spec.targets).toEqual([
+      {
+        name: 'acme',
+        service: 'workspaces',
+        url: 'https://tfe.example.com',
+        organization: 'acme',
+        token: { env: 'TFE_TOKEN' },
+        dialect: 'hcp-terraform',
+      },
+    ]);
+    const { code, out } = await trueup(['validate', '--format', 'json'], { cwd });
+    expect({ code, out: JSON.parse(out).diagnostics ?? [] }).toEqual({ code: 0, out: [] });
+  });
+
+  it('the manifest in the page about manifests is valid', async () => {
+    for (const [args, field] of [
+      [real, 'Workspace.tags'],
+      [
+        [
+          '--url',
+          'https://v.example',
+          '--mount',
+          'kubernetes',
+          '--dialect',
+          'vault',
+          '--owns',
+          'pay-*',
+          '--no-connect',
+        ],
+        'ClusterAuthRole.tokenTtl',
+      ],
+    ] as const) {
+      const cwd = temporaryFolder();
+      expect(await init(cwd, ...args)).toMatchObject({ code: 0 });
+      const page = textsIn(cwd)['manifests/README.md'] ?? '';
+      const [, manifest = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+      writeFiles(cwd, { 'manifests/example.yaml': manifest });
+      expect(await trueup(['validate'], { cwd })).toMatchObject({ code: 0, err: '' });
+      expect(page).toContain(`trueup explain ${field}`);
+      expect(await trueup(['explain', field], { cwd })).toMatchObject({ code: 0 });
+    }
+  });
+
+  it('the files have the form of "trueup fmt"', async () => {
+    const vault = ['--url', 'https://v.example', '--mount', 'a', '--dialect', 'vault', '--owns', 'a-*'];
+    const more = ['--namespace', 'n', '--ca-cert', 'ca.pem', '--no-connect', '--ci', 'github'];
+    for (const args of [real, [...vault, ...more], ['--embedded']]) {
+      const cwd = temporaryFolder();
+      await init(cwd, ...args);
+      expect(await trueup(['fmt', '--check'], { cwd })).toMatchObject({ code: 0 });
+    }
+  });
+
+  it('odd values are written as they are', async () => {
+    const cwd = temporaryFolder();
+    const args = [
+      '--url',
+      'https://v.example',
+      '--dialect',
+      'openbao',
+      '--mount',
+      'a: b',
+      '--namespace',
+      'null',
+      '--no-connect',
+    ];
+    const flags = [
+      '--owns',
+      'a#b',
+      '--owns',
+      '"x"',
+      '--owns',
+      'one\ntwo',
+      '--token-file',
+      '~/a, b}',
+      '--ca-cert',
+      "it's",
+    ];
+    expect(await init(cwd, ...args, ...flags)).toMatchObject({ code: 0 });
+    expect(stackOf(cwd).spec.targets[0]).toMatchObject({
+      mount: 'a: b',
+      namespace: 'null',
+      owns: ['a#b', '"x"', 'one\ntwo'],
+      token: { file: '~/a, b}' },
+      caCert: { file: "it's" },
+    });
+  });
+});
+
+describe('a file that exists', () => {
+  it.each([
+    ['trueup.yaml', []],
+    ['manifests/README.md', []],
+    ['.github/workflows/trueup.yml', ['--ci', 'github']],
+    ['.gitlab-ci.yml', ['--ci', 'gitlab']],
+  ])('is kept and reported, and no other is written: %s', async (path, args) => {
+    const cwd = temporaryFolder({ [path]: 'ours\n' });
+    const { code, out, err } = await init(cwd, ...real, ...args);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain(`nothing was written: "${path}" exists already and is kept`);
+    expect(textsIn(cwd)).toEqual({ [path]: 'ours\n' });
+  });
+
+  it('is reported with all others', async () => {
+    const cwd = temporaryFolder({ 'manifests/README.md': '', '.gitlab-ci.yml': '' });
+    const { err } = await init(cwd, ...real, '--ci', 'gitlab');
+    expect(err).toContain('"manifests/README.md", ".gitlab-ci.yml" exist already and are kept');
+  });
+
+  it('counts as a link that leads nowhere, too', async () => {
+    const cwd = temporaryFolder();
+    symlinkSync(join(cwd, 'elsewhere'), join(cwd, 'trueup.yaml'));
+    expect(await init(cwd, ...real)).toMatchObject({ code: 1 });
+    expect(existsSync(join(cwd, 'elsewhere'))).toBe(false);
+  });
+
+  it('called .gitignore keeps its lines and mode, and gets those that it lacks', async () => {
+    const cwd = temporaryFolder({ '.gitignore': 'dist\n.trueup\n# the end' });
+    const { code, out } = await init(cwd, ...real, '--ci', 'github');
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('2 lines added') });
+    expect(textsIn(cwd)['.gitignore']).toBe(
+      'dist\n.trueup\n# the end\nplan.json\ntools/trueup/node_modules/\n',
+    );
+    const again = await init(cwd, 'second', ...real);
+    expect(again.code).toBe(0);
+    expect(textsIn(cwd)['second/.gitignore']).toBe('.trueup/\nplan.json\n');
+  });
+
+  it.each(['manifests', '.gitignore'])('is not reached over a link of the repository: %s', async (name) => {
+    const elsewhere = temporaryFolder({ '.gitignore': 'theirs\n' });
+    const cwd = temporaryFolder();
+    symlinkSync(name === 'manifests' ? elsewhere : join(elsewhere, '.gitignore'), join(cwd, name));
+    const { code, err } = await init(cwd, ...real);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('leads over a symbolic link') });
+    expect(textsIn(elsewhere)).toEqual({ '.gitignore': 'theirs\n' });
+  });
+
+  it('in the way of a folder leaves nothing behind', async () => {
+    const cwd = temporaryFolder({ manifests: 'a file' });
+    expect(await init(cwd, ...real)).toMatchObject({ code: 1 });
+    expect(textsIn(cwd)).toEqual({ manifests: 'a file' });
+  });
+});
+
+it('a dry run prints every file, and writes none', async () => {
+  const cwd = temporaryFolder();
+  const { code, out } = await init(cwd, ...real, '--ci', 'gitlab', '--dry-run');
+  expect({ code, files: textsIn(cwd) }).toEqual({ code: 0, files: {} });
+  for (const text of ['trueup.yaml', 'manifests/README.md', '.gitlab-ci.yml', '.gitignore', 'env: TFE_TOKEN'])
+    expect(out).toContain(text);
+});
+
+describe('the file for a CI', () => {
+  it.each([
+    ['github', '.github/workflows/trueup.yml'],
+    ['gitlab', '.gitlab-ci.yml'],
+  ])('of %s gives the plan the token that the stack names', async (ci, path) => {
+    const cwd = temporaryFolder();
+    await init(cwd, ...real, '--token-env', 'ACME_READER', '--ci', ci);
+    const text = textsIn(cwd)[path] ?? '';
+    expect(load(text)).toBeTypeOf('object');
+    expect(text).toContain(ci === 'github' ? `ACME_READER: \${{ secrets.ACME_READER }}` : 'ACME_READER');
+    for (const command of [...text.matchAll(/^\s*(?:- run:|-|run:) (trueup .*)$/gm)].map(
+      ([, line = '']) => line,
+    )) {
+      const [, name = ''] = command.split(' ');
+      const { out } = await trueup([name, '--help'], { cwd });
+      for (const [flag] of command.matchAll(/--[a-z-]+/g)) expect(out).toContain(flag);
+    }
+  });
+
+  it('lies at the root of the repository and names the directory of the stack', async () => {
+    const cwd = temporaryFolder();
+    await mkdir(join(cwd, '.git'));
+    await init(join(cwd), 'stacks/pay', ...real, '--ci', 'github');
+    const files = textsIn(cwd);
+    expect(Object.keys(files)).toContain('.github/workflows/trueup-pay.yml');
+    expect(files['.github/workflows/trueup-pay.yml']).toContain('trueup plan stacks/pay --format github');
+    expect(files['.gitignore']).toContain('tools/trueup/node_modules/');
+    expect(files['stacks/pay/trueup.yaml']).toContain(
+      '$schema=../../tools/trueup/node_modules/trueup/schemas/stack.schema.json',
+    );
+  });
+
+  it.each([
+    ['https://github.com/acme/infra.git', 'github', 'git'],
+    ['git@gitlab.example.com:acme/infra.git', 'gitlab', 'git'],
+    ['https://git.example.com/acme/infra.git', 'none', 'local'],
+  ])(
+    'follows the remote %s where no flag says otherwise: %s, and a ledger in %s',
+    async (url, ci, ledger) => {
+      const cwd = temporaryFolder({ '.git/config': `[remote "origin"]\n\turl = ${url}\n` });
+      await init(cwd, ...real);
+      const names = Object.keys(textsIn(cwd)).join(' ');
+      expect(
+        names.includes('workflows/trueup.yml') ? 'github' : names.includes('gitlab') ? 'gitlab' : 'none',
+      ).toBe(ci);
+      expect(stackOf(cwd).spec.ledger).toBe(ledger);
+    },
+  );
+});

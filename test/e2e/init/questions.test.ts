@@ -1,0 +1,151 @@
+/** `trueup init` on a terminal: it asks what no flag and no variable says, and writes nothing until all is answered. */
+import { describe, expect, it } from 'vitest';
+import { secrets } from '../../support/cli/bench.ts';
+import { type FirstStack, openFirstStack, textsIn } from '../../support/cli/first-stack.ts';
+import { onTerminal, type Person, type TerminalRun } from '../../support/cli/process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+const [ctrlC, ctrlD] = ['\u0003', '\u0004'];
+
+/** Types each answer once its question is on the screen. */
+function answering(
+  first: FirstStack,
+  env: Readonly<Record<string, string>>,
+  answers: readonly (readonly [question: RegExp, answer: string])[],
+  args: readonly string[] = [],
+): Promise<TerminalRun> {
+  const options = { cwd: first.directory, env: { HOME: temporaryFolder(), ...env } };
+  return onTerminal(['init', ...args], options, async (person: Person) => {
+    for (const [question, answer] of answers) {
+      await person.sees(question);
+      person.types(answer);
+    }
+  });
+}
+
+const first3 = [
+  [/What does the stack manage\?/, '1\r'],
+  [/Address of the service\?/, '\r'],
+  [/Use the token in TFE_TOKEN to read from http:\S+\? \[y\/N\]/, 'y\r'],
+] as const;
+
+describe('the questions', () => {
+  it('lead to a stack, by numbers and by Enter, with an export at the end', async () => {
+    const first = await openFirstStack();
+    const { code, screen } = await answering(first, first.workspacesEnv, [
+      ...first3,
+      [/Name of the organization\?[\s\S]*1\) acme[\s\S]*2\) beta/, '1\r'],
+      [/Name of the stack\? \(Enter: payments\)/, 'Not A Name\r'],
+      [/lower-case letters, digits and "-", at most 63[\s\S]*Name of the stack/, 'platform\r'],
+      [/Which CI plans each change\? \(Enter: none\)/, 'github\r'],
+      [/Write manifests for 1 resource without an owner\?/, 'y\r'],
+    ]);
+    expect({ code, screen }).toMatchObject({ code: 0 });
+    expect(screen).not.toContain(secrets.API_TOKEN);
+    const files = textsIn(first.directory);
+    expect(Object.keys(files)).toEqual([
+      '.github/workflows/trueup.yml',
+      '.gitignore',
+      'manifests/README.md',
+      'manifests/acme/workspace/net.yaml',
+      'trueup.yaml',
+    ]);
+    expect(files['trueup.yaml']).toContain('metadata: { name: platform }');
+    expect(first.written()).toEqual([]);
+  });
+
+  it('are few for a trial', async () => {
+    const first = await openFirstStack();
+    const { code } = await answering(first, {}, [[/What does the stack manage\?/, 'embedded\r']]);
+    expect(code).toBe(0);
+    expect(Object.keys(textsIn(first.directory))).toContain('manifests/example.yaml');
+  });
+
+  it('are about the product, the mount and the names of a secrets service', async () => {
+    const first = await openFirstStack();
+    const { code, screen } = await answering(first, first.mountEnv, [
+      [/What does the stack manage\?/, '2\r'],
+      [/Which product is it\? \(Enter: vault\)/, '\r'],
+      [/Address of the service\?/, '\r'],
+      [/Use the token in VAULT_TOKEN/, 'yes\r'],
+      [/Namespace, if the service has namespaces\?/, '\r'],
+      [/Mount of the authentication method, below "auth\/"\? \(Enter: kubernetes\)/, '\r'],
+      [/Role names that this stack owns/, 'pay-*, web\r'],
+      [/Name of the stack\?/, '\r'],
+      [/Which CI plans/, '\r'],
+    ]);
+    expect({ code, screen }).toMatchObject({ code: 0 });
+    expect(textsIn(first.directory)['trueup.yaml']).toContain('owns: [pay-*, web]');
+    expect(screen).toContain('config: root');
+  });
+
+  it('are not asked with --yes, but for what has no default', async () => {
+    const first = await openFirstStack();
+    const { code } = await answering(
+      first,
+      first.workspacesEnv,
+      [[/Name of the organization\?/, '2\r']],
+      ['--yes'],
+    );
+    expect(code).toBe(0);
+    expect(textsIn(first.directory)['trueup.yaml']).toContain('organization: beta');
+  });
+});
+
+it('a token that is refused is not sent, and the files are written', async () => {
+  const first = await openFirstStack();
+  const { code, screen } = await answering(first, first.workspacesEnv, [
+    ...first3.slice(0, 2),
+    [/Use the token in TFE_TOKEN/, '\r'],
+    [/Name of the organization\?/, 'acme\r'],
+    [/Name of the stack\?/, '\r'],
+    [/Which CI plans/, '\r'],
+  ]);
+  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('Nothing was sent') });
+  expect(first.wire.seen).toEqual([]);
+});
+
+describe('no answer', () => {
+  it.each([
+    ['Ctrl-C at the first question', [[/What does the stack manage\?/, ctrlC]]],
+    ['Ctrl-D at the first question', [[/What does the stack manage\?/, ctrlD]]],
+    ['Ctrl-C at the token', [...first3.slice(0, 2), [/Use the token/, ctrlC]]],
+    [
+      'Ctrl-C at the last question',
+      [...first3, [/organization\?/, '1\r'], [/stack\? \(/, '\r'], [/Which CI/, ctrlC]],
+    ],
+  ] as const)('writes nothing: %s', async (_, answers) => {
+    const first = await openFirstStack();
+    const { code, screen } = await answering(first, first.workspacesEnv, answers);
+    expect({ code, screen }).toEqual({ code: 130, screen: expect.stringContaining('nothing was written') });
+    expect(textsIn(first.directory)).toEqual({});
+  });
+
+  it('to the offer of an export leaves the files that were written', async () => {
+    const first = await openFirstStack();
+    const { code, screen } = await answering(
+      first,
+      first.workspacesEnv,
+      [...first3.slice(1), [/Write manifests for 1 resource/, ctrlC]],
+      ['--organization', 'acme', '--name', 'platform', '--ci', 'none'],
+    );
+    expect({ code, screen }).toEqual({
+      code: 130,
+      screen: expect.stringContaining('the files above are written'),
+    });
+    expect(Object.keys(textsIn(first.directory))).toEqual([
+      '.gitignore',
+      'manifests/README.md',
+      'trueup.yaml',
+    ]);
+  });
+
+  it('because the terminal was closed writes nothing', async () => {
+    const first = await openFirstStack();
+    await onTerminal(['init'], { cwd: first.directory, env: first.workspacesEnv }, async (person) => {
+      await person.sees(/What does the stack manage\?/);
+      person.hangsUp();
+    });
+    expect(textsIn(first.directory)).toEqual({});
+  });
+});

@@ -1,0 +1,309 @@
+/** Tokens that `trueup init` finds: used for their own address, by agreement, and never shown or written. */
+import { execFileSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { initSchema } from '../../../src/commands/init/schema.ts';
+import { trueup } from '../../support/captured-host.ts';
+import { secrets } from '../../support/cli/bench.ts';
+import { openFirstStack, textsIn } from '../../support/cli/first-stack.ts';
+import { listenForTest } from '../../support/rig/listen.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+/** A service that writes down what it is sent, and answers with this. */
+async function openStranger(status: number, headers: Record<string, string> = {}) {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    seen.push(JSON.stringify([request.url, request.headers]));
+    response.writeHead(status, headers).end('{}');
+  });
+  return { seen, url: (await listenForTest(server)).url };
+}
+
+const stored = (credentials: object) =>
+  temporaryFolder({ '.terraform.d/credentials.tfrc.json': JSON.stringify({ credentials }) });
+
+describe('a token that is found', () => {
+  it('is used with --yes: init shows what the organization has, whose it is, and what the token may do', async () => {
+    const first = await openFirstStack();
+    const { code, out, err } = await first.init(['--organization', 'acme', '--yes'], first.workspacesEnv);
+    expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('error') });
+    expect(out).toContain('organizations  2: "acme", "beta"');
+    expect(out).toContain('workspaces     2: 1 without an owner, 1 claimed by stack "other"');
+    expect(out).toContain('may create workspaces; may update 2 of 2');
+    expect(first.written()).toEqual([]);
+    expect(out + err + JSON.stringify(textsIn(first.directory))).not.toContain(secrets.API_TOKEN);
+  });
+
+  it('that may only read is described so', async () => {
+    const first = await openFirstStack();
+    const env = { ...first.workspacesEnv, TFE_TOKEN: secrets.READ_API_TOKEN };
+    const { code, out } = await first.init(['--organization', 'acme', '--yes'], env);
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('may not create workspaces; may update 0 of 2'),
+    });
+  });
+
+  it('of a secrets service shows its mounts, its roles, and the rights on the names of the stack', async () => {
+    const first = await openFirstStack();
+    const { code, out, err } = await first.init(['--owns', 'pay-*', '--yes'], first.mountEnv);
+    expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('error') });
+    expect(out).toContain('1 of type "kubernetes": "kubernetes"');
+    expect(out).toContain('0 ClusterAuthRole; the stack owns pay-*');
+    expect(out).toContain('config: root; role pay-*: root');
+    const reading = { ...first.mountEnv, VAULT_TOKEN: secrets.READ_SERVICE_TOKEN };
+    const other = await first.init(['reader', '--yes'], reading);
+    expect(other).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('config: read, list; role *: read, list'),
+    });
+    expect(other.out).toContain('this token may not list the others');
+    expect(first.written()).toEqual([]);
+  });
+
+  it.each([
+    ['without --yes', ['--organization', 'acme'], 1],
+    ['with --no-connect', ['--organization', 'acme', '--no-connect'], 0],
+    ['by a dry run', ['--organization', 'acme', '--dry-run', '--yes'], 0],
+  ])('is not sent %s', async (_, args, expected) => {
+    const first = await openFirstStack();
+    const { code, err } = await first.init(args, first.workspacesEnv);
+    expect(code).toBe(expected);
+    if (expected === 1) expect(err).toMatch(/"--yes" .* "--no-connect"/);
+    expect(first.wire.seen).toEqual([]);
+    expect(Object.keys(textsIn(first.directory))).toHaveLength(args.includes('--no-connect') ? 3 : 0);
+  });
+
+  it('is not sent to another address, whose stack names another variable', async () => {
+    const stranger = await openStranger(200);
+    const first = await openFirstStack();
+    for (const url of [stranger.url, stranger.url.replace('127.0.0.1', 'LOCALHOST')]) {
+      const { code, out } = await first.init(
+        [url.slice(7, 11), '--url', url, '--organization', 'acme', '--yes'],
+        first.workspacesEnv,
+      );
+      expect({ code, out }).toEqual({
+        code: 0,
+        out: expect.stringContaining('the token in "TFE_TOKEN" is not used: it belongs to'),
+      });
+    }
+    expect(stranger.seen).toEqual([]);
+    const texts = Object.values(textsIn(first.directory)).join('');
+    expect(texts).not.toContain('TFE_TOKEN');
+    expect(texts).toMatch(/token: \{ env: TOKEN_127_0_0_1_\d+ \}/);
+    expect(texts).toMatch(/url: http:\/\/localhost:\d+\n/);
+  });
+
+  it('is not sent after a redirect', async () => {
+    const stranger = await openStranger(200);
+    const redirecting = await openStranger(302, { location: `${stranger.url}/api/v2/organizations` });
+    const env = { TFE_ADDRESS: redirecting.url, TFE_TOKEN: secrets.API_TOKEN };
+    const first = await openFirstStack();
+    const { code, err } = await first.init(['--organization', 'acme', '--yes'], env);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('it redirects to') });
+    expect(redirecting.seen.length).toBeGreaterThan(0);
+    expect(stranger.seen).toEqual([]);
+  });
+
+  it.each([
+    ['https://app.terraform.io@evil.example', 'holds a user name or password'],
+    ['https://app.terraform.io:secret@evil.example', 'holds a user name or password'],
+    ['https://app.terraform.io\\@evil.example', undefined],
+    ['https://evil.example/app.terraform.io', undefined],
+    ['https://app.terraform.io.evil.example', undefined],
+    ['https://app.terraform.io:8443', undefined],
+    ['http://app.terraform.io', undefined],
+    ['https://аpp.terraform.io', undefined],
+    ['https://evil.example?app.terraform.io', 'query or fragment'],
+    ['https://evil.example#app.terraform.io', 'query or fragment'],
+    ['file:///etc/passwd', 'http(s) address'],
+    ['https://app.terraform.io/app/acme/workspaces', 'address of a web page'],
+    ['https://app.terraform.io/api/v2', 'ends with the path of the API'],
+  ])('does not belong to %s', async (url, problem) => {
+    const first = await openFirstStack();
+    const env = { TFE_TOKEN: secrets.API_TOKEN };
+    const args = ['--url', url, '--organization', 'acme', '--format', 'json'];
+    const { code, out } = await first.init(
+      [...args, ...(problem === undefined ? ['--no-connect'] : ['--yes'])],
+      env,
+    );
+    if (problem !== undefined) {
+      expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining(problem) });
+      expect(textsIn(first.directory)).toEqual({});
+      return;
+    }
+    const { token, notes } = JSON.parse(out);
+    const isOwn = new URL(url).origin === 'https://app.terraform.io';
+    expect({ code, variable: token.env === 'TFE_TOKEN', notes: notes.length }).toEqual({
+      code: 0,
+      variable: isOwn,
+      notes: isOwn ? 0 : 1,
+    });
+  });
+
+  it.each(['https://app.terraform.io', 'HTTPS://APP.Terraform.IO:443/', 'app.terraform.io'])(
+    'belongs to %s, however it is written',
+    async (url) => {
+      const first = await openFirstStack();
+      const args = ['--url', url, '--organization', 'acme', '--format', 'json', '--no-connect'];
+      const { out } = await first.init(args, { TFE_TOKEN: secrets.API_TOKEN });
+      expect(JSON.parse(out)).toMatchObject({ token: { env: 'TFE_TOKEN' }, notes: [] });
+      expect(textsIn(first.directory)['trueup.yaml']).toContain('url: https://app.terraform.io\n');
+    },
+  );
+});
+
+describe('a token in a place of another program', () => {
+  it.each([
+    [
+      'the file of credentials',
+      (host: string) => ({ HOME: stored({ [host]: { token: secrets.API_TOKEN } }) }),
+    ],
+    ['a variable of one host', () => ({ TF_TOKEN_tfe_example_com: secrets.API_TOKEN })],
+    ['a variable of one host with odd characters', () => ({ 'TF_TOKEN_tfe.example.com': secrets.API_TOKEN })],
+  ])('is not shown, and the printed line exports it: %s', async (_, place) => {
+    const first = await openFirstStack();
+    const env = place('tfe.example.com');
+    const args = ['--url', 'https://tfe.example.com', '--organization', 'acme', '--no-connect'];
+    const { code, out, err } = await first.init(args, env);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out + JSON.stringify(textsIn(first.directory))).not.toContain(secrets.API_TOKEN);
+    const [line = ''] = /^ {2}export TFE_TOKEN=.*$/m.exec(out) ?? [];
+    const path = `${process.execPath.replace(/\/[^/]*$/, '')}:${process.env['PATH']}`;
+    const shown = execFileSync('bash', ['-c', `${line}\nprintenv TFE_TOKEN`], {
+      env: { PATH: path, ...env },
+      encoding: 'utf8',
+    });
+    expect(shown.trim()).toBe(secrets.API_TOKEN);
+  });
+
+  it('is used in place of the variable that the stack names, in this run only', async () => {
+    const first = await openFirstStack();
+    const host = new URL(first.wire.url).host;
+    // The file names hosts that speak TLS, and this service does not.
+    const env = { HOME: stored({ [host]: { token: secrets.API_TOKEN } }) };
+    const args = ['--url', first.wire.url, '--organization', 'acme', '--yes'];
+    const { code, out } = await first.init(args, env);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('is not used') });
+    expect(first.wire.seen).toEqual([]);
+  });
+
+  it('that belongs to the service is found in a file beside its address', async () => {
+    const first = await openFirstStack();
+    const HOME = temporaryFolder({ '.vault-token': secrets.SERVICE_TOKEN });
+    const { code, out } = await first.init(['--yes'], { HOME, VAULT_ADDR: first.wire.url });
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('export VAULT_TOKEN="$(cat ~/.vault-token)"'),
+    });
+    expect(out).toContain('config: root');
+  });
+
+  it('that no program has is asked for by a line that neither shows nor stores it', async () => {
+    const first = await openFirstStack();
+    const { code, out } = await first.init(['--url', first.wire.url, '--organization', 'acme']);
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('read -rs TFE_TOKEN && export TFE_TOKEN'),
+    });
+    expect(out).toContain('Nothing was sent to the service.');
+    expect(first.wire.seen).toEqual([]);
+  });
+});
+
+const acme = ['--url', 'https://tfe.example.com', '--organization', 'acme'];
+
+describe('off a terminal, a missing answer is an error that names its flag', () => {
+  it.each([
+    [[], '--service'],
+    [['--service', 'workspaces', '--url', 'https://tfe.example.com'], '--organization'],
+    [['--service', 'cluster-auth'], '--dialect'],
+    [['--service', 'cluster-auth', '--dialect', 'openbao'], '--url'],
+  ])('%j', async (args, flag) => {
+    const first = await openFirstStack();
+    const { code, out, err } = await first.init(args);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain(`nothing was written: pass "${flag}"`);
+    expect(textsIn(first.directory)).toEqual({});
+  });
+
+  it.each([
+    [['--embedded', '--url', 'https://tfe.example.com'], 'give "--url" or "--embedded"'],
+    [['--embedded', '--organization', 'a/b'], '--organization: '],
+    [['--embedded', '--name', 'A B'], '--name: '],
+    [['--embedded', '--target', 'A B'], '--target: '],
+    [['--embedded', '--mount', 'a/../b'], '--mount: '],
+    [['--embedded', '--dialect', 'none'], '--dialect: '],
+    [[...acme, '--token-env', secrets.API_TOKEN], '--token-env: '],
+    [[...acme, '--token-env', 'AbC1def2GHI3jkl4MNO5pqr6'], '--token-env: '],
+    [[...acme, '--token-file', 'hvs.CAESIJ0123456789abcdefABCDEF'], '--token-file: '],
+    [[...acme, '--token-file', 'a', '--token-env', 'A'], 'and not both'],
+  ])('an answer that is not valid is an error, too: %j', async (args, why) => {
+    const first = await openFirstStack();
+    const { code, out, err } = await first.init(args);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain(why);
+    expect(err).not.toMatch(/planted|AbC1|hvs/);
+    expect(textsIn(first.directory)).toEqual({});
+  });
+});
+
+describe('after the files were written', () => {
+  it.each([
+    [
+      'a token that is refused',
+      { TFE_TOKEN: 'a-wrong-token-8c1d' },
+      /not everything was read: .* answered 401/,
+    ],
+    ['a service that is down', { TFE_ADDRESS: 'http://127.0.0.1:1' }, /nothing listens at "127.0.0.1:1"/],
+  ])('%s is an error, and they stay', async (_, env, why) => {
+    const first = await openFirstStack();
+    const { code, out, err } = await first.init(['--organization', 'acme', '--yes'], {
+      ...first.workspacesEnv,
+      ...env,
+    });
+    expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('trueup.yaml') });
+    expect(err).toMatch(why);
+    expect(err).toContain('The files are written.');
+    expect(Object.keys(textsIn(first.directory))).toContain('trueup.yaml');
+  });
+
+  it('--export writes manifests for what has no owner, which a plan adopts unchanged', async () => {
+    const first = await openFirstStack();
+    const { code, err } = await first.init(
+      ['--organization', 'acme', '--yes', '--export'],
+      first.workspacesEnv,
+    );
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('exported 1 Workspace into 1 file'),
+    });
+    const { out } = await trueup(['plan', '--format', 'json'], {
+      cwd: first.directory,
+      env: first.workspacesEnv,
+    });
+    const changes = JSON.parse(out).changes as { name: string; action: string }[];
+    expect(changes.map(({ name, action }) => `${action} ${name}`)).toEqual(['adopt net']);
+    expect(first.written()).toEqual([]);
+  });
+
+  it('the JSON has all of it, as its schema says', async () => {
+    const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(initSchema);
+    const first = await openFirstStack();
+    const args = ['--organization', 'acme', '--yes', '--format', 'json'];
+    const { code, out } = await first.init(args, first.workspacesEnv);
+    const result = JSON.parse(out);
+    expect({ code, valid: isValid(result) }, JSON.stringify(isValid.errors)).toEqual({
+      code: 0,
+      valid: true,
+    });
+    expect(result.targets).toMatchObject([
+      { target: 'acme', resources: { Workspace: 2 }, unowned: 1, owned: { 'claimed by stack "other"': 1 } },
+    ]);
+    const failed = await first.init([...args], first.workspacesEnv);
+    expect(JSON.parse(failed.out).diagnostics).toMatchObject([{ code: 'files-exist' }]);
+    const dry = await first.init(['other', ...args, '--dry-run'], first.workspacesEnv);
+    expect(isValid(JSON.parse(dry.out)), JSON.stringify(isValid.errors)).toBe(true);
+  });
+});
