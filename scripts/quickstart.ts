@@ -9,6 +9,8 @@ import { createInterface } from 'node:readline';
 
 const stack = 'examples/quickstart';
 const data = `${stack}/.trueup/embedded.db`;
+/** Each command runs from the sources: later ones need not compile them again. */
+const env = { ...process.env, NODE_COMPILE_CACHE: 'node_modules/.cache/quickstart' };
 
 /** The drift is still there. Without a running service, each command serves the data file itself. */
 const next = `
@@ -30,6 +32,7 @@ async function step(why: string, args: readonly string[], expected = 0): Promise
   console.log(`\n# ${why}\n$ trueup ${args.join(' ')}`);
   const child = spawn(process.execPath, ['src/main.ts', ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
+    env,
   });
   const [code] = await once(child, 'exit');
   if (code !== expected)
@@ -40,7 +43,10 @@ async function step(why: string, args: readonly string[], expected = 0): Promise
 async function serve(): Promise<{ server: ChildProcess; url: string }> {
   const args = ['serve', '--data', data];
   console.log(`# The embedded service runs in the background\n$ trueup ${args.join(' ')} &`);
-  const server = spawn(process.execPath, ['src/main.ts', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = spawn(process.execPath, ['src/main.ts', ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env,
+  });
   const gone = once(server, 'exit').then(() => {
     throw new Error('the embedded service did not start');
   });
