@@ -37,6 +37,7 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
     if (terminal.format !== 'json' && isAboutFormat(error)) terminal = openTerminal(host, {});
     code = reportEnd(error, terminal);
   } finally {
+    host.progress.end();
     if (terminal.format !== 'text') {
       const { answerAtEnd } = await import('./run/answer.ts');
       await answerAtEnd(terminal, code);

@@ -6,15 +6,9 @@ import about from '../package.json' with { type: 'json' };
 import { exitCodes } from './run/exit-codes.ts';
 import { debounceSignal } from './run/stop-signals.ts';
 import type { QuestionStreams } from './run/question.ts';
+import type { Output } from './run/progress.ts';
 import { run } from './command-line.ts';
-import {
-  isUnderActions,
-  openSecrets,
-  type Output,
-  type ProcessHost,
-  thisMachine,
-  withoutCommands,
-} from './run/host.ts';
+import { isUnderActions, openSecrets, type ProcessHost, thisMachine, withoutCommands } from './run/host.ts';
 import { kinds } from './kinds/index.ts';
 
 /** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure ends no run. */
@@ -29,8 +23,10 @@ function output(stream: NodeJS.WriteStream): Output {
       if (!lost.has(stream)) stream.write(chunk);
     },
     isTTY: stream.isTTY === true,
-    // a pseudo terminal without a size has 0 columns
-    columns: stream.columns || undefined,
+    // It changes with the window. A pseudo terminal without a size has 0 columns.
+    get columns() {
+      return stream.columns || undefined;
+    },
   };
 }
 

@@ -10,7 +10,7 @@ import { quoted } from '../model/quoted.ts';
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
 import { type Clock, systemClock, Waits } from './transport/clock.ts';
 import { type Environment, openDispatcher, pathsBelow } from './transport/dispatcher.ts';
-import { type Exchange, exchange, headerOf, type RawAnswer, type Trace } from './transport/exchange.ts';
+import { type Exchange, exchange, headerOf, type RawAnswer, type Observer } from './transport/exchange.ts';
 import { explainFailure, type FailureContext } from './transport/explain-failure.ts';
 import { readAnswer } from './transport/read-response.ts';
 import {
@@ -18,7 +18,6 @@ import {
   defaultRetryPolicy,
   type RetryDecision,
   type RetryPolicy,
-  spanText,
   withAttempt,
 } from './transport/retry.ts';
 
@@ -63,7 +62,7 @@ interface CodeHostOptions {
   /** the deadline of the run, in milliseconds since 1970 */
   readonly until: number;
   readonly onWait: (message: string) => void;
-  readonly trace?: Trace | undefined;
+  readonly observer?: Observer | undefined;
   readonly secrets: KnownSecrets;
   readonly clock?: Clock;
   /** from 0 to 1, for jitter */
@@ -165,7 +164,7 @@ async function sendRepeatedly(
 }
 
 function exchangeOnce(line: Line, request: CodeHostRequest): Promise<Exchange> {
-  const { dispatcher, origin, headers, token, userAgent, signal, waits, trace } = line;
+  const { dispatcher, origin, headers, token, userAgent, signal, waits, observer } = line;
   const { method, body } = request;
   const over = waits.begin(`the answer to ${method} ${urlOf(line, request)}`);
   return exchange(
@@ -184,16 +183,16 @@ function exchangeOnce(line: Line, request: CodeHostRequest): Promise<Exchange> {
       headersTimeout: limits.headers * 1000,
       bodyTimeout: limits.body * 1000,
     },
-    { signal, trace, bounds: { bytes: maxAnswerSize, milliseconds: limits.answer * 1000 } },
+    { signal, observer, bounds: { bytes: maxAnswerSize, milliseconds: limits.answer * 1000 } },
   ).finally(over);
 }
 
 async function pause(line: Line, request: CodeHostRequest, milliseconds: number): Promise<void> {
-  const { clock, signal, waits, trace } = line;
+  const { clock, signal, waits, observer } = line;
   const what = `${request.method} ${urlOf(line, request)}`;
   const over = waits.begin(`${what} is tried again`);
   const seconds = Math.ceil(milliseconds / 1000);
-  trace?.wait(`${spanText(milliseconds)}: ${what} is sent again`);
+  observer?.wait(`${what} is sent again`, milliseconds);
   waits.reportPause(`${what} is sent again in ${seconds} s`, milliseconds);
   await clock
     .wait(milliseconds, signal)

@@ -31,6 +31,7 @@ const hcpTerraform: Dialect = {
     header: 'tfp-appname',
     value: 'HCP Terraform',
   },
+  workspacePage: '/app/{organization}/workspaces/{name}',
   capabilities: new Set([
     'absolute-working-directory',
     'additive-tag-bindings',

@@ -197,6 +197,8 @@ export interface Dialect {
     readonly header: string;
     readonly value: string;
   };
+  /** the path of a workspace's web page: `/pages/{organization}/{name}`; absent: not known */
+  readonly workspacePage?: string;
   readonly capabilities: ReadonlySet<Capability>;
   /** absent: the service has no command line of its own */
   readonly client?: ClientSettings;

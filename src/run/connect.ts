@@ -159,6 +159,7 @@ async function placeOf(
 ): Promise<{ dialect: Dialect; options: ConnectionOptions }> {
   const dialect = findDialect(target.service, target.dialect);
   if (dialect === undefined) throw new Error(`no dialect ${target.dialect} for ${target.service}`);
+  host.pages.learn(target, dialect);
   const options: ConnectionOptions = {
     target,
     url: target.url === 'embedded' ? (embedded?.url ?? '') : target.url,
@@ -168,7 +169,7 @@ async function placeOf(
     secrets: host.secrets,
     ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
     onWait: (message) => host.stderr.write(`${message}\n`),
-    trace: host.trace,
+    observer: host.observer,
     onWarning: (message) => host.stderr.write(`warning: ${message}\n`),
     userAgent: `trueup/${host.version}`,
   };

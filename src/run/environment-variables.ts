@@ -47,7 +47,14 @@ export const environmentVariables: readonly VariableGroup[] = [
     variables: {
       NO_COLOR: 'No colours, if it is not empty. It overrides FORCE_COLOR.',
       FORCE_COLOR: 'Colours also where the output is not a terminal, unless it is empty or "0".',
-      TERM: '"dumb" turns off colours and live progress.',
+      TERM: '"dumb" turns off colours, links and the line of progress.',
+      CI: 'Turns off links and the line of progress, unless it is empty, "0" or "false": a job prints plain lines.',
+      FORCE_HYPERLINK:
+        '"1" makes names links in a terminal that trueup does not know, "0" turns links off. Without it: WT_SESSION, TERM_PROGRAM, VTE_VERSION and TERM.',
+      TERM_PROGRAM: 'Name of a terminal that may show links.',
+      TERM_PROGRAM_VERSION: 'Its version: older ones show no links.',
+      VTE_VERSION: 'Terminal that shows links, from 5001.',
+      WT_SESSION: 'Set by Windows Terminal, which shows links.',
     },
   },
   {

@@ -4,17 +4,12 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import type { Trace } from '../api/transport/exchange.ts';
+import type { Observer } from '../api/transport/exchange.ts';
 import type { RetryPolicy } from '../api/transport/retry.ts';
 import type { Registry } from '../model/kind.ts';
+import { WebPages } from './links.ts';
+import { hasLiveLine, openProgress, type Output, type Progress } from './progress.ts';
 import { KnownSecrets } from '../redaction/known-secrets.ts';
-
-export interface Output {
-  write(text: string): void;
-  readonly isTTY: boolean;
-  /** columns of the terminal; undefined elsewhere */
-  readonly columns: number | undefined;
-}
 
 /** The machine that this process runs on, as locks and the history record it. */
 export interface Machine {
@@ -73,8 +68,12 @@ export interface ProcessHost {
  */
 export interface CliHost extends ProcessHost {
   readonly secrets: KnownSecrets;
-  /** shows requests and answers, with `--trace` */
-  readonly trace?: Trace;
+  /** of the run, on stderr */
+  readonly progress: Progress;
+  /** of the targets that the run has connected to */
+  readonly pages: WebPages;
+  /** for all connections: the progress and, with `--trace`, the trace */
+  readonly observer: Observer;
   /** removes known secrets from each text of a value that is stored */
   readonly clean: <T extends object>(value: T) => T;
   /** writes a line that is a workflow command on purpose */
@@ -94,24 +93,59 @@ export function isTraceAsked({ TRUEUP_TRACE: value = '' }: ProcessHost['env']): 
 /** @param trace opens the trace, if it was asked for */
 export function cliHostOf(
   processHost: ProcessHost,
-  trace?: (host: Pick<CliHost, 'stderr' | 'secrets' | 'now'>) => Trace,
+  trace?: (host: Pick<CliHost, 'stderr' | 'secrets' | 'now'>) => Observer,
 ): CliHost {
   const { secrets = openSecrets(), now } = processHost;
-  const redacting = (output: Output): Output => ({
-    ...output,
-    write: (text) => output.write(secrets.redactPrinted(text)),
+  // A trace and a line that is drawn again would be mixed.
+  const isLive = trace === undefined && hasLiveLine(processHost);
+  const redacting = (output: Output, before = () => {}): Output => ({
+    isTTY: output.isTTY,
+    get columns() {
+      return output.columns;
+    },
+    write: (text) => {
+      before();
+      output.write(secrets.redactPrinted(text));
+    },
   });
   const guarding = isUnderActions(processHost.env) ? withoutCommands : (output: Output) => output;
-  const stdout = redacting(processHost.stdout);
-  const stderr = redacting(guarding(processHost.stderr));
+  const guarded = redacting(guarding(processHost.stderr));
+  const progress = openProgress({ ...processHost, stderr: guarded }, isLive);
+  const clear = () => progress.clear();
+  const stdout = redacting(processHost.stdout, clear);
+  const stderr = redacting(guarding(processHost.stderr), clear);
   return {
     ...processHost,
-    stdout: redacting(guarding(processHost.stdout)),
+    stdout: redacting(guarding(processHost.stdout), clear),
     stderr,
-    ...(trace && { trace: trace({ stderr, secrets, now }) }),
+    progress,
+    pages: new WebPages(),
+    observer: trace === undefined ? progress : both(trace({ stderr, secrets, now }), progress),
+    confirm: (question, stop) => {
+      progress.end();
+      return processHost.confirm(question, stop);
+    },
+    ask: (question, stop) => {
+      progress.end();
+      return processHost.ask(question, stop);
+    },
     writeCommand: (line) => stdout.write(`${line}\n`),
     secrets,
     clean: (value) => secrets.redactKept(value),
+  };
+}
+
+function both(one: Observer, other: Observer): Observer {
+  return {
+    request: (...about) => {
+      const ends = [one.request(...about), other.request(...about)];
+      return (result) => {
+        for (const end of ends) end(result);
+      };
+    },
+    wait: (...about) => {
+      for (const observer of [one, other]) observer.wait(...about);
+    },
   };
 }
 

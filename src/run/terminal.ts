@@ -11,7 +11,9 @@ import { renderDiagnosticsJson } from '../report/json/render-json.ts';
 import { renderDiagnostics } from '../report/text/diagnostics.ts';
 import { colourful, type Paint, plain } from '../report/text/layout.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import type { CliHost, Output } from './host.ts';
+import type { CliHost } from './host.ts';
+import { linked, supportsLinks } from './links.ts';
+import { isCiJob, type Output } from './progress.ts';
 
 /** In the order of help texts; a command takes some of them. */
 export const formats = ['text', 'json', 'jsonl', 'markdown', 'html', 'github', 'sarif', 'mermaid'] as const;
@@ -51,8 +53,10 @@ interface Pending {
 type Answer = (reported: readonly ShownDiagnostic[]) => string | Promise<string>;
 
 export function openTerminal(host: CliHost, options: { format?: Format; color?: ColorChoice }): Terminal {
-  const paintFor = (output: Output) =>
-    isColoured(output, host, options.color ?? 'auto') ? colourful : plain;
+  const paintFor = (output: Output) => {
+    if (!isColoured(output, host, options.color ?? 'auto')) return plain;
+    return supportsLinks(output, { env: host.env, isCi: isCiJob(host.env) }) ? withLinks(host) : colourful;
+  };
   return {
     format: options.format ?? 'text',
     host: host,
@@ -63,6 +67,15 @@ export function openTerminal(host: CliHost, options: { format?: Format; color?: 
     pending: {},
     ...(options.format === 'jsonl' ? { events: openEventStream(host) } : {}),
   };
+}
+
+/** Links once the run knows the pages of its targets. */
+function withLinks({ pages }: CliHost): Paint {
+  const link: Paint['link'] = (name, address) => {
+    const page = pages.pageOf(address);
+    return page === undefined ? name : linked(name, page);
+  };
+  return { ...colourful, link };
 }
 
 /** A flag overrides the environment; `NO_COLOR` overrides `FORCE_COLOR`; otherwise only a terminal is coloured. */

@@ -2,7 +2,7 @@
  * `--trace`: prints each request and its answer to stderr, without secrets. Answers come in another order than requests, so both have
  * the number of the request.
  */
-import type { Exchange, Trace } from '../api/transport/exchange.ts';
+import type { Exchange, Observer } from '../api/transport/exchange.ts';
 import { foreignMessage } from '../api/transport/read-response.ts';
 import { spanText } from '../api/transport/retry.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
@@ -13,12 +13,12 @@ import type { CliHost } from './host.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export function openTrace({ stderr, secrets, now }: Pick<CliHost, 'stderr' | 'secrets' | 'now'>): Trace {
+export function openTrace({ stderr, secrets, now }: Pick<CliHost, 'stderr' | 'secrets' | 'now'>): Observer {
   let last = 0;
   const clock = () => new Date(now()).toISOString().slice(11, 23);
   const print = (lines: readonly string[]) => stderr.write(`${lines.join('\n')}\n`);
   return {
-    begin({ method, origin, path, headers, body }, note) {
+    request({ method, origin, path, headers, body }, note) {
       last += 1;
       const [number, began] = [last, now()];
       const url = printable(maskLinks(secrets.redact(`${origin}${path}`)));
@@ -35,7 +35,8 @@ export function openTrace({ stderr, secrets, now }: Pick<CliHost, 'stderr' | 'se
             : []),
         ]);
     },
-    wait: (message) => print([`${clock()} … waits ${printable(maskLinks(secrets.redact(message)))}`]),
+    wait: (why, milliseconds) =>
+      print([`${clock()} … waits ${spanText(milliseconds)}: ${printable(maskLinks(secrets.redact(why)))}`]),
   };
 }
 

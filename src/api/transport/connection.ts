@@ -7,7 +7,7 @@ import { KnownSecrets } from '../../redaction/known-secrets.ts';
 import type { Dialect, Target } from '../../model/stack.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type Clock, ClockDifference, systemClock, Waits } from './clock.ts';
-import type { Bounds, Trace } from './exchange.ts';
+import type { Bounds, Observer } from './exchange.ts';
 import type { FailureContext } from './explain-failure.ts';
 import { type Environment, openDispatcher } from './dispatcher.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts';
@@ -55,8 +55,8 @@ export interface ConnectionOptions {
   readonly until?: number;
   /** gets a message about each wait of more than a few seconds */
   readonly onWait?: (message: string) => void;
-  /** shows each request and its answer */
-  readonly trace?: Trace | undefined;
+  /** gets each request, its answer, and each wait */
+  readonly observer?: Observer | undefined;
   /** gets a message about what the run could not clean up */
   readonly onWarning?: (message: string) => void;
   /** removed from all messages of services and proxies; secrets that this connection sends are added */
@@ -90,7 +90,7 @@ export interface Connection {
   readonly until: number;
   readonly bounds: Bounds;
   readonly waits: Waits;
-  readonly trace: Trace | undefined;
+  readonly observer: Observer | undefined;
   readonly secrets: KnownSecrets;
   readonly warn: (message: string) => void;
   /** to the clock of the target */
@@ -140,7 +140,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     until: options.until ?? clock.now() + defaultDuration,
     bounds: { bytes: options.largest ?? maxAnswerSize, milliseconds: timeouts.answer },
     waits: new Waits(`target ${quoted(target.name)}`, { report: options.onWait ?? (() => {}), clock }),
-    trace: options.trace,
+    observer: options.observer,
     secrets,
     warn: (message) => options.onWarning?.(secrets.redact(message)),
     difference: new ClockDifference(),

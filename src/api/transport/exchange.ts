@@ -51,16 +51,16 @@ export function headerOf({ headers }: RawAnswer, name: string): string | undefin
 }
 
 /** Receives what is sent and answered, and what is waited for. It redacts what it shows. */
-export interface Trace {
+export interface Observer {
   /** @param note what is special about this attempt. @returns a function for the end of the exchange */
-  begin(request: Dispatcher.DispatchOptions, note: string): (result: Exchange) => void;
-  /** @param message why nothing is sent for some time */
-  wait(message: string): void;
+  request(request: Dispatcher.DispatchOptions, note: string): (result: Exchange) => void;
+  /** @param why nothing is sent for some milliseconds, or one request is not */
+  wait(why: string, milliseconds: number): void;
 }
 
 interface Limits {
-  readonly trace?: Trace | undefined;
-  /** shown with the request, in a trace */
+  readonly observer?: Observer | undefined;
+  /** for the observer */
   readonly note?: string;
   /** aborts the exchange at any time */
   readonly signal?: AbortSignal;
@@ -73,7 +73,7 @@ interface Limits {
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, stop, bounds, trace, note = '' }: Limits,
+  { signal, stop, bounds, observer, note = '' }: Limits,
 ): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
   const chunks: Buffer[] = [];
@@ -81,9 +81,9 @@ export function exchange(
   let started: Dispatcher.DispatchController | undefined;
   let head: Pick<RawAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
 
-  const traceEnd = trace?.begin(request, note);
+  const observeEnd = observer?.request(request, note);
   const settle = (result: Exchange) => {
-    traceEnd?.(result);
+    observeEnd?.(result);
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     resolve(result);

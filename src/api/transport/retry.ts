@@ -187,6 +187,11 @@ export function attemptNote({ number }: Pick<Attempt, 'number'>, waited: number)
   ].join(', ');
 }
 
+/** Why a request is tried again. */
+export function failureText(result: Exchange): string {
+  return result.kind === 'answered' ? `it answered ${result.status}` : 'it gave no answer';
+}
+
 /** `320 ms`, `3.2 s` */
 export function spanText(milliseconds: number): string {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;

@@ -16,12 +16,12 @@ import {
   type AttemptResult,
   attemptNote,
   decideRetry,
+  failureText,
   mayHaveActed,
   noAttempts,
   type Outgoing,
   refusesToken,
   type SentAttempt,
-  spanText,
   withAttempt,
 } from './retry.ts';
 
@@ -107,7 +107,7 @@ export class Sender {
       if (token !== attempt.token)
         return { history: { ...history, hasNewToken: true }, wait: async () => {} };
     }
-    return decision.repeat ? { history, wait: () => this.#wait(next, decision.wait) } : undefined;
+    return decision.repeat ? { history, wait: () => this.#wait(next, outcome) } : undefined;
   }
 
   /** @param sent receives each attempt */
@@ -131,7 +131,7 @@ export class Sender {
         }
       }
       if (!outcome.decision.repeat) return this.#conclude(attempt, outcome);
-      await this.#wait(next, outcome.decision.wait);
+      await this.#wait(next, outcome);
       attempt = { ...next, token: await this.#token(next) };
     }
   }
@@ -163,7 +163,7 @@ export class Sender {
 
   /** Makes one attempt when the throttle allows it. A pause begins before the slot is released, so that no other request starts. */
   async #try(attempt: Attempt): Promise<AttemptResult> {
-    const { throttle, clock, waits, trace } = this.#connection;
+    const { throttle, clock, waits, observer } = this.#connection;
     const { isUrgent, method } = attempt.request;
     const isRead = method === 'GET' || method === 'LIST';
     const asked = clock.now();
@@ -182,7 +182,7 @@ export class Sender {
         signal: this.#signalOf(attempt),
         stop: attempt.request.stop,
         bounds: this.#connection.bounds,
-        trace,
+        observer,
         note: attemptNote(attempt, began - asked),
       }).finally(over);
       const answered = clock.now();
@@ -246,11 +246,11 @@ export class Sender {
 
   /** Pauses all requests to the target, and reports the pause once. */
   #pause(attempt: Attempt, result: Exchange, milliseconds: number): void {
-    const { throttle, trace } = this.#connection;
+    const { throttle, observer } = this.#connection;
     const isNews = milliseconds > throttle.pausedFor + 1000;
     throttle.pause(milliseconds);
     if (result.kind !== 'answered') return;
-    trace?.wait(`${spanText(milliseconds)} before the next request: it answered ${result.status}`);
+    observer?.wait(failureText(result), milliseconds);
     if (!isNews) return;
     const why = `it answered ${result.status} to ${attempt.request.method} ${this.#urlOf(attempt)}`;
     this.#reportPause(why, milliseconds);
@@ -270,10 +270,11 @@ export class Sender {
     return `target ${quoted(target.name)} ${isOurs ? `gets the next request in ${asked} s` : `asks to wait for ${asked} s`}, and this run has ${left} s left; try again later, or give it more time with --timeout`;
   }
 
-  async #wait(attempt: Attempt, milliseconds: number): Promise<void> {
+  async #wait(attempt: Attempt, { decision, result }: AttemptResult): Promise<void> {
+    const milliseconds = decision.repeat ? decision.wait : 0;
     if (milliseconds === 0) return;
     const what = `${attempt.request.method} ${this.#urlOf(attempt)} is tried again`;
-    this.#connection.trace?.wait(`${spanText(milliseconds)}: ${what}`);
+    this.#connection.observer?.wait(`${failureText(result)}, ${what}`, milliseconds);
     const over = this.#connection.waits.begin(what);
     await this.#connection.clock
       .wait(milliseconds, this.#endOfWaits(attempt))

@@ -13,17 +13,10 @@ import type { PlanResult } from '../../plan/build-plan.ts';
 import { progressEvent, renderOutcomesJson } from '../../report/json/apply-events.ts';
 import { formatPlace } from '../../report/text/change.ts';
 import { fieldLines } from '../../report/text/field.ts';
-import {
-  columns,
-  inColumn,
-  indent,
-  labelled,
-  nameColumn,
-  type Paint,
-  plain,
-} from '../../report/text/layout.ts';
+import { columns, inColumn, indent, labelled, nameColumn, type Paint } from '../../report/text/layout.ts';
 import {
   countOutcomes,
+  doneCounts,
   doneText,
   isAllDone,
   renderEvent,
@@ -39,6 +32,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodeOfApply, exitCodes } from '../../run/exit-codes.ts';
 import { endAfter } from '../../run/lock.ts';
 import { makePlan } from '../../run/make-plan.ts';
+import { timeText } from '../../run/progress.ts';
 import { readSecret, secretContext } from '../../run/read-secret.ts';
 import { raceStop, stoppedRun, type StopSignals } from '../../run/stop-signals.ts';
 import {
@@ -64,6 +58,8 @@ export async function carryOut(
   const { run, terminal } = context;
   const { store, ledger, from, held, head, digests } = prepared;
   const [now, lockGuard] = [context.host.now, held?.lockGuard];
+  const began = now();
+  const effort = () => ({ seconds: (now() - began) / 1000, requests: requestsOf(prepared) });
   const about = { from, head, run, store, ledger, held, clocks: clocksOf(prepared) };
   const history = await keepHistory(planning.plan, about, terminal);
   const ended: Outcome[] = [];
@@ -86,11 +82,11 @@ export async function carryOut(
       const ending = { digests, isProved, isConverged, now, lockGuard };
       if (code === exitCodes.done) endedApprovals = await endApprovals(store, proved.ledger, ending);
       completed = true;
-      printOutcomes(terminal, outcomes, proof);
+      printOutcomes(terminal, outcomes, { proof, ...effort() });
       return code;
     } catch (error) {
       // The outcomes are reported in any case: when the ledger could not be written, they are recorded nowhere else.
-      if (ended.length > 0 || error instanceof CommandStop) printOutcomes(terminal, ended, undefined);
+      if (ended.length > 0 || error instanceof CommandStop) printOutcomes(terminal, ended, effort());
       throw error;
     }
   };
@@ -112,7 +108,7 @@ async function applyWithProgress(
   prepared: WritingRun,
   { host, terminal, stopStarting, abortRequests, ended }: ApplyContext & { readonly ended: Outcome[] },
 ): Promise<Applied> {
-  const progress = openProgress(terminal);
+  const { progress } = host;
   try {
     return await applyPlan({
       planning,
@@ -128,11 +124,11 @@ async function applyWithProgress(
       pause: (milliseconds) => pause(milliseconds, undefined, { signal: abortRequests }).catch(() => {}),
       tell: (event) => {
         if (event.type === 'end') ended.push(event.outcome);
-        if (planning.plan.changes.length > 0) progress.show(event);
+        if (planning.plan.changes.length > 0) showEvent(event, terminal);
       },
     });
   } finally {
-    progress.end();
+    progress.begin('Verifying');
   }
 }
 
@@ -189,82 +185,75 @@ async function prove(
   return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan, ledger: saved };
 }
 
-// Shows the progress of an apply: one line that is updated on a terminal, one line for each change elsewhere. It never reads the
-// keyboard, because then a Ctrl-C would not reach the apply as a signal.
-
-interface Progress {
-  show(event: ApplyEvent): void;
-  end(): void;
-}
-
-/** With JSON output the progress goes to stderr as text, because stdout must hold only the result, or its events. */
-function openProgress(terminal: Terminal): Progress {
-  const { host } = terminal;
-  if (terminal.format === 'text' && host.stdout.isTTY && host.env['TERM'] !== 'dumb')
-    return liveLine(terminal);
-  const isText = terminal.format === 'text';
-  const output = isText ? host.stdout : host.stderr;
-  const paint = isText ? terminal.paint : terminal.errorPaint;
-  return {
-    show: (event) => {
-      terminal.events?.write(progressEvent(event));
-      const line = renderEvent(event, { paint });
-      if (line !== undefined) output.write(`${line}\n`);
-    },
-    end: () => {},
-  };
-}
-
-/** Moves the cursor to the start of its line and clears the line. */
-const clearLine = '\r\u001b[K';
-
-function liveLine({ host, width = 80 }: Terminal): Progress {
-  return {
-    show: (event) => {
-      const text = renderEvent(event, { paint: plain });
-      if (text !== undefined)
-        host.stdout.write(`${clearLine}${fitting(host.secrets.redactPrinted(text), width)}`);
-    },
-    end: () => host.stdout.write(clearLine),
-  };
-}
-
-/** Shortens a text to one line of the terminal: of a wrapped line only the last row could be cleared. */
-function fitting(text: string, width: number): string {
-  if (columns(text) < width) return text;
-  let fits = '';
-  for (const character of text) {
-    if (columns(fits + character) > width - 2) break;
-    fits += character;
-  }
-  return `${fits}…`;
+/**
+ * A line for each change, except on a terminal that has a line of progress. With JSON it goes to stderr, because stdout must hold only
+ * the result, or its events.
+ */
+function showEvent(event: ApplyEvent, terminal: Terminal): void {
+  const { host, format, events } = terminal;
+  const isText = format === 'text';
+  events?.write(progressEvent(event));
+  if (event.type === 'begin') host.progress.begin('Applying', event.changes);
+  if (event.type === 'end') host.progress.advance(event.finished);
+  const isOpen = event.type === 'end' && !isAllDone([event.outcome]);
+  if (isText && host.progress.isLive && !isOpen) return;
+  const line = renderEvent(event, { paint: isText ? terminal.paint : terminal.errorPaint });
+  if (line !== undefined) (isText ? host.stdout : host.stderr).write(`${line}\n`);
 }
 
 // The end of an apply: what came of each change, and whether the plan that was made afterwards is empty.
 
-/** @param proof the plan that was made afterwards; absent when there was nothing to prove */
-function printOutcomes(terminal: Terminal, outcomes: readonly Outcome[], proof: Plan | undefined): void {
+interface Ending {
+  /** the plan that was made afterwards; absent when there was nothing to prove */
+  readonly proof?: Plan | undefined;
+  readonly seconds: number;
+  readonly requests: number;
+}
+
+function requestsOf({ connected }: PreparedApply): number {
+  return connected.targets.reduce((sum, { connection }) => sum + connection.requests(), 0);
+}
+
+function printOutcomes(terminal: Terminal, outcomes: readonly Outcome[], ending: Ending): void {
+  const { proof } = ending;
+  terminal.host.progress.end();
   printJson(terminal, (reported) => renderOutcomesJson(outcomes, reported));
   terminal.pending.outcomes = countOutcomes(outcomes);
   const output = textOutput(terminal);
-  for (const block of endingBlocks(outcomes, terminal, proof)) output?.write(`\n${block}\n`);
+  for (const block of endingBlocks(outcomes, terminal, ending)) output?.write(`\n${block}\n`);
   printWarnings(terminal, proof?.problems ?? []);
 }
 
-/** The blocks of text at the end. When each outcome has been printed already, only those that need attention are repeated. */
-function endingBlocks(outcomes: readonly Outcome[], terminal: Terminal, proof: Plan | undefined): string[] {
+/** With messages of two rows each, so many failures fit on a screen with 24 rows. */
+const mostShown = 3;
+
+/**
+ * The blocks of text at the end. When each outcome has been printed already, only those that need attention are repeated; on a terminal
+ * so few that the end fits on its screen.
+ */
+function endingBlocks(
+  outcomes: readonly Outcome[],
+  terminal: Terminal,
+  { proof, seconds, requests }: Ending,
+): string[] {
   const { paint, width, host } = terminal;
   if (outcomes.length === 0) return [];
-  const blocks = [renderOutcomes(outcomes, { paint, openOnly: !host.stdout.isTTY })];
-  if (proof === undefined) return [...blocks, stepAfterApply(outcomes, undefined)];
+  const { isLive } = host.progress;
+  const blocks = [renderOutcomes(outcomes, { paint, openOnly: !isLive, ...(isLive && { most: mostShown }) })];
+  const effort = paint.dim(
+    `${doneCounts(outcomes)} in ${timeText(seconds)}, with ${counted(requests, 'request')}`,
+  );
+  const nextStep = (found: Parameters<typeof stepAfterApply>[1]) =>
+    `${effort}\n${stepAfterApply(outcomes, found)}`;
+  if (proof === undefined) return [...blocks, nextStep(undefined)];
   const residue = renderUnconverged(withoutReported(proof, outcomes), {
     paint,
     ...(width === undefined ? {} : { width }),
   });
-  if (residue !== '') return [...blocks, residue, stepAfterApply(outcomes, 'not-empty')];
+  if (residue !== '') return [...blocks, residue, nextStep('not-empty')];
   const nothingLeft = proof.changes.length === 0 && proof.problems.length === 0;
-  if (!nothingLeft) return [...blocks, stepAfterApply(outcomes, 'not-empty')];
-  return [...blocks, 'Planned again: nothing is left to do', stepAfterApply(outcomes, 'empty')];
+  if (!nothingLeft) return [...blocks, nextStep('not-empty')];
+  return [...blocks, 'Planned again: nothing is left to do', nextStep('empty')];
 }
 
 // The changes in the plan that is made after an apply: each field with the sent value and the one that the service returned.

@@ -47,6 +47,8 @@ async function follow(options: AuditFollowOptions, context: AuditContext): Promi
   const cursors = await openCursors(options.cursor, host.cwd);
   const { actor, resource, action } = options;
   const organizations = new Organizations(context);
+  // It has no end, and its events are what is to be seen.
+  host.progress.end();
   const several = { targets: targets.length > 1 };
   return poll(context, options, async (limits) => {
     const { trails, close } = await connectToAudit(stack, targets, host, limits);

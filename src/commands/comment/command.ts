@@ -206,7 +206,7 @@ function openPlace(
     signal,
     until,
     onWait: (message) => host.stderr.write(`${message}\n`),
-    trace: host.trace,
+    observer: host.observer,
     secrets: host.secrets,
     ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
   });

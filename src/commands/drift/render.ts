@@ -172,7 +172,7 @@ function pendingLines({ address, is, fields, place }: PendingResource, layout: P
 }
 
 function nameOf(address: Address, paint: Paint): string {
-  return paint.bold(printable(formatAddress(address)));
+  return paint.bold(paint.link(printable(formatAddress(address)), address));
 }
 
 function movedLines(fields: readonly MovedField[], mark: string, { paint, width }: PlanLayout): string[] {

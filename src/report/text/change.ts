@@ -102,7 +102,9 @@ function headerLine({ action, address, place }: Change, { paint, width }: PlanLa
   const where = place === undefined ? '' : formatPlace(place);
   const gap = Math.max(2, width - columns(`${verb} ${name}`) - columns(where));
   const right = where === '' ? '' : ' '.repeat(gap) + paint.dim(where);
-  return `${paintAction(action, paint)(verb)} ${paint.bold(name)}${right}`;
+  // What is still to be created has no page.
+  const shown = action === 'create' ? name : paint.link(name, address);
+  return `${paintAction(action, paint)(verb)} ${paint.bold(shown)}${right}`;
 }
 
 /** `widens: "api" in "payments" gains the policy "write"` */

@@ -1,5 +1,6 @@
 /** Widths, wrapping and emphasis for a terminal. Expects printable text without escape sequences. */
 import { styleText } from 'node:util';
+import type { Address } from '../../model/address.ts';
 import columnsOf from 'fast-string-width';
 
 /** The width of a text in terminal columns: two for East Asian scripts, full-width forms and emoji, none for combining marks. */
@@ -71,6 +72,8 @@ export interface Paint {
   readonly changed: Emphasis;
   readonly warning: Emphasis;
   readonly error: Emphasis;
+  /** the name of a resource as a link to its page, if there is one */
+  readonly link: (name: string, address: Address) => string;
 }
 
 const asIs: Emphasis = (text) => text;
@@ -85,6 +88,7 @@ export const plain: Paint = {
   changed: asIs,
   warning: asIs,
   error: asIs,
+  link: asIs,
 };
 
 type Style = Parameters<typeof styleText>[0];
@@ -104,4 +108,5 @@ export const colourful: Paint = {
   changed: emphasis('yellow'),
   warning: emphasis(['bold', 'yellow']),
   error: emphasis(['bold', 'red']),
+  link: asIs,
 };

@@ -34,26 +34,59 @@ interface OutcomesTextOptions {
   readonly paint: Paint;
   /** leaves out successful changes, which were shown already; the counts include them */
   readonly openOnly?: boolean;
+  /** lists at most so many failures, and successful changes only where they need no more room than that */
+  readonly most?: number;
 }
 
 /** All changes, those that need attention last, where they stay visible; then the counts. */
 export function renderOutcomes(
   outcomes: readonly Outcome[],
-  { paint, openOnly = false }: OutcomesTextOptions,
+  { paint, openOnly = false, most = Number.POSITIVE_INFINITY }: OutcomesTextOptions,
 ): string {
   const successful = outcomes.filter(isSuccessful);
   const isLeft = leftByStop(outcomes);
   const others = outcomes.filter((outcome) => !isSuccessful(outcome) && !isLeft(outcome));
+  // A failure takes three lines.
+  const isListed = !openOnly && successful.length <= 3 * (most - others.length);
+  const more = others.length - most;
   const blocks = [
-    openOnly ? [] : successful.flatMap((outcome) => outcomeLines(outcome, paint)),
+    isListed ? successful.flatMap((outcome) => outcomeLines(outcome, paint)) : [],
     ...leftGroups(outcomes.filter(isLeft)).flatMap((group) => groupLines(group, paint)),
-    ...others.map((outcome) => outcomeLines(outcome, paint)),
+    ...byImportance(others)
+      .slice(0, more > 1 ? most : undefined)
+      .map((outcome) => outcomeLines(outcome, paint)),
+    more > 1 ? [`and ${more} more: "trueup history show latest" lists each`] : [],
     [paint.bold(outcomeSummary(outcomes))],
   ];
   return blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n');
+}
+
+/** Failures before what was skipped because of them, where not all of them are shown. */
+function byImportance(outcomes: readonly Outcome[]): readonly Outcome[] {
+  const skipped = outcomes.filter(({ kind }) => kind === 'skipped');
+  return [...outcomes.filter(({ kind }) => kind !== 'skipped'), ...skipped];
+}
+
+const doneWords: Readonly<Record<Outcome['action'], string>> = {
+  create: 'created',
+  adopt: 'adopted',
+  update: 'updated',
+  release: 'released',
+  delete: 'deleted',
+  none: 'recorded',
+};
+
+/** `3 created, 1 deleted`: what was carried out */
+export function doneCounts(outcomes: readonly Pick<Outcome, 'kind' | 'action'>[]): string {
+  const applied = outcomes.filter(({ kind }) => kind === 'applied');
+  const counts = Object.entries(doneWords).flatMap(([action, word]) => {
+    const count = applied.filter((outcome) => outcome.action === action).length;
+    return count === 0 ? [] : [`${count} ${word}`];
+  });
+  return counts.length === 0 ? 'Nothing changed' : counts.join(', ');
 }
 
 /**
@@ -150,8 +183,11 @@ function groupLines(group: readonly Outcome[], paint: Paint): string[][] {
 }
 
 function titleOf({ kind, action, address }: Outcome, paint: Paint): string {
+  const name = printable(formatAddress(address));
+  // It has a page unless it was not created, or is gone.
+  const hasPage = kind === 'applied' ? action !== 'delete' : action !== 'create';
   const word = pad(kind, 'unchanged'.length + 1);
-  return `${paintOutcome(kind, paint)(word)}${actionSymbols[action]} ${printable(formatAddress(address))}`;
+  return `${paintOutcome(kind, paint)(word)}${actionSymbols[action]} ${hasPage ? paint.link(name, address) : name}`;
 }
 
 function paintOutcome(kind: OutcomeKind, paint: Paint): Paint['bold'] {

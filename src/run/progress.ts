@@ -1,0 +1,242 @@
+/**
+ * The progress of a run: what is done of how many, how fast, how long it will still take, and what is waited for. On a terminal it is one
+ * line below everything else that is printed; elsewhere a plain line now and then. It never reads the keyboard, because then a Ctrl-C
+ * would not reach the run as a signal.
+ */
+import type { Observer } from '../api/transport/exchange.ts';
+import { counted } from '../model/quoted.ts';
+import { columns } from '../report/text/layout.ts';
+import { printable } from '../report/view/printable.ts';
+
+export interface Output {
+  write(text: string): void;
+  readonly isTTY: boolean;
+  /** columns of the terminal; undefined elsewhere */
+  readonly columns: number | undefined;
+}
+
+export interface Progress extends Observer {
+  /** whether it is a line of a terminal, which takes the place of a line for each change */
+  readonly isLive: boolean;
+  /** Begins a phase. @param total of its changes; without it, requests are counted */
+  begin(phase: string, total?: number): void;
+  /** @param done changes of the phase */
+  advance(done: number): void;
+  /** @param what `the lock of stack "payments"`. @returns a function that ends the wait */
+  waitFor(what: string): () => void;
+  /** Clears the line, so that something else can be printed; the next step draws it again. */
+  clear(): void;
+  /** Clears the line and draws it no more, until the next phase begins. */
+  end(): void;
+}
+
+/** Milliseconds between two drawings, two plain lines, and until a rate is known. */
+const drawnEvery = 100;
+const refreshedEvery = 250;
+const printedEvery = 10_000;
+const settledAfter = 2_000;
+
+interface ProgressHost {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** milliseconds since 1970 */
+  readonly now: () => number;
+  readonly stdout: Pick<Output, 'isTTY'>;
+  readonly stderr: Output;
+}
+
+/** A line can be redrawn in a terminal. Logs of CI jobs keep each drawing, also where the job has a pseudo terminal. */
+export function hasLiveLine({ env, stdout, stderr }: Omit<ProgressHost, 'now'>): boolean {
+  return stdout.isTTY && stderr.isTTY && env['TERM'] !== 'dumb' && !isCiJob(env);
+}
+
+export function isCiJob({ CI: value = '' }: ProgressHost['env']): boolean {
+  return value !== '' && value !== 'false' && value !== '0';
+}
+
+/** @param isLive draws one line again and again; otherwise it prints a line every ten seconds */
+export function openProgress(host: ProgressHost, isLive: boolean): Progress {
+  return new RunProgress(host, isLive);
+}
+
+interface Wait {
+  readonly what: string;
+  /** milliseconds since 1970; absent if its end is not known */
+  readonly until?: number;
+}
+
+class RunProgress implements Progress {
+  readonly #host: ProgressHost;
+  readonly isLive: boolean;
+  #phase = 'Reading';
+  #total: number | undefined;
+  #done = 0;
+  #requests = 0;
+  #since: number;
+  #waits = new Set<Wait>();
+  #printedAt: number;
+  #drawnAt = 0;
+  /** the line on the screen; empty when there is none */
+  #drawn = '';
+  #timer: NodeJS.Timeout | undefined;
+  #isShown = true;
+
+  constructor(host: ProgressHost, isLive: boolean) {
+    this.#host = host;
+    this.isLive = isLive;
+    this.#since = host.now();
+    this.#printedAt = this.#since;
+  }
+
+  begin(phase: string, total?: number): void {
+    this.#phase = phase;
+    this.#total = total;
+    this.#done = 0;
+    this.#requests = 0;
+    this.#isShown = true;
+    this.#since = this.#host.now();
+    this.#printedAt = this.#since;
+    this.#drawnAt = 0;
+    if (total !== undefined) this.#step();
+    else this.clear();
+  }
+
+  advance(done: number): void {
+    this.#done = done;
+    this.#step();
+  }
+
+  request(): () => void {
+    this.#requests += 1;
+    this.#keepFresh();
+    if (!this.isLive) this.#step();
+    return () => {};
+  }
+
+  wait(why: string, milliseconds: number): void {
+    const until = this.#host.now() + milliseconds;
+    for (const wait of this.#waits) if (wait.until !== undefined) this.#waits.delete(wait);
+    this.#waits.add({ what: why, until });
+    this.#keepFresh();
+  }
+
+  waitFor(what: string): () => void {
+    const wait = { what };
+    this.#waits.add(wait);
+    this.#step();
+    this.#keepFresh();
+    return () => this.#waits.delete(wait);
+  }
+
+  clear(): void {
+    if (this.#drawn === '') return;
+    this.#host.stderr.write(this.#erasing());
+    this.#drawn = '';
+  }
+
+  /** What erases the line. A terminal that became narrower has wrapped it. */
+  #erasing(): string {
+    const { columns: width } = this.#host.stderr;
+    const rows = width === undefined ? 1 : Math.max(1, Math.ceil(columns(this.#drawn) / width));
+    return rows === 1 ? '\r\u001b[K' : `\r\u001b[${rows - 1}A\u001b[J`;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#isShown = false;
+    this.#waits.clear();
+    this.clear();
+  }
+
+  /** The line is drawn again while nothing happens: the time goes on. */
+  #keepFresh(): void {
+    if (!this.isLive || !this.#isShown || this.#timer !== undefined) return;
+    this.#timer = setInterval(() => this.#draw(), refreshedEvery);
+    this.#timer.unref();
+  }
+
+  #step(): void {
+    if (!this.#isShown) return;
+    const now = this.#host.now();
+    if (this.isLive) {
+      this.#keepFresh();
+      if (now - this.#drawnAt >= drawnEvery) this.#draw();
+    } else if (now - this.#printedAt >= printedEvery) {
+      this.#printedAt = now;
+      this.#host.stderr.write(`${this.#parts().join(', ')}\n`);
+    }
+  }
+
+  #draw(): void {
+    if (!this.#isShown) return;
+    const { stderr, now } = this.#host;
+    this.#drawnAt = now();
+    const line = fitting(this.#parts(), stderr.columns ?? 80);
+    if (line === this.#drawn) return;
+    stderr.write(`${this.#erasing()}${line}`);
+    this.#drawn = line;
+  }
+
+  /** The most important part first: those at the end are left out where there is no room. */
+  #parts(): string[] {
+    const now = this.#host.now();
+    const seconds = (now - this.#since) / 1000;
+    const total = this.#total;
+    const done = total === undefined ? this.#requests : this.#done;
+    const isSettled = now - this.#since >= settledAfter && done > 0;
+    const rate = isSettled ? done / seconds : undefined;
+    const left = total === undefined || rate === undefined ? undefined : (total - done) / rate;
+    const wait = this.#waitAt(now);
+    return [
+      total === undefined
+        ? `${this.#phase}: ${counted(done, 'request')}`
+        : `${this.#phase} ${done}/${counted(total, 'change')}`,
+      ...(wait === undefined ? [] : [wait]),
+      ...(left === undefined || left < 1 ? [] : [`${timeText(left)} left`]),
+      ...(rate === undefined ? [] : [`${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s`]),
+      ...(total === undefined && seconds >= 5 ? [timeText(seconds)] : []),
+    ];
+  }
+
+  #waitAt(now: number): string | undefined {
+    for (const wait of this.#waits) if ((wait.until ?? now + 1) <= now) this.#waits.delete(wait);
+    const [wait] = this.#waits;
+    if (wait === undefined) return undefined;
+    const { what, until } = wait;
+    return until === undefined
+      ? `waits for ${printable(what)}`
+      : `waits ${timeText((until - now) / 1000)}: ${printable(what)}`;
+  }
+}
+
+/** `45 s`, `3 min`, `2 h 5 min` */
+export function timeText(seconds: number): string {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** A part in less room than this says nothing. */
+const leastPart = 20;
+
+/** As many parts as fit into one row, one column left free. A long one is cut. */
+function fitting(parts: readonly string[], width: number): string {
+  const room = Math.max(1, width - 1);
+  let line = cut(parts[0] ?? '', room);
+  for (const part of parts.slice(1)) {
+    const left = room - columns(line) - 2;
+    if (columns(part) <= left || left >= leastPart) line += `  ${cut(part, left)}`;
+  }
+  return line;
+}
+
+function cut(text: string, room: number): string {
+  if (columns(text) <= room) return text;
+  let shown = '';
+  for (const character of text) {
+    if (columns(shown + character) > room - 1) break;
+    shown += character;
+  }
+  return `${shown}…`;
+}
