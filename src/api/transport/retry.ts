@@ -4,6 +4,8 @@
  */
 import type { AttemptHistory } from '../../model/http.ts';
 import type { Json } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { Target } from '../../model/stack.ts';
 import { type Exchange, headerOf, type RawAnswer } from './exchange.ts';
 
 export interface RetryPolicy {
@@ -187,9 +189,10 @@ export function attemptNote({ number }: Pick<Attempt, 'number'>, waited: number)
   ].join(', ');
 }
 
-/** Why a request is tried again. */
-export function failureText(result: Exchange): string {
-  return result.kind === 'answered' ? `it answered ${result.status}` : 'it gave no answer';
+/** Why a request to a target is tried again. */
+export function failureText(result: Exchange, { target }: { readonly target: Pick<Target, 'name'> }): string {
+  const what = result.kind === 'answered' ? `answered ${result.status}` : 'gave no answer';
+  return `${quoted(target.name)} ${what}`;
 }
 
 /** `320 ms`, `3.2 s` */

@@ -211,12 +211,15 @@ export class Sender {
 
   /** Passes the rate information of the answer to the throttle. */
   #observe(result: Exchange, milliseconds: number): void {
-    const { throttle, clock, until } = this.#connection;
+    const { throttle, clock, until, observer, target } = this.#connection;
     const before = throttle.pausedFor;
     throttle.observe(result.kind === 'answered' ? ratedAnswer(result, milliseconds, clock.now()) : undefined);
     const pause = throttle.pausedFor;
     if (pause > before && clock.now() + pause > until) throttle.shut(new Error(this.#tooLong(pause)));
-    else if (pause > before + 1000) this.#reportPause('its rate limit is used up for now', pause);
+    else if (pause > before + 1000) {
+      observer?.wait(`the rate limit of ${quoted(target.name)} is used up`, pause);
+      this.#reportPause('its rate limit is used up for now', pause);
+    }
   }
 
   #decide(attempt: Attempt, result: Exchange, milliseconds: number): Omit<AttemptResult, 'result'> {
@@ -250,10 +253,9 @@ export class Sender {
     const isNews = milliseconds > throttle.pausedFor + 1000;
     throttle.pause(milliseconds);
     if (result.kind !== 'answered') return;
-    observer?.wait(failureText(result), milliseconds);
-    if (!isNews) return;
-    const why = `it answered ${result.status} to ${attempt.request.method} ${this.#urlOf(attempt)}`;
-    this.#reportPause(why, milliseconds);
+    observer?.wait(failureText(result, this.#connection), milliseconds);
+    const what = `${attempt.request.method} ${this.#urlOf(attempt)}`;
+    if (isNews) this.#reportPause(`it answered ${result.status} to ${what}`, milliseconds);
   }
 
   #reportPause(why: string, milliseconds: number): void {
@@ -274,7 +276,7 @@ export class Sender {
     const milliseconds = decision.repeat ? decision.wait : 0;
     if (milliseconds === 0) return;
     const what = `${attempt.request.method} ${this.#urlOf(attempt)} is tried again`;
-    this.#connection.observer?.wait(`${failureText(result)}, ${what}`, milliseconds);
+    this.#connection.observer?.wait(`${failureText(result, this.#connection)}, ${what}`, milliseconds);
     const over = this.#connection.waits.begin(what);
     await this.#connection.clock
       .wait(milliseconds, this.#endOfWaits(attempt))

@@ -13,7 +13,15 @@ import type { PlanResult } from '../../plan/build-plan.ts';
 import { progressEvent, renderOutcomesJson } from '../../report/json/apply-events.ts';
 import { formatPlace } from '../../report/text/change.ts';
 import { fieldLines } from '../../report/text/field.ts';
-import { columns, inColumn, indent, labelled, nameColumn, type Paint } from '../../report/text/layout.ts';
+import {
+  columns,
+  inColumn,
+  indent,
+  labelled,
+  nameColumn,
+  type Paint,
+  wrap,
+} from '../../report/text/layout.ts';
 import {
   countOutcomes,
   doneCounts,
@@ -244,7 +252,7 @@ function endingBlocks(
     `${doneCounts(outcomes)} in ${timeText(seconds)}, with ${counted(requests, 'request')}`,
   );
   const nextStep = (found: Parameters<typeof stepAfterApply>[1]) =>
-    `${effort}\n${stepAfterApply(outcomes, found)}`;
+    [effort, ...wrap(stepAfterApply(outcomes, found), width ?? 1000)].join('\n');
   if (proof === undefined) return [...blocks, nextStep(undefined)];
   const residue = renderUnconverged(withoutReported(proof, outcomes), {
     paint,

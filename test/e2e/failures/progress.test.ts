@@ -88,6 +88,15 @@ describe.runIf(hasScript)('on a terminal', () => {
     expect(screen.match(/failed {4}\+ Workspace\/acme\/app-\d\d {2}\(\d+\/30\)/g)).toHaveLength(8);
   });
 
+  it('says that it waits because a service asked for time, and for how long', async () => {
+    const { bench, stack } = await manyChanges({ refused: 0 });
+    const fault = { answer: 429, headers: { 'retry-after': '1' } };
+    bench.wire.add({ method: 'POST', path: /\/workspaces$/, body: /app-15/, fault });
+    const { code, screen } = await onScreen(stack, 80);
+    expect(code, screen).toBe(0);
+    expect(screen).toMatch(/Applying \d+\/30 changes {2}waits 1 s: "acme" answered 429/);
+  });
+
   it('says whose lock it waits for', async () => {
     const { stack } = await open();
     const lock = await held(stack);

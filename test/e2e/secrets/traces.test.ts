@@ -128,7 +128,7 @@ describe('a trace', () => {
     bench.wire.add({ path: /acme\/workspaces/, fault: { answer: 429, headers: { 'retry-after': '0' } } });
     bench.wire.add({ path: /acme\/projects/, fault: { drop: 'before' } });
     const { err } = await stack.run(['plan', '--trace'], 0);
-    expect(err).toContain('… waits 100 ms: it answered 429');
+    expect(err).toContain('… waits 100 ms: "acme" answered 429');
     expect(err).toMatch(/→ \d+ GET .*\/acme\/workspaces\S* {2}\(try 2/);
     expect(err).toMatch(/← \d+ no answer after \d+ ms: /);
     expect(err).toMatch(/→ \d+ GET .*\/acme\/projects\S* {2}\(try 2/);
