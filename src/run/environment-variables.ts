@@ -37,7 +37,6 @@ export const environmentVariables: readonly VariableGroup[] = [
       USER: 'Who runs trueup, outside of CI.',
       BUILD_ID: 'Id of the job, in a CI that sets it and none of the others.',
       BUILD_URL: 'Page of the job, recorded with BUILD_ID.',
-      CI: 'Set in most CIs: "trueup doctor" then reports what a job without TRUEUP_RUN_ID lacks.',
       JOB_NAME: 'Name of the job, part of its id with BUILD_ID.',
     },
   },
@@ -48,7 +47,7 @@ export const environmentVariables: readonly VariableGroup[] = [
       NO_COLOR: 'No colours, if it is not empty. It overrides FORCE_COLOR.',
       FORCE_COLOR: 'Colours also where the output is not a terminal, unless it is empty or "0".',
       TERM: '"dumb" turns off colours, links and the line of progress.',
-      CI: 'Turns off links and the line of progress, unless it is empty, "0" or "false": a job prints plain lines.',
+      CI: 'Set in most CIs: turns off links and the line of progress, unless it is empty, "0" or "false". "trueup doctor" then reports what a job without TRUEUP_RUN_ID lacks.',
       FORCE_HYPERLINK:
         '"1" makes names links in a terminal that trueup does not know, "0" turns links off. Without it: WT_SESSION, TERM_PROGRAM, VTE_VERSION and TERM.',
       TERM_PROGRAM: 'Name of a terminal that may show links.',

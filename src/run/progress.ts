@@ -33,7 +33,7 @@ export interface Progress extends Observer {
 /** Milliseconds between two drawings, two plain lines, and until a rate is known. */
 const drawnEvery = 100;
 const refreshedEvery = 250;
-const printedEvery = 10_000;
+const printedEvery = { changes: 10_000, requests: 30_000 };
 const settledAfter = 2_000;
 
 interface ProgressHost {
@@ -53,7 +53,7 @@ export function isCiJob({ CI: value = '' }: ProgressHost['env']): boolean {
   return value !== '' && value !== 'false' && value !== '0';
 }
 
-/** @param isLive draws one line again and again; otherwise it prints a line every ten seconds */
+/** @param isLive draws one line again and again; otherwise it prints a line now and then */
 export function openProgress(host: ProgressHost, isLive: boolean): Progress {
   return new RunProgress(host, isLive);
 }
@@ -93,11 +93,15 @@ class RunProgress implements Progress {
     this.#done = 0;
     this.#requests = 0;
     this.#isShown = true;
-    this.#since = this.#host.now();
-    this.#printedAt = this.#since;
+    this.#restart();
     this.#drawnAt = 0;
     if (total !== undefined) this.#step();
     else this.clear();
+  }
+
+  #restart(): void {
+    this.#since = this.#host.now();
+    this.#printedAt = this.#since;
   }
 
   advance(done: number): void {
@@ -106,6 +110,8 @@ class RunProgress implements Progress {
   }
 
   request(): () => void {
+    // The time before the first request is not that of the targets.
+    if (this.#requests === 0 && this.#total === undefined) this.#restart();
     this.#requests += 1;
     this.#keepFresh();
     if (!this.isLive) this.#step();
@@ -161,7 +167,7 @@ class RunProgress implements Progress {
     if (this.isLive) {
       this.#keepFresh();
       if (now - this.#drawnAt >= drawnEvery) this.#draw();
-    } else if (now - this.#printedAt >= printedEvery) {
+    } else if (now - this.#printedAt >= printedEvery[this.#total === undefined ? 'requests' : 'changes']) {
       this.#printedAt = now;
       this.#host.stderr.write(`${this.#parts().join(', ')}\n`);
     }

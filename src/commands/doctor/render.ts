@@ -19,7 +19,9 @@ interface Layout {
 }
 
 /** Symbols and colours by level. */
-const marks: Readonly<Record<Finding['level'], readonly [symbol: string, emphasis: keyof Paint]>> = {
+const marks: Readonly<
+  Record<Finding['level'], readonly [symbol: string, emphasis: Exclude<keyof Paint, 'link'>]>
+> = {
   ok: ['✓', 'added'],
   info: ['-', 'dim'],
   warning: ['!', 'warning'],

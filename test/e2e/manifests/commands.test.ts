@@ -307,7 +307,9 @@ describe('apply', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(/^applied +\+ Workspace\/acme\/app /m);
     expect(out).toMatch(/^applied +\+ ClusterAuthRole\/prod\/web .*\/2\)$/m);
-    expect(out).toContain('2 applied\n\nPlanned again: nothing is left to do\n\nNext: "trueup drift" shows');
+    expect(out).toMatch(
+      /2 applied\n\nPlanned again: nothing is left to do\n\n2 created in \d+ s, with \d+ requests\nNext: "trueup drift" shows/,
+    );
   });
 
   it('as JSON prints its outcomes and nothing else on stdout', async () => {

@@ -71,13 +71,15 @@ describe('--format markdown', () => {
     expect(usage.out).toContain('**error** `usage`: unknown option');
   });
 
-  it.each(['html', 'sarif', 'github'])(
+  it.each(['jsonl', 'sarif', 'github'])(
     'that the command does not have, such as %s, answers in text',
     async (format) => {
       const stack = await (await openBench()).checkout();
       const { out, err } = await stack.run(['drift', '--format', format], 1);
       expect(out).toBe('');
-      expect(err).toContain(`argument '${format}' is invalid. Allowed choices are text, json, markdown.`);
+      expect(err).toContain(
+        `argument '${format}' is invalid. Allowed choices are text, json, markdown, html.`,
+      );
     },
   );
 
