@@ -192,7 +192,7 @@ const commands: readonly ListedCommand[] = [
   {
     usage: 'ledger',
     group: 'recover',
-    about: 'Shows what the ledger of a stack holds',
+    about: 'Shows the ledger of a stack, and moves it to another place',
     load: () => import('./commands/ledger/command.ts'),
   },
   {

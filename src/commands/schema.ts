@@ -28,7 +28,7 @@ import { driftSchema } from './drift/schema.ts';
 import { explanationSchema } from './explain/schema.ts';
 import { historySchema, revertSchema } from './history/schema.ts';
 import { initSchema } from './init/schema.ts';
-import { ledgerSchema } from './ledger/schema.ts';
+import { ledgerMoveSchema, ledgerSchema } from './ledger/schema.ts';
 import { recoverySchema } from './recover/schema.ts';
 import { loginSchema } from './role-check/schema.ts';
 import { unlockSchema } from './unlock.ts';
@@ -84,6 +84,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Accept', asJson(acceptSchema)],
     ['Init', asJson(initSchema)],
     ['Ledger', asJson(ledgerSchema)],
+    ['LedgerMove', asJson(ledgerMoveSchema)],
     ['Doctor', asJson(doctorSchema)],
     ['Recovery', asJson(recoverySchema)],
     ['Unlock', asJson(unlockSchema)],

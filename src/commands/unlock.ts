@@ -19,9 +19,10 @@ import {
 } from '../run/command-options.ts';
 import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import { readPlace } from '../run/find-ledger.ts';
 import type { CliHost } from '../run/host.ts';
 import { lockLines, raiseSerial } from '../run/lock.ts';
-import { openLedger, withStackLedger } from '../run/open-ledger.ts';
+import { openAnyLedger, withStackLedger } from '../run/open-ledger.ts';
 import { listenForSignals, type RunTime } from '../run/stop-signals.ts';
 import { type CommandContext, printJson, printNote, type Terminal, textOutput } from '../run/terminal.ts';
 
@@ -30,6 +31,10 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .argument('[path]', stackHelp)
     .addOption(formatOption())
     .requiredOption('--id <id>', 'which lock: the message of the refused apply names its id')
+    .option(
+      '--ledger <place>',
+      'where the lock is, as "spec.ledger" has it, if the stack file names another place: a move of the ledger was interrupted',
+    )
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: UnlockOptions) => {
       end(await unlock(path, options, { host, terminal: terminalOf(options) }));
@@ -60,13 +65,16 @@ export const unlockSchema = Type.Object(
 
 interface UnlockOptions extends CommonOptions {
   readonly id: string;
+  /** as in "spec.ledger" */
+  readonly ledger?: string;
 }
 
 async function unlock(
   path: string | undefined,
-  { id, timeout }: UnlockOptions,
+  { id, timeout, ledger }: UnlockOptions,
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
+  const place = ledger === undefined ? undefined : readPlace(ledger, '--ledger');
   const reportRemoved = (name: string, lock: LedgerLock) => {
     textOutput(terminal)?.write(
       `Unlocked stack ${quoted(name)}; removed the lock of\n${lockLines(lock).join('\n')}\n`,
@@ -77,7 +85,8 @@ async function unlock(
     return exitCodes.done;
   };
   const stops = listenForSignals(host);
-  return withStackLedger(path, { host, timeout, stops }, async ({ stack, store, time }) => {
+  const about = { host, timeout, stops, isAnyLedger: true, place };
+  return withStackLedger(path, about, async ({ stack, store, time }) => {
     const removed = await removeLock(id, store, terminal);
     if (removed !== undefined) return reportRemoved(stack.name, removed);
     // An apply of a renamed stack also holds the lock of the former name.
@@ -111,7 +120,7 @@ async function unlockFormer(
   stack: Stack,
   { terminal, time }: { readonly terminal: Terminal; readonly time: RunTime },
 ): Promise<LedgerLock | undefined> {
-  const store = await openLedger(stack, terminal.host, time);
+  const store = await openAnyLedger(stack, terminal.host, time);
   try {
     return await removeLock(id, store, terminal);
   } finally {

@@ -15,6 +15,7 @@ import {
   type LedgerLock,
   type LedgerRecord,
   ledgerVersion,
+  movedLedgerVersion,
 } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { IdentityText } from '../model/stack.ts';
@@ -29,7 +30,7 @@ export interface LedgerLocation {
 /** The part of a stored ledger that the checksum covers. */
 type Content = Pick<
   Ledger,
-  'stackId' | 'takenIds' | 'repository' | 'commit' | 'otherCommits' | 'closedFor'
+  'stackId' | 'takenIds' | 'repository' | 'commit' | 'otherCommits' | 'closedFor' | 'movedTo' | 'copiedFrom'
 > & {
   readonly targets?: Readonly<Record<string, IdentityText>>;
   readonly approved?: ApprovedPlan;
@@ -39,7 +40,7 @@ type Content = Pick<
 
 interface Stored extends Content {
   /** 3 since stacks have an id, which earlier versions would drop */
-  readonly version: 2 | typeof ledgerVersion;
+  readonly version: 2 | typeof ledgerVersion | typeof movedLedgerVersion;
   readonly stack: string;
   readonly serial: number;
   readonly checksum: string;
@@ -48,7 +49,7 @@ interface Stored extends Content {
 /** Version 1, from before targets had identities. Its approved plan has a digest of the former sort. */
 type FormerStored = Omit<
   Stored,
-  'version' | 'targets' | 'commit' | 'closedFor' | 'approved' | 'endedApprovals'
+  'version' | 'targets' | 'commit' | 'closedFor' | 'movedTo' | 'copiedFrom' | 'approved' | 'endedApprovals'
 > & {
   readonly version: 1;
   readonly approved?: Omit<ApprovedPlan, 'version'>;
@@ -68,11 +69,15 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     commit,
     otherCommits = [],
     closedFor,
+    movedTo,
+    copiedFrom,
     approved,
     endedApprovals,
   } = ledger;
   const content: Content = {
     ...(closedFor === undefined ? {} : { closedFor }),
+    ...(movedTo === undefined ? {} : { movedTo }),
+    ...(copiedFrom === undefined ? {} : { copiedFrom }),
     ...(targets === undefined ? {} : { targets: sorted(targets) }),
     ...(stackId === undefined ? {} : { stackId }),
     ...(takenIds.length === 0 ? {} : { takenIds }),
@@ -83,8 +88,15 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     ...(endedApprovals === undefined ? {} : { endedApprovals: sorted(endedApprovals) }),
     records: sorted(records),
   };
-  const stored: Stored = { version: ledgerVersion, stack, serial, checksum: hash(content), ...content };
+  const isMoved = movedTo !== undefined || copiedFrom !== undefined;
+  const version = isMoved ? movedLedgerVersion : ledgerVersion;
+  const stored: Stored = { version, stack, serial, checksum: hash(content), ...content };
   return `${JSON.stringify(stored, null, 2)}\n`;
+}
+
+/** What a move carries from one place to another: of equal texts, the ledgers are equal but for their place and serial. */
+export function contentText(stack: string, { movedTo: _, copiedFrom: __, ...content }: Ledger): string {
+  return formatLedger(stack, { ...content, serial: 0 });
 }
 
 function sorted<T>(map: ReadonlyMap<string, T>): Readonly<Record<string, T>> {
@@ -114,6 +126,8 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     commit,
     otherCommits,
     closedFor,
+    movedTo,
+    copiedFrom,
     approved,
     endedApprovals,
   } = stored;
@@ -126,6 +140,8 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     ...(commit === undefined ? {} : { commit }),
     ...(otherCommits === undefined ? {} : { otherCommits }),
     ...(closedFor === undefined ? {} : { closedFor }),
+    ...(movedTo === undefined ? {} : { movedTo }),
+    ...(copiedFrom === undefined ? {} : { copiedFrom }),
     ...(approved === undefined ? {} : { approved }),
     ...(endedApprovals === undefined ? {} : { endedApprovals: new Map(Object.entries(endedApprovals)) }),
   };
@@ -143,7 +159,7 @@ function recordsOf(place: string, records: Stored['records']): Ledger['records']
 function parseStored(place: string, text: string): Stored | FormerStored {
   const stored = asObject(place, text);
   const { version } = stored;
-  if (typeof version === 'number' && ![1, 2, ledgerVersion].includes(version)) {
+  if (typeof version === 'number' && ![1, 2, ledgerVersion, movedLedgerVersion].includes(version)) {
     throw new LedgerError(
       `${place} has version ${version}, which this version of trueup does not support: use the version that wrote it, or a newer one`,
     );
@@ -166,7 +182,8 @@ function asObject(place: string, text: string): Partial<Record<keyof Stored, unk
 function isStored(value: Partial<Record<keyof Stored, unknown>>): value is Stored | FormerStored {
   const { version, stack, serial, checksum: sum, records } = value;
   const isText = typeof stack === 'string' && typeof sum === 'string';
-  const isKnown = version === 1 || version === 2 || version === ledgerVersion;
+  const isKnown =
+    version === 1 || version === 2 || version === ledgerVersion || version === movedLedgerVersion;
   return isKnown && isText && Number.isInteger(serial) && typeof records === 'object' && records !== null;
 }
 

@@ -134,6 +134,14 @@ class LocalFile implements AbortableStore {
     return text === undefined ? undefined : parseEntry(text, place);
   }
 
+  async removeEntries(ids: readonly string[]): Promise<void> {
+    const history = historyOf(await this.#realFile());
+    for (const id of ids.filter(isEntryId)) {
+      const file = entryIn(history, id);
+      await rm(file, { force: true }).catch(unwritable(`the history entry ${quoted(file)}`));
+    }
+  }
+
   async close(): Promise<void> {}
 
   /** Runs `work` in the critical section of this ledger. @param work gets the real path of the ledger's file */

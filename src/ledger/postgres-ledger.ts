@@ -165,6 +165,15 @@ class Postgres implements AbortableStore {
     return text === undefined ? undefined : parseEntry(text, this.#entryName(id));
   }
 
+  async removeEntries(ids: readonly string[], signals = noSignals): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#change(
+      'delete from trueup.history where stack = $1 and id = any($2::text[])',
+      [ids],
+      signals,
+    );
+  }
+
   close(): Promise<void> {
     return this.#connection.close();
   }

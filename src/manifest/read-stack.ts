@@ -12,7 +12,6 @@ import {
   archiveUrl,
   type Dialect,
   type Guards,
-  type LedgerPlace,
   type SecretSource,
   type Stack,
   type Target,
@@ -34,7 +33,8 @@ import { partialSpecSchema } from './schema/manifest-schema.ts';
 import { leadsToSecret } from './yaml/secret-fields.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 
-import type { ArchiveDocument, LedgerDocument } from './schema/place-schemas.ts';
+import { readLedgerPlace } from './ledger-place.ts';
+import type { ArchiveDocument } from './schema/place-schemas.ts';
 import { type StackDocument, stackSchema } from './schema/stack-schema.ts';
 import { placeIn, typedText, type YamlDocument } from './yaml/yaml-document.ts';
 
@@ -151,20 +151,6 @@ function toStack(
 function readArchivePlace(written: ArchiveDocument): ArchivePlace {
   if (written === 'postgres') return { in: 'postgres', url: archiveUrl };
   if (written.file !== undefined) return { in: 'file', file: written.file };
-  // the schema allows exactly one member, both here and in the source
-  return { in: 'postgres', url: written.postgres?.url as SecretSource };
-}
-
-/** The environment variable with the database's address, when the stack names no other source. */
-const ledgerUrlVariable = 'TRUEUP_LEDGER_URL';
-
-/** @param written valid against the stack's schema */
-function readLedgerPlace(written: LedgerDocument): LedgerPlace {
-  if (written === 'local') return { in: 'local' };
-  if (written === 'git') return { in: 'git', remote: 'origin' };
-  if (written === 'postgres') return { in: 'postgres', url: { env: ledgerUrlVariable } };
-  if (written.local !== undefined) return { in: 'local', folder: written.local.folder };
-  if (written.git !== undefined) return { in: 'git', remote: written.git.remote ?? 'origin' };
   // the schema allows exactly one member, both here and in the source
   return { in: 'postgres', url: written.postgres?.url as SecretSource };
 }

@@ -27,6 +27,31 @@ export const ledgerCodes = {
     class: 'failure',
     fix: 'plan again',
   },
+  'ledger-moved': {
+    title: 'The ledger of the stack was moved to another place',
+    class: 'failure',
+    fix: 'write the new place into "spec.ledger" of the stack file, or check out a commit that has it',
+  },
+  'ledger-move-unfinished': {
+    title: 'A move of the ledger was interrupted, and this copy is not the ledger yet',
+    class: 'failure',
+    fix: 'run "trueup ledger move" again, as the message shows',
+  },
+  'ledger-elsewhere': {
+    title: 'The stack has no ledger at the place that it names, but one at another place',
+    class: 'conflict',
+    fix: 'move it with "trueup ledger move", or name the other place in "spec.ledger"',
+  },
+  'ledger-exists': {
+    title: 'The place that a ledger would move to has another ledger of that name',
+    class: 'conflict',
+    fix: 'check which one is right; move the other one away, or give one of the stacks another name',
+  },
+  'nothing-to-move': {
+    title: 'There is no ledger to move, or none that has to move',
+    class: 'failure',
+    fix: 'see the message; --from names the place of the ledger',
+  },
   locked: {
     title: 'Another run holds the lock of the stack',
     class: 'failure',

@@ -6,7 +6,7 @@ import type { AddressText } from './address.ts';
 import type { Action, OutcomeKind } from './change.ts';
 import type { FieldChange } from './field.ts';
 import type { Json } from './json.ts';
-import type { IdentityText } from './stack.ts';
+import type { IdentityText, LedgerPlace } from './stack.ts';
 
 export type Origin = 'created' | 'adopted';
 
@@ -69,10 +69,24 @@ export interface Ledger {
   readonly otherCommits?: readonly AppliedCommit[];
   /** the new name of a renamed stack, whose ledger has taken over these records: nothing is applied under the old name */
   readonly closedFor?: string;
+  /** where the ledger was moved to: nothing is planned or written from this one any more */
+  readonly movedTo?: LedgerMove;
+  /** of a copy that a move makes: it is the ledger only if the original has been closed by the same move */
+  readonly copiedFrom?: LedgerMove;
   /** present only while an apply of an approved plan is running, or after it crashed */
   readonly approved?: ApprovedPlan;
   /** the digests of plans whose apply succeeded, with the time (RFC 3339): such an approval has ended */
   readonly endedApprovals?: ReadonlyMap<string, string>;
+}
+
+/** One end of a move of a ledger from one place to another. */
+export interface LedgerMove {
+  /** the same at both ends */
+  readonly id: string;
+  /** the other end, relative to the folder of the stack */
+  readonly place: LedgerPlace;
+  /** RFC 3339 */
+  readonly at: string;
 }
 
 /** The repository that a stack was applied from, and the path of the stack file in it. */
@@ -124,6 +138,8 @@ export interface LedgerLock {
 
 /** The versions of the formats that this version writes. Ledgers of earlier versions are read, too. */
 export const ledgerVersion = 3;
+/** Of a ledger that was moved away, and of an unfinished copy: versions of trueup that do not know them refuse to read them. */
+export const movedLedgerVersion = 4;
 export const historyVersion = 1;
 
 /** One apply. `began` and `ended`: RFC 3339. Without `ended` it was killed, or is still running. */
@@ -160,7 +176,17 @@ export interface HistoryEntry {
   readonly endedApprovals?: Readonly<Record<string, string>>;
   /** the apply ended, but the ledger may lack some of what it did */
   readonly unrecorded?: true;
+  /** of the oldest entry, when older ones were dropped: what has to outlast them */
+  readonly pruned?: PrunedHistory;
   readonly changes: readonly HistoryChange[];
+}
+
+/** What "ledger prune" keeps of the entries that it drops. */
+export interface PrunedHistory {
+  /** RFC 3339: when the newest of them ended, or began */
+  readonly until: string;
+  /** the approvals that they ended: digests with the time (RFC 3339) */
+  readonly endedApprovals?: Readonly<Record<string, string>>;
 }
 
 export interface HistoryChange {
@@ -214,6 +240,8 @@ export interface HistoryStore {
   /** The same, with an error that names the entry in place of each one that cannot be read. */
   readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]>;
   showEntry(id: string): Promise<HistoryEntry | undefined>;
+  /** Removes these entries; one that is not there is no error. */
+  removeEntries(ids: readonly string[]): Promise<void>;
 }
 
 /** Stores all that is kept about one stack. */
@@ -255,6 +283,11 @@ export class LedgerAddressError extends LedgerError {
 /** The stored ledger is not as trueup wrote it. It can be rebuilt. */
 export class DamagedLedger extends LedgerError {
   override readonly name = 'DamagedLedger';
+}
+
+/** The ledger is at another place now. */
+export class LedgerMoved extends LedgerError {
+  override readonly name = 'LedgerMoved';
 }
 
 /** Another run has written the ledger since this run read it. */

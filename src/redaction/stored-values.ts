@@ -43,7 +43,7 @@ export function redactLedger(
 ): Ledger {
   const { records, approved } = ledger;
   return {
-    ...allBut(ledger, ['records', 'targets', 'closedFor', 'approved'], redact),
+    ...allBut(ledger, ['records', 'targets', 'closedFor', 'movedTo', 'copiedFrom', 'approved'], redact),
     records: new Map([...records].map(([address, record]) => [address, redactRecord(record, redact)])),
     ...(approved && {
       approved: allBut(redactApproved(approved), ['atoms', 'digest', 'passed', 'replaced'], redact),
@@ -93,7 +93,7 @@ export function findStored(
       sourcesOf(value, sourcesIn).map((source) => ({ record, member, source })),
     ),
   );
-  const { targets: _, closedFor: __, ...rest } = others;
+  const { targets: _, closedFor: __, movedTo: ___, copiedFrom: ____, ...rest } = others;
   const ofOthers = Object.entries(rest).flatMap(([member, value]) =>
     sourcesOf(value, sourcesIn).map((source) => ({ member, source })),
   );

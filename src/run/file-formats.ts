@@ -3,7 +3,7 @@ import { archiveTables } from '../audit-trail/postgres-archive.ts';
 import { stateFolderName } from '../files/write-file.ts';
 import { ledgerTables } from '../ledger/postgres-connection.ts';
 import { stackFileName } from '../manifest/files/find-stack.ts';
-import { historyVersion, ledgerVersion } from '../model/ledger.ts';
+import { historyVersion, ledgerVersion, movedLedgerVersion } from '../model/ledger.ts';
 import { planVersion } from '../model/plan.ts';
 import { quoted } from '../model/quoted.ts';
 import { digestVersion } from '../plan/digest.ts';
@@ -62,7 +62,7 @@ export const fileFormats: readonly FileFormat[] = [
       `with "ledger: postgres": the table ${quoted(`${ledgerTables.schema}.ledgers`)}`,
     ],
     format: 'JSON with a checksum; the same text in all places',
-    version: `${quoted(`version: ${ledgerVersion}`)}; older versions are read, newer ones are refused`,
+    version: `${quoted(`version: ${ledgerVersion}`)}, and ${quoted(`version: ${movedLedgerVersion}`)} of one that was moved away or is an unfinished copy; older versions are read, newer ones are refused`,
     keeping:
       'Only trueup writes it. Do not edit it: "trueup recover" rebuilds a lost or damaged ledger. In a team, keep it in git or PostgreSQL.',
   },

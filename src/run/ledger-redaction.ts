@@ -18,15 +18,19 @@ import {
 } from '../redaction/stored-values.ts';
 import type { CliHost } from './host.ts';
 
-/** @param stack hashes of redacted values contain its name */
-export function redactingStore(store: StackStore, stack: string, clean: CliHost['clean']): StackStore {
-  const redactApproved = (approved: ApprovedPlan) => ({
+/** The ledger as it is stored. @param stack hashes of redacted values contain its name */
+export function storedLedger(ledger: Ledger, stack: string, clean: CliHost['clean']): Ledger {
+  return redactLedger(ledger, clean, (approved: ApprovedPlan) => ({
     ...approved,
     atoms: redactApprovedItems(approved.atoms, stack, clean),
-  });
+  }));
+}
+
+/** @param stack hashes of redacted values contain its name */
+export function redactingStore(store: StackStore, stack: string, clean: CliHost['clean']): StackStore {
   const redacting: Pick<StackStore, 'write' | 'keepEntries' | 'lock'> = {
     write: async (ledger) => {
-      const { serial } = await store.write(redactLedger(ledger, clean, redactApproved));
+      const { serial } = await store.write(storedLedger(ledger, stack, clean));
       return { ...ledger, known: true, serial };
     },
     keepEntries: (entries) => store.keepEntries(entries.map((entry) => redactEntry(entry, clean))),

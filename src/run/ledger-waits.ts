@@ -28,6 +28,7 @@ const operations: Readonly<
   setAside: { purpose: 'to set the damaged ledger aside', type: 'write' },
   unlock: { purpose: 'to give the lock back', type: 'write' },
   keepEntries: { purpose: 'to write the history', type: 'write' },
+  removeEntries: { purpose: 'to remove entries of the history', type: 'write' },
 };
 
 /** `to read the ledger` */

@@ -32,6 +32,8 @@ interface LockRequest {
   readonly timeout: number;
   /** path of the stack as typed, for the command that unlocks it */
   readonly path: string | undefined;
+  /** where the ledger is, as in "spec.ledger", if the stack does not name that place */
+  readonly at?: string | undefined;
   readonly stop: AbortSignal;
   /** the wait for another run does not count for it */
   readonly deadline: Pick<Deadline, 'leaveOut'>;
@@ -73,7 +75,7 @@ export async function holdLock(request: LockRequest, terminal: Terminal): Promis
   const wanted: LedgerLock = { id: host.newId(), run, since: new Date(host.now()).toISOString() };
   const held = await takeLock(wanted, request, terminal).catch(async (error: unknown) => {
     const isLeft = error instanceof LedgerWaitEnded ? error.unsure : !(await giveBack(wanted, store));
-    if (isLeft) terminal.host.stderr.write(`${renderLeftLock(wanted, request.path)}\n`);
+    if (isLeft) terminal.host.stderr.write(`${renderLeftLock(wanted, request)}\n`);
     throw error;
   });
   if (held.id === wanted.id) {
@@ -203,18 +205,15 @@ function isSamePlace(
   return one.where === other.where && one.pidNamespace === other.pidNamespace;
 }
 
-function lockedStop(
-  held: LedgerLock,
-  { run, stack, path, timeout }: LockRequest,
-  { host }: Terminal,
-): CommandStop {
+function lockedStop(held: LedgerLock, request: LockRequest, { host }: Terminal): CommandStop {
+  const { run, stack, timeout } = request;
   const lines = [
     `stack ${quoted(stack)} is locked: another apply holds it${timeout > 0 ? ', also after the wait' : ''}`,
     ...lockLines(held),
     isGone(held.run, run, host.machine())
       ? `  its process ${held.run.pid} on this host is gone: that run seems to have crashed`
       : '  wait for it with "--lock-timeout 5m"',
-    `  when you know that it is over: ${unlocking(held, path)}`,
+    `  when you know that it is over: ${unlocking(held, request)}`,
   ];
   return new CommandStop('locked', lines.join('\n'), { exit: exitCodes.locked });
 }
@@ -227,14 +226,14 @@ function reportWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { hos
 
 async function release(
   lock: LedgerLock,
-  { store, path }: LockRequest,
+  request: LockRequest,
   { lockGuard, terminal }: { readonly lockGuard: LeaseGuard; readonly terminal: Terminal },
 ): Promise<boolean> {
   let removed: LedgerLock | undefined;
   try {
-    removed = await store.unlock(lock.id);
+    removed = await request.store.unlock(lock.id);
   } catch (error) {
-    const message = `the lock could not be given back: ${messageOf(error)}\n${renderLeftLock(lock, path)}`;
+    const message = `the lock could not be given back: ${messageOf(error)}\n${renderLeftLock(lock, request)}`;
     printError(terminal, 'lock-left', message);
     return false;
   }
@@ -270,13 +269,15 @@ export async function raiseSerial(store: LedgerStore): Promise<string | undefine
 
 // Who holds the lock of a stack: person, host, since when, and in which run.
 
-/** For a run that has ended and may not have released its lock; indented by two. @param path of the stack as the user typed it */
-function renderLeftLock(lock: LedgerLock, path: string | undefined): string {
-  return `  its id is ${printable(lock.id)}; if it still exists, remove it: ${unlocking(lock, path)}`;
+/** For a run that has ended and may not have released its lock; indented by two. */
+function renderLeftLock(lock: LedgerLock, where: Pick<LockRequest, 'path' | 'at'>): string {
+  return `  its id is ${printable(lock.id)}; if it still exists, remove it: ${unlocking(lock, where)}`;
 }
 
-function unlocking({ id }: LedgerLock, path: string | undefined): string {
-  return ['trueup unlock --id', shellWord(id), ...(path === undefined ? [] : [shellWord(path)])].join(' ');
+function unlocking({ id }: LedgerLock, { path, at }: Pick<LockRequest, 'path' | 'at'>): string {
+  const place = at === undefined ? [] : ['--ledger', shellWord(at)];
+  const stack = path === undefined ? [] : [shellWord(path)];
+  return ['trueup unlock --id', shellWord(id), ...place, ...stack].join(' ');
 }
 
 /** Person, host, time and run, one line each, indented by two. */

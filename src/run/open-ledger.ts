@@ -10,11 +10,12 @@ import type { AbortableStore, OperationSignals, StoreOperation } from '../ledger
 import { localLedger } from '../ledger/local-ledger.ts';
 import { postgresLedger } from '../ledger/postgres-ledger.ts';
 import { type Ledger, LedgerAddressError, type StackStore } from '../model/ledger.ts';
-import type { SecretSource, Stack } from '../model/stack.ts';
+import type { LedgerPlace, SecretSource, Stack } from '../model/stack.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { CliHost } from './host.ts';
 import { redactingStore } from './ledger-redaction.ts';
 import { LedgerWaits, purposeOf } from './ledger-waits.ts';
+import { refuseMoved, type StackOfLedger } from './moved-ledger.ts';
 import { type StackRun, type StackRunOptions, withStack } from './load-manifests.ts';
 import { readDatabaseAddress } from './read-secret.ts';
 import type { RunSignals, RunTime } from './stop-signals.ts';
@@ -22,13 +23,25 @@ import { quoted } from '../model/quoted.ts';
 import { CommandStop } from './command-stop.ts';
 import type { HeldLock, Locking } from './lock.ts';
 
+type LedgerHost = Pick<CliHost, 'clean' | 'env' | 'now' | 'secrets' | 'stderr'>;
+
 /**
- * The store must be closed. It reports long waits, and waits no longer than the run.
+ * The store must be closed. It reports long waits, and waits no longer than the run. It refuses a ledger that was moved away.
  * @throws CommandStop when the address of the database cannot be read, LedgerAddressError when it is invalid
  */
 export async function openLedger(
-  stack: Pick<Stack, 'ledger' | 'name' | 'directory'>,
-  host: Pick<CliHost, 'clean' | 'env' | 'now' | 'secrets' | 'stderr'>,
+  stack: StackOfLedger,
+  host: LedgerHost,
+  run: RunSignals,
+): Promise<StackStore> {
+  const store = await openAnyLedger(stack, host, run);
+  return refuseMoved(store, stack, (place) => openAnyLedger({ ...stack, ledger: place }, host, run));
+}
+
+/** The same, also for a ledger that was moved away: to move it, and to remove a lock. */
+export async function openAnyLedger(
+  stack: StackOfLedger,
+  host: LedgerHost,
   run: RunSignals,
 ): Promise<StackStore> {
   const store = await storeOf(stack, host);
@@ -61,12 +74,13 @@ function limited(
     listEntries: (limit) => ask('listEntries', (signals) => store.listEntries(limit, signals)),
     readEntries: (limit) => ask('readEntries', (signals) => store.readEntries(limit, signals)),
     showEntry: (id) => ask('showEntry', (signals) => store.showEntry(id, signals)),
+    removeEntries: (ids) => ask('removeEntries', (signals) => store.removeEntries(ids, signals)),
     close: () => store.close(),
   };
 }
 
 async function storeOf(
-  { ledger = { in: 'local' }, name, directory }: Pick<Stack, 'ledger' | 'name' | 'directory'>,
+  { ledger = { in: 'local' }, name, directory }: StackOfLedger,
   host: Pick<CliHost, 'env' | 'secrets'>,
 ): Promise<AbortableStore> {
   switch (ledger.in) {
@@ -102,16 +116,25 @@ export interface StackLedger extends StackRun {
   readonly store: StackStore;
 }
 
+interface LedgerOptions {
+  /** also a ledger that was moved away */
+  readonly isAnyLedger?: boolean;
+  /** in place of what the stack names */
+  readonly place?: LedgerPlace | undefined;
+}
+
 /** The same as `withStack`, with the opened ledger. Mistakes in manifests do not matter, unless the options say so. */
 export function withStackLedger(
   path: string | undefined,
-  { host, ...options }: StackRunOptions,
+  { host, isAnyLedger = false, place, ...options }: StackRunOptions & LedgerOptions,
   work: (opened: StackLedger) => Promise<ExitCode>,
 ): Promise<ExitCode> {
+  const open = isAnyLedger ? openAnyLedger : openLedger;
   return withStack(path, { ignoresMistakes: true, ...options, host }, async (run) => {
-    const store = await openLedger(run.stack, host, run.time);
+    const stack = place === undefined ? run.stack : { ...run.stack, ledger: place };
+    const store = await open(stack, host, run.time);
     try {
-      return await work({ ...run, store });
+      return await work({ ...run, stack, store });
     } finally {
       await store.close();
     }

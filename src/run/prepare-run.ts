@@ -35,6 +35,7 @@ import {
   withUncommitted,
 } from './ledger-head.ts';
 import { type Connected, connectToRead } from './connect.ts';
+import { refuseElsewhere } from './find-ledger.ts';
 import { CommandStop } from './command-stop.ts';
 import type { ExitCode } from './exit-codes.ts';
 import {
@@ -124,12 +125,14 @@ export async function prepareRun<C extends ReaderConnection>(
     const declared = { ...manifests, isPiped: path === standardInput };
     const [from, untracked, place] = await askGit(declared, stack, at);
     const origin = await planOrigin({ began: now, from, at });
-    if (lock !== undefined) {
-      // Checked before the lock is taken, so that no run waits for a ledger that it may not write.
-      refuseClosed(await store.read(), stack);
-      opened.held = await lock.take(stack, store, time);
-    }
-    const evidence = await readEvidence(opened, manifests, { stack, host, time, lock });
+    // Checked before the lock is taken, so that no run waits for a ledger that it may not write.
+    const seen = await store.read();
+    refuseClosed(seen, stack);
+    await refuseElsewhere(seen, { stack, host, time });
+    opened.held = await lock?.take(stack, store, time);
+    const own = opened.held === undefined ? seen : await store.read();
+    refuseClosed(own, stack);
+    const evidence = await readEvidence(own, opened, manifests, { stack, host, time, lock });
     const { ledger } = evidence;
     printWarnings(terminal, storedSecrets(ledger, store, stack, host.secrets));
     opened.commitOrders = ordersOf(ledger, from, store, {
@@ -180,14 +183,13 @@ export async function prepareRun<C extends ReaderConnection>(
 
 type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations' | 'begunChanges' | 'stackIds'>;
 
-/** Reads the ledger, that of the former name, and creations in doubt. @throws CommandStop when no plan is possible, LedgerError */
+/** Reads the ledger of the former name, and creations in doubt. @throws CommandStop when no plan is possible, LedgerError */
 async function readEvidence<C extends ReaderConnection>(
+  own: Ledger,
   opened: Opened<C>,
   { resources, isSelection }: Pick<Manifests, 'resources' | 'isSelection'>,
   { stack, ...context }: FormerContext & { readonly stack: Stack },
 ): Promise<Evidence> {
-  const own = await opened.store.read();
-  refuseClosed(own, stack);
   const former = await openFormerLedger(stack, context);
   opened.former = former;
   if (former !== undefined && isSelection && isPending(former))

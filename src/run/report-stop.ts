@@ -5,12 +5,20 @@ import { TrailError } from '../model/audit-trail.ts';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { systemErrorMessage } from '../model/error-message.ts';
 import { WireError } from '../model/http.ts';
-import { DamagedLedger, LedgerAddressError, LedgerConflict, LedgerError, LockLost } from '../model/ledger.ts';
+import {
+  DamagedLedger,
+  LedgerAddressError,
+  LedgerConflict,
+  LedgerError,
+  LedgerMoved,
+  LockLost,
+} from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import { CommandStop } from './command-stop.ts';
 import { DeadlineError } from './stop-signals.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { LedgerWaitEnded } from './ledger-waits.ts';
+import { CopyError } from './moved-ledger.ts';
 import { noteError, printDiagnostics, printError, type Terminal } from './terminal.ts';
 
 /** Reports why a command stops. A bug is thrown again. */
@@ -43,6 +51,8 @@ const byClass: readonly (readonly [new (...given: never[]) => Error, DiagnosticC
   [TrailError, 'trail-unreadable'],
   [ArchiveError, 'archive-unusable'],
   [LedgerAddressError, 'ledger-address'],
+  [LedgerMoved, 'ledger-moved'],
+  [CopyError, 'ledger-move-unfinished'],
   [DamagedLedger, 'ledger-damaged'],
   [LedgerConflict, 'ledger-conflict'],
   [LockLost, 'lock-lost'],

@@ -74,7 +74,7 @@ describe('a ledger that is not as it was written is reported, and never taken fo
       (text) => text.replace('Parent/acme/app', 'Parent/acme/lib'),
       'its checksum does not match',
     ],
-    ['of a newer trueup', (text) => text.replace('"version": 3', '"version": 4'), 'has version 4'],
+    ['of a newer trueup', (text) => text.replace('"version": 3', '"version": 5'), 'has version 5'],
     [
       'of another stack',
       (text) => text.replace('"mine"', '"yours"'),

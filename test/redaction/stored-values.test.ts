@@ -101,6 +101,7 @@ const entry: Required<HistoryEntry> = {
   proved: true,
   endedApprovals: { [planted]: planted },
   unrecorded: true,
+  pruned: { until: planted, endedApprovals: { [planted]: planted } },
   changes: [change],
 };
 

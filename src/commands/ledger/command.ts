@@ -1,4 +1,7 @@
-/** `trueup ledger show [path]`: summarizes the ledger of a stack. Only reads: it takes no lock and sends nothing to a target. */
+/**
+ * `trueup ledger`: shows, moves and prunes the ledger of a stack. `show` is here. It only reads: it takes no lock and sends nothing to
+ * a target.
+ */
 import type { Command } from 'commander';
 import { type Ledger, LedgerError } from '../../model/ledger.ts';
 import { unrecordedCreations } from '../../run/apply-history.ts';
@@ -16,9 +19,11 @@ import type { CliHost } from '../../run/host.ts';
 import { type StackLedger, withStackLedger } from '../../run/open-ledger.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printError, printJson, type Terminal } from '../../run/terminal.ts';
+import { defineMove } from './move.ts';
 import { type LedgerSummary, renderSummary, renderSummaryJson } from './render.ts';
 
-export function defineCommand(ledger: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+export function defineCommand(ledger: Command, host: CliHost, ends: CommandEnd): void {
+  const { end, terminalOf } = ends;
   const show = command(ledger, 'show', 'Summarizes the ledger of a stack; takes no lock and writes nothing');
   show
     .argument('[path]', stackHelp)
@@ -33,6 +38,7 @@ export function defineCommand(ledger: Command, host: CliHost, { end, terminalOf 
     ['trueup ledger show', 'the stack in this directory'],
     ['trueup ledger show stacks/payments --format json', 'another stack, for a script'],
   );
+  defineMove(ledger, host, ends);
 }
 
 async function showLedger(

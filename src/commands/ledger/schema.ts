@@ -1,4 +1,4 @@
-/** The schema of `ledger show --format json`; `schemas/ledger.schema.json` is generated from it. Members may be added. */
+/** The schemas of `ledger show`, `move` and `prune` with `--format json`; files in `schemas/` are generated from them. Members may be added. */
 import { Type } from 'typebox';
 import { closed, count, diagnosticSchema } from '../../report/json/plan-schema.ts';
 
@@ -81,4 +81,41 @@ export const ledgerSchema = Type.Object(
     diagnostics: Type.Optional(Type.Array(diagnosticSchema)),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/ledger.schema.json', title: 'trueup ledger show' },
+);
+
+const moveEnd = Type.Object(
+  {
+    ledger: Type.Unknown({ description: 'as "spec.ledger" has it' }),
+    place: Type.String({ description: 'the same for people' }),
+  },
+  closed,
+);
+
+export const ledgerMoveSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    stack: Type.String(),
+    from: Type.Optional(moveEnd),
+    to: moveEnd,
+    moved: Type.Boolean({ description: 'false with --dry-run, and when the ledger was there already' }),
+    dryRun: Type.Boolean({ description: 'it would be moved, and nothing was written' }),
+    records: count,
+    applies: Type.Optional(Type.Integer({ description: 'entries of the history, if they were copied now' })),
+    approvals: Type.Object({ open: count, ended: count }, closed),
+    stackFile: Type.Object(
+      {
+        file: Type.String(),
+        namesNewPlace: Type.Boolean({ description: 'it did so before' }),
+        written: Type.Boolean({ description: '"spec.ledger" was changed' }),
+        ledger: Type.Unknown({ description: 'what "spec.ledger" has to be' }),
+      },
+      closed,
+    ),
+    diagnostics: Type.Optional(Type.Array(diagnosticSchema)),
+  },
+  {
+    ...closed,
+    $id: 'https://trueup.dev/schemas/ledger-move.schema.json',
+    title: 'trueup ledger move',
+  },
 );

@@ -16,6 +16,7 @@ import { connectToRead } from '../../run/connect.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { notWritten } from '../../run/consent.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import { describeElsewhere } from '../../run/find-ledger.ts';
 import { type FormerLedger, isPending, openFormerLedger } from '../../run/open-ledger.ts';
 import { raceStop } from '../../run/stop-signals.ts';
 import { headFromHistory } from '../../run/apply-history.ts';
@@ -47,6 +48,8 @@ export async function recover(run: RecoverRun): Promise<ExitCode> {
   const gaps = gapsIn(found);
   if (state.is === 'whole' && gaps.length > 0) throw withGaps(gaps);
   if (state.is === 'whole') return adoptRepository(run, state.ledger, found);
+  const elsewhere = state.is === 'lost' ? await describeElsewhere(run) : undefined;
+  if (elsewhere !== undefined) host.stdout.write(`${elsewhere}\n`);
   const tags = idsInTags(found);
   if (tags.size > 1 && !adopts) throw severalIds(tags);
   const ids = idsAfterLoss([...tags.keys()], adopts, host);

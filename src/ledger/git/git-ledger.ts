@@ -3,7 +3,7 @@
  * write is pushed with a lease on the state that it is based on; a run that loses the race reads again and tries again.
  */
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/ledger.ts';
-import { quoted } from '../../model/quoted.ts';
+import { counted, quoted } from '../../model/quoted.ts';
 import {
   backupFileName,
   completeEntries,
@@ -122,6 +122,15 @@ class GitRef implements AbortableStore {
   async showEntry(id: string, signals = noSignals): Promise<HistoryEntry | undefined> {
     const text = await this.#textIn(await this.#readState(signals), pathOf(id), signals);
     return text === undefined ? undefined : parseEntry(text, this.#fileName(pathOf(id)));
+  }
+
+  async removeEntries(ids: readonly string[], signals = noSignals): Promise<void> {
+    await this.#replace(`remove ${counted(ids.length, 'entry', 'entries')}`, signals, async ({ blobs }) => {
+      const there = ids.map(pathOf).filter((path) => blobs.has(path));
+      return there.length === 0
+        ? undefined
+        : Object.fromEntries(there.map((path) => [path, undefined] as const));
+    });
   }
 
   close(): Promise<void> {

@@ -1,0 +1,103 @@
+/**
+ * Moves a ledger: an unfinished copy is written and verified, the original is closed, and the copy is opened. A crash between any two
+ * steps leaves exactly one of both in use (`run/moved-ledger.ts`), and the same command continues.
+ */
+import { contentText, formatStored } from '../../ledger/ledger-text.ts';
+import { type HistoryEntry, type Ledger, LedgerError, type LedgerMove } from '../../model/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
+import { redactEntry } from '../../redaction/stored-values.ts';
+import { storedLedger } from '../../run/ledger-redaction.ts';
+import type { HeldLock } from '../../run/lock.ts';
+import { printNote, type Terminal } from '../../run/terminal.ts';
+import { type Ends, type MoveContext, openAt, type Task } from './move-ends.ts';
+
+interface Steps extends MoveContext {
+  readonly ends: Ends;
+  readonly locks: readonly Pick<HeldLock, 'lockGuard'>[];
+  readonly terminal: Terminal;
+}
+
+/** Entries are written in groups, so that a store is not asked for each of them, nor for all of a long history at once. */
+const groupSize = 100;
+
+/** @throws LedgerError; what is in use then is printed */
+export async function carryOver(task: Exclude<Task, { is: 'done' }>, steps: Steps): Promise<Ledger> {
+  const { from, to } = steps.ends;
+  let isClosed = task.is === 'open';
+  try {
+    const copy = task.is === 'open' ? task.copy : await makeCopy(task, steps);
+    if (task.is === 'copy') {
+      await checkLocks(steps);
+      await close(task.ledger, copy, steps);
+    }
+    isClosed = true;
+    const { copiedFrom: _, ...content } = copy;
+    return await to.store.write(content);
+  } catch (error) {
+    const used = isClosed ? `${to.store.place} is the ledger now` : `${from.store.place} was not closed`;
+    printNote(steps.terminal, `${used}: nothing is lost, and the same command continues the move`);
+    throw error;
+  }
+}
+
+/** @returns the copy as it is stored, which is not opened yet */
+async function makeCopy({ ledger, entries }: Extract<Task, { is: 'copy' }>, steps: Steps): Promise<Ledger> {
+  const { stack, host, ends } = steps;
+  const { from, to } = ends;
+  const copiedFrom: LedgerMove = { id: host.newId(), place: from.place, at: now(steps) };
+  const { serial } = await to.store.read();
+  const { movedTo: _, ...content } = storedLedger(ledger, stack.name, host.clean);
+  const copy = await to.store.write({ ...content, serial, copiedFrom });
+  const wanted = entries.map((entry) => redactEntry(entry, host.clean));
+  const ids = new Set(wanted.map(({ id }) => id));
+  const there = await to.store.listEntries(Number.MAX_SAFE_INTEGER);
+  // Left by an earlier move of this ledger, and dropped since then.
+  const left = there.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+  if (left.length > 0) await to.store.removeEntries(left);
+  for (let at = 0; at < wanted.length; at += groupSize)
+    await to.store.keepEntries(wanted.slice(at, at + groupSize));
+  await verify({ ledger: copy, entries: wanted }, steps);
+  return copy;
+}
+
+/** Reads the copy back over a new connection. @throws LedgerError when anything differs */
+async function verify(
+  { ledger, entries }: { readonly ledger: Ledger; readonly entries: readonly HistoryEntry[] },
+  steps: Steps,
+): Promise<void> {
+  const { stack, ends } = steps;
+  const store = await openAt(ends.to.place, steps);
+  try {
+    const read = await store.read();
+    const isSame =
+      read.copiedFrom?.id === ledger.copiedFrom?.id &&
+      contentText(stack.name, read) === contentText(stack.name, ledger);
+    if (!isSame) throw differs(store.place, 'its records or its state');
+    const found = await store.listEntries(Number.MAX_SAFE_INTEGER);
+    const texts = (all: readonly HistoryEntry[]) => all.map(formatStored).sort().join('');
+    if (texts(found) !== texts(entries)) throw differs(store.place, 'its history');
+  } finally {
+    await store.close();
+  }
+}
+
+function differs(place: string, what: string): LedgerError {
+  return new LedgerError(
+    `${what} in ${place} is not what was written there, as reading it back shows: check that store`,
+  );
+}
+
+/** The closed original keeps its content: no command reads it any more. */
+async function close(ledger: Ledger, { copiedFrom }: Ledger, steps: Steps): Promise<void> {
+  const { from, to } = steps.ends;
+  if (copiedFrom === undefined) throw new Error(`the copy in ${quoted(to.store.place)} has no mark`);
+  await from.store.write({ ...ledger, movedTo: { ...copiedFrom, place: to.place } });
+}
+
+async function checkLocks({ locks }: Steps): Promise<void> {
+  for (const { lockGuard } of locks) await lockGuard.check();
+}
+
+function now({ host }: Steps): string {
+  return new Date(host.now()).toISOString();
+}
