@@ -23,7 +23,7 @@ import { placeOf, readPlace } from '../../run/find-ledger.ts';
 import type { CliHost } from '../../run/host.ts';
 import { pathOfStack, type StackRun, withStack } from '../../run/load-manifests.ts';
 import { endAfter, type HeldLock, holdLock } from '../../run/lock.ts';
-import { type FileChange, writeChanges } from '../../run/manifest-edits/review-changes.ts';
+import { type FileChange, writeFiles } from '../../run/manifest-edits/write-files.ts';
 import { identifyRun } from '../../run/origin.ts';
 import { describePlace } from '../../run/moved-ledger.ts';
 import { listenForSignals } from '../../run/stop-signals.ts';
@@ -204,7 +204,7 @@ async function finish(
   const { stack, terminal, host, options } = run;
   const isNamed = isSamePlace(placeOf(stack), ends.to.place);
   const isWritten = file !== undefined && !options.dryRun && !isNamed;
-  if (isWritten) await writeChanges([file], stack.directory);
+  if (isWritten) await writeFiles([file]);
   const report: MoveReport = {
     moved,
     ends,

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { contentStart, editText } from '../../manifest/edit/edit-document.ts';
 import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
-import { standardInput } from '../../manifest/files/find-stack.ts';
+import { findRepository, standardInput } from '../../manifest/files/find-stack.ts';
 import { ledgerDocument } from '../../manifest/ledger-place.ts';
 import { isStack } from '../../manifest/load-documents.ts';
 import { parseDocuments } from '../../manifest/yaml/parse-documents.ts';
@@ -11,11 +11,11 @@ import { createSourceText } from '../../manifest/yaml/yaml-document.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { LedgerPlace, Stack } from '../../model/stack.ts';
 import { CommandStop } from '../../run/command-stop.ts';
-import type { FileChange } from '../../run/manifest-edits/review-changes.ts';
+import type { FileChange } from '../../run/manifest-edits/write-files.ts';
 
 /** @throws CommandStop when the file cannot be changed in place */
 export async function draftStackFile(
-  { file }: Pick<Stack, 'file'>,
+  { file, directory }: Pick<Stack, 'file' | 'directory'>,
   place: LedgerPlace,
   cwd: string,
 ): Promise<FileChange> {
@@ -31,7 +31,12 @@ export async function draftStackFile(
   const value = ledgerDocument(place);
   try {
     const edit = { at: contentStart(document), values: [{ path: ['spec', 'ledger'], value }] };
-    return { file: path, before, after: editText(source, [edit]) };
+    return {
+      file: path,
+      repository: await findRepository(directory),
+      before,
+      after: editText(source, [edit]),
+    };
   } catch (error) {
     if (error instanceof UnusualYaml) throw notEditable(file, error.message);
     throw error;
