@@ -172,6 +172,16 @@ describe('trueup doctor finds with a proxy', () => {
     expect(found.written).not.toContain(password);
   });
 
+  it('and the certificate that comes through it is not trusted', async () => {
+    const { port, requests } = await listen(answering, localhost);
+    const proxy = await openProxy(port);
+    const stack = stackAt('https://service.internal');
+    const found = await examine({ ...stack, env: { ...stack.env, HTTPS_PROXY: proxy.url } });
+    expect(found.of('tls')).toEqual(['error tls-untrusted']);
+    expect(found.of('proxy')).toEqual(['ok proxy']);
+    expect(requests).toEqual([]);
+  });
+
   it('that it wants a login, or refuses the host', async () => {
     const stack = stackAt('https://service.internal');
     const login = await openProxy({ refuses: 407 });
