@@ -19,8 +19,18 @@ function packageOf(module: string): string | undefined {
 
 async function noticeOf(folder: string): Promise<string> {
   const about = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  const file = (await readdir(folder)).find((name) => /^licen[cs]e(?:\.|$)/i.test(name));
-  if (file === undefined) throw new Error(`the package ${about.name} has no licence text`);
-  const text = await readFile(join(folder, file), 'utf8');
+  const text = await licenceIn(folder);
+  if (text === undefined) throw new Error(`the package ${about.name} has no licence text`);
   return `\n${'-'.repeat(80)}\n${about.name} ${about.version} (${about.license})\n\n${text.trim()}\n`;
+}
+
+/** The text in a file of its own, or at the end of the package's README. */
+async function licenceIn(folder: string): Promise<string | undefined> {
+  const names = await readdir(folder);
+  const own = names.find((name) => /^licen[cs]e(?:\.|$)/i.test(name));
+  if (own !== undefined) return readFile(join(folder, own), 'utf8');
+  const readme = names.find((name) => /^readme\.md$/i.test(name));
+  if (readme === undefined) return undefined;
+  const text = await readFile(join(folder, readme), 'utf8');
+  return /^#+ licen[cs]e\s+([\s\S]*Permission is hereby granted[\s\S]*)/im.exec(text)?.[1];
 }

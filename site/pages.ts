@@ -5,7 +5,11 @@
 import { posix } from 'node:path';
 
 /** Pages of the repository that are not part of the site, as patterns. */
-export const excluded = ['**/node_modules/**', '**/.*/**', '{bench,coverage,dist,site,test,types}/**'];
+export const excluded = [
+  '**/node_modules/**',
+  '**/.*/**',
+  '{bench,coverage,dist,dist-binary,site,test,types}/**',
+];
 
 /** @param page its path in the repository @returns its path on the site: `docs/guides/ci.md` is `guides/ci.md` */
 export function placeOf(page: string): string {

@@ -119,7 +119,12 @@ const host: ProcessHost = {
   },
 };
 
-const code = await run(process.argv.slice(2), host);
-// A failed write is reported asynchronously; this waits for it.
-if (!lost.has(process.stdout)) await new Promise((resolve) => process.stdout.write('', resolve));
-process.exitCode = reportLost() || hasFailed ? code || exitCodes.error : code;
+async function main(): Promise<void> {
+  const code = await run(process.argv.slice(2), host);
+  // A failed write is reported asynchronously; this waits for it.
+  if (!lost.has(process.stdout)) await new Promise((resolve) => process.stdout.write('', resolve));
+  process.exitCode = reportLost() || hasFailed ? code || exitCodes.error : code;
+}
+
+// At the top level, so that a process that ends before its command exits with 13. The executable does without (`scripts/build-binary.ts`).
+await main();

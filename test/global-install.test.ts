@@ -4,7 +4,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, st
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodes, type Packed, packInto, userEnvironment } from './support/packed-package.ts';
+import { nodes, type Packed, packInto, readmeStack, userEnvironment } from './support/packed-package.ts';
 import { smallSeed, startService } from './support/rig/embedded-service.ts';
 import { makeFolder, removeFolder, writeFiles } from './support/rig/temporary-folder.ts';
 
@@ -98,12 +98,6 @@ describe.each(nodes)('installed globally on %s', (name, node) => {
     });
   });
 });
-
-function readmeStack(): Record<string, string> {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const blocks = [...readme.matchAll(/^```yaml\n# (\S+\.yaml)\n([\s\S]*?)^```$/gm)];
-  return Object.fromEntries(blocks.map(([, path = '', text = '']) => [path, text]));
-}
 
 /** The programs called `node` on the path that are too old; most machines that run these tests have none. */
 function oldNodes(): string[] {

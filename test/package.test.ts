@@ -43,7 +43,7 @@ describe('from a git URL with a commit', () => {
       makeFolder({ 'package.json': '{ "private": true }' }),
     ];
     onTestFinished(() => [home, source, project].forEach(removeFolder));
-    const left = /[/\\](node_modules|dist|\.git|\.trueup|coverage|\.built-for-tests)$|\.tgz$/;
+    const left = /[/\\](node_modules|dist|dist-binary|\.git|\.trueup|coverage|\.built-for-tests)$|\.tgz$/;
     cpSync(root, source, { recursive: true, filter: (path) => !left.test(path.replace(/[/\\]$/, '')) });
     git(source, 'init', '--quiet');
     git(source, 'add', '.');

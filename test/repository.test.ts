@@ -15,7 +15,7 @@ const locks = [
   ['site/package-lock.json', JSON.parse(read('site/package-lock.json'))],
 ] as const;
 
-const notOurs = new Set(['node_modules', 'dist', 'coverage', '.git', '.trueup']);
+const notOurs = new Set(['node_modules', 'dist', 'dist-binary', 'coverage', '.git', '.trueup']);
 
 /** Every file of the repository, below its root. */
 function ourFiles(folder = ''): string[] {
@@ -109,7 +109,9 @@ describe('package.json', () => {
       ...site.devDependencies,
       ...site.overrides,
     });
-    const loose = versions.filter(([, version]) => !/^(?:npm:[\w-]+@)?\d+\.\d+\.\d+$/.test(String(version)));
+    const loose = versions.filter(
+      ([, version]) => !/^(?:npm:[\w-]+@)?\d+\.\d+\.\d+(?:-alpha\.\d+)?$/.test(String(version)),
+    );
     expect(loose).toEqual([]);
   });
 

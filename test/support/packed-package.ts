@@ -1,5 +1,6 @@
 /** The package as `npm pack` makes it, and npm as users run it: in an empty home. Only what npm has downloaded before is shared with this machine. */
 import { execFile, execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -49,4 +50,11 @@ export function userEnvironment(of: {
     npm_config_fund: 'false',
     npm_config_update_notifier: 'false',
   };
+}
+
+/** The files of the stack that the README shows. */
+export function readmeStack(): Record<string, string> {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const blocks = [...readme.matchAll(/^```yaml\n# (\S+\.yaml)\n([\s\S]*?)^```$/gm)];
+  return Object.fromEntries(blocks.map(([, path = '', text = '']) => [path, text]));
 }
