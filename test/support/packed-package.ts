@@ -1,4 +1,4 @@
-/** The package as `npm pack` makes it, and npm as users run it: in an empty home. Only what npm has downloaded before is shared with this machine. */
+/** The package as `npm pack` makes it, and npm as users run it: in an empty home. Only the way to the registry, and what npm has downloaded before, are this machine's. */
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -39,7 +39,12 @@ export function userEnvironment(of: {
   readonly node: string;
 }): Record<string, string> {
   const ask = (name: string) => execFileSync('npm', ['config', 'get', name], { encoding: 'utf8' }).trim();
+  const ofNetwork = /^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|(?:https?|no)_proxy)$/i;
+  const network = Object.entries(process.env).flatMap(([name, value = '']) =>
+    ofNetwork.test(name) ? [[name, value] as const] : [],
+  );
   return {
+    ...Object.fromEntries(network),
     PATH: [join(of.prefix, 'bin'), dirname(of.node), process.env['PATH']].join(delimiter),
     HOME: of.home,
     npm_config_prefix: of.prefix,
