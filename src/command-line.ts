@@ -10,6 +10,7 @@ import {
   type CommandModule,
   type CommonOptions,
 } from './run/command-options.ts';
+import { explainDestroy } from './commands/destroy.ts';
 import { type ExitCode, exitCodes } from './run/exit-codes.ts';
 import { reportStop } from './run/report-stop.ts';
 import { formats, noteError, openTerminal, type Terminal } from './run/terminal.ts';
@@ -18,6 +19,7 @@ import { type ProcessHost, type CliHost, cliHostOf, isTraceAsked } from './run/h
 /** @param args without the node binary and the script */
 export async function run(args: readonly string[], processHost: ProcessHost): Promise<ExitCode> {
   const host = await hostFor(args, processHost);
+  if (args[0] === '__complete') return completeWords(args.slice(1), host);
   let terminal = openTerminal(host, formatIn(args));
   let code: ExitCode = exitCodes.done;
   const ends: CommandEnd = {
@@ -225,6 +227,12 @@ const commands: readonly ListedCommand[] = [
     about: 'Prints JSON Schemas: of kinds, of the stack, and of what commands print',
     load: () => import('./commands/schema.ts'),
   },
+  {
+    usage: 'completion <shell>',
+    group: 'reference',
+    about: 'Prints a script for completion in bash, zsh or fish',
+    load: () => import('./commands/completion/command.ts'),
+  },
 ];
 
 /** The name of the command that the arguments call, or ask help for. */
@@ -234,9 +242,20 @@ function calledIn(args: readonly string[]): string | undefined {
 
 /** The program with all of its commands loaded, to describe them. */
 export async function wholeProgram(processHost: ProcessHost): Promise<Command> {
-  const host = cliHostOf(processHost);
+  return describedProgram(cliHostOf(processHost), () => true);
+}
+
+function describedProgram(host: CliHost, isLoaded: (name: string) => boolean): Promise<Command> {
   const ends: CommandEnd = { end: () => {}, terminalOf: (options) => openTerminal(host, options) };
-  return buildProgram([], host, ends, () => true);
+  return buildProgram([], host, ends, isLoaded);
+}
+
+/** Answers the scripts of "trueup completion": what would be printed of an error would stand in the prompt. */
+async function completeWords(words: readonly string[], host: CliHost): Promise<ExitCode> {
+  const { printCompletion } = await import('./commands/completion/complete.ts');
+  const called = calledIn(words.slice(0, -1));
+  await printCompletion(() => describedProgram(host, (name) => name === called), words, host);
+  return exitCodes.done;
 }
 
 /**
@@ -293,33 +312,6 @@ async function verboseVersion({ version, machine }: CliHost): Promise<string> {
     '\n',
   );
 }
-
-/** A command that does not exist and that users of other tools type: it is hidden, takes any arguments, and only says what to do instead. */
-function explainDestroy(program: Command): void {
-  const command = program.command('destroy', { hidden: true });
-  command
-    .showHelpAfterError(false)
-    .helpOption(false)
-    .allowUnknownOption()
-    .allowExcessArguments()
-    .configureHelp({ formatHelp: () => `${destroyAdvice}\n` })
-    .action(() => command.error(`error: ${destroyAdvice}`, { code: 'commander.unknownCommand' }));
-}
-
-const destroyAdvice = `there is no command "destroy", and nothing was done: an apply removes what is no longer declared
-To remove resources, choose a way, then run "trueup plan" and apply that plan:
-  delete its document    what this stack created is deleted, what it adopted is released and stays.
-                         A workspace that still manages resources is kept, and the plan says so
-  metadata.remove        a document with "metadata.remove: safe" and without "spec" asks to delete one resource, also an
-                         adopted one; "force" skips the check for managed resources, whose state is lost, behind the
-                         guard "forced-delete"
-  metadata.onRemove      "release" or "delete" says, while it is declared, what happens when the document is gone
-  metadata.protect       "true" keeps it; apply "false" first
-To remove everything, delete all documents and keep the stack file. A pattern in "spec.manifests" that finds no file makes the
-plan incomplete, and nothing is removed: write it as { pattern: …, optional: true }.
-The guards "deletes", "delete-percent", "zero" and "no-record" stop an apply that deletes much: it exits with 5 until they are
-named with --ack, together with --approve DIGEST or a plan file (docs/reference/guards.md).
-The resources that a workspace manages are never destroyed by this: destroy them in the workspace first.`;
 
 const afterHelp = `Exit codes:
   0    done, or nothing to do

@@ -2,7 +2,7 @@
  * `trueup schema [kind]`: prints one of the published JSON Schemas, by name: of each kind, the stack, any manifest, and what
  * commands print as JSON.
  */
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { anyManifestSchema, manifestSchema } from '../manifest/schema/manifest-schema.ts';
 import { stackDocumentSchema } from '../manifest/schema/stack-schema.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -16,7 +16,7 @@ import {
   outcomesSchema,
   problemsSchema,
 } from '../report/json/result-schemas.ts';
-import { addExamples, type CommandEnd, type CommonOptions } from '../run/command-options.ts';
+import { addExamples, type CommandEnd, type CommonOptions, offering } from '../run/command-options.ts';
 import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
@@ -35,7 +35,11 @@ import { unlockSchema } from './unlock.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
-    .argument('[kind]', 'for example Workspace')
+    .addArgument(
+      offering(new Argument('[kind]', 'for example Workspace'), () =>
+        [...allSchemas(host.kinds).keys()].map((value) => ({ value })),
+      ),
+    )
     .action(async (kind: string | undefined, options: CommonOptions) => {
       end(schema(kind, { host, terminal: terminalOf(options) }));
     });

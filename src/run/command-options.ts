@@ -1,5 +1,5 @@
 /** What all commands share: how a command is declared, common options, and help texts. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { parseTimestamp } from '../audit-trail/parse-event.ts';
 import { wrap } from '../report/text/layout.ts';
 import { parseDuration } from '../model/duration.ts';
@@ -134,4 +134,25 @@ export function formatOption(...more: readonly Format[]): Option {
   return new Option('--format <format>', 'how the result is printed')
     .choices(['text', 'json', ...more])
     .default('text');
+}
+
+/** A value that a shell may complete. */
+export interface Candidate {
+  readonly value: string;
+  readonly about?: string;
+}
+
+/** @param current what is typed of the value */
+type Offer = (current: string) => readonly Candidate[];
+
+const offers = new WeakMap<Argument, Offer>();
+
+/** For an argument whose values only its command knows. */
+export function offering(argument: Argument, offer: Offer): Argument {
+  offers.set(argument, offer);
+  return argument;
+}
+
+export function offerOf(argument: Argument): Offer | undefined {
+  return offers.get(argument);
 }

@@ -1,8 +1,15 @@
 /** `trueup explain [name]`: prints the reference of an error code, a guard, a kind or a field. It reads no stack. */
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { quoted } from '../../model/quoted.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
-import { addExamples, type CommandEnd, type CommonOptions, formatOption } from '../../run/command-options.ts';
+import {
+  addExamples,
+  type Candidate,
+  type CommandEnd,
+  type CommonOptions,
+  formatOption,
+  offering,
+} from '../../run/command-options.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
@@ -12,7 +19,12 @@ import { allTerms, findTerm, nearestTerm } from './terms.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
-    .argument('[name]', 'an error code, a guard, a kind, or a field such as Workspace.executionMode')
+    .addArgument(
+      offering(
+        new Argument('[name]', 'an error code, a guard, a kind, or a field such as Workspace.executionMode'),
+        (current) => namesFor(current, host.kinds),
+      ),
+    )
     .addOption(formatOption())
     .action((name: string | undefined, options: CommonOptions) => {
       end(explain(name, { host, terminal: terminalOf(options) }));
@@ -25,6 +37,14 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     ['trueup explain Workspace', 'the fields of a kind'],
     ['trueup explain Stack.targets.url', 'a field: type, default, what null does'],
   );
+}
+
+/** The fields of kinds only behind a dot: they are many. */
+function namesFor(current: string, kinds: CliHost['kinds']): Candidate[] {
+  const terms = allTerms(kinds);
+  if (!current.includes('.')) return terms.map(({ name, title }) => ({ value: name, about: title }));
+  const fields = terms.flatMap((term) => (term.about === 'kind' ? term.fields : []));
+  return fields.map(({ name, description }) => ({ value: name, about: description }));
 }
 
 function explain(name: string | undefined, { host, terminal }: CommandContext): ExitCode {

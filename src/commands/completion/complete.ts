@@ -1,0 +1,157 @@
+/**
+ * What can follow on a command line: the hidden command `__complete` answers the scripts of `trueup completion`. All of it comes from
+ * the program that runs, so that no command or flag is missing.
+ */
+import type { Argument, Command, Option } from 'commander';
+import { type Candidate, offerOf } from '../../run/command-options.ts';
+import type { CliHost } from '../../run/host.ts';
+import { type Values, valuesFor } from './values.ts';
+
+type Host = Pick<CliHost, 'cwd' | 'kinds' | 'machine' | 'stdout'>;
+
+/**
+ * Prints a line for each value, with its description behind a tab, and a last line `:files`, `:directories` or `:none`. Never fails.
+ * @param words behind the name of the program; the last one is being typed
+ */
+export async function printCompletion(
+  programOf: () => Promise<Command>,
+  words: readonly string[],
+  host: Host,
+): Promise<void> {
+  try {
+    host.stdout.write(await complete(await programOf(), words, host));
+  } catch {
+    host.stdout.write(':none\n');
+  }
+}
+
+async function complete(program: Command, words: readonly string[], host: Host): Promise<string> {
+  const current = words.at(-1) ?? '';
+  const state = readWords(program, words.slice(0, -1));
+  const { candidates, files } = await follow(state, current, host);
+  const fitting = candidates.filter(({ value }) => value.startsWith(current));
+  const lines = fitting.map(({ value, about = '' }) => {
+    const [first = ''] = about.split('\n');
+    return first === '' ? value : `${value}\t${first}`;
+  });
+  return [...new Set(lines), `:${files ?? 'none'}`, ''].join('\n');
+}
+
+/** The command line up to the word that is being typed. */
+interface State {
+  readonly command: Command;
+  /** its arguments that are there */
+  readonly given: readonly string[];
+  /** the option whose value comes next */
+  readonly pending?: Option | undefined;
+  /** whether `--` is there, behind which nothing is a flag */
+  readonly isPlain: boolean;
+  /** whether `help` is there, behind which come commands */
+  readonly isHelp: boolean;
+  readonly used: readonly Option[];
+}
+
+function readWords(program: Command, words: readonly string[]): State {
+  const start: State = { command: program, given: [], isPlain: false, isHelp: false, used: [] };
+  return words.reduce(readWord, start);
+}
+
+function readWord({ pending, ...state }: State, word: string): State {
+  const isFlag = !state.isPlain && word.startsWith('-') && word !== '-';
+  if (pending !== undefined && !(isFlag && pending.optional)) return state;
+  if (!state.isPlain && word === '--') return { ...state, isPlain: true };
+  if (isFlag) return readFlag(state, word);
+  const { command, given } = state;
+  if (given.length > 0) return { ...state, given: [...given, word] };
+  if (word === 'help' && command.commands.length > 0) return { ...state, isHelp: true };
+  const next = command.commands.find((one) => one.name() === word);
+  return next === undefined ? { ...state, given: [word] } : { ...state, command: next };
+}
+
+function readFlag(state: State, word: string): State {
+  const option = optionIn(state.command, word);
+  if (option === undefined) return state;
+  const pending = takesValue(option) && !word.includes('=') ? option : undefined;
+  return { ...state, pending, used: [...state.used, option] };
+}
+
+function optionIn(command: Command, word: string): Option | undefined {
+  const [name] = word.split('=');
+  const options = command.createHelp().visibleOptions(command);
+  return options.find(({ long, short }) => long === name || short === name);
+}
+
+function takesValue({ required, optional }: Option): boolean {
+  return required || optional;
+}
+
+async function follow(state: State, current: string, host: Host): Promise<Values> {
+  const { command, pending, isPlain, isHelp } = state;
+  if (isHelp) return { candidates: commandsOf(command) };
+  if (pending !== undefined) return ofOption(pending, current, { state, host });
+  const equals = current.indexOf('=');
+  if (!isPlain && current.startsWith('--') && equals !== -1) {
+    const lead = current.slice(0, equals + 1);
+    const option = optionIn(command, current);
+    if (option === undefined || !takesValue(option)) return { candidates: [] };
+    const { candidates, files } = await ofOption(option, current.slice(lead.length), { state, host });
+    return { candidates: candidates.map((one) => ({ ...one, value: lead + one.value })), files };
+  }
+  const flags = isPlain ? [] : flagsOf(state);
+  if (current.startsWith('-') && !isPlain) return { candidates: flags };
+  const names = state.given.length === 0 ? commandsOf(command) : [];
+  const argument = argumentAt(command, state.given.length);
+  const values =
+    argument === undefined ? { candidates: [] } : await ofArgument(argument, current, { state, host });
+  const candidates = [...names, ...values.candidates];
+  return candidates.length === 0 && values.files === undefined
+    ? { candidates: flags }
+    : { candidates, files: values.files };
+}
+
+function flagsOf({ command, used }: State): Candidate[] {
+  return command
+    .createHelp()
+    .visibleOptions(command)
+    .filter((option) => takesValue(option) || !used.includes(option))
+    .flatMap(({ long, short, description }) => {
+      const value = long ?? short;
+      return value === undefined || value === null ? [] : [{ value, about: description }];
+    });
+}
+
+function commandsOf(command: Command): Candidate[] {
+  const commands = command.createHelp().visibleCommands(command);
+  return commands.map((one) => ({ value: one.name(), about: one.description() }));
+}
+
+/** A variadic argument takes all that follows. */
+function argumentAt({ registeredArguments }: Command, index: number): Argument | undefined {
+  const last = registeredArguments.at(-1);
+  return registeredArguments[index] ?? (last?.variadic === true ? last : undefined);
+}
+
+interface FollowContext {
+  readonly state: State;
+  readonly host: Host;
+}
+
+function ofOption(option: Option, current: string, { state, host }: FollowContext): Promise<Values> {
+  const value = /<([^>.]+)|\[([^\].]+)/.exec(option.flags)?.slice(1).find(Boolean) ?? '';
+  const about = { flag: option.long ?? '', name: value, choices: option.argChoices, current };
+  return valuesFor({ ...about, command: pathOf(state.command), given: state.given }, host);
+}
+
+function ofArgument(argument: Argument, current: string, { state, host }: FollowContext): Promise<Values> {
+  const { command, given } = state;
+  const offered = offerOf(argument)?.(current);
+  if (offered !== undefined) return Promise.resolve({ candidates: offered });
+  const about = { name: argument.name(), choices: argument.argChoices, current };
+  return valuesFor({ ...about, command: pathOf(command), given }, host);
+}
+
+/** `role check` */
+function pathOf(command: Command): string {
+  const above = command.parent?.parent ? `${pathOf(command.parent)} ` : '';
+  return above + command.name();
+}
