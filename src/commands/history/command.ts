@@ -60,6 +60,7 @@ export function defineCommand(history: Command, host: CliHost, { end, terminalOf
     .argument('<id>', 'as "trueup history" lists it, its beginning, its last four characters, or "latest"')
     .argument('[path]', stackHelp)
     .addOption(formatOption())
+    .option('--resource <address>', 'only what it did to this resource', parseResource)
     .option('--revert', 'print what to write into the manifests to take it back')
     .option('--write', 'with --revert: write it into the manifests, in place')
     .option('--dry-run', 'with --write: show the patch, and write nothing')

@@ -9,9 +9,10 @@ import { type Bench, type Checkout, openBench, secrets } from '../../support/cli
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 
 const loginJwt = 'eyJhbGciOiJub25lIn0.cGxhbnRlZC1sb2dpbi1qd3Q.c2lnbmF0dXJl';
-const cookie = 'planted-cookie-0f3d';
-const link = 'planted-signature-77aa';
-const given = 'planted-token-of-the-service-18d2';
+// They begin like no secret of the run: a common beginning would be redacted.
+const cookie = 'cookie-of-the-service-0f3d';
+const link = 'signature-of-the-service-77aa';
+const given = 'token-of-the-service-18d2';
 const planted = [...Object.values(secrets), loginJwt, cookie, link, given];
 
 function expectNoSecret({ out, err }: Pick<Ran, 'out' | 'err'>): void {
@@ -78,7 +79,12 @@ describe('a trace', () => {
     const stack = await bench.checkout({ clusterAuth: { token: login } });
     await writeFile(join(stack.directory, 'ci.jwt'), `${loginJwt}\n`);
     await stack.declare(role('web'));
-    const auth = { client_token: secrets.SERVICE_TOKEN, lease_duration: 3600, renewable: false };
+    const auth = {
+      client_token: secrets.SERVICE_TOKEN,
+      accessor: given,
+      lease_duration: 3600,
+      renewable: false,
+    };
     bench.wire.add({ method: 'POST', path: /\/login$/, fault: { answer: 200, body: { auth } } });
     bench.wire.add({ method: 'POST', path: /\/revoke-self$/, fault: { answer: 204 } });
     const { err } = await tracedRun(stack, ['plan'], 0);
