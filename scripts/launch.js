@@ -2,9 +2,17 @@
 // What `trueup` starts, as dist/main.js: any Node, however old, can read this file and says what it takes.
 // Invariant: no syntax and no module that an old Node lacks; everything else comes with the import.
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (major > 22 || (major === 22 && minor >= 18)) {
-  void import('./trueup.js');
+const [option, ...others] = process.argv.slice(2);
+if (major < 22 || (major === 22 && minor < 18)) {
+  fail();
+} else if (others.length === 0 && (option === '--version' || option === '-V')) {
+  // Scripts ask for it often, and the program takes three times as long to load.
+  void import('./version.js');
 } else {
+  void import('./trueup.js');
+}
+
+function fail() {
   console.error(
     `trueup needs Node 22.18 or newer and found ${process.versions.node}: install Node 24 from https://nodejs.org, or use the executable of trueup, which brings its own`,
   );
