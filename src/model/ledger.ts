@@ -182,7 +182,7 @@ export interface HistoryEntry {
 }
 
 /** What "ledger prune" keeps of the entries that it drops. */
-export interface PrunedHistory {
+interface PrunedHistory {
   /** RFC 3339: when the newest of them ended, or began */
   readonly until: string;
   /** the approvals that they ended: digests with the time (RFC 3339) */

@@ -27,7 +27,7 @@ interface Search {
   readonly time: RunSignals;
 }
 
-export interface FoundLedger {
+interface FoundLedger {
   readonly place: LedgerPlace;
   readonly ledger: Ledger;
 }

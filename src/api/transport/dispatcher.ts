@@ -65,7 +65,7 @@ export function openDispatcher({
 }
 
 /** The proxy that the environment asks for. */
-export interface Proxy {
+interface Proxy {
   /** with its credentials */
   readonly address: string;
   /** the name of the variable that holds it */

@@ -16,7 +16,7 @@ import type { DesiredResource, LiveResource } from '../../model/resource.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import { type Finding, failed, info, ok, warning } from './finding.ts';
 
-export interface LiveQuestion {
+interface LiveQuestion {
   readonly session: Session;
   readonly connection: ReaderConnection;
   readonly kinds: Registry;

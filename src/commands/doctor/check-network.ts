@@ -15,7 +15,7 @@ import { formatDuration } from '../../model/duration.ts';
 import { tlsFinding, tlsProblem } from './check-tls.ts';
 import { type Finding, failed, hasFailed, info, ok, warning } from './finding.ts';
 
-export interface NetworkQuestion {
+interface NetworkQuestion {
   readonly target: Target;
   readonly probe: ProbeConnection;
   /** milliseconds since 1970 */

@@ -12,7 +12,7 @@ import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Dialect, Target } from '../../model/stack.ts';
 import { type Finding, failed, info, ok } from './finding.ts';
 
-export interface OrganizationQuestion {
+interface OrganizationQuestion {
   readonly target: Target;
   readonly dialect: Dialect;
   /** with the names of the service */

@@ -18,7 +18,7 @@ import { checkNetwork, invalidProxy } from './check-network.ts';
 import { checkOrganization } from './check-organization.ts';
 import { type Finding, failed, hasFailed, info, targetChecks, withUnchecked } from './finding.ts';
 
-export interface TargetQuestion {
+interface TargetQuestion {
   readonly stack: Stack;
   readonly resources: readonly DesiredResource[];
   readonly ledger: Ledger;

@@ -15,7 +15,7 @@ export const targetChecks = [
   'rights',
 ] as const;
 
-export type CheckName = (typeof machineChecks)[number] | (typeof targetChecks)[number];
+type CheckName = (typeof machineChecks)[number] | (typeof targetChecks)[number];
 
 /** Scripts rely on them: they are not renamed. */
 export const problemIds = [
@@ -98,7 +98,7 @@ export const problemIds = [
   'unchecked',
 ] as const;
 
-export type ProblemId = (typeof problemIds)[number];
+type ProblemId = (typeof problemIds)[number];
 
 /** `error`: an apply would stop. `info`: nothing is wrong, or it was not checked. */
 export const levels = ['ok', 'info', 'warning', 'error'] as const;

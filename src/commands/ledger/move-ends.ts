@@ -19,7 +19,7 @@ export interface MoveContext {
 }
 
 /** Opened without the check whether the ledger was moved away. */
-export interface End {
+interface End {
   readonly place: LedgerPlace;
   readonly store: StackStore;
 }

@@ -70,7 +70,7 @@ export interface PlanView {
 }
 
 /** In place of the words for a plan. */
-export interface DriftWords {
+interface DriftWords {
   readonly changes: string;
   readonly unchanged: string;
   /** after "The read was incomplete" */
@@ -82,7 +82,7 @@ export interface DriftWords {
   readonly where: string;
 }
 
-export interface CountView extends ActionView {
+interface CountView extends ActionView {
   readonly symbol: string;
   readonly count: number;
 }
