@@ -194,7 +194,7 @@ const commands: readonly ListedCommand[] = [
   {
     usage: 'ledger',
     group: 'recover',
-    about: 'Shows the ledger of a stack, and moves it to another place',
+    about: 'Shows the ledger of a stack, moves it, and prunes its history',
     load: () => import('./commands/ledger/command.ts'),
   },
   {

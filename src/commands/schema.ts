@@ -28,7 +28,7 @@ import { driftSchema } from './drift/schema.ts';
 import { explanationSchema } from './explain/schema.ts';
 import { historySchema, revertSchema } from './history/schema.ts';
 import { initSchema } from './init/schema.ts';
-import { ledgerMoveSchema, ledgerSchema } from './ledger/schema.ts';
+import { ledgerMoveSchema, ledgerPruneSchema, ledgerSchema } from './ledger/schema.ts';
 import { recoverySchema } from './recover/schema.ts';
 import { loginSchema } from './role-check/schema.ts';
 import { unlockSchema } from './unlock.ts';
@@ -89,6 +89,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Init', asJson(initSchema)],
     ['Ledger', asJson(ledgerSchema)],
     ['LedgerMove', asJson(ledgerMoveSchema)],
+    ['LedgerPrune', asJson(ledgerPruneSchema)],
     ['Doctor', asJson(doctorSchema)],
     ['Recovery', asJson(recoverySchema)],
     ['Unlock', asJson(unlockSchema)],

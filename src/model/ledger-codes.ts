@@ -42,6 +42,11 @@ export const ledgerCodes = {
     class: 'conflict',
     fix: 'move it with "trueup ledger move", or name the other place in "spec.ledger"',
   },
+  'ledger-lost': {
+    title: 'The stack has a history and no ledger: the history is needed to rebuild it',
+    class: 'failure',
+    fix: 'rebuild the ledger with "trueup recover"',
+  },
   'ledger-exists': {
     title: 'The place that a ledger would move to has another ledger of that name',
     class: 'conflict',

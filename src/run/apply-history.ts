@@ -164,11 +164,16 @@ export function clocksOf({ connected }: { readonly connected: Connected }): Reco
 /** The most entries that are read to rebuild a ledger. */
 const maxRebuildEntries = 1000;
 
-/** The commit of the newest apply, and those of earlier ones that the ledger kept. */
-function commitsIn(entries: readonly HistoryEntry[]): Pick<Ledger, 'commit' | 'otherCommits'> {
+/** Down to the newest one whose commit replaced those before. @param entries newest first */
+export function entriesOfCommits(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
   const made = entries.filter(({ commit }) => commit !== undefined);
   const end = made.findIndex(({ commitKept }) => commitKept !== true);
-  const found = (end === -1 ? made : made.slice(0, end + 1)).map(
+  return end === -1 ? made : made.slice(0, end + 1);
+}
+
+/** The commit of the newest apply, and those of earlier ones that the ledger kept. */
+function commitsIn(entries: readonly HistoryEntry[]): Pick<Ledger, 'commit' | 'otherCommits'> {
+  const found = entriesOfCommits(entries).map(
     ({ commit: id = '', dirty, uncommitted, ignored }): AppliedCommit => ({
       id,
       ...(dirty ? { dirty } : {}),
@@ -191,16 +196,21 @@ export async function headFromHistory(
     (entry): entry is HistoryEntry => !(entry instanceof Error),
   );
   const commits = commitsIn(entries);
-  // Entries of older versions name only the plan that was carried out.
-  const ended = entries.flatMap(({ digest, ended: at, proved, endedApprovals }) => {
-    if (endedApprovals !== undefined) return Object.entries(endedApprovals);
-    return proved && at !== undefined ? [[digest, at] as const] : [];
-  });
+  const ended = entries.flatMap(endedApprovalsOf);
   return {
     ...commits,
     // The newest come first, and count.
     ...(ended.length === 0 ? {} : { endedApprovals: new Map(ended.toReversed()) }),
   };
+}
+
+/** The approvals that an apply ended, and those of older applies that were dropped. The newest come first. */
+export function endedApprovalsOf(entry: HistoryEntry): readonly (readonly [string, string])[] {
+  const { digest, ended: at, proved, endedApprovals, pruned } = entry;
+  // Entries of older versions name only the plan that was carried out.
+  const unnamed = proved && at !== undefined ? [[digest, at] as const] : [];
+  const own = endedApprovals === undefined ? unnamed : Object.entries(endedApprovals);
+  return [...own, ...Object.entries(pruned?.endedApprovals ?? {})];
 }
 
 // Finds creations and other changes in the history whose result is not recorded in the ledger. Read from the newest entry back,
@@ -276,7 +286,11 @@ interface ReadEntries {
 }
 
 async function readEntries(store: Pick<HistoryStore, 'listEntries'>, stack: string): Promise<ReadEntries> {
-  const entries = await store.listEntries(maxRecentEntries);
+  return splitOpenEntries(await store.listEntries(maxRecentEntries), stack);
+}
+
+/** @param entries newest first */
+export function splitOpenEntries(entries: readonly HistoryEntry[], stack: string): ReadEntries {
   const end = entries.findIndex(
     ({ ended, unrecorded, settled, stack: of }) =>
       (ended !== undefined && !unrecorded) || settled !== undefined || of !== stack,

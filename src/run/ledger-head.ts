@@ -130,6 +130,8 @@ export function fieldsSetSince(
       const isKnown = isClean && (await isOurs(commit));
       if (isKnown && !commitKept) break;
       if (!isKnown) others.push(entry);
+      // What older applies set is not known any more.
+      if (entry.pruned !== undefined) return undefined;
     }
     return others;
   });
@@ -146,18 +148,21 @@ function fieldsSetUncommitted(
         uncommitted !== undefined || (commit !== undefined && !commitKept),
     );
     const other = counted.findIndex(({ uncommitted }) => uncommitted === undefined);
+    if (other === -1 && newest.some(({ pruned }) => pruned !== undefined)) return undefined;
     return other === -1 ? counted : counted.slice(0, other);
   });
 }
 
 async function fieldsSet(
   history: Pick<HistoryStore, 'readEntries'>,
-  choose: (newest: readonly HistoryEntry[]) => Promise<readonly HistoryEntry[]>,
+  choose: (newest: readonly HistoryEntry[]) => Promise<readonly HistoryEntry[] | undefined>,
 ): Promise<AppliedFields | undefined> {
   const entries = await history.readEntries(searched).catch(() => []);
   const found = entries.flatMap((entry) => (entry instanceof Error ? [] : [entry]));
   if (found.length === 0 || found.length < entries.length) return undefined;
-  const changes = (await choose(found)).flatMap((entry) => entry.changes).filter(mayHaveSent);
+  const chosen = await choose(found);
+  if (chosen === undefined) return undefined;
+  const changes = chosen.flatMap((entry) => entry.changes).filter(mayHaveSent);
   const byAddress = Map.groupBy(changes, ({ address }) => address);
   return new Map(
     [...byAddress].map(([address, some]) => [

@@ -259,6 +259,15 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().showEntry('e1')).toEqual(completed);
     });
 
+    it('of which entries can be dropped, and others stay', async () => {
+      const open = place();
+      await open().keepEntries([entry('e1'), entry('e2'), entry('e3')]);
+      await open().removeEntries(['e1', 'e3', 'none', '../payments.ledger']);
+      expect((await open().listEntries(10)).map(({ id }) => id)).toEqual(['e2']);
+      await open().removeEntries([]);
+      expect((await open().listEntries(10)).map(({ id }) => id)).toEqual(['e2']);
+    });
+
     it('of which nothing is shown that is no id', async () => {
       const open = place();
       await open().keepEntries([entry('e1')]);

@@ -115,6 +115,9 @@ async function listHistory(
       // When all entries are damaged, "nothing was applied" would be wrong.
       if (entries.length > 0 || damaged.length === 0)
         host.stdout.write(`${renderHistory(entries, { paint: terminal.paint, resource })}\n`);
+      const pruned = entries.at(-1)?.pruned;
+      if (pruned !== undefined)
+        host.stdout.write(`Older applies were dropped, the newest of ${printable(pruned.until)}\n`);
       for (const { message } of damaged) printError(terminal, 'history-damaged', message);
     }
     return damaged.length === 0 ? exitCodes.done : exitCodes.error;

@@ -56,6 +56,15 @@ const entry = Type.Object({
         "milliseconds by which the clock of each target was ahead of the run's, below 0 behind; without targets that did not tell",
     }),
   ),
+  pruned: Type.Optional(
+    Type.Object(
+      {
+        until: moment('when the newest of them ended'),
+        endedApprovals: Type.Optional(Type.Record(Type.String(), Type.String())),
+      },
+      { description: 'older applies were dropped by "ledger prune"' },
+    ),
+  ),
   settled: Type.Optional(moment('when a later apply settled what this one left open')),
   proved: Type.Optional(
     Type.Literal(true, { description: 'the plan that was made afterwards, of the whole stack, was empty' }),

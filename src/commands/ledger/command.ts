@@ -20,6 +20,7 @@ import { type StackLedger, withStackLedger } from '../../run/open-ledger.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printError, printJson, type Terminal } from '../../run/terminal.ts';
 import { defineMove } from './move.ts';
+import { definePrune } from './prune.ts';
 import { type LedgerSummary, renderSummary, renderSummaryJson } from './render.ts';
 
 export function defineCommand(ledger: Command, host: CliHost, ends: CommandEnd): void {
@@ -39,6 +40,7 @@ export function defineCommand(ledger: Command, host: CliHost, ends: CommandEnd):
     ['trueup ledger show stacks/payments --format json', 'another stack, for a script'],
   );
   defineMove(ledger, host, ends);
+  definePrune(ledger, host, ends);
 }
 
 async function showLedger(

@@ -119,3 +119,21 @@ export const ledgerMoveSchema = Type.Object(
     title: 'trueup ledger move',
   },
 );
+
+export const ledgerPruneSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    stack: Type.String(),
+    place: Type.String({ description: 'where the ledger is, for people' }),
+    dryRun: Type.Boolean({ description: 'nothing was dropped' }),
+    dropped: count,
+    kept: count,
+    entries: Type.Array(Type.String(), { description: 'ids of the applies that were dropped, newest first' }),
+    diagnostics: Type.Optional(Type.Array(diagnosticSchema)),
+  },
+  {
+    ...closed,
+    $id: 'https://trueup.dev/schemas/ledger-prune.schema.json',
+    title: 'trueup ledger prune',
+  },
+);
