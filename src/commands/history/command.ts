@@ -115,9 +115,6 @@ async function listHistory(
       // When all entries are damaged, "nothing was applied" would be wrong.
       if (entries.length > 0 || damaged.length === 0)
         host.stdout.write(`${renderHistory(entries, { paint: terminal.paint, resource })}\n`);
-      const pruned = entries.at(-1)?.pruned;
-      if (pruned !== undefined)
-        host.stdout.write(`Older applies were dropped, the newest of ${printable(pruned.until)}\n`);
       for (const { message } of damaged) printError(terminal, 'history-damaged', message);
     }
     return damaged.length === 0 ? exitCodes.done : exitCodes.error;
@@ -198,7 +195,10 @@ function renderHistory(entries: readonly HistoryEntry[], { paint, resource }: Hi
       .map((cell, at) => pad(cell, widths[at] ?? 0))
       .join('  ')
       .trimEnd();
-  return [paint.bold(line(columnTitles)), ...rows.map(line)].join('\n');
+  const pruned = entries.at(-1)?.pruned;
+  const end =
+    pruned === undefined ? [] : [`Older applies were dropped, the newest of ${printable(pruned.until)}`];
+  return [paint.bold(line(columnTitles)), ...rows.map(line), ...end].join('\n');
 }
 
 /** `9 applied, 1 failed`, or that a killed apply did not end. */
