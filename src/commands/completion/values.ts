@@ -37,6 +37,11 @@ const files: Source = () => ({ candidates: [], files: 'files' });
 const directories: Source = () => ({ candidates: [], files: 'directories' });
 const none: Source = () => ({ candidates: [] });
 
+const names = (values: Iterable<string>): Source => {
+  const candidates = [...values].map((value) => ({ value }));
+  return () => ({ candidates });
+};
+
 /** By the name of the value in the help; it means the same in every command. */
 const byName: Readonly<Record<string, Source>> = {
   path: files,
@@ -45,6 +50,7 @@ const byName: Readonly<Record<string, Source>> = {
   other: files,
   file: files,
   archive: files,
+  place: names(['git', 'postgres', 'local']),
   directory: directories,
   folder: directories,
   address: async ({ given }, host) => ({
@@ -64,11 +70,6 @@ const byName: Readonly<Record<string, Source>> = {
   },
 };
 
-const names = (values: Iterable<string>): Source => {
-  const candidates = [...values].map((value) => ({ value }));
-  return () => ({ candidates });
-};
-
 /** Where the name of the value does not say it: by command and flag, or by flag, or by command and argument. */
 const bySpecial: Readonly<Record<string, Source>> = {
   '--target': (wanted, host) => byName['target']?.(wanted, host) ?? { candidates: [] },
@@ -76,6 +77,10 @@ const bySpecial: Readonly<Record<string, Source>> = {
   '--edition': names(['all', 'hosted', 'self-hosted']),
   'role check --from': none,
   'accept --field': none,
+  // What a new stack is to have.
+  'init --target': none,
+  'init --url': none,
+  'init --namespace': none,
   'role check name': async ({ given }, host) => ({ candidates: (await readStack(given, host)).roles }),
   'history show id': names(['latest']),
 };
