@@ -144,6 +144,12 @@ const commands: readonly ListedCommand[] = [
     load: () => import('./commands/export.ts'),
   },
   {
+    usage: 'move <address> [path]',
+    group: 'daily',
+    about: 'Moves the manifest of a resource to another stack, which then takes it over',
+    load: () => import('./commands/move/command.ts'),
+  },
+  {
     usage: 'show <plan>',
     group: 'review',
     about: 'Prints a plan file that "plan --out" wrote',

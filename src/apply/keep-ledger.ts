@@ -80,7 +80,8 @@ export class LedgerKeeper {
     this.#unwritten = 0;
     try {
       this.#lost.signal.throwIfAborted();
-      this.#ledger = await this.#store.write({ ...this.#ledger, records: new Map(this.#records) });
+      const records = new Map(this.#records);
+      this.#ledger = await this.#store.write({ ...withoutReturned(this.#ledger, records), records });
     } catch (error) {
       this.#unwritten += Math.max(written, 1);
       if (error instanceof LedgerConflict) this.#lost.abort(error);
@@ -89,6 +90,13 @@ export class LedgerKeeper {
       this.#writing = undefined;
     }
   }
+}
+
+/** What this stack has a record of again is no longer another stack's. */
+function withoutReturned(ledger: Ledger, records: Ledger['records']): Ledger {
+  const { movedAway } = ledger;
+  if (movedAway === undefined) return ledger;
+  return { ...ledger, movedAway: new Map([...movedAway].filter(([address]) => !records.has(address))) };
 }
 
 /** The maximum number of writes while each record changes once. */

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { Type } from 'typebox';
-import type { LedgerLock, StackStore } from '../model/ledger.ts';
+import type { Ledger, LedgerLock, StackStore } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Stack } from '../model/stack.ts';
 import { closed, diagnosticSchema } from '../report/json/plan-schema.ts';
@@ -23,6 +23,7 @@ import { readPlace } from '../run/find-ledger.ts';
 import type { CliHost } from '../run/host.ts';
 import { lockLines, raiseSerial } from '../run/lock.ts';
 import { openAnyLedger, withStackLedger } from '../run/open-ledger.ts';
+import { stacksOfMoves } from '../run/stack-moves.ts';
 import { listenForSignals, type RunTime } from '../run/stop-signals.ts';
 import { type CommandContext, printJson, printNote, type Terminal, textOutput } from '../run/terminal.ts';
 
@@ -63,6 +64,9 @@ export const unlockSchema = Type.Object(
   { ...closed, $id: 'https://trueup.dev/schemas/unlock.schema.json', title: 'trueup unlock' },
 );
 
+/** For a damaged one, which does not keep anybody from unlocking. */
+const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
+
 interface UnlockOptions extends CommonOptions {
   readonly id: string;
   /** as in "spec.ledger" */
@@ -86,16 +90,17 @@ async function unlock(
   };
   const stops = listenForSignals(host);
   const about = { host, timeout, stops, isAnyLedger: true, place };
-  return withStackLedger(path, about, async ({ stack, store, time }) => {
+  return withStackLedger(path, about, async ({ stack, resources, store, time }) => {
     const removed = await removeLock(id, store, terminal);
     if (removed !== undefined) return reportRemoved(stack.name, removed);
     // An apply of a renamed stack also holds the lock of the former name.
-    const former = stack.renamedFrom;
-    const removedFormer =
-      former === undefined
-        ? undefined
-        : await unlockFormer(id, { ...stack, name: former }, { terminal, time });
-    if (former !== undefined && removedFormer !== undefined) return reportRemoved(former, removedFormer);
+    const former = stack.renamedFrom === undefined ? [] : [{ ...stack, name: stack.renamedFrom }];
+    // And those of stacks that it takes resources over from.
+    const others = stacksOfMoves(await store.read().catch(() => noLedger), resources, stack);
+    for (const other of [...former, ...others]) {
+      const removedOther = await unlockOther(id, other, { terminal, time });
+      if (removedOther !== undefined) return reportRemoved(other.name, removedOther);
+    }
     const held = await store.readLock();
     const why =
       held === undefined ? 'nobody holds it' : `it is held under another one:\n${lockLines(held).join('\n')}`;
@@ -115,7 +120,7 @@ async function removeLock(
   return store.unlock(id);
 }
 
-async function unlockFormer(
+async function unlockOther(
   id: string,
   stack: Stack,
   { terminal, time }: { readonly terminal: Terminal; readonly time: RunTime },

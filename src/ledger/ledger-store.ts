@@ -3,7 +3,15 @@
  * may replace.
  */
 import { createHash } from 'node:crypto';
-import { type Ledger, LedgerConflict, type StackStore, WaitEnded } from '../model/ledger.ts';
+import {
+  type HistoryEntry,
+  type HistoryStore,
+  type Ledger,
+  LedgerConflict,
+  type LedgerError,
+  type StackStore,
+  WaitEnded,
+} from '../model/ledger.ts';
 import { formatLedger, type LedgerLocation, parseLedger } from './ledger-text.ts';
 
 /** The signals that abort one operation of a store. */
@@ -110,4 +118,19 @@ export class OwnWrites {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/**
+ * The newest entries of the history, without those that were copied from another stack together with a resource: they say nothing about
+ * the applies of this one.
+ */
+export async function ownEntries(
+  store: Pick<HistoryStore, 'readEntries'>,
+  limit: number,
+): Promise<readonly (HistoryEntry | LedgerError)[]> {
+  for (let asked = limit; ; asked *= 8) {
+    const entries = await store.readEntries(asked);
+    const own = entries.filter((entry) => entry instanceof Error || entry.moved !== true);
+    if (own.length >= limit || entries.length < asked) return own.slice(0, limit);
+  }
 }

@@ -3,7 +3,7 @@
  * and a checksum. Edits by hand and incomplete writes are detected before anything is planned from them.
  */
 import { createHash } from 'node:crypto';
-import { readAddress } from '../model/address.ts';
+import { type AddressText, readAddress } from '../model/address.ts';
 import { messageOf } from '../model/error-message.ts';
 import {
   type ApprovedPlan,
@@ -15,6 +15,7 @@ import {
   type LedgerLock,
   type LedgerRecord,
   ledgerVersion,
+  type MovedAway,
   movedLedgerVersion,
 } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
@@ -30,8 +31,17 @@ export interface LedgerLocation {
 /** The part of a stored ledger that the checksum covers. */
 type Content = Pick<
   Ledger,
-  'stackId' | 'takenIds' | 'repository' | 'commit' | 'otherCommits' | 'closedFor' | 'movedTo' | 'copiedFrom'
+  | 'stackId'
+  | 'takenIds'
+  | 'repository'
+  | 'commit'
+  | 'otherCommits'
+  | 'closedFor'
+  | 'movedTo'
+  | 'copiedFrom'
+  | 'incoming'
 > & {
+  readonly movedAway?: Readonly<Record<string, MovedAway>>;
   readonly targets?: Readonly<Record<string, IdentityText>>;
   readonly approved?: ApprovedPlan;
   readonly endedApprovals?: Readonly<Record<string, string>>;
@@ -49,7 +59,16 @@ interface Stored extends Content {
 /** Version 1, from before targets had identities. Its approved plan has a digest of the former sort. */
 type FormerStored = Omit<
   Stored,
-  'version' | 'targets' | 'commit' | 'closedFor' | 'movedTo' | 'copiedFrom' | 'approved' | 'endedApprovals'
+  | 'version'
+  | 'targets'
+  | 'commit'
+  | 'closedFor'
+  | 'movedTo'
+  | 'copiedFrom'
+  | 'incoming'
+  | 'movedAway'
+  | 'approved'
+  | 'endedApprovals'
 > & {
   readonly version: 1;
   readonly approved?: Omit<ApprovedPlan, 'version'>;
@@ -71,6 +90,8 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     closedFor,
     movedTo,
     copiedFrom,
+    incoming = [],
+    movedAway = new Map(),
     approved,
     endedApprovals,
   } = ledger;
@@ -84,11 +105,13 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     ...(repository === undefined ? {} : { repository }),
     ...(commit === undefined ? {} : { commit }),
     ...(otherCommits.length === 0 ? {} : { otherCommits }),
+    ...(incoming.length === 0 ? {} : { incoming }),
+    ...(movedAway.size === 0 ? {} : { movedAway: sorted(movedAway) }),
     ...(approved === undefined ? {} : { approved }),
     ...(endedApprovals === undefined ? {} : { endedApprovals: sorted(endedApprovals) }),
     records: sorted(records),
   };
-  const isMoved = movedTo !== undefined || copiedFrom !== undefined;
+  const isMoved = movedTo !== undefined || copiedFrom !== undefined || incoming.length + movedAway.size > 0;
   const version = isMoved ? movedLedgerVersion : ledgerVersion;
   const stored: Stored = { version, stack, serial, checksum: hash(content), ...content };
   return `${JSON.stringify(stored, null, 2)}\n`;
@@ -112,7 +135,7 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     );
   }
   const { serial, records } = stored;
-  const known = { known: true, serial, records: recordsOf(place, records) };
+  const known = { known: true, serial, records: addressed(place, records) };
   if (stored.version === 1)
     return {
       ...known,
@@ -142,15 +165,24 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     ...(closedFor === undefined ? {} : { closedFor }),
     ...(movedTo === undefined ? {} : { movedTo }),
     ...(copiedFrom === undefined ? {} : { copiedFrom }),
+    ...movesIn(place, stored),
     ...(approved === undefined ? {} : { approved }),
     ...(endedApprovals === undefined ? {} : { endedApprovals: new Map(Object.entries(endedApprovals)) }),
   };
 }
 
+/** What the ledger has about moves of resources between stacks. */
+function movesIn(place: string, { incoming, movedAway }: Stored): Pick<Ledger, 'incoming' | 'movedAway'> {
+  return {
+    ...(incoming === undefined ? {} : { incoming }),
+    ...(movedAway === undefined ? {} : { movedAway: addressed(place, movedAway) }),
+  };
+}
+
 /** Checks the addresses although the checksum matched, because another program may have written the text. */
-function recordsOf(place: string, records: Stored['records']): Ledger['records'] {
+function addressed<T>(place: string, members: Readonly<Record<string, T>>): ReadonlyMap<AddressText, T> {
   try {
-    return new Map(Object.entries(records).map(([text, record]) => [readAddress(text), record] as const));
+    return new Map(Object.entries(members).map(([text, member]) => [readAddress(text), member] as const));
   } catch (error) {
     throw damaged(place, `one of its records has no valid address, ${messageOf(error)}`, error);
   }
@@ -182,8 +214,7 @@ function asObject(place: string, text: string): Partial<Record<keyof Stored, unk
 function isStored(value: Partial<Record<keyof Stored, unknown>>): value is Stored | FormerStored {
   const { version, stack, serial, checksum: sum, records } = value;
   const isText = typeof stack === 'string' && typeof sum === 'string';
-  const isKnown =
-    version === 1 || version === 2 || version === ledgerVersion || version === movedLedgerVersion;
+  const isKnown = typeof version === 'number' && [1, 2, ledgerVersion, movedLedgerVersion].includes(version);
   return isKnown && isText && Number.isInteger(serial) && typeof records === 'object' && records !== null;
 }
 

@@ -34,6 +34,8 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
   for (const { resource, shortForm } of entries) {
     if (resource === undefined) continue;
     const { address, metadata } = resource;
+    // A resource that moves to another stack may be referred to like any other resource of that stack.
+    if (metadata.movedTo !== undefined) continue;
     declared.set(formatAddress(address), resource);
     // Children are renamed with their parent, so a problem of its former name is reported only for the parent.
     if (metadata.renamedFrom !== undefined && shortForm === undefined)
@@ -47,6 +49,8 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
   const each = entries.flatMap(({ resource, target, declaration }) => {
     const kind = kinds.get(resource?.address.kind ?? '');
     if (resource === undefined || kind === undefined) return [];
+    const moves = stack === undefined ? [] : checkMove(declaration, stack);
+    if (resource.metadata.movedTo !== undefined) return moves;
     const others: CheckContext = {
       target,
       dialect: dialectOf(target, context),
@@ -58,6 +62,7 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
         ...(kind.check?.(resource, others) ?? []),
         ...(stack === undefined ? [] : checkSources(kind, resource.spec, stack)),
       ].map((finding) => diagnoseFinding(finding, resource, { declaration, secrets })),
+      ...moves,
       ...checkOwns(kind, resource, target),
       ...checkRename(resource, declared, renamed),
       ...(kind.references?.(resource) ?? []).flatMap(({ to, path }) =>
@@ -116,6 +121,34 @@ function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagn
       fix: 'rename it, or add a pattern to "owns" of the target',
     },
   ];
+}
+
+/** A resource moves between two stacks. The folder of a ledger is for ledgers in files only. */
+function checkMove({ value, where }: Entry['declaration'], stack: Stack): Diagnostic[] {
+  const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {};
+  const wrong = { severity: 'error', class: 'invalid', code: 'contradiction' } as const;
+  return ['movedFrom', 'movedTo'].flatMap((name): Diagnostic[] => {
+    const move = metadata[name];
+    if (!isJsonObject(move)) return [];
+    if (move['stack'] === stack.name)
+      return [
+        {
+          ...wrong,
+          message: `${quoted(`metadata.${name}`)} names this stack itself`,
+          place: where.place(['metadata', name, 'stack']),
+          fix: `name the other stack, or remove ${quoted(name)}`,
+        },
+      ];
+    if (move['folder'] === undefined || (stack.ledger?.in ?? 'local') === 'local') return [];
+    return [
+      {
+        ...wrong,
+        message: '"metadata.movedFrom.folder" has no effect: this stack keeps its ledger in no folder',
+        place: where.place(['metadata', name, 'folder'], 'key'),
+        fix: 'remove "folder": the ledger of the other stack is expected where this one is',
+      },
+    ];
+  });
 }
 
 function checkRename(

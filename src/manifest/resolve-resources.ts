@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 import { orList, quoted } from '../model/quoted.ts';
-import type { DesiredResource, Metadata, Spec } from '../model/resource.ts';
+import { type DesiredResource, isDeclaration, type Metadata, type Spec } from '../model/resource.ts';
 import type { Target } from '../model/stack.ts';
 import { type Declaration, type Defaults, depthOf, mergeDefaults } from './declaration.ts';
 import { type Problem, quotedMasked } from './problem.ts';
@@ -197,7 +197,7 @@ export function resolve(
   const { kind, document, defaults, value } = declaration;
   const metadata = readMetadata(value['metadata']);
   if (metadata === undefined) return [];
-  const layers = metadata.remove === undefined ? layerSpec(kind, document, defaults) : nothing;
+  const layers = isDeclaration({ metadata }) ? layerSpec(kind, document, defaults) : nothing;
   const shortForms = shortFormsIn(
     kind,
     valid ? layers.spec : isJsonObject(value['spec']) ? value['spec'] : {},

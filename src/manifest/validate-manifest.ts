@@ -79,8 +79,27 @@ function privateKey(path: Path): Problem {
   };
 }
 
-/** Members of `metadata` without effect beside `remove`. */
-const withoutEffectInRemoval = ['adopt', 'onRemove', 'protect', 'renamedFrom'];
+/** What a member of `metadata` excludes: each has no effect beside it, or means something else. */
+const excluded = [
+  {
+    by: 'remove',
+    others: ['adopt', 'onRemove', 'protect', 'renamedFrom', 'movedFrom', 'movedTo'],
+    where: 'in a removal request',
+    why: 'removal is requested here',
+  },
+  {
+    by: 'movedTo',
+    others: ['adopt', 'onRemove', 'protect', 'renamedFrom', 'movedFrom'],
+    where: 'in the document of a resource that another stack takes over',
+    why: 'the other stack is named here',
+  },
+  {
+    by: 'movedFrom',
+    others: ['adopt', 'renamedFrom'],
+    where: 'beside "movedFrom", which brings the resource with its record',
+    why: 'it is taken over here',
+  },
+];
 
 function contradictions(metadata: JsonObject): Problem[] {
   const problems: Problem[] = [];
@@ -93,15 +112,17 @@ function contradictions(metadata: JsonObject): Problem[] {
       fix: 'keep one of them',
       related: [{ message: 'the other one', path: ['metadata', 'target'] }],
     });
-  if (metadata['remove'] === undefined) return problems;
-  for (const name of withoutEffectInRemoval.filter((name) => metadata[name] !== undefined))
+  const rule = excluded.find(({ by }) => metadata[by] !== undefined);
+  if (rule === undefined) return problems;
+  const { by, where, why } = rule;
+  for (const name of rule.others.filter((other) => metadata[other] !== undefined))
     problems.push({
       code: 'contradiction',
       path: ['metadata', name],
       side: 'key',
-      message: `${quoted(`metadata.${name}`)} has no effect in a removal request`,
-      fix: `remove ${quoted(name)}, or "remove"`,
-      related: [{ message: 'removal is requested here', path: ['metadata', 'remove'] }],
+      message: `${quoted(`metadata.${name}`)} has no effect ${where}`,
+      fix: `remove ${quoted(name)}, or ${quoted(by)}`,
+      related: [{ message: why, path: ['metadata', by] }],
     });
   return problems;
 }

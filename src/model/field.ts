@@ -58,10 +58,10 @@ export interface FieldChange {
   readonly redacted?: { readonly before?: string; readonly after?: string };
 }
 
-const plannerFields: ReadonlySet<string> = new Set(['claim', 'remove', 'overrides', 'inherited']);
+const plannerFields: ReadonlySet<string> = new Set(['claim', 'remove', 'overrides', 'inherited', 'stack']);
 
 /**
- * Whether a field belongs to the planner and no manifest can declare it: the ownership tag (`claim`), the mode of a removal and
+ * Whether a field belongs to the planner and no manifest can declare it: the ownership tag (`claim`) or owner, the mode of a removal and
  * what it overrides, or a value that a parent gives.
  */
 export function isPlannerField([name = '']: Path): boolean {

@@ -108,9 +108,11 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
     check: 'run "trueup recover" if the ledger was lost; otherwise rename one of the stacks',
   },
   takeover: {
-    title: 'The stack takes over the resources of its former name',
-    trips: 'The stack has "metadata.renamedFrom", and the former stack owned or recorded the resources.',
-    check: 'make sure that no apply runs under the former name any more',
+    title: 'The stack takes over resources of another stack, or of its former name',
+    trips:
+      'The stack has "metadata.renamedFrom", and the former stack owned or recorded the resources; or a document has "metadata.movedFrom", and the other stack owns the resource.',
+    check:
+      'make sure that no apply runs under the former name any more, and that the team of the other stack agrees to the move',
   },
   wildcard: {
     title: 'A role admits every account or every namespace',

@@ -29,6 +29,35 @@ export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
   readonly inherited?: Readonly<Record<string, Json>>;
   /** what the kind records besides fields: consumer edges with their ids, or that we hold the lock */
   readonly marks?: Readonly<Record<string, Json>>;
+  /** the stacks that it was moved from, the oldest first: its ownership tag or creator mark may still name one of them */
+  readonly formerOwners?: readonly StackIdentity[];
+}
+
+/** One stack, as ownership tags name it. */
+export interface StackIdentity {
+  readonly stack: string;
+  /** the id of the stack; absent in ledgers of older versions */
+  readonly id?: string;
+}
+
+/** Records that a stack takes over from another one. They count once that one's ledger says that it gave them away. */
+export interface IncomingRecords {
+  readonly from: StackIdentity;
+  /** of its ledger, as `metadata.movedFrom.folder` has it */
+  readonly folder?: string;
+  /** by address in this stack; `at` is the one in the other ledger, whose targets may have other names */
+  readonly records: Readonly<Record<AddressText, IncomingRecord>>;
+}
+
+export type IncomingRecord = { readonly at: AddressText; readonly record: LedgerRecord };
+
+/** Says in the former owner's ledger where a resource is now. */
+export interface MovedAway {
+  readonly to: StackIdentity;
+  /** the id of the resource; absent if it has none */
+  readonly id?: string;
+  /** RFC 3339 */
+  readonly at: string;
 }
 
 /** The approved plan, kept while an apply runs: after a crash the same job is checked against it. */
@@ -73,6 +102,10 @@ export interface Ledger {
   readonly movedTo?: LedgerMove;
   /** of a copy that a move makes: it is the ledger only if the original has been closed by the same move */
   readonly copiedFrom?: LedgerMove;
+  /** what this stack is about to take over from other stacks; present only during such an apply, or after it crashed */
+  readonly incoming?: readonly IncomingRecords[];
+  /** resources that other stacks have taken over */
+  readonly movedAway?: ReadonlyMap<AddressText, MovedAway>;
   /** present only while an apply of an approved plan is running, or after it crashed */
   readonly approved?: ApprovedPlan;
   /** the digests of plans whose apply succeeded, with the time (RFC 3339): such an approval has ended */
@@ -138,7 +171,7 @@ export interface LedgerLock {
 
 /** The versions of the formats that this version writes. Ledgers of earlier versions are read, too. */
 export const ledgerVersion = 3;
-/** Of a ledger that was moved away, and of an unfinished copy: versions of trueup that do not know them refuse to read them. */
+/** Of a ledger that was moved away, of an unfinished copy, and of one with resources that moved between stacks: earlier versions refuse to read it. */
 export const movedLedgerVersion = 4;
 export const historyVersion = 1;
 
@@ -158,6 +191,8 @@ export interface HistoryEntry {
   readonly uncommitted?: string;
   /** such files are only those that git ignores */
   readonly ignored?: true;
+  /** copied from the history of another stack, with the changes of resources that moved from there */
+  readonly moved?: true;
   /** the ledger keeps the commits of earlier applies beside or instead of this one */
   readonly commitKept?: true;
   readonly digest: string;

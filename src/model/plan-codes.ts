@@ -36,7 +36,17 @@ export const planCodes = {
   'claimed-by-another-stack': {
     title: 'A resource belongs to another stack',
     class: 'conflict',
-    fix: 'remove its manifest here, or release it there and adopt it here',
+    fix: 'remove its manifest here, or move it here with "trueup move"',
+  },
+  'move-impossible': {
+    title: 'A resource cannot be taken over from another stack',
+    class: ['conflict', 'incomplete'],
+    fix: 'follow the message: it says what the ledger of the other stack has',
+  },
+  'moved-away': {
+    title: 'A resource is declared here, and another stack has taken it over',
+    class: 'conflict',
+    fix: 'remove its manifest here, or take it back with "metadata.movedFrom"',
   },
   'claimed-by-another-id': {
     title: 'A resource belongs to another stack of the same name',
@@ -162,6 +172,11 @@ export const editCodes = {
     title: 'The plan would still not be empty after the value is written',
     class: 'failure',
     fix: 'change the manifest by hand',
+  },
+  'not-movable': {
+    title: 'The documents of the resource cannot be moved to the other stack',
+    class: 'failure',
+    fix: 'follow the message, or edit both stacks by hand',
   },
   'not-editable': {
     title: 'The manifest is written in a way that cannot be edited in place',

@@ -16,6 +16,21 @@ export interface Metadata {
   readonly protect?: boolean;
   readonly remove?: 'safe' | 'force';
   readonly renamedFrom?: string;
+  /** the stack that owns the resource until this one takes it over */
+  readonly movedFrom?: MoveOrigin;
+  /** the stack that takes the resource over: this stack keeps it until then; such a document has no spec */
+  readonly movedTo?: { readonly stack: string };
+}
+
+export type MoveOrigin = {
+  readonly stack: string;
+  /** of its ledger, relative to the folder of this stack; for local ledgers, which stacks keep beside their files */
+  readonly folder?: string;
+};
+
+/** Whether a document says how a resource shall be: not for removal requests and documents of resources that move away. */
+export function isDeclaration({ metadata }: { readonly metadata: Metadata }): boolean {
+  return metadata.remove === undefined && metadata.movedTo === undefined;
 }
 
 export interface DesiredResource<D extends Spec = Spec> {
@@ -42,6 +57,8 @@ export interface OwnershipTag {
   readonly id?: string;
   /** made from the ledger's record, because the service keeps no ownership tags */
   readonly recorded?: true;
+  /** of the stack that this stack takes the resource over from: it counts as ours */
+  readonly moving?: true;
 }
 
 /** What the target itself says about who owns a resource. */

@@ -38,6 +38,7 @@ import {
   withPredictedRefusals,
 } from './permission-check.ts';
 import { type PlanContext, type PlanContextInput, makePlanContext } from './plan-context.ts';
+import { doneMoves, moveProblems } from './moved-ownership.ts';
 
 export interface PlanInput extends PlanContextInput {
   readonly files: number;
@@ -89,13 +90,10 @@ export interface RecordDraft {
 export function buildPlan(input: PlanInput): PlanResult {
   const context = makePlanContext(input);
   const unread = input.targets.flatMap((found) => found.unread ?? []);
-  const unfit = [
-    ...(context.former?.problems ?? []),
-    ...(input.repositoryProblem ? [input.repositoryProblem] : []),
-  ];
+  const unfit = [context.former?.problems ?? [], moveProblems(context), input.repositoryProblem ?? []];
   const planDraft: PlanDraft = {
     drafts: new Map(),
-    problems: [...unread, ...unfit],
+    problems: [...unread, ...unfit.flat()],
     notices: [],
     forget: [],
   };
@@ -119,7 +117,7 @@ export function buildPlan(input: PlanInput): PlanResult {
     ...selection,
     changes,
     unchanged: drafts.size - pending.length,
-    notices: sortNotices([...planDraft.notices, ...notedOnly(drafts)]),
+    notices: sortNotices([...planDraft.notices, ...notedOnly(drafts), ...doneMoves(context)]),
     problems: sortDiagnostics(problems),
     guards: findGuards(context, drafts),
     coverage: coverageOf(input, context, changes),

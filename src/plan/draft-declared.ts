@@ -23,7 +23,8 @@ import {
   type OwnershipTagChange,
 } from './ownership.ts';
 import { missingReference, type PlanContext } from './plan-context.ts';
-import { flagChanges } from './recorded-flags.ts';
+import { flagChanges, ownerChanges } from './recorded-flags.ts';
+import { movingFrom } from './moved-ownership.ts';
 
 export interface Draft {
   readonly change: Change;
@@ -133,7 +134,10 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
     ...compared.fields,
   ];
   const record = verdict.action === 'create' ? undefined : (context.record(resource.address) ?? {});
-  const flags = flagChanges(context, resource.address, { record, declared: resource.metadata });
+  const flags = [
+    ...ownerChanges(context, resource.address, movingFrom(context, resource.address, live)),
+    ...flagChanges(context, resource.address, { record, declared: resource.metadata }),
+  ];
   const inherited = sent.length > 0 || live === undefined ? compared.inherited.fields : [];
   const fields = [...sent, ...inherited, ...flags];
   const action: Action = verdict.action === 'update' && fields.length === 0 ? 'none' : verdict.action;
@@ -215,10 +219,12 @@ function recordDraft(
   const { fields, ownership } = kind;
   const { onRemove, protect } = resource.metadata;
   const managed = Object.entries(desired).filter(([name]) => fields[name]?.local !== true);
+  const known = live && context.record(resource.address);
   const inherited = recordedInheritance(compared, context.record(resource.address));
   return {
     ...(live?.id === undefined ? {} : { id: live.id }),
     origin: verdict.origin,
+    ...(known?.formerOwners === undefined ? {} : { formerOwners: known.formerOwners }),
     ...(onRemove === undefined ? {} : { onRemove }),
     ...(protect === undefined ? {} : { protect }),
     fields: Object.fromEntries(managed),

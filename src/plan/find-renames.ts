@@ -49,7 +49,12 @@ function isGone(context: PlanContext, live: LiveResource, drafts: ReadonlyMap<Ad
   const draft = drafts.get(text);
   if (draft !== undefined && isTaken(draft)) return true;
   // A resource outside of a selection may still be declared.
-  if (context.isSelection || context.desired.has(text) || context.kind(address.kind).ownership.by !== 'claim')
+  if (
+    context.isSelection ||
+    context.desired.has(text) ||
+    context.movesAway.has(text) ||
+    context.kind(address.kind).ownership.by !== 'claim'
+  )
     return false;
   return context.record(address) !== undefined || context.hasOurTag(evidence);
 }

@@ -10,6 +10,7 @@ import { creatorMessage } from './other-creator.ts';
 import type { PlanContext } from './plan-context.ts';
 import { sentFields } from './recorded-flags.ts';
 import { isTakenOver } from './take-over-stack.ts';
+import { movingFrom } from './moved-ownership.ts';
 
 interface IdentityHit {
   readonly id: Extract<UncountedGuard, 'recreate' | 'no-record' | 'adopt' | 'unrecorded' | 'takeover'>;
@@ -38,7 +39,9 @@ export function identityGuards(context: PlanContext, draft: Draft): readonly Ide
       ? [
           {
             id: 'takeover' as const,
-            messages: [takeoverActions[action] ?? ''].filter((messages) => messages !== ''),
+            messages: [movingMessage(context, draft), takeoverActions[action] ?? ''].filter(
+              (message) => message !== '',
+            ),
           },
         ]
       : []),
@@ -67,6 +70,11 @@ function replacedResource(context: PlanContext, { change: { address }, live }: D
 
 function creatorMessages({ change: { createdBy } }: Draft): string[] {
   return createdBy === undefined ? [] : [creatorMessage(createdBy)];
+}
+
+function movingMessage(context: PlanContext, { change: { address }, live }: Draft): string {
+  const from = movingFrom(context, address, live);
+  return from === undefined ? '' : `moves from stack ${quoted(from)}`;
 }
 
 const takeoverActions: Readonly<Record<string, string>> = { delete: 'and deleted', release: 'and released' };
@@ -127,7 +135,7 @@ export const guardMessages: Readonly<Record<UncountedGuard, string>> = {
   adopt: 'would be taken over, although this stack never wrote it',
   unrecorded:
     'would be changed: it has the ownership tag of this stack, but the ledger has no record of it. Does another repository have a stack of this name?',
-  takeover: 'would be taken over from the former name of this stack',
+  takeover: 'would be taken over from another stack, or from the former name of this one',
   wildcard: 'would admit everyone by a wildcard',
   'cleared-audience': 'would accept tokens issued for any audience',
   'unlimited-lifetime': 'would create tokens without a limit on their lifetime',

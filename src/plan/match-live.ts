@@ -5,7 +5,7 @@
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Kind } from '../model/kind.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
-import type { DesiredResource, LiveResource, OwnershipTag } from '../model/resource.ts';
+import type { DesiredResource, LiveResource } from '../model/resource.ts';
 import type { Target } from '../model/stack.ts';
 
 interface MatchInput {
@@ -200,27 +200,4 @@ function idKey({ kind, target }: Address, id: string): string {
 /** Whether resources of this kind would have ownership tags, but have none in this target. */
 export function isLedgerOwned({ ownership }: Kind, target: Target): boolean {
   return ownership.by === 'claim' && target.ownership === 'ledger';
-}
-
-/**
- * The resource with an ownership tag made from its record. A tag that the service shows nevertheless is kept: the workspace may
- * be another stack's.
- * @param stack the name of the stack that the record belongs to
- */
-export function withRecordedOwnership(
-  live: LiveResource,
-  record: LedgerRecord | undefined,
-  stack: string,
-): LiveResource {
-  if (live.evidence.ownershipTag !== undefined || record?.id === undefined || record.id !== live.id)
-    return live;
-  const { protect = false, onRemove } = record;
-  const ownershipTag: OwnershipTag = {
-    stack,
-    protect,
-    release: onRemove === 'release',
-    inherited: false,
-    recorded: true,
-  };
-  return { ...live, evidence: { ...live.evidence, ownershipTag } };
 }

@@ -19,6 +19,7 @@ import {
   seenRemovalRequests,
   unlessBlocked,
 } from './removal.ts';
+import { hasOurMark, movedAway, noticeOfMove } from './moved-ownership.ts';
 
 /**
  * A verdict for every undeclared address that is live and ours, or that the ledger has. With a selection only removal requests
@@ -37,13 +38,22 @@ export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressTe
   }
   for (const removal of [...keptInLeftTargets(context), ...keptUnrecorded(context)])
     verdicts.set(formatAddress(removal.notice.address), removal);
+  for (const [text, resource] of context.movesAway)
+    if (context.unseen(resource.address) === undefined)
+      verdicts.set(text, { is: 'notice', notice: noticeOfMove(context, resource) });
   for (const removalRequest of seenRemovalRequests(context))
     verdicts.set(formatAddress(removalRequest.address), checkRemovalRequest(context, removalRequest));
   return verdicts;
 }
 
-function isDeclared({ desired, removalRequests }: PlanContext, text: AddressText): boolean {
-  return desired.has(text) || removalRequests.has(text);
+function isDeclared(context: PlanContext, text: AddressText): boolean {
+  const { desired, removalRequests, movesAway } = context;
+  if (desired.has(text) || removalRequests.has(text) || movesAway.has(text)) return true;
+  const address = parseAddress(text);
+  if (movesAway.size === 0 || !context.isInView(address)) return false;
+  // Its children move with it.
+  const { ownership } = context.kind(address.kind);
+  return ownership.by === 'child' && movesAway.has(formatAddress(ownership.of(address)));
 }
 
 function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
@@ -167,7 +177,7 @@ function removalOfTagged(
   if (record === undefined) return removalWithoutRecord(context, live);
   if (record.origin === 'adopted' && !isDeletable(context, live))
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
-  if (context.isLedgerOwned(address) && !context.isOurs(live.evidence.creatorStack))
+  if (context.isLedgerOwned(address) && !hasOurMark(context, live))
     return kept(address, 'no longer declared, but without the creator mark of this stack: it is kept');
   const changed = keptAsChanged(context, live, 'no longer declared');
   if (changed !== undefined) return kept(address, changed.message, changed.fix);
@@ -206,6 +216,9 @@ function removalOfRecorded(
     const message = 'no longer declared, and its name is not in "owns" of the target: it is left alone';
     return { is: 'forget', notice: { address, message } };
   }
+  const away = movedAway(context, address);
+  if (away !== undefined)
+    return kept(address, `it moved to stack ${quoted(away.to.stack)}: it is left alone`);
   if (record === undefined) return removalOfUnrecorded(context, live);
   if (record.protect) return kept(address, 'no longer declared, and protected: it is kept');
   if (record.onRemove === 'release') return releaseRecorded(context, address);

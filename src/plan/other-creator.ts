@@ -2,13 +2,14 @@
 import { quoted } from '../model/quoted.ts';
 import { type Address, formatAddress } from '../model/address.ts';
 import type { PlanContext } from './plan-context.ts';
+import { hasOurMark } from './moved-ownership.ts';
 
 /** The other stack whose creator mark is on the resource, or on its parent. */
 export function otherCreator(context: PlanContext, address: Address): string | undefined {
   const { ownership } = context.kind(address.kind);
   const marked = ownership.by === 'child' ? ownership.of(address) : address;
-  const creatorStack = context.live.get(formatAddress(marked))?.evidence.creatorStack;
-  return context.isOurs(creatorStack) ? undefined : creatorStack;
+  const live = context.live.get(formatAddress(marked));
+  return live === undefined || hasOurMark(context, live) ? undefined : live.evidence.creatorStack;
 }
 
 /** Names the creator, as a clause about the resource. */

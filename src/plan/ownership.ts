@@ -17,6 +17,7 @@ import { quoted } from '../model/quoted.ts';
 import { missingReference, type PlanContext } from './plan-context.ts';
 import { isTakenOver } from './take-over-stack.ts';
 import { creatorSuffix } from './other-creator.ts';
+import { movedAway, movedAwayProblem, takenOver } from './moved-ownership.ts';
 
 /** The ownership tag before and after; each absent if there is none. */
 export interface OwnershipTagChange {
@@ -115,7 +116,7 @@ function ownershipByTag(context: PlanContext, resource: DesiredResource, live: L
   if (ownershipTag?.stack !== context.stack.name && isTakenOver(context, resource.address, live))
     return {
       ...own,
-      ...takenOver(context),
+      ...takenOver(context, resource.address, live),
       tagChange: { ...(before === undefined ? {} : { before }), after },
     };
   if (before !== undefined) {
@@ -153,13 +154,6 @@ function provesByMark(
   return ownershipTag !== undefined || context.hasBegunToCreate(address);
 }
 
-function takenOver({ former }: PlanContext): Pick<Ours, 'action' | 'reason'> {
-  return {
-    action: 'adopt',
-    reason: `belongs to stack ${quoted(former?.name ?? '')}, the former name of this one`,
-  };
-}
-
 const liveDiffers = 'declared, and live differs';
 
 /** An ownership tag that forbids writing: another stack's, or one that is inherited from a project. */
@@ -170,6 +164,8 @@ function refusedOwnershipTag(
 ): Refused | undefined {
   if (ownershipTag?.inherited) return refuse(resource, inheritedTagProblem(resource, ownershipTag));
   if (ownershipTag === undefined || context.isOurTag(ownershipTag)) return undefined;
+  const away = movedAway(context, resource.address);
+  if (away?.to.stack === ownershipTag.stack) return refuse(resource, movedAwayProblem(resource, away));
   return refuse(
     resource,
     context.isOurs(ownershipTag.stack)
@@ -181,9 +177,11 @@ function refusedOwnershipTag(
 /** The verdict about a resource that can have no ownership tag: the ledger is the evidence. */
 function ownershipByRecord(context: PlanContext, resource: DesiredResource): Verdict {
   const record = context.record(resource.address);
+  const away = movedAway(context, resource.address);
+  if (away !== undefined) return refuse(resource, movedAwayProblem(resource, away));
   if (record === undefined) return { is: 'unrecorded' };
   if (isTakenOver(context, resource.address, undefined))
-    return { is: 'ours', ...takenOver(context), origin: record.origin };
+    return { is: 'ours', ...takenOver(context, resource.address, undefined), origin: record.origin };
   return { is: 'ours', action: 'update', reason: liveDiffers, origin: record.origin };
 }
 
@@ -303,7 +301,7 @@ function ownedByAnotherProblem({ address }: DesiredResource, ownershipTag: Owner
     code: 'claimed-by-another-stack',
     class: 'conflict',
     message: `${quoted(formatAddress(address))} belongs to stack ${quoted(ownershipTag.stack)}`,
-    fix: 'remove its manifest here, or release it there (metadata.onRemove: release) and adopt it here',
+    fix: 'move it here with "trueup move" in that stack, or release it there (metadata.onRemove: release) and adopt it here',
   };
 }
 

@@ -11,10 +11,10 @@ import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import {
   type DesiredResource,
+  isDeclaration,
   type LiveResource,
   type OwnershipEvidence,
   type OwnershipTag,
-  ownOwnershipTag,
 } from '../model/resource.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { SourcesIn } from '../redaction/known-secrets.ts';
@@ -26,9 +26,10 @@ import {
   matchUnread,
   recordsAbout,
   unmatchedRecords,
-  withRecordedOwnership,
 } from './match-live.ts';
 import { movedCode } from './moved-targets.ts';
+import { type FormerStack, ownershipTagsOf, type StackIds, withRecordedOwner } from './our-tags.ts';
+import type { StackMoves } from './stack-moves.ts';
 
 /** One target: what was read of each kind, and with how many requests. */
 interface LiveTarget {
@@ -39,26 +40,6 @@ interface LiveTarget {
   readonly requests: number;
   /** why the target could not be read; `sets` is empty then */
   readonly unread?: Diagnostic;
-}
-
-/** The former name of a renamed stack, with what its ledger holds. */
-export interface FormerStack {
-  readonly name: string;
-  readonly hasLedger: boolean;
-  /** the id in its ownership tags */
-  readonly stackId?: string;
-  /** addresses of the records that this plan takes over, and that no apply under the new name has written yet */
-  readonly records: ReadonlySet<AddressText>;
-  /** why it cannot be taken over */
-  readonly problems?: readonly Diagnostic[];
-}
-
-/** The ids in ownership tags that are this stack's. */
-interface StackIds {
-  /** undefined until the first apply has made one */
-  readonly own?: string | undefined;
-  /** of tags that this stack has taken over, and that still have the former id */
-  readonly taken?: readonly string[] | undefined;
 }
 
 export interface PlanContextInput {
@@ -75,6 +56,8 @@ export interface PlanContextInput {
   readonly begunCreations?: ReadonlySet<AddressText>;
   /** for a renamed stack */
   readonly former?: FormerStack;
+  /** resources that this stack takes over from other stacks; their records are in `ledger` */
+  readonly moves?: StackMoves | undefined;
   /** which ids make an ownership tag this stack's; those of the ledger when absent */
   readonly stackIds?: StackIds;
   /** resources that an unfinished apply of this stack had begun to change in any way */
@@ -95,9 +78,11 @@ export interface PlanContextInput {
 
 export interface PlanContext {
   readonly stack: Stack;
-  /** declared resources without removal requests */
+  /** declared resources without removal requests and resources that move away */
   readonly desired: ReadonlyMap<AddressText, DesiredResource>;
   readonly removalRequests: ReadonlyMap<AddressText, DesiredResource>;
+  /** documents of resources that other stacks take over */
+  readonly movesAway: ReadonlyMap<AddressText, DesiredResource>;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly ledger: Ledger;
   readonly commitOrders: readonly CommitOrder[];
@@ -126,6 +111,7 @@ export interface PlanContext {
   readonly stackId: string | undefined;
   /** undefined for a stack that was never renamed */
   readonly former: FormerStack | undefined;
+  readonly moves: StackMoves;
   /** Whether the name in an ownership tag or creator mark is this stack's current or former name. */
   isOurs(stack: string | undefined): boolean;
   /** Whether an ownership tag is this stack's: by its name and its id. A tag without an id is from before stacks had one. */
@@ -168,8 +154,8 @@ export interface PlanContext {
 /** @throws on a kind or target that validation should have refused: a bug */
 export function makePlanContext(input: PlanContextInput): PlanContext {
   const { stack, ledger } = input;
-  const isRemovalRequest = (resource: DesiredResource) => resource.metadata.remove !== undefined;
-  const desired = byAddress(input.desired.filter((resource) => !isRemovalRequest(resource)));
+  const documents = documentsOf(input);
+  const { desired } = documents;
   const targets = new Map(input.targets.map((found) => [found.target.name, found] as const));
   const kind = (name: string) => found(input.kinds.get(name), `kind ${name}`);
   const target = (name: string) => found(targets.get(name), `target ${name}`);
@@ -180,12 +166,15 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const ledgerOwned = (address: Address) => isLedgerOwned(kind(address.kind), target(address.target).target);
   const former = input.former ?? withoutLedger(stack);
   const { isOurs, withoutOwnId, ...tags } = ownershipTagsOf(input, former);
+  const moves = input.moves ?? noMoves;
   const withRecordedTag = (read: LiveResource) => {
-    const resource = withoutOwnId(read);
-    const text = ledgerOwned(resource.address) ? recordedAt(resource.address) : undefined;
-    if (text === undefined) return resource;
-    const isFormer = former?.records.has(text) === true;
-    return withRecordedOwnership(resource, ledger.records.get(text), isFormer ? former.name : stack.name);
+    const { ownership } = kind(read.address.kind);
+    const owned = ownership.by === 'child' ? ownership.of(read.address) : read.address;
+    return withRecordedOwner(withoutOwnId(read), {
+      ...{ ledger, stack: stack.name, former, moves },
+      owned: { at: recordedAt(owned) ?? formatAddress(owned), isLedgerOwned: ledgerOwned(owned) },
+      isOurTag: tags.isOurTag,
+    });
   };
   const live = new Map([...matched].map(([text, resource]) => [text, withRecordedTag(resource)] as const));
   const unseen = matchUnread(allUnseen(input), allLive(input), { desired, live, kind });
@@ -194,13 +183,11 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const selected = [...desired.keys()].flatMap((text) => live.get(text) ?? []);
   return {
     stack,
-    desired,
-    removalRequests: byAddress(input.desired.filter(isRemovalRequest)),
+    ...documents,
+    moves,
     live,
     ledger,
     ...givenTo(input),
-    isApproved: input.isApproved ?? false,
-    secretsIn: input.secretsIn ?? (() => []),
     kind,
     kinds: () => [...input.kinds.values()],
     target,
@@ -244,40 +231,21 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   };
 }
 
-/** What the plan is made with besides resources and records. */
-function givenTo({ commitOrders = [], missingFiles, now }: PlanContextInput) {
-  return { commitOrders, missingFiles, now };
+/** The documents of the stack by what they ask for. */
+function documentsOf({ desired }: PlanContextInput) {
+  return {
+    desired: byAddress(desired.filter(isDeclaration)),
+    removalRequests: byAddress(desired.filter(({ metadata }) => metadata.remove !== undefined)),
+    movesAway: byAddress(desired.filter(({ metadata }) => metadata.movedTo !== undefined)),
+  };
 }
 
-/** Which ownership tags and creator marks are this stack's, by name and id, and what an interrupted apply of it began. */
-function ownershipTagsOf(input: PlanContextInput, former: FormerStack | undefined) {
-  const { stack, ledger, begunChanges, begunCreations } = input;
-  const ids: StackIds = input.stackIds ?? { own: ledger.stackId, taken: ledger.takenIds };
-  const isOurs = (name: string | undefined) =>
-    name !== undefined && (name === stack.name || name === stack.renamedFrom);
-  const hasFormerId = ({ id }: OwnershipTag) => former?.hasLedger === false || id === former?.stackId;
-  const hasOwnId = (ownershipTag: OwnershipTag) =>
-    ownershipTag.id === ids.own || (ownershipTag.stack === former?.name && hasFormerId(ownershipTag));
-  const isOurTag = ({ stack: name, id }: OwnershipTag) =>
-    isOurs(name) && (id === undefined || ids.taken?.includes(id) === true);
-  return {
-    isOurs,
-    isOurTag,
-    stackId: ids.own,
-    hasOurTag: (evidence: OwnershipEvidence) => {
-      const ownershipTag = ownOwnershipTag(evidence);
-      return ownershipTag !== undefined && isOurTag(ownershipTag);
-    },
-    /** Removes our own id from a tag, because it is not compared. */
-    withoutOwnId: (live: LiveResource): LiveResource => {
-      const { ownershipTag } = live.evidence;
-      if (ownershipTag?.id === undefined || !hasOwnId(ownershipTag)) return live;
-      const { id: _, ...own } = ownershipTag;
-      return { ...live, evidence: { ...live.evidence, ownershipTag: own } };
-    },
-    hasBegunToChange: (address: Address) =>
-      [begunChanges, begunCreations].some((begun) => begun?.has(formatAddress(address)) === true),
-  };
+const noMoves: StackMoves = { from: new Map(), problems: [] };
+
+/** What the plan is made with besides resources and records. */
+function givenTo(input: PlanContextInput) {
+  const { commitOrders = [], missingFiles, now, isApproved = false, secretsIn = () => [] } = input;
+  return { commitOrders, missingFiles, now, isApproved, secretsIn };
 }
 
 function blindSpots(

@@ -13,6 +13,7 @@ import { type ResourceComparison, compareResource } from './compare-resource.ts'
 import type { Draft } from './draft-declared.ts';
 import type { PlanContext } from './plan-context.ts';
 import { isAsLastWritten, overriddenChange, overriddenIn } from './last-written.ts';
+import { hasOurMark } from './moved-ownership.ts';
 
 export type Recheck =
   | { readonly is: 'send' }
@@ -133,7 +134,7 @@ function recheckDelete(context: PlanContext, draft: Draft, now: LiveResource): R
   const { address } = draft.change;
   const kind = context.kind(address.kind);
   const record = context.record(address);
-  if (context.isLedgerOwned(address) && !context.isOurs(now.evidence.creatorStack))
+  if (context.isLedgerOwned(address) && !hasOurMark(context, now))
     return stale('its creator mark was removed');
   const obstacles =
     draft.remove === 'force'

@@ -54,6 +54,21 @@ function fieldChange(
   };
 }
 
+/**
+ * The change of the owner, where only ledgers say who owns the resource: an ownership tag shows it otherwise.
+ * @param from the stack that the resource moves from
+ */
+export function ownerChanges(
+  context: Pick<PlanContext, 'kind' | 'isLedgerOwned' | 'stack'>,
+  address: Address,
+  from: string | undefined,
+): FieldChange[] {
+  const isOnlyRecorded =
+    context.kind(address.kind).ownership.by === 'ledger' || context.isLedgerOwned(address);
+  if (from === undefined || !isOnlyRecorded) return [];
+  return [{ path: ['stack'], before: from, after: context.stack.name, shape: 'scalar' }];
+}
+
 /** The value of a flag as the ledger has it. */
 export const recordedFlags: Readonly<
   Record<string, (record: RemovalSettings | undefined) => boolean | string | undefined>
@@ -64,7 +79,7 @@ export const recordedFlags: Readonly<
 
 /** Whether a field change is about a flag that only the ledger keeps: no call is made for it. */
 export function isRecordedFlag({ path: [name = '', ...below] }: Pick<FieldChange, 'path'>): boolean {
-  return below.length === 0 && Object.hasOwn(recordedFlags, name);
+  return below.length === 0 && (name === 'stack' || Object.hasOwn(recordedFlags, name));
 }
 
 /** The field changes that are carried out by requests. */

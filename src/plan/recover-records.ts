@@ -11,6 +11,7 @@ import { buildPlan, type PlanInput, type PlanResult } from './build-plan.ts';
 import { canonicalSpec } from '../compare/comparisons.ts';
 import type { Draft } from './draft-declared.ts';
 import { type PlanContext, makePlanContext } from './plan-context.ts';
+import { quoted } from '../model/quoted.ts';
 
 export interface Recovered {
   /** holds the drafts of the records of declared resources */
@@ -67,6 +68,9 @@ function whyUnverified(
   if (live === undefined) return 'declared, but not live: it was never applied, or somebody removed it';
   if (change.action === 'adopt')
     return 'nothing proves that this stack owns it: the next apply adopts it again';
+  const movedFrom = context.desired.get(formatAddress(change.address))?.metadata.movedFrom;
+  if (ownership.by === 'ledger' && movedFrom !== undefined)
+    return `it may still belong to stack ${quoted(movedFrom.stack)}: the next apply takes it over`;
   if (ownership.by === 'ledger' && change.action !== 'none') return differs(change.fields);
   if (ownership.by !== 'child') return undefined;
   const parent = planning.records.get(formatAddress(ownership.of(change.address)));

@@ -15,6 +15,7 @@ import {
 } from '../model/resource.ts';
 import { keptAsChanged } from './last-written.ts';
 import type { PlanContext } from './plan-context.ts';
+import { hasOurMark } from './moved-ownership.ts';
 
 export type Removal =
   | {
@@ -79,10 +80,11 @@ export function removalFlags(
  * Whether a resource of a target that keeps no ownership tags may be deleted: it has the creator mark of this stack, and the ledger says
  * that this stack created it, or, after a lost ledger, that its manifest had "onRemove: delete".
  */
-export function isDeletable(context: PlanContext, { address, evidence }: LiveResource): boolean {
+export function isDeletable(context: PlanContext, live: LiveResource): boolean {
+  const { address } = live;
   const record = context.record(address);
   const isAsked = record?.origin === 'created' || record?.onRemove === 'delete';
-  return context.isLedgerOwned(address) && isAsked && context.isOurs(evidence.creatorStack);
+  return context.isLedgerOwned(address) && isAsked && hasOurMark(context, live);
 }
 
 /** The removal requests of resources that could be read; for others the reason is reported with their target. */
@@ -148,7 +150,7 @@ function notOurs(context: PlanContext, { address, evidence }: LiveResource): Ref
   return [
     'not-ours',
     `${quoted(text)} was adopted, and with "ownership: ledger" an adopted resource is only released, not removed`,
-    context.isOurs(evidence.creatorStack)
+    hasOurMark(context, { address, evidence })
       ? `declare it with "onRemove: delete", apply, and write this document then; or ${byHand}`
       : byHand,
   ];

@@ -8,7 +8,9 @@ import { quoted } from '../model/quoted.ts';
 import { type LiveResource, ownOwnershipTag } from '../model/resource.ts';
 import type { IdentityText, Stack } from '../model/stack.ts';
 import { identitiesOf, unknownPlace } from './moved-targets.ts';
-import type { FormerStack, PlanContext } from './plan-context.ts';
+import type { PlanContext } from './plan-context.ts';
+import { movingFrom } from './moved-ownership.ts';
+import type { FormerStack } from './our-tags.ts';
 
 interface TakenOver {
   readonly ledger: Ledger;
@@ -35,6 +37,7 @@ export function takeOver(
   const { commit = former.commit, stackId = former.stackId, repository = former.repository } = own;
   const isImported = former.closedFor !== undefined && former.records.size === 0;
   const otherCommits = isImported ? own.otherCommits : commitsOfBoth(own, former);
+  const movedAway = new Map([...(former.movedAway ?? []), ...(own.movedAway ?? [])]);
   return {
     ledger: {
       ...rest,
@@ -43,6 +46,7 @@ export function takeOver(
       targets: new Map([...places.former, ...places.own]),
       ...(commit === undefined ? {} : { commit }),
       ...(otherCommits === undefined ? {} : { otherCommits }),
+      ...(movedAway.size === 0 ? {} : { movedAway }),
       ...(stackId === undefined ? {} : { stackId }),
       ...(repository === undefined ? {} : { repository }),
     },
@@ -101,10 +105,12 @@ function targetsOf({ records }: Ledger): ReadonlySet<string> {
 }
 
 /**
- * Whether a resource belonged to the former stack until now: by its ownership tag, or by a record that is taken over.
+ * Whether a resource belonged to the former stack, or to another one that it moves from, until now: by its ownership tag, or by a
+ * record that is taken over.
  */
 export function isTakenOver(context: PlanContext, address: Address, live: LiveResource | undefined): boolean {
   const { former } = context;
+  if (movingFrom(context, address, live) !== undefined) return true;
   if (former === undefined) return false;
   const recorded = context.recordedAt(address);
   if (recorded !== undefined && former.records.has(recorded)) return true;
@@ -113,7 +119,7 @@ export function isTakenOver(context: PlanContext, address: Address, live: LiveRe
 
 /** Addresses of the records that are taken over, without children. */
 export function takenOverAddresses(context: PlanContext): readonly Address[] {
-  return [...(context.former?.records ?? [])]
+  return [...(context.former?.records ?? []), ...context.moves.from.keys()]
     .map(parseAddress)
     .filter(
       ({ kind }) => !context.kinds().some(({ name, ownership }) => name === kind && ownership.by === 'child'),

@@ -7,7 +7,14 @@ import { type Address, formatAddress } from '../model/address.ts';
 import type { TrailEvent } from '../model/audit-trail.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, isJsonObject, type Json, type Path, sameJson } from '../model/json.ts';
-import type { HistoryChange, HistoryEntry, Ledger, LedgerLock, LedgerRecord } from '../model/ledger.ts';
+import type {
+  HistoryChange,
+  HistoryEntry,
+  IncomingRecords,
+  Ledger,
+  LedgerLock,
+  LedgerRecord,
+} from '../model/ledger.ts';
 import { secretPlaceholder, type SourcesIn } from './known-secrets.ts';
 
 /** Removes secrets from the texts of a value; returns the same object when there are none. */
@@ -35,6 +42,9 @@ function redactMember(value: unknown, redact: Redact): unknown {
   return typeof value === 'object' && value !== null ? redact(value) : value;
 }
 
+/** Members of a ledger with names and places, which are never secrets. */
+const namesOfLedger = ['records', 'targets', 'closedFor', 'movedTo', 'copiedFrom'] as const;
+
 /** @param redactApproved for the values in the approved plan, which its digest covers */
 export function redactLedger(
   ledger: Ledger,
@@ -43,7 +53,8 @@ export function redactLedger(
 ): Ledger {
   const { records, approved } = ledger;
   return {
-    ...allBut(ledger, ['records', 'targets', 'closedFor', 'movedTo', 'copiedFrom', 'approved'], redact),
+    ...allBut(ledger, [...namesOfLedger, 'incoming', 'movedAway', 'approved'], redact),
+    ...(ledger.incoming && { incoming: ledger.incoming.map((one) => redactIncoming(one, redact)) }),
     records: new Map([...records].map(([address, record]) => [address, redactRecord(record, redact)])),
     ...(approved && {
       approved: allBut(redactApproved(approved), ['atoms', 'digest', 'passed', 'replaced'], redact),
@@ -52,7 +63,14 @@ export function redactLedger(
 }
 
 function redactRecord(record: LedgerRecord, redact: Redact): LedgerRecord {
-  return allBut(record, ['id', 'origin', 'onRemove'], redact);
+  return allBut(record, ['id', 'origin', 'onRemove', 'formerOwners'], redact);
+}
+
+function redactIncoming(incoming: IncomingRecords, redact: Redact): IncomingRecords {
+  const records = Object.entries(incoming.records).map(
+    ([address, { at, record }]) => [address, { at, record: redactRecord(record, redact) }] as const,
+  );
+  return { ...incoming, records: Object.fromEntries(records) };
 }
 
 export function redactLock(lock: LedgerLock, redact: Redact): LedgerLock {
@@ -88,12 +106,12 @@ export function findStored(
   { records, ...others }: Ledger,
   sourcesIn: SourcesIn,
 ): { readonly record?: string; readonly member: string; readonly source: string }[] {
-  const ofRecords = [...records].flatMap(([record, { id: _, ...members }]) =>
+  const ofRecords = [...records].flatMap(([record, { id: _, formerOwners: __, ...members }]) =>
     Object.entries(members).flatMap(([member, value]) =>
       sourcesOf(value, sourcesIn).map((source) => ({ record, member, source })),
     ),
   );
-  const { targets: _, closedFor: __, movedTo: ___, copiedFrom: ____, ...rest } = others;
+  const { targets: _, closedFor: __, movedTo: ___, copiedFrom: ____, movedAway: _____, ...rest } = others;
   const ofOthers = Object.entries(rest).flatMap(([member, value]) =>
     sourcesOf(value, sourcesIn).map((source) => ({ member, source })),
   );

@@ -24,6 +24,8 @@ import type { Connected } from './connect.ts';
 import type { LeaseGuard } from './lock-guard.ts';
 import type { HeldLock } from './lock.ts';
 import { printError, type Terminal } from './terminal.ts';
+import { ownEntries } from '../ledger/ledger-store.ts';
+import { completeEntries } from '../ledger/ledger-text.ts';
 
 interface HistoryKeeper {
   /**
@@ -192,7 +194,7 @@ function commitsIn(entries: readonly HistoryEntry[]): Pick<Ledger, 'commit' | 'o
 export async function headFromHistory(
   store: HistoryStore,
 ): Promise<Pick<Ledger, 'commit' | 'otherCommits' | 'endedApprovals'>> {
-  const entries = (await store.readEntries(maxRebuildEntries)).filter(
+  const entries = (await ownEntries(store, maxRebuildEntries)).filter(
     (entry): entry is HistoryEntry => !(entry instanceof Error),
   );
   const commits = commitsIn(entries);
@@ -237,7 +239,7 @@ interface BegunChanges {
 
 /** Reads the history only when a declared resource without a parent has no record. @throws LedgerError */
 export async function begunChanges(
-  store: Pick<HistoryStore, 'listEntries'>,
+  store: Pick<HistoryStore, 'readEntries'>,
   { stack, kinds, resources, ledger }: BegunCreationsInput,
 ): Promise<BegunChanges> {
   const isInQuestion = ({ address }: DesiredResource) =>
@@ -252,7 +254,7 @@ export async function begunChanges(
 
 /** The creations of earlier applies that may have been carried out and are not recorded. @throws LedgerError */
 export async function unrecordedCreations(
-  store: Pick<HistoryStore, 'listEntries'>,
+  store: Pick<HistoryStore, 'readEntries'>,
   { stack, ledger }: Pick<BegunCreationsInput, 'stack' | 'ledger'>,
 ): Promise<readonly AddressText[]> {
   const { open } = await readEntries(store, stack.name);
@@ -285,12 +287,13 @@ interface ReadEntries {
   readonly last: readonly HistoryEntry[];
 }
 
-async function readEntries(store: Pick<HistoryStore, 'listEntries'>, stack: string): Promise<ReadEntries> {
-  return splitOpenEntries(await store.listEntries(maxRecentEntries), stack);
+async function readEntries(store: Pick<HistoryStore, 'readEntries'>, stack: string): Promise<ReadEntries> {
+  return splitOpenEntries(completeEntries(await ownEntries(store, maxRecentEntries)), stack);
 }
 
-/** @param entries newest first */
-export function splitOpenEntries(entries: readonly HistoryEntry[], stack: string): ReadEntries {
+/** @param all newest first; copies of another stack's entries do not count */
+export function splitOpenEntries(all: readonly HistoryEntry[], stack: string): ReadEntries {
+  const entries = all.filter(({ moved }) => moved !== true);
   const end = entries.findIndex(
     ({ ended, unrecorded, settled, stack: of }) =>
       (ended !== undefined && !unrecorded) || settled !== undefined || of !== stack,

@@ -62,7 +62,7 @@ export const fileFormats: readonly FileFormat[] = [
       `with "ledger: postgres": the table ${quoted(`${ledgerTables.schema}.ledgers`)}`,
     ],
     format: 'JSON with a checksum; the same text in all places',
-    version: `${quoted(`version: ${ledgerVersion}`)}, and ${quoted(`version: ${movedLedgerVersion}`)} of one that was moved away or is an unfinished copy; older versions are read, newer ones are refused`,
+    version: `${quoted(`version: ${ledgerVersion}`)}, and ${quoted(`version: ${movedLedgerVersion}`)} of one that was moved away, is an unfinished copy, or has resources that moved between stacks; older versions are read, newer ones are refused`,
     keeping:
       'Only trueup writes it. Do not edit it: "trueup recover" rebuilds a lost or damaged ledger. In a team, keep it in git or PostgreSQL.',
   },

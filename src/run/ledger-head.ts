@@ -31,6 +31,7 @@ import { matchStackFiles } from '../manifest/files/match-files.ts';
 import { formatAddress } from '../model/address.ts';
 import { canonicalText, type Json } from '../model/json.ts';
 import type { DesiredResource } from '../model/resource.ts';
+import { ownEntries } from '../ledger/ledger-store.ts';
 
 export interface HeadInput {
   readonly ledger: Ledger;
@@ -157,7 +158,7 @@ async function fieldsSet(
   history: Pick<HistoryStore, 'readEntries'>,
   choose: (newest: readonly HistoryEntry[]) => Promise<readonly HistoryEntry[] | undefined>,
 ): Promise<AppliedFields | undefined> {
-  const entries = await history.readEntries(searched).catch(() => []);
+  const entries = await ownEntries(history, searched).catch(() => []);
   const found = entries.flatMap((entry) => (entry instanceof Error ? [] : [entry]));
   if (found.length === 0 || found.length < entries.length) return undefined;
   const chosen = await choose(found);

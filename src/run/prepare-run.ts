@@ -19,9 +19,8 @@ import { findRepository, slashes, standardInput } from '../manifest/files/find-s
 import { matchStackFiles } from '../manifest/files/match-files.ts';
 import type { Manifests } from '../manifest/read-manifests.ts';
 import type { CommitOrder } from '../model/checkout.ts';
-import type { AppliedCommit } from '../model/ledger.ts';
+import type { AppliedCommit, AppliedRepository, HistoryStore, Ledger, StackStore } from '../model/ledger.ts';
 import type { PlanOrigin } from '../model/plan.ts';
-import type { AppliedRepository, HistoryStore, Ledger, StackStore } from '../model/ledger.ts';
 import type { Stack } from '../model/stack.ts';
 import { quoted } from '../model/quoted.ts';
 import { takeOver } from '../plan/take-over-stack.ts';
@@ -55,6 +54,8 @@ import { learnSources, refuseSecretNames } from './needed-secrets.ts';
 import type { PlanRequest } from './make-plan.ts';
 import { planOrigin } from './origin.ts';
 import type { CliHost } from './host.ts';
+import type { ResolvedMoves } from '../plan/stack-moves.ts';
+import { type MoveSources, openMoves, resolveSources } from './stack-moves.ts';
 
 export interface PreparedRun<C extends ReaderConnection> {
   readonly request: PlanRequest;
@@ -70,6 +71,8 @@ export interface PreparedRun<C extends ReaderConnection> {
   readonly store: StackStore;
   /** the ledger of a renamed stack's former name; its records are in `ledger` already */
   readonly former?: FormerLedger | undefined;
+  /** what other stacks must give away before anything is sent; undefined if no ledger is to be changed for it */
+  readonly taking: Taking | undefined;
   readonly time: RunTime;
   /** the lock, when one was taken */
   readonly held: HeldLock | undefined;
@@ -129,10 +132,15 @@ export async function prepareRun<C extends ReaderConnection>(
     const seen = await store.read();
     refuseClosed(seen, stack);
     await refuseElsewhere(seen, { stack, host, time });
-    opened.held = await lock?.take(stack, store, time);
+    const { resources } = manifests;
+    const moves = await openMoves({ stack, store, resources, own: seen }, { host, time, lock });
+    opened.moves = moves.sources;
+    opened.held = moves.held;
+    // Under the lock it is read again, because another run may have written it meanwhile.
     const own = opened.held === undefined ? seen : await store.read();
     refuseClosed(own, stack);
-    const evidence = await readEvidence(own, opened, manifests, { stack, host, time, lock });
+    const context = { stack, host, time, lock };
+    const { taking, ...evidence } = await readEvidence(own, opened, manifests, context);
     const { ledger } = evidence;
     printWarnings(terminal, storedSecrets(ledger, store, stack, host.secrets));
     opened.commitOrders = ordersOf(ledger, from, store, {
@@ -173,6 +181,7 @@ export async function prepareRun<C extends ReaderConnection>(
       time,
       held: opened.held,
       former: opened.former,
+      taking,
       close,
     };
   } catch (error) {
@@ -181,7 +190,16 @@ export async function prepareRun<C extends ReaderConnection>(
   }
 }
 
-type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations' | 'begunChanges' | 'stackIds'>;
+interface Evidence
+  extends Pick<PlanRequest, 'ledger' | 'former' | 'moves' | 'begunCreations' | 'begunChanges' | 'stackIds'> {
+  readonly taking: Taking | undefined;
+}
+
+/** The ledger of this stack as it is stored, and what it takes over. */
+export interface Taking extends Pick<ResolvedMoves, 'pending'> {
+  readonly own: Ledger;
+  readonly sources: MoveSources;
+}
 
 /** Reads the ledger of the former name, and creations in doubt. @throws CommandStop when no plan is possible, LedgerError */
 async function readEvidence<C extends ReaderConnection>(
@@ -199,13 +217,31 @@ async function readEvidence<C extends ReaderConnection>(
     );
   const taken = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
   const { kinds } = context.host;
-  const { ledger } = taken;
+  const { moves: sources = noSources } = opened;
+  if (
+    former !== undefined &&
+    isPending(former) &&
+    sources.all.length + (former.ledger.incoming ?? []).length > 0
+  )
+    throw new CommandStop(
+      'former-ledger-waits',
+      `stack ${quoted(stack.name)} continues ${quoted(former.name)}, whose ledger is not imported yet: finish what it was taking over under that name, and apply this one without "metadata.movedFrom" first`,
+    );
+  const moves = resolveSources(sources, {
+    ...{ own: taken.ledger, stack, kinds, resources, isSelection },
+    stackId: taken.ledger.stackId,
+  });
+  const { ledger } = moves;
+  const isChanged = moves.pending.length > 0 || taken.ledger.incoming !== undefined;
   const begun = await begunChanges(opened.store, { stack, kinds, resources, ledger });
   // Only a run that holds the lock makes an id, so that two first applies do not make two.
   const stackId =
     ledger.stackId ?? (context.lock === undefined ? undefined : context.host.newId().slice(0, 8));
   return {
     ...taken,
+    ledger,
+    moves,
+    taking: isChanged ? { own: moves.settled, pending: moves.pending, sources } : undefined,
     begunCreations: begun.creations,
     begunChanges: begun.changes,
     stackIds: { own: stackId, taken: ledger.takenIds },
@@ -272,6 +308,8 @@ async function orderOf(
     : orderWithUncommitted(order, { ...declared, commit, ours, hasIgnored: untracked.length > 0, history });
 }
 
+const noSources: MoveSources = { all: [], close: async () => true };
+
 interface Opened<C extends ReaderConnection> {
   readonly store: StackStore;
   readonly time: RunTime;
@@ -279,18 +317,20 @@ interface Opened<C extends ReaderConnection> {
   commitOrders?: Promise<readonly CommitOrder[]>;
   held?: HeldLock | undefined;
   former?: FormerLedger | undefined;
+  moves?: MoveSources;
   connected?: Connected<C>;
 }
 
 async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<boolean> {
-  const { store, time, closing, commitOrders, held, former, connected } = opened;
+  const { store, time, closing, commitOrders, held, former, moves, connected } = opened;
   try {
     closing.abort();
     await commitOrders;
     // The lock goes back before anything that a service could hold up.
     const formers = (await former?.close()) ?? true;
+    const others = (await moves?.close()) ?? true;
     const ours = (await held?.release()) ?? true;
-    return formers && ours;
+    return formers && others && ours;
   } finally {
     try {
       await connected?.close();

@@ -177,7 +177,7 @@ async function prove(
   if (stop.aborted) throw stopped();
   if (plan.changes.length === 0)
     return plan.coverage.complete ? { outcomes, ledger } : { outcomes, proof: plan, ledger };
-  const { former, begunCreations = [], ...request } = prepared.request;
+  const { former, moves: _, begunCreations = [], ...request } = prepared.request;
   const written = {
     ledger,
     // Creations of this apply whose outcome is unknown are treated like those of an apply that was cut short: not as foreign.

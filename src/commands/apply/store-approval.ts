@@ -10,6 +10,7 @@ import type { ApprovedPlan, Ledger, LedgerStore } from '../../model/ledger.ts';
 import { importFormerLedger, isPending } from '../../run/open-ledger.ts';
 import { ledgerHead } from '../../run/ledger-head.ts';
 import type { PreparedRun } from '../../run/prepare-run.ts';
+import { takeOverMoves } from '../../run/stack-moves.ts';
 
 export type PreparedApply = PreparedRun<TargetConnection>;
 
@@ -32,7 +33,7 @@ export async function storeApproval(
   const { stack, stackIds, commitOrders } = prepared.request;
   const orders = (await commitOrders) ?? [];
   const head = ledgerHead({ ...prepared, stack, plan, orders, stackId: stackIds?.own });
-  const imported = await importFormer(prepared, { approved, head });
+  const imported = await importRecords(prepared, { approved, head });
   const kept = withApproved(imported, { approved, head });
   const ledger = kept === imported ? imported : await prepared.store.write(kept);
   return { ...prepared, ledger, head, digests: endedDigests(plan, approved) };
@@ -44,13 +45,20 @@ interface HeadedApproval {
 }
 
 /**
- * Imports the ledger of the stack's former name before anything is sent. The approval is written at the same time, because after
- * the import a new plan would have another digest.
+ * Imports the ledger of the stack's former name, or records of other stacks, before anything is sent. The approval is written at the
+ * same time, because after the import a new plan would have another digest.
  */
-async function importFormer(
-  { former, store, ledger, request: { stack } }: PreparedApply,
+async function importRecords(
+  { former, taking, store, ledger, request: { stack, stackIds, now } }: PreparedApply,
   approval: HeadedApproval,
 ): Promise<Ledger> {
+  if (taking !== undefined)
+    return takeOverMoves({
+      ...taking,
+      ...{ stack, stackId: stackIds?.own, store, now },
+      own: withApproved({ ...taking.own, ...approval.head }, approval),
+      ledger: withApproved({ ...ledger, ...approval.head }, approval),
+    });
   if (former === undefined || !isPending(former)) return ledger;
   return importFormerLedger(former, { stack, store, ledger: withApproved(ledger, approval) });
 }

@@ -1,6 +1,6 @@
 /** Finds the target whose role is to be checked: the one that is named, or the only one that can be meant. */
 import { formatAddress } from '../../model/address.ts';
-import type { DesiredResource } from '../../model/resource.ts';
+import { type DesiredResource, isDeclaration } from '../../model/resource.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -37,7 +37,7 @@ export function chooseTarget(
   const declared = (target: string, kind = clusterAuthRole.name, called = name) =>
     resources.find(
       ({ address, metadata }) =>
-        metadata.remove === undefined &&
+        isDeclaration({ metadata }) &&
         formatAddress({ ...address, name: names.fold(address.name) }) ===
           formatAddress({ kind, target, name: called }),
     );

@@ -5,7 +5,7 @@
 import { isJsonObject, type Path } from '../../model/json.ts';
 import type { CheckContext, ResourceProblem } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { DesiredResource } from '../../model/resource.ts';
+import { type DesiredResource, isDeclaration } from '../../model/resource.ts';
 import type { Dialect, PublicKeyRules } from '../../model/stack.ts';
 import { certificateIn, certificateProblems, type PemBlock, pemBlocks, publicKeyIn } from './certificates.ts';
 import type { ConfigSpec } from './schema.ts';
@@ -16,7 +16,7 @@ export function check(
   { spec, metadata }: DesiredResource<ConfigSpec>,
   context: CheckContext,
 ): readonly ResourceProblem[] {
-  return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec, context)) : [];
+  return isDeclaration({ metadata }) ? rules.flatMap((rule) => rule(spec, context)) : [];
 }
 
 const rules: readonly ConfigRule[] = [

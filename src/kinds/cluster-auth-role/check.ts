@@ -4,7 +4,7 @@
  */
 import type { CheckContext, ResourceProblem } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { DesiredResource } from '../../model/resource.ts';
+import { type DesiredResource, isDeclaration } from '../../model/resource.ts';
 import type { Dialect } from '../../model/stack.ts';
 import {
   checkBatchTokens,
@@ -37,7 +37,7 @@ export function check(
   { spec, metadata }: DesiredResource<RoleSpec>,
   { dialect }: CheckContext,
 ): readonly ResourceProblem[] {
-  return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec, dialect)) : [];
+  return isDeclaration({ metadata }) ? rules.flatMap((rule) => rule(spec, dialect)) : [];
 }
 
 /** The rules about several fields: the live value of an undeclared field can break them, too. */

@@ -20,6 +20,7 @@ import { liveFinder, willInherit } from './predict.ts';
 import type { WorkspaceSpec } from './schema.ts';
 import { isFilled, refusedFileTriggers } from './triggers.ts';
 import type { KnownWorkspace, LiveWorkspace } from './workspace-types.ts';
+import { isDeclaration } from '../../model/resource.ts';
 
 export async function predictRefusals(
   session: Session,
@@ -29,7 +30,7 @@ export async function predictRefusals(
   const find = liveFinder(record, live);
   const derived = live.find(({ facts }) => facts.fileTriggersDerived !== undefined)?.facts
     .fileTriggersDerived;
-  const wanted = declared.filter(({ metadata }) => metadata.remove === undefined);
+  const wanted = declared.filter(isDeclaration);
   const refused = await Promise.all(
     wanted.map(async (one) => {
       const { spec } = one;

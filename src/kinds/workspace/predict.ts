@@ -29,6 +29,7 @@ import {
   type WorkspaceFields,
   type WorkspaceRecord,
 } from './workspace-types.ts';
+import { isDeclaration } from '../../model/resource.ts';
 
 const name = 'assessmentsEnabled';
 
@@ -162,7 +163,7 @@ export async function predictCreations(
   const ids = new Set(live.map(({ id }) => id));
   const isLive = ({ address, metadata: { renamedFrom = address.name } }: DeclaredWorkspace) =>
     names.has(address.name) || names.has(renamedFrom) || ids.has(record(address)?.id ?? '');
-  const toCreate = declared.filter((one) => one.metadata.remove === undefined && !isLive(one));
+  const toCreate = declared.filter((one) => isDeclaration(one) && !isLive(one));
   const predicted = await Promise.all(
     toCreate.map(async (one) => {
       const note = await predictAssessmentsNote(session, one);
@@ -192,20 +193,18 @@ export async function predictInherited(
   const find = liveFinder(record, live);
   const hasProjects = live.some(({ spec }) => spec.projectId !== undefined);
   const predicted = await Promise.all(
-    declared
-      .filter(({ metadata }) => metadata.remove === undefined)
-      .map(async (one) => {
-        const found = find(one);
-        if (!mayChange(session, one.spec, { live: found, record: record(one.address) })) return [];
-        const id = one.spec.projectId ?? found?.spec.projectId;
-        // If there is no workspace yet, a service that does not list its projects may still have the named one.
-        const mayHave = hasProjects || (live.length === 0 && id !== undefined);
-        const given = await inheritableFrom(session, id, {
-          hasProjects: mayHave,
-          isNew: found === undefined,
-        });
-        return given === undefined ? [] : [[formatAddress(one.address), given] as const];
-      }),
+    declared.filter(isDeclaration).map(async (one) => {
+      const found = find(one);
+      if (!mayChange(session, one.spec, { live: found, record: record(one.address) })) return [];
+      const id = one.spec.projectId ?? found?.spec.projectId;
+      // If there is no workspace yet, a service that does not list its projects may still have the named one.
+      const mayHave = hasProjects || (live.length === 0 && id !== undefined);
+      const given = await inheritableFrom(session, id, {
+        hasProjects: mayHave,
+        isNew: found === undefined,
+      });
+      return given === undefined ? [] : [[formatAddress(one.address), given] as const];
+    }),
   );
   return new Map(predicted.flat());
 }

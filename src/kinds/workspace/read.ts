@@ -6,7 +6,7 @@ import { type Address, formatAddress, parseAddress } from '../../model/address.t
 import { memberOf } from '../../model/json.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind.ts';
 import type { Action } from '../../model/change.ts';
-import { parseOwnershipTag, type Spec } from '../../model/resource.ts';
+import { isDeclaration, parseOwnershipTag, type Spec } from '../../model/resource.ts';
 import { WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { BoundTags } from '../../api/workspaces/tag-bindings.ts';
@@ -214,7 +214,7 @@ function concernsStack({ declared, records, undeclared }: Request): (item: Works
 function mayBeRemoved({ target, stack }: Session, { declared, records, undeclared }: Request) {
   const stays = new Set(
     declared.flatMap(({ address, metadata }) =>
-      metadata.remove === undefined ? [address.name, metadata.renamedFrom ?? []].flat() : [],
+      isDeclaration({ metadata }) ? [address.name, metadata.renamedFrom ?? []].flat() : [],
     ),
   );
   const forced = new Set(

@@ -80,6 +80,15 @@ function chunksOf(source: SourceText): readonly Chunk[] {
   return chunks;
 }
 
+/** The text of a document with its comments, and the offset of its content in it. @throws UnusualYaml when it cannot be cut out */
+export function documentText(document: YamlDocument): { readonly text: string; readonly at: number } {
+  const at = contentStart(document);
+  const chunk = chunksOf(document.source).findLast(({ start }) => start <= at);
+  if (chunk === undefined || documentsOf(chunk.text).length !== 1)
+    throw new UnusualYaml('its documents are not divided by "---", or have directives');
+  return { text: chunk.text, at: at - chunk.start };
+}
+
 function editChunk(chunk: string, edits: readonly DocumentEdit[]): string {
   const before = documentsOf(chunk);
   const wanted: (Json | undefined)[] = before.map(({ value }) => value);

@@ -20,7 +20,7 @@ const targetName = {
   examples: ['acme'],
 };
 
-/** One document of the kind: `spec` is required unless `metadata.remove` makes it a removal request. */
+/** One document of the kind: `spec` is required unless `metadata` says that the resource is removed or moves to another stack. */
 export function manifestSchema(kind: Kind): JsonObject {
   return {
     title: kind.name,
@@ -33,23 +33,34 @@ export function manifestSchema(kind: Kind): JsonObject {
     },
     required: ['apiVersion', 'kind', 'metadata'],
     additionalProperties: false,
+    ...withoutSpec('remove', 'a document with "metadata.remove" is a removal request and has no "spec"', {
+      ...withoutSpec('movedTo', 'a document with "metadata.movedTo" has no "spec": the other stack has it', {
+        required: ['spec'],
+      }),
+    }),
+  };
+}
+
+/** The document has no `spec` if this member of `metadata` is set. @param otherwise the schema of all other documents */
+function withoutSpec(member: string, description: string, otherwise: JsonObject): JsonObject {
+  return {
     if: {
       type: 'object',
-      properties: { metadata: { type: 'object', required: ['remove'] } },
+      properties: { metadata: { type: 'object', required: [member] } },
       required: ['metadata'],
     },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: {
-      properties: {
-        spec: {
-          not: {},
-          description: 'a document with "metadata.remove" is a removal request and has no "spec"',
-        },
-      },
-    },
-    else: { required: ['spec'] },
+    then: { properties: { spec: { not: {}, description } } },
+    else: otherwise,
   };
 }
+
+const stackName = {
+  type: 'string',
+  pattern: '^[a-z0-9-]{1,63}$',
+  patternErrorMessage: 'the name of a stack: lower-case letters, digits and "-", at most 63 characters',
+  examples: ['payments'],
+};
 
 /** A document of any kind: the schema for files that mix kinds. */
 export function anyManifestSchema(kinds: Registry): JsonObject {
@@ -151,11 +162,41 @@ function metadataSchema(kind: Kind): JsonObject {
         description: 'The name that the resource had before: trueup renames it in place',
         examples: ['network-old'],
       },
+      ...(kind.ownership.by === 'child' ? {} : moves),
     },
     required: ['name'],
     additionalProperties: false,
   };
 }
+
+/** Children move with their parent. */
+const moves = {
+  movedFrom: {
+    type: 'object',
+    description:
+      'The stack that owns the resource until this stack takes it over with its record and history',
+    properties: {
+      stack: { ...stackName, description: 'Name of that stack' },
+      folder: {
+        type: 'string',
+        minLength: 1,
+        description:
+          'Folder of the ledger of that stack, relative to this stack; only with a local ledger, and if it is not the folder of ours',
+        examples: ['../billing/.trueup'],
+      },
+    },
+    required: ['stack'],
+    additionalProperties: false,
+  },
+  movedTo: {
+    type: 'object',
+    description:
+      'The stack that takes over the resource; the document has no spec, and this stack keeps the resource until then',
+    properties: { stack: { ...stackName, description: 'Name of that stack' } },
+    required: ['stack'],
+    additionalProperties: false,
+  },
+};
 
 /** @throws on a pattern that JSON Schema cannot express: a mistake in the kind */
 function namePattern({ name, names }: Kind): string {

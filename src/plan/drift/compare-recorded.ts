@@ -189,7 +189,7 @@ function ownershipTagMoved(
   if (!isOwnedByTag) return [];
   const ownershipTag = ownOwnershipTag(evidence);
   const stack =
-    ownershipTag !== undefined && context.isOurs(ownershipTag.stack)
+    ownershipTag !== undefined && (context.isOurs(ownershipTag.stack) || ownershipTag.moving)
       ? ownershipTag.stack
       : context.stack.name;
   const [before, after] = [

@@ -239,7 +239,7 @@ function pendingRemoval(context: PlanContext, resource: DesiredResource): Pendin
 /** Records that are no longer declared, without children of parents that are dropped, too. */
 function dropped(context: PlanContext): PendingResource[] {
   const declared = new Set(
-    [...context.desired.values(), ...context.removalRequests.values()].flatMap(
+    [...context.desired.values(), ...context.removalRequests.values(), ...context.movesAway.values()].flatMap(
       (resource) => recordOf(context, resource)?.text ?? [],
     ),
   );
@@ -248,7 +248,8 @@ function dropped(context: PlanContext): PendingResource[] {
     const address = parseAddress(text);
     if (!context.isInView(address)) return [];
     const { ownership } = context.kind(address.kind);
-    const isWithParent = ownership.by === 'child' && gone.includes(formatAddress(ownership.of(address)));
+    const parent = ownership.by === 'child' ? formatAddress(ownership.of(address)) : undefined;
+    const isWithParent = parent !== undefined && (gone.includes(parent) || context.movesAway.has(parent));
     return isWithParent ? [] : [{ address, is: 'dropped' as const, fields: [] }];
   });
 }

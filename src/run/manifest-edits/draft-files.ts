@@ -105,17 +105,19 @@ export interface FilePatch {
   readonly removed: boolean;
 }
 
-/** @param text undefined where the file goes */
+/** @param texts `before` is undefined for a new file, `after` where the file goes */
 export function patchOf(
   file: string,
-  { before, after }: { readonly before: string; readonly after: string | undefined },
+  { before, after }: { readonly before: string | undefined; readonly after: string | undefined },
   { cwd, kinds }: { readonly cwd: string; readonly kinds: Registry },
 ): FilePatch {
   const shown = displayPath(file, cwd);
   const name = slashes(shown);
-  const [old, now] = [before, after ?? ''].map((text) => maskAddresses(withoutHidden(text, kinds).shown));
+  const [old, now] = [before ?? '', after ?? ''].map((text) =>
+    maskAddresses(withoutHidden(text, kinds).shown),
+  );
   const patch = formatPatch({
-    oldFileName: `a/${name}`,
+    oldFileName: before === undefined ? '/dev/null' : `a/${name}`,
     newFileName: after === undefined ? '/dev/null' : `b/${name}`,
     oldHeader: undefined,
     newHeader: undefined,

@@ -3,8 +3,9 @@
  * does one whose new text has no room or may not be written. Mode and byte order mark are kept.
  */
 import { lstat, readFile, realpath, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type PreparedFile, prepareFile } from '../../files/write-file.ts';
-import { displayPath, liesIn, type Repository } from '../../manifest/files/find-stack.ts';
+import { displayPath, exists, liesIn, type Repository } from '../../manifest/files/find-stack.ts';
 import { systemErrorMessage } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
 import { printable } from '../../report/view/printable.ts';
@@ -16,8 +17,8 @@ export interface FileChange {
   readonly file: string;
   /** which the file must lie in */
   readonly repository: Repository;
-  /** as it was read */
-  readonly before: string;
+  /** as it was read; undefined for a new file */
+  readonly before: string | undefined;
   /** undefined: the file goes */
   readonly after: string | undefined;
 }
@@ -34,7 +35,7 @@ interface Written {
 export async function writeFiles(changes: readonly FileChange[]): Promise<Written> {
   const looked: ReadFile[] = [];
   for (const change of changes) {
-    const found = await readTarget(change);
+    const found = change.before === undefined ? await readNew(change) : await readTarget(change);
     if (found === undefined)
       throw new CommandStop(
         'file-changed',
@@ -89,6 +90,14 @@ async function readTarget({ file, repository, before, after }: FileChange): Prom
   const mark = found.startsWith(byteOrderMark) ? byteOrderMark : '';
   if (found !== mark + before) return undefined;
   return { file, real, mode: mode & 0o7777, text: after === undefined ? undefined : mark + after };
+}
+
+/** Its folder may be new, too. Undefined if the file exists, or would lie outside of the repository. */
+async function readNew({ file, repository, after }: FileChange): Promise<ReadFile | undefined> {
+  let folder = dirname(file);
+  while (!(await exists(folder)) && folder !== dirname(folder)) folder = dirname(folder);
+  const isFree = !(await exists(file)) && liesIn(repository, await realpath(folder));
+  return isFree ? { file, real: file, mode: 0o644, text: after } : undefined;
 }
 
 async function prepare({ file, real, mode, text }: ReadFile): Promise<PreparedFile> {

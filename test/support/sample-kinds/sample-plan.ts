@@ -12,9 +12,10 @@ import type { LiveSet } from '../../../src/model/kind.ts';
 import type { Ledger, LedgerRecord } from '../../../src/model/ledger.ts';
 import type { Stack, Target } from '../../../src/model/stack.ts';
 import { buildPlan, type PlanInput, type PlanResult } from '../../../src/plan/build-plan.ts';
-import type { FormerStack, PlanContextInput } from '../../../src/plan/plan-context.ts';
+import type { PlanContextInput } from '../../../src/plan/plan-context.ts';
 import { declaredResource } from '../declared-resource.ts';
 import { samples } from './sample-kind.ts';
+import type { FormerStack } from '../../../src/plan/our-tags.ts';
 
 /** `Parent/acme/app`; the target may be left out. */
 export function at(kind: string, name: string, target = 'acme'): Address {

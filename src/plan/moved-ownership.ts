@@ -1,0 +1,130 @@
+/** What a plan says of resources that move between stacks, in the stack that takes them over and in their former owner. Pure. */
+import { type Address, formatAddress } from '../model/address.ts';
+import type { Notice } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { MovedAway } from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
+import {
+  type DesiredResource,
+  type LiveResource,
+  type OwnershipEvidence,
+  ownOwnershipTag,
+} from '../model/resource.ts';
+import type { PlanContext } from './plan-context.ts';
+
+/** Whether the creator mark is ours, or that of a stack from which we have the resource. */
+export function hasOurMark(
+  context: Pick<PlanContext, 'isOurs' | 'record'>,
+  {
+    address,
+    evidence: { creatorStack },
+  }: { readonly address: Address; readonly evidence: OwnershipEvidence },
+): boolean {
+  if (context.isOurs(creatorStack)) return true;
+  const { formerOwners = [] } = context.record(address) ?? {};
+  return formerOwners.some(({ stack }) => stack === creatorStack);
+}
+
+/** The other stack that owns the resource until this stack has taken it over completely. */
+export function movingFrom(
+  context: PlanContext,
+  address: Address,
+  live: LiveResource | undefined,
+): string | undefined {
+  const recorded = context.recordedAt(address);
+  const from = recorded === undefined ? undefined : context.moves.from.get(recorded);
+  if (from !== undefined) return from;
+  const ownershipTag = live && ownOwnershipTag(live.evidence);
+  return ownershipTag?.moving ? ownershipTag.stack : undefined;
+}
+
+/** The adoption of a resource that comes from another stack, or from the former name of this one. */
+export function takenOver(
+  context: PlanContext,
+  address: Address,
+  live: LiveResource | undefined,
+): { readonly action: 'adopt'; readonly reason: string } {
+  const from = movingFrom(context, address, live);
+  const reason =
+    from === undefined
+      ? `belongs to stack ${quoted(context.former?.name ?? '')}, the former name of this one`
+      : `moves from stack ${quoted(from)} to this one, with its record and history`;
+  return { action: 'adopt', reason };
+}
+
+/** Where the resource is now, if another stack has taken it over and this one has not got it back. */
+export function movedAway(context: PlanContext, address: Address): MovedAway | undefined {
+  const away = context.ledger.movedAway?.get(formatAddress(address));
+  return context.record(address) === undefined ? away : undefined;
+}
+
+export function movedAwayProblem(
+  { address }: DesiredResource,
+  { to, at }: MovedAway,
+): Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'> {
+  return {
+    code: 'moved-away',
+    class: 'conflict',
+    message: `${quoted(formatAddress(address))} belongs to stack ${quoted(to.stack)}, which took it over from this stack at ${at}`,
+    fix: `remove its manifest here; to take it back, write ${quoted(`movedFrom: { stack: ${to.stack} }`)} into its metadata`,
+  };
+}
+
+/** What a plan says about a document with `movedTo`: nothing is written for it. */
+export function noticeOfMove(
+  context: PlanContext,
+  { address, metadata: { movedTo } }: DesiredResource,
+): Notice {
+  const stack = quoted(movedTo?.stack ?? '');
+  const live = context.live.get(formatAddress(address));
+  const away = movedAway(context, address);
+  if (context.record(address) !== undefined)
+    return {
+      address,
+      message: `kept: it stays with this stack until stack ${stack} takes it over`,
+      fix: `apply stack ${stack}, where its metadata has ${quoted(`movedFrom: { stack: ${context.stack.name} }`)}`,
+    };
+  if (away !== undefined)
+    return {
+      address,
+      message: `stack ${quoted(away.to.stack)} took it over at ${away.at}: this document can be deleted`,
+    };
+  if (live !== undefined && context.hasOurTag(live.evidence))
+    return {
+      address,
+      message: `kept, but stack ${stack} cannot take it over: the ledger of this stack has no record of it`,
+      fix: 'declare it here again, rebuild the record with "trueup recover", and move it then',
+    };
+  return { address, message: 'it does not belong to this stack: this document can be deleted' };
+}
+
+/** Why nothing can be taken over: by the ledgers, or because a resource could not be read, so that the plan does not show it. */
+export function moveProblems(context: PlanContext): Diagnostic[] {
+  const { from, problems } = context.moves;
+  const unread = [...context.desired].flatMap(([text, { address, place }]): Diagnostic[] => {
+    const stack = from.get(text);
+    const why = stack === undefined ? undefined : context.unseen(address);
+    if (stack === undefined || why === undefined) return [];
+    return [
+      {
+        code: 'move-impossible',
+        severity: 'error',
+        class: 'incomplete',
+        message: `${quoted(text)} cannot be taken over from stack ${quoted(stack)} while it cannot be read: ${why}`,
+        place,
+        fix: 'make it possible to read it, then plan again',
+      },
+    ];
+  });
+  return [...problems, ...unread];
+}
+
+/** Says of each resource that this stack has taken over that `movedFrom` has done its work. */
+export function doneMoves(context: PlanContext): Notice[] {
+  return [...context.desired.values()].flatMap(({ address, metadata: { movedFrom } }) => {
+    const live = context.live.get(formatAddress(address));
+    if (movedFrom === undefined || context.record(address) === undefined) return [];
+    if (movingFrom(context, address, live) !== undefined) return [];
+    return [{ address, message: 'this stack owns it: "movedFrom" can be removed from its metadata' }];
+  });
+}

@@ -1,0 +1,159 @@
+/**
+ * Which ownership tags and creator marks count as this stack's: by its name and id, by the name that it had before, and by the stacks
+ * that resources moved from.
+ */
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Ledger, LedgerRecord, MovedAway } from '../model/ledger.ts';
+import {
+  type LiveResource,
+  type OwnershipEvidence,
+  type OwnershipTag,
+  ownOwnershipTag,
+} from '../model/resource.ts';
+import type { Stack } from '../model/stack.ts';
+import type { StackMoves } from './stack-moves.ts';
+
+/** The former name of a renamed stack, with what its ledger holds. */
+export interface FormerStack {
+  readonly name: string;
+  readonly hasLedger: boolean;
+  /** the id in its ownership tags */
+  readonly stackId?: string;
+  /** addresses of the records that this plan takes over, and that no apply under the new name has written yet */
+  readonly records: ReadonlySet<AddressText>;
+  /** why it cannot be taken over */
+  readonly problems?: readonly Diagnostic[];
+}
+
+/** The ids in ownership tags that are this stack's. */
+export interface StackIds {
+  /** undefined until the first apply has made one */
+  readonly own?: string | undefined;
+  /** of tags that this stack has taken over, and that still have the former id */
+  readonly taken?: readonly string[] | undefined;
+}
+
+interface TagsInput {
+  readonly stack: Stack;
+  readonly ledger: Ledger;
+  readonly stackIds?: StackIds;
+  readonly begunCreations?: ReadonlySet<AddressText>;
+  readonly begunChanges?: ReadonlySet<AddressText>;
+}
+
+/** Which ownership tags and creator marks are this stack's, by name and id, and what an interrupted apply of it began. */
+export function ownershipTagsOf(
+  { stack, ledger, begunChanges, begunCreations, stackIds }: TagsInput,
+  former: FormerStack | undefined,
+) {
+  const ids: StackIds = stackIds ?? { own: ledger.stackId, taken: ledger.takenIds };
+  const isOurs = (name: string | undefined) =>
+    name !== undefined && (name === stack.name || name === stack.renamedFrom);
+  const hasFormerId = ({ id }: OwnershipTag) => former?.hasLedger === false || id === former?.stackId;
+  const hasOwnId = (ownershipTag: OwnershipTag) =>
+    ownershipTag.id === ids.own || (ownershipTag.stack === former?.name && hasFormerId(ownershipTag));
+  const isOurTag = ({ stack: name, id, moving }: OwnershipTag) =>
+    moving === true || (isOurs(name) && (id === undefined || ids.taken?.includes(id) === true));
+  return {
+    isOurs,
+    isOurTag,
+    stackId: ids.own,
+    hasOurTag: (evidence: OwnershipEvidence) => {
+      const ownershipTag = ownOwnershipTag(evidence);
+      return ownershipTag !== undefined && isOurTag(ownershipTag);
+    },
+    /** Removes our own id from a tag, because it is not compared. */
+    withoutOwnId: (live: LiveResource): LiveResource => {
+      const { ownershipTag } = live.evidence;
+      if (ownershipTag?.id === undefined || !hasOwnId(ownershipTag)) return live;
+      const { id: _, ...own } = ownershipTag;
+      return { ...live, evidence: { ...live.evidence, ownershipTag: own } };
+    },
+    hasBegunToChange: (address: Address) =>
+      [begunChanges, begunCreations].some((begun) => begun?.has(formatAddress(address)) === true),
+  };
+}
+
+// What the ledger says about ownership, for a live resource: where a target keeps no ownership tags, the record takes the place of the
+// tag. The tag of a former owner counts as ours once our ledger has the record; in the former owner's plans it counts as the other
+// stack's, whatever the tag still says.
+
+interface RecordedOwner {
+  readonly ledger: Ledger;
+  /** name of this stack */
+  readonly stack: string;
+  readonly former: FormerStack | undefined;
+  readonly moves: Pick<StackMoves, 'from'>;
+  /** the resource, or the parent of a child */
+  readonly owned: {
+    /** its address in the ledger */
+    readonly at: AddressText;
+    /** the target keeps no ownership tag of it */
+    readonly isLedgerOwned: boolean;
+  };
+  isOurTag(ownershipTag: OwnershipTag): boolean;
+}
+
+/** A live resource with the ownership tag that counts. */
+export function withRecordedOwner(live: LiveResource, known: RecordedOwner): LiveResource {
+  const { ledger, owned } = known;
+  const record = ledger.records.get(owned.at);
+  const away = ledger.movedAway?.get(owned.at);
+  if (record === undefined) return away === undefined ? live : withOtherOwner(live, away, known);
+  const { ownershipTag } = live.evidence;
+  if (ownershipTag !== undefined) return withFormerOwner(live, ownershipTag, { record, known });
+  const isChild = live.address.kind !== parseAddress(owned.at).kind;
+  return owned.isLedgerOwned && !isChild ? withRecordedOwnership(live, record, known) : live;
+}
+
+/** Another stack took the resource over, and may not have written its own ownership tag yet. */
+function withOtherOwner(live: LiveResource, { to, id }: MovedAway, known: RecordedOwner): LiveResource {
+  const { ownershipTag } = live.evidence;
+  const isHeld = ownershipTag === undefined ? known.owned.isLedgerOwned : known.isOurTag(ownershipTag);
+  if (!isHeld || !isSameId(id, live.id)) return live;
+  const recorded = ownershipTag === undefined ? { recorded: true as const } : {};
+  return withTag(live, { stack: to.stack, protect: false, release: false, inherited: false, ...recorded });
+}
+
+/** The tag that the former owner wrote. */
+function withFormerOwner(
+  live: LiveResource,
+  { id, ...ownershipTag }: OwnershipTag,
+  { record, known }: { readonly record: LedgerRecord; readonly known: RecordedOwner },
+): LiveResource {
+  const { stack, inherited } = ownershipTag;
+  if (inherited || stack === known.stack || !isSameId(record.id, live.id)) return live;
+  const isFormer = record.formerOwners?.some(
+    (one) => one.stack === stack && (id === undefined || one.id === id),
+  );
+  return isFormer ? withTag(live, { ...ownershipTag, moving: true }) : live;
+}
+
+/** A missing id contradicts nothing. */
+function isSameId(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
+}
+
+function withTag(live: LiveResource, ownershipTag: OwnershipTag): LiveResource {
+  return { ...live, evidence: { ...live.evidence, ownershipTag } };
+}
+
+/** The resource with an ownership tag made from its record, for a target that keeps none. */
+function withRecordedOwnership(
+  live: LiveResource,
+  record: LedgerRecord,
+  { former, moves, stack, owned }: RecordedOwner,
+): LiveResource {
+  if (record.id === undefined || record.id !== live.id) return live;
+  const { protect = false, onRemove } = record;
+  const from = moves.from.get(owned.at);
+  return withTag(live, {
+    stack: from ?? (former?.records.has(owned.at) === true ? former.name : stack),
+    protect,
+    release: onRemove === 'release',
+    inherited: false,
+    recorded: true,
+    ...(from === undefined ? {} : { moving: true as const }),
+  });
+}

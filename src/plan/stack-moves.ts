@@ -1,0 +1,288 @@
+/**
+ * Resources that move from one stack to another. The receiving stack takes over their records once the ledger of the former owner
+ * says that it gave them away; until then the former owner has them. Pure.
+ */
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Registry } from '../model/kind.ts';
+import type {
+  IncomingRecord,
+  IncomingRecords,
+  Ledger,
+  LedgerRecord,
+  MovedAway,
+  StackIdentity,
+} from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
+import { type DesiredResource, isDeclaration, type MoveOrigin } from '../model/resource.ts';
+import { formatIdentity, type IdentityText, identityOf, type Stack } from '../model/stack.ts';
+
+/** What a plan knows about resources that this stack takes over. */
+export interface StackMoves {
+  /** by address in this stack: the stack that owns the resource, or owned it when an interrupted apply began */
+  readonly from: ReadonlyMap<AddressText, string>;
+  /** why resources cannot be taken over */
+  readonly problems: readonly Diagnostic[];
+}
+
+export interface ResolvedMoves extends StackMoves {
+  /** of this stack, with the records that it takes over */
+  readonly ledger: Ledger;
+  /** the same with what the former owners have given away already, and nothing else */
+  readonly settled: Ledger;
+  /** what the ledgers of the former owners must still give away */
+  readonly pending: readonly IncomingRecords[];
+}
+
+interface MovesInput {
+  /** the ledger of this stack as it is stored */
+  readonly own: Ledger;
+  readonly stack: Stack;
+  readonly kinds: Registry;
+  readonly resources: readonly DesiredResource[];
+  /** the id of this stack, if it has one */
+  readonly stackId: string | undefined;
+  /** The ledger of a former owner; undefined when there is none. */
+  ledgerOf(origin: MoveOrigin): Ledger | undefined;
+}
+
+/** The stacks whose ledgers decide what this stack owns, without repetitions: none unless a move is to be done. */
+export function moveOrigins(own: Ledger, resources: readonly DesiredResource[]): MoveOrigin[] {
+  const wanted = resources.flatMap(({ address, metadata: { movedFrom } }) =>
+    movedFrom === undefined || own.records.has(formatAddress(address)) ? [] : [movedFrom],
+  );
+  const begun = (own.incoming ?? []).map(originOf);
+  return [...new Map([...begun, ...wanted].map((origin) => [originKey(origin), origin])).values()];
+}
+
+export function originKey({ stack, folder = '' }: MoveOrigin): string {
+  return `${stack}\0${folder}`;
+}
+
+export function originOf({ from: { stack }, folder }: IncomingRecords): MoveOrigin {
+  return { stack, ...(folder === undefined ? {} : { folder }) };
+}
+
+export function resolveMoves(input: MovesInput): ResolvedMoves {
+  const { own, stack, resources } = input;
+  const given = (own.incoming ?? []).map((incoming) => givenAway(incoming, input));
+  const known = new Set([...own.records.keys(), ...given.flatMap(({ records }) => Object.keys(records))]);
+  const wanted = resources.filter(
+    (resource) => isDeclaration(resource) && !known.has(formatAddress(resource.address)),
+  );
+  const found = wanted.flatMap((resource) => {
+    const { movedFrom } = resource.metadata;
+    return movedFrom === undefined ? [] : [{ origin: movedFrom, ...takeOne(resource, movedFrom, input) }];
+  });
+  const pending = [...Map.groupBy(found, ({ origin }) => originKey(origin)).values()].flatMap((group) => {
+    const records = Object.fromEntries(group.flatMap(({ taken = [] }) => taken));
+    const [first] = group;
+    return first === undefined || Object.keys(records).length === 0
+      ? []
+      : [{ from: stackIn(first.origin, input), ...folderOf(first.origin), records }];
+  });
+  const returned = new Set(found.flatMap(({ isReturned, text }) => (isReturned ? [text] : [])));
+  const settled = withRecords(own, stack, { taken: given.flatMap(recordsOf), returned });
+  const all = [...given, ...pending].flatMap(recordsOf);
+  return {
+    settled,
+    ledger: withRecords(settled, stack, { taken: all, returned }),
+    from: new Map(all.map(([text, , from]) => [text, from])),
+    problems: [
+      ...(own.incoming ?? []).flatMap((incoming) => lostSource(incoming, input)),
+      ...found.flatMap(({ problem }) => problem ?? []),
+    ],
+    pending,
+  };
+}
+
+type Taken = readonly [AddressText, LedgerRecord, string];
+
+function recordsOf({ from, records }: IncomingRecords): Taken[] {
+  return (Object.entries(records) as [AddressText, IncomingRecord][]).map(
+    ([text, { record }]) => [text, withFormerOwner(record, from), from.stack] as const,
+  );
+}
+
+/** Of what an interrupted apply was taking over: the records that their former owner has given to this stack. */
+function givenAway(
+  incoming: IncomingRecords,
+  { own, stack, stackId, ledgerOf }: MovesInput,
+): IncomingRecords {
+  const source = ledgerOf(originOf(incoming));
+  const isGiven = ([text, { at }]: [string, IncomingRecord]) => {
+    const away = source?.movedAway?.get(at);
+    if (source === undefined || away === undefined || source.records.has(at)) return false;
+    return isTo(away, stack, stackId) && !own.records.has(text as AddressText);
+  };
+  return { ...incoming, records: Object.fromEntries(Object.entries(incoming.records).filter(isGiven)) };
+}
+
+/** Without the ledger of the former owner nobody knows whether it gave the records away: then nothing is applied. */
+function lostSource(incoming: IncomingRecords, { stack, ledgerOf }: MovesInput): Diagnostic[] {
+  const origin = originOf(incoming);
+  if (ledgerOf(origin)?.known === true) return [];
+  return [
+    {
+      code: 'move-impossible',
+      severity: 'error',
+      class: 'conflict',
+      message: `an interrupted apply of stack ${quoted(stack.name)} was taking resources over from stack ${quoted(origin.stack)}, whose ledger is not found now`,
+      fix: 'restore that ledger, or run "trueup recover" in that stack; then apply this one again',
+    },
+  ];
+}
+
+function isTo({ to }: MovedAway, { name }: Stack, stackId: string | undefined): boolean {
+  return to.stack === name && (to.id === undefined || stackId === undefined || to.id === stackId);
+}
+
+interface Found {
+  readonly text: AddressText;
+  /** the record of the resource and those of its children */
+  readonly taken?: readonly (readonly [AddressText, IncomingRecord])[];
+  /** it was this stack's before, and the other one has released it since */
+  readonly isReturned?: true;
+  readonly problem?: Diagnostic;
+}
+
+function takeOne(resource: DesiredResource, origin: MoveOrigin, input: MovesInput): Found {
+  const { own, stack, stackId } = input;
+  const { address } = resource;
+  const text = formatAddress(address);
+  const refused = (message: string, fix: string): Found => ({
+    text,
+    problem: {
+      code: 'move-impossible',
+      severity: 'error',
+      class: 'conflict',
+      message: `${quoted(text)} cannot be taken over from stack ${quoted(origin.stack)}: ${message}`,
+      place: resource.place,
+      fix,
+    },
+  });
+  const source = input.ledgerOf(origin);
+  if (source === undefined || !source.known)
+    return refused(
+      'that stack has no ledger where this stack keeps its own',
+      'correct the name. Both stacks need the same place of the ledger in "spec.ledger"; for a local ledger in another folder, add "folder" to "movedFrom"',
+    );
+  if (source.closedFor !== undefined)
+    return refused(
+      `that stack was renamed to ${quoted(source.closedFor)}`,
+      `write ${quoted(`movedFrom: { stack: ${source.closedFor} }`)}`,
+    );
+  const places = placesIn(source, address, stack);
+  const at = places.find((place) => source.records.has(place));
+  if (at !== undefined) return { text, taken: recordsAt(source, at, { ...input, address }) };
+  const gone = places.find((place) => source.movedAway?.has(place)) ?? text;
+  const away = source.movedAway?.get(gone);
+  if (away !== undefined && !isTo(away, stack, stackId))
+    return refused(
+      `that stack gave it to stack ${quoted(away.to.stack)} at ${away.at}`,
+      `write ${quoted(`movedFrom: { stack: ${away.to.stack} }`)}`,
+    );
+  // It was taken over before, and this ledger has lost the record.
+  if (away !== undefined) return { text, taken: [[text, { at: gone, record: lostRecord(away) }]] };
+  // It comes back from a stack that has released it.
+  if (own.movedAway?.get(text)?.to.stack === origin.stack) return { text, isReturned: true };
+  return refused(
+    'its ledger has no record of the resource in this target',
+    'correct the stack or the name, or apply that stack first; if this stack owns the resource already, remove "movedFrom"',
+  );
+}
+
+/** Nothing of the record is known any more: the resource is never deleted because of it. */
+function lostRecord({ id }: MovedAway): LedgerRecord {
+  return { ...(id === undefined ? {} : { id }), origin: 'adopted', fields: {} };
+}
+
+/** Its possible addresses in the other ledger: targets of one identity may have other names there. */
+function placesIn({ targets }: Ledger, address: Address, stack: Stack): AddressText[] {
+  const identity = targetIdentity(address, stack);
+  return [...(targets ?? [])].flatMap(([target, is]) =>
+    is === identity ? [formatAddress({ ...address, target })] : [],
+  );
+}
+
+function targetIdentity({ target: name }: Address, { targets }: Stack): IdentityText | undefined {
+  const target = targets.find((one) => one.name === name);
+  return target && formatIdentity(identityOf(target));
+}
+
+function recordsAt(
+  { records }: Ledger,
+  at: AddressText,
+  { kinds, address }: Pick<MovesInput, 'kinds'> & { readonly address: Address },
+): [AddressText, IncomingRecord][] {
+  const there = parseAddress(at);
+  const children = [...kinds.values()].flatMap(({ name, ownership }) => {
+    const child = { ...there, kind: name };
+    return ownership.by === 'child' && formatAddress(ownership.of(child)) === at ? [child] : [];
+  });
+  return [there, ...children].flatMap((one) => {
+    const record = records.get(formatAddress(one));
+    const text = formatAddress({ ...address, kind: one.kind });
+    return record === undefined ? [] : [[text, { at: formatAddress(one), record }] as const];
+  }) as [AddressText, IncomingRecord][];
+}
+
+function stackIn(origin: MoveOrigin, { ledgerOf }: MovesInput): StackIdentity {
+  const id = ledgerOf(origin)?.stackId;
+  return { stack: origin.stack, ...(id === undefined ? {} : { id }) };
+}
+
+function folderOf({ folder }: MoveOrigin): Pick<IncomingRecords, 'folder'> {
+  return folder === undefined ? {} : { folder };
+}
+
+function withFormerOwner(record: LedgerRecord, from: StackIdentity): LedgerRecord {
+  const before = (record.formerOwners ?? []).filter(({ stack }) => stack !== from.stack);
+  return { ...record, formerOwners: [...before, from] };
+}
+
+interface Changes {
+  readonly taken: readonly Taken[];
+  /** addresses that other stacks no longer have */
+  readonly returned: ReadonlySet<AddressText>;
+}
+
+function withRecords({ incoming: _, ...own }: Ledger, stack: Stack, { taken, returned }: Changes): Ledger {
+  const records = new Map([...own.records, ...taken.map(([text, record]) => [text, record] as const)]);
+  const identities = taken.flatMap(([text]) => {
+    const { target } = parseAddress(text);
+    const identity = targetIdentity(parseAddress(text), stack);
+    return identity === undefined ? [] : [[target, identity] as const];
+  });
+  // Both ledgers are of the same place: a target without records here has the identity of the other ledger.
+  // A new ledger has no identities yet; one of an earlier version is about the current targets.
+  const known = own.targets ?? (own.known ? undefined : new Map<string, IdentityText>());
+  const targets = known && new Map([...identities, ...known]);
+  const movedAway = new Map([...(own.movedAway ?? [])].filter(([text]) => !returned.has(text)));
+  return {
+    ...own,
+    known: own.known || taken.length > 0,
+    records,
+    ...(targets === undefined ? {} : { targets }),
+    ...(own.movedAway === undefined ? {} : { movedAway }),
+  };
+}
+
+/**
+ * The ledger of the former owner without what it gives away: this write ends its ownership.
+ * @param at RFC 3339
+ */
+export function withoutMoved(
+  source: Ledger,
+  { records }: IncomingRecords,
+  { to, at }: Pick<MovedAway, 'to' | 'at'>,
+): Ledger {
+  const given = Object.values(records);
+  const left = new Map(source.records);
+  for (const one of given) left.delete(one.at);
+  const away = given.map(({ at: text, record: { id } }): [AddressText, MovedAway] => [
+    text,
+    { to, ...(id === undefined ? {} : { id }), at },
+  ]);
+  return { ...source, records: left, movedAway: new Map([...(source.movedAway ?? []), ...away]) };
+}

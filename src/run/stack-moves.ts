@@ -1,0 +1,224 @@
+/**
+ * Takes resources over from other stacks: opens their ledgers where this stack keeps its own, locks them, and moves records and history
+ * before anything is sent to a target.
+ */
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findRepository, liesIn, outsideMessage } from '../manifest/files/find-stack.ts';
+import type { AddressText } from '../model/address.ts';
+import type { HistoryEntry, IncomingRecords, Ledger, StackStore } from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
+import type { DesiredResource, MoveOrigin } from '../model/resource.ts';
+import type { Stack } from '../model/stack.ts';
+import {
+  moveOrigins,
+  originKey,
+  originOf,
+  type ResolvedMoves,
+  resolveMoves,
+  withoutMoved,
+} from '../plan/stack-moves.ts';
+import { CommandStop } from './command-stop.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { HeldLock } from './lock.ts';
+import { type FormerContext, openLedger } from './open-ledger.ts';
+
+/** The ledger of a stack from which this one takes resources over. */
+interface MoveSource {
+  readonly origin: MoveOrigin;
+  readonly stack: Stack;
+  readonly store: StackStore;
+  ledger: Ledger;
+  held?: HeldLock | undefined;
+}
+
+export interface MoveSources {
+  readonly all: readonly MoveSource[];
+  /** Releases the locks and closes the stores. @returns false when this run had lost a lock */
+  close(): Promise<boolean>;
+}
+
+interface OpenedMoves {
+  readonly sources: MoveSources;
+  /** of this stack, if the run writes */
+  readonly held: HeldLock | undefined;
+}
+
+/**
+ * Opens and reads the ledgers of the stacks that resources come from. A run that writes also takes their locks and that of its own
+ * stack, in the order of the names of the stacks, so that two applies that take over from each other never wait for each other.
+ * @param own as read before the lock
+ * @throws CommandStop when one of them is locked, LedgerError when it cannot be read
+ */
+export async function openMoves(
+  { stack, store, resources, own }: OwnLedger,
+  { host, time, lock }: FormerContext,
+): Promise<OpenedMoves> {
+  const all: MoveSource[] = [];
+  const close = () => closeSources(all);
+  let held: HeldLock | undefined;
+  try {
+    for (const origin of moveOrigins(own, resources)) {
+      const other = stackAt(origin, stack);
+      await refuseOutside(origin, stack);
+      const source = await openLedger(other, host, time);
+      all.push({ origin, stack: other, store: source, ledger: emptyLedger });
+    }
+    for (const source of all) source.ledger = await source.store.read();
+    if (lock === undefined) return { sources: { all, close }, held };
+    const take = (taken: HeldLock) => {
+      held = taken;
+    };
+    const ours = { stack, store, take };
+    const others = all
+      .filter(({ ledger }) => ledger.known)
+      .map((source) => ({
+        ...source,
+        take: (taken: HeldLock) => {
+          source.held = taken;
+        },
+      }));
+    for (const one of [ours, ...others].toSorted(byName))
+      one.take(await lock.take(one.stack, one.store, time));
+    for (const source of all) if (source.held !== undefined) source.ledger = await source.store.read();
+    return { sources: { all, close }, held };
+  } catch (error) {
+    await close();
+    await held?.release();
+    throw error;
+  }
+}
+
+interface OwnLedger {
+  readonly stack: Stack;
+  readonly store: StackStore;
+  readonly resources: readonly DesiredResource[];
+  readonly own: Ledger;
+}
+
+const emptyLedger: Ledger = { known: false, serial: 0, records: new Map() };
+
+function byName(one: { readonly stack: Stack }, other: { readonly stack: Stack }): number {
+  return one.stack.name < other.stack.name ? -1 : 1;
+}
+
+/** The stack with the name and, for a ledger in a file, the folder of another one. */
+function stackAt({ stack: name, folder }: MoveOrigin, stack: Stack): Stack {
+  return { ...stack, name, ...(folder === undefined ? {} : { ledger: { in: 'local', folder } }) };
+}
+
+/** Like a manifest, a ledger must lie in the repository of the stack, where it is in one. @throws CommandStop */
+async function refuseOutside({ folder }: MoveOrigin, { directory }: Stack): Promise<void> {
+  if (folder === undefined) return;
+  const repository = await findRepository(directory);
+  const path = join(directory, folder);
+  const real = await realpath(path).catch(() => path);
+  if (!repository.isGit || liesIn(repository, real)) return;
+  const { message, fix } = outsideMessage(repository);
+  throw new CommandStop('outside-repository', `${quoted(folder)} of "movedFrom" ${message}: ${fix}`, {
+    exit: exitCodes.invalid,
+  });
+}
+
+async function closeSources(all: readonly MoveSource[]): Promise<boolean> {
+  let isKept = true;
+  for (const { held, store } of all) {
+    try {
+      isKept = ((await held?.release()) ?? true) && isKept;
+    } finally {
+      await store.close();
+    }
+  }
+  return isKept;
+}
+
+/** What this stack owns, with what it takes over. @throws CommandStop for a selection of the stack */
+export function resolveSources(
+  { all }: MoveSources,
+  input: Omit<Parameters<typeof resolveMoves>[0], 'ledgerOf'> & { readonly isSelection: boolean },
+): ResolvedMoves {
+  const { own, resources, stack } = input;
+  const missing = moveOrigins(own, resources).find(
+    (origin) => !all.some((source) => originKey(source.origin) === originKey(origin)),
+  );
+  if (missing !== undefined)
+    throw new CommandStop(
+      'ledger-conflict',
+      `another run has changed the ledger of stack ${quoted(stack.name)} meanwhile: plan again`,
+    );
+  const ledgers = new Map(all.map(({ origin, ledger }) => [originKey(origin), ledger] as const));
+  const resolved = resolveMoves({ ...input, ledgerOf: (origin) => ledgers.get(originKey(origin)) });
+  if (input.isSelection && resolved.from.size > 0)
+    throw new CommandStop(
+      'whole-stack-needed',
+      `stack ${quoted(stack.name)} takes resources over from ${[...new Set(resolved.from.values())].map(quoted).join(', ')}: plan and apply the whole stack before a selection of it`,
+    );
+  return resolved;
+}
+
+interface MoveWrites {
+  readonly sources: MoveSources;
+  readonly pending: readonly IncomingRecords[];
+  readonly stack: Stack;
+  readonly stackId: string | undefined;
+  readonly store: StackStore;
+  /** of this stack, with the approval of this apply, and without what it still has to take over */
+  readonly own: Ledger;
+  /** the same with what it takes over */
+  readonly ledger: Ledger;
+  /** milliseconds since 1970 */
+  readonly now: () => number;
+}
+
+/**
+ * Records in this stack's ledger what it takes over, then removes it from the other ledgers. The second write moves the ownership: until
+ * then the other stack owns the resources, and afterwards this one does. An interrupted apply is completed by the next one.
+ * @throws LedgerError, LockLost
+ */
+export async function takeOverMoves(writes: MoveWrites): Promise<Ledger> {
+  const { sources, pending, stack, stackId, store, own, ledger, now } = writes;
+  const begun = await store.write({ ...own, incoming: pending });
+  const to = { stack: stack.name, ...(stackId === undefined ? {} : { id: stackId }) };
+  const at = new Date(now()).toISOString();
+  for (const incoming of pending) {
+    const key = originKey(originOf(incoming));
+    const source = sources.all.find(({ origin }) => originKey(origin) === key);
+    if (source?.held === undefined)
+      throw new Error(`the ledger of stack ${incoming.from.stack} is not locked`);
+    await copyHistory(source, incoming, store);
+    await source.held.lockGuard.check();
+    source.ledger = await source.store.write(withoutMoved(source.ledger, incoming, { to, at }));
+  }
+  return store.write({ ...ledger, serial: begun.serial });
+}
+
+/** Copies what the applies of the other stack did to the resources. A copy that exists already gets the changes that it lacks. */
+async function copyHistory(
+  { store: from, stack }: MoveSource,
+  { records }: IncomingRecords,
+  to: StackStore,
+): Promise<void> {
+  const here = new Map(Object.entries(records).map(([text, { at }]) => [at, text as AddressText]));
+  const entries = await from.readEntries(Number.MAX_SAFE_INTEGER);
+  const copies: HistoryEntry[] = [];
+  for (const entry of entries) {
+    if (entry instanceof Error) continue;
+    const changes = entry.changes.flatMap((change) => {
+      const address = here.get(change.address);
+      return address === undefined ? [] : [{ ...change, address }];
+    });
+    if (changes.length === 0) continue;
+    const id = entry.moved ? entry.id : `${entry.id}-${stack.name}`;
+    const copied = (await to.showEntry(id))?.changes ?? [];
+    const added = changes.filter(({ address }) => !copied.some((change) => change.address === address));
+    // What the other stack's approvals were does not matter here.
+    const { endedApprovals: _, pruned: __, ...about } = entry;
+    copies.push({ ...about, id, moved: true, changes: [...copied, ...added] });
+  }
+  if (copies.length > 0) await to.keepEntries(copies);
+}
+
+/** For `unlock`: the other stacks whose locks an apply of this stack takes. */
+export function stacksOfMoves(own: Ledger, resources: readonly DesiredResource[], stack: Stack): Stack[] {
+  return moveOrigins(own, resources).map((origin) => stackAt(origin, stack));
+}
