@@ -22,7 +22,7 @@ import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import { placeOf, readPlace } from '../../run/find-ledger.ts';
 import type { CliHost } from '../../run/host.ts';
 import { pathOfStack, type StackRun, withStack } from '../../run/load-manifests.ts';
-import { endAfter, type HeldLock, holdLock } from '../../run/lock.ts';
+import { endAfter, type HeldLock, holdLock, lockingFor } from '../../run/lock.ts';
 import { type FileChange, writeFiles } from '../../run/manifest-edits/write-files.ts';
 import { identifyRun } from '../../run/origin.ts';
 import { describePlace } from '../../run/moved-ledger.ts';
@@ -105,7 +105,14 @@ function moveLedger(
   });
 }
 
-/** There is nothing to move, but perhaps a lock of an interrupted move to release, which a person does. */
+/** Removes the locks that an earlier attempt of this run has left, after it had moved the ledger. */
+async function freeLocks(ends: readonly Ends['to'][], run: MoveRun): Promise<void> {
+  const { stack, path, options, stop, host, terminal } = run;
+  if (options.dryRun) return;
+  const locking = lockingFor({ run: identifyRun(host), timeout: 0, path, stop, terminal });
+  for (const { store } of ends) await locking.free(stack, store);
+}
+
 async function reportThere(
   place: LedgerPlace,
   file: FileChange | undefined,
@@ -113,6 +120,7 @@ async function reportThere(
 ): Promise<ExitCode> {
   const store = await openAt(place, run);
   try {
+    await freeLocks([{ place, store }], run);
     const moved = { ledger: await store.read(), entries: undefined, is: 'there' as const };
     return await finish(moved, { to: { place, store } }, file, run);
   } finally {
@@ -131,7 +139,10 @@ async function moveBetween(
     try {
       const ends = { from, to };
       const task = await findTask(ends, run);
-      if (task.is === 'done') return await finish({ ...task, is: 'there' }, ends, file, run);
+      if (task.is === 'done') {
+        await freeLocks([from, to], run);
+        return await finish({ ...task, is: 'there' }, ends, file, run);
+      }
       if (run.options.dryRun)
         return await finish({ ...summaryOf(task), is: 'planned' }, ends, undefined, run);
       await askToWrite(`Move the ledger to ${ledgerText(to.place)}?`, run);

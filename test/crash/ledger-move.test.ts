@@ -1,0 +1,73 @@
+/**
+ * A move of a ledger that is killed at any of its writes: exactly one of the two places has the ledger then, and the same command
+ * ends the move. By default some of the writes are tried; TRUEUP_ALL_BOUNDARIES=1 tries all.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { trueup } from '../support/captured-host.ts';
+import { type MovableStack, movableStack } from '../support/cli/movable-stack.ts';
+import { temporaryFolder } from '../support/rig/temporary-folder.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
+
+const preload = new URL('../support/simulation/kill-at-ledger-write.ts', import.meta.url).href;
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+/** One CI job: a second try takes over the locks of the first. */
+const job = { TRUEUP_RUN_ID: 'move-1', NODE_OPTIONS: `--import ${preload}`, NODE_NO_WARNINGS: '1' };
+
+const step = process.env['TRUEUP_ALL_BOUNDARIES'] === '1' ? 1 : 5;
+
+async function isUsable(scene: MovableStack, place: string): Promise<boolean> {
+  await scene.name(place);
+  const args = ['ledger', 'show', '--format', 'json'];
+  const { code, out } = await trueup(args, { cwd: scene.stack.directory, env: scene.env });
+  return code === 0 && JSON.parse(out).known === true;
+}
+
+const pairs = [
+  ['local', 'git'],
+  ['git', 'local'],
+  ...(bin === undefined ? [] : [['git', 'postgres'] as const, ['postgres', 'local'] as const]),
+] as const;
+
+describe('A move that is killed at any write', () => {
+  it.each(pairs)(
+    'from %s to %s leaves one ledger in use, and continues',
+    async (from, to) => {
+      const move = ['ledger', 'move', '--from', from, '--to', to, '--yes'];
+      const begin = () => movableStack({ ledger: from, url: server?.newDatabase() ?? '' });
+      const log = join(temporaryFolder(), 'writes.txt');
+      const calm = await begin();
+      expect(await calm.process(move, { ...job, LOG_WRITES: log })).toMatchObject({ code: 0 });
+      const writes = (await readFile(log, 'utf8')).trim().split('\n');
+      expect(writes.length).toBeGreaterThan(7);
+      const boundaries = writes.flatMap((_, index) => [`${index + 1}:before`, `${index + 1}:after`]);
+      const tried = boundaries.filter((_, index) => index % step === (boundaries.length - 1) % step);
+      const seen = new Set<string>();
+      for (const boundary of tried) {
+        const scene = await begin();
+        const before = await scene.content();
+        const killed = await scene.process(move, { ...job, KILL_AT_WRITE: boundary });
+        expect([null, 0], `${boundary}: ${killed.out}${killed.err}`).toContain(killed.code);
+        const usable = [await isUsable(scene, from), await isUsable(scene, to)];
+        seen.add(String(usable));
+        expect(usable.filter(Boolean), `${boundary} ${writes.join(', ')}`).toHaveLength(1);
+        await scene.name(from);
+        const again = await scene.process(move, job);
+        expect(again, `${boundary}: ${again.out}${again.err}`).toMatchObject({ code: 0 });
+        await scene.name(to);
+        expect(await scene.content(), boundary).toEqual(before);
+        await scene.run(['plan', '--exit-code'], 0);
+        expect(await isUsable(scene, from)).toBe(false);
+      }
+      expect(seen).toEqual(new Set(['true,false', 'false,true']));
+    },
+    600_000,
+  );
+});
