@@ -35,7 +35,7 @@ export const manifestCodes = {
     fix: 'fill it, or remove it from "spec.manifests"',
   },
   'no-file': {
-    title: 'A file that "spec.manifests" names does not exist',
+    title: 'A file that "spec.manifests" or a command names does not exist',
     class: 'incomplete',
     fix: 'correct the path, or mark the pattern as optional',
   },

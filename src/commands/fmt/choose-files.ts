@@ -60,7 +60,7 @@ async function filesBelow(directory: string, path: string): Promise<ChosenFiles>
   const { diagnostics } =
     problem === undefined && files.length > 0
       ? { diagnostics: [] }
-      : refused({ code: 'no-file', severity: 'error', class: 'failure', message, ...more });
+      : refused({ code: 'no-file', severity: 'error', class: 'incomplete', message, ...more });
   return { ...chosen(files, await findRepository(directory)), diagnostics };
 }
 
@@ -96,7 +96,7 @@ function noPath(path: string): Diagnostic {
   return {
     code: 'no-file',
     severity: 'error',
-    class: 'failure',
+    class: 'incomplete',
     message: `there is no file or directory ${quoted(path)}`,
     fix: 'correct the path',
   };
