@@ -146,6 +146,14 @@ spec:
 `);
   });
 
+  it('keeps a comment below a block of text out of the text', async () => {
+    const text =
+      'description: |\n    kept\n  # a comment\nlist:\n    - >\n      one\n     # another\n    - two\n';
+    expect(await formOf(text)).toBe(
+      'description: |\n  kept\n# a comment\nlist:\n  - >\n    one\n  # another\n  - two\n',
+    );
+  });
+
   it('of JSON is JSON', async () => {
     const value = { kind: 'Workspace', apiVersion: 'trueup.dev/v1', metadata: { name: 'a' }, spec: {} };
     const { kind, apiVersion, ...rest } = value;
