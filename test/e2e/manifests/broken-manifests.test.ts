@@ -97,14 +97,14 @@ describe('reported on a terminal by the real program', () => {
     ],
     [
       'a token lives longer than it may',
-      `error[ttl-over-maximum] manifests/cluster-auth.yaml:30:13
+      `error[ttl-over-maximum] manifests/cluster-auth.yaml:29:13
   "tokenTtl" cannot be greater than "tokenMaxTtl"
-  30 |   tokenTtl: 10h
+  29 |   tokenTtl: 10h
      |             ^^^
   found: 10h over 8h
   fix: lower "tokenTtl", or raise "tokenMaxTtl"
-  see: "tokenMaxTtl" is set here, manifests/cluster-auth.yaml:31:16
-  31 |   tokenMaxTtl: 8h
+  see: "tokenMaxTtl" is set here, manifests/cluster-auth.yaml:30:16
+  30 |   tokenMaxTtl: 8h
      |                ^^
 
 1 error in 1 file
@@ -112,9 +112,9 @@ describe('reported on a terminal by the real program', () => {
     ],
     [
       'a token is written out',
-      `error[literal-secret] trueup.yaml:14:7
+      `error[literal-secret] trueup.yaml:12:7
   "spec.targets[0].token" must name the source of the secret, not hold it
-  14 |       token: ***
+  12 |       token: ***
      |       ^^^^^
   allowed: { env: … } or { file: … } or { login: … }
   fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it

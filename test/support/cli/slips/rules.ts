@@ -55,7 +55,7 @@ export const rules: readonly Slip[] = [
     payments,
     ['  agentPoolId: apool-build\n', ''],
     [
-      'agent-pool-missing 55:18',
+      'agent-pool-missing 54:18',
       'add "agentPoolId", or inherit the pool with "settingOverwrites: { agentPool: false }"',
     ],
   ),
@@ -69,7 +69,7 @@ export const rules: readonly Slip[] = [
     'patterns stand beside prefixes',
     network,
     ['  autoApply: true\n', '  triggerPrefixes: [network]\n'],
-    ['two-triggers 25:3', 'keep the one that should start runs'],
+    ['two-triggers 26:3', 'keep the one that should start runs'],
   ),
   slip(
     'there are ten tags',
@@ -96,19 +96,19 @@ export const rules: readonly Slip[] = [
     'a duration has an unknown unit',
     payments,
     ['description: Databases of the staging environment\n', 'autoDestroyActivityDuration: 2 weeks\n'],
-    ['bad-duration 45:32', 'write it like "14d" or "36h"'],
+    ['bad-duration 43:32', 'write it like "14d" or "36h"'],
   ),
   slip(
     'a token lives longer than it may',
     clusterAuth,
     ['tokenTtl: 1h\n', 'tokenTtl: 10h\n'],
-    ['ttl-over-maximum 30:13', 'lower "tokenTtl", or raise "tokenMaxTtl"'],
+    ['ttl-over-maximum 29:13', 'lower "tokenTtl", or raise "tokenMaxTtl"'],
   ),
   slip(
     'a batch token has a period',
     clusterAuth,
     ['tokenType: batch', 'tokenType: batch\n  tokenPeriod: 1h'],
-    ['batch-periodic 65:14', 'remove "tokenPeriod", or make "tokenType" another one'],
+    ['batch-periodic 66:14', 'remove "tokenPeriod", or make "tokenType" another one'],
   ),
   slip(
     'a wildcard stands among names',
@@ -126,7 +126,7 @@ export const rules: readonly Slip[] = [
     'a certificate was cut off',
     clusterAuth,
     ['    -----BEGIN CERTIFICATE-----\n', ''],
-    ['invalid-ca-cert 9:18', 'give the whole text from "-----BEGIN CERTIFICATE-----" on'],
+    ['invalid-ca-cert 8:18', 'give the whole text from "-----BEGIN CERTIFICATE-----" on'],
   ),
   slip(
     'a document that asks for removal has a spec',

@@ -18,10 +18,10 @@ export const shape: readonly Slip[] = [
     'a field of a field is misspelt',
     network,
     [
-      'oauthTokenId: ot-acme, branch: main }\n  triggerPatterns: [/network/prod',
-      'oauthToken: ot-acme, branch: main }\n  triggerPatterns: [/network/prod',
+      'oauthTokenId: ot-acme }\n  triggerPatterns: [/network/prod',
+      'oauthToken: ot-acme }\n  triggerPatterns: [/network/prod',
     ],
-    ['unknown-field 12:40', 'did you mean "oauthTokenId"?'],
+    ['unknown-field 12:54', 'did you mean "oauthTokenId"?'],
   ),
   slip(
     'a field has the spelling of the wire',
@@ -45,7 +45,7 @@ export const shape: readonly Slip[] = [
     'a field of a role has the spelling of the wire',
     clusterAuth,
     ['tokenTtl: 1h\n', 'token_ttl: 1h\n'],
-    ['unknown-field 30:3', `write "tokenTtl": ${camelCase}`],
+    ['unknown-field 29:3', `write "tokenTtl": ${camelCase}`],
   ),
   slip(
     'a field stands beside the spec',
@@ -63,7 +63,7 @@ export const shape: readonly Slip[] = [
     'a boolean is in quotes',
     payments,
     ['autoApply: true', 'autoApply: "yes"'],
-    ['wrong-type 25:14', 'write true, without quotes'],
+    ['wrong-type 20:14', 'write true, without quotes'],
   ),
   slip(
     'a number is in quotes',
@@ -75,25 +75,25 @@ export const shape: readonly Slip[] = [
     'a duration has a fraction and no unit',
     clusterAuth,
     ['tokenTtl: 1h', 'tokenTtl: 1.5'],
-    ['wrong-type 30:13', 'seconds, or a duration such as "90m", "1h30m" or "7d"'],
+    ['wrong-type 29:13', 'seconds, or a duration such as "90m", "1h30m" or "7d"'],
   ),
   slip(
     'a duration is a boolean',
     clusterAuth,
     ['tokenTtl: 1h', 'tokenTtl: true'],
-    ['wrong-type 30:13', 'seconds, or a duration such as "90m", "1h30m" or "7d"'],
+    ['wrong-type 29:13', 'seconds, or a duration such as "90m", "1h30m" or "7d"'],
   ),
   slip(
     'a lifetime has the short name that the API once had',
     clusterAuth,
     ['tokenTtl: 1h', 'ttl: 1h'],
-    ['unknown-field 30:3', 'did you mean "tokenTtl"?'],
+    ['unknown-field 29:3', 'did you mean "tokenTtl"?'],
   ),
   slip(
     'a maximum has the short name that the API once had',
     clusterAuth,
     ['tokenMaxTtl: 8h', 'max_ttl: 8h'],
-    ['unknown-field 31:3', 'did you mean "tokenMaxTtl"?'],
+    ['unknown-field 30:3', 'did you mean "tokenMaxTtl"?'],
   ),
   slip(
     'a field lacks its first word',
@@ -105,7 +105,7 @@ export const shape: readonly Slip[] = [
     'a tag value is a number',
     payments,
     [
-      'tags: { env: prod, team: payments, cost-center: "4711" }',
+      "tags: { env: prod, team: payments, cost-center: '4711' }",
       'tags: { env: prod, team: payments, cost-center: 4711 }',
     ],
     ['wrong-type 13:51', 'put it in quotes: "4711"'],
@@ -169,14 +169,14 @@ export const shape: readonly Slip[] = [
     'the lifetime of a token is no duration',
     clusterAuth,
     ['tokenTtl: 30m', 'tokenTtl: 30min'],
-    ['pattern 41:13', 'seconds, or a duration such as "90m", "1h30m" or "7d"'],
+    ['pattern 40:13', 'seconds, or a duration such as "90m", "1h30m" or "7d"'],
   ),
   slip(
     'a reviewer JWT is written out',
     clusterAuth,
     ['  disableLocalCaJwt: true', '  tokenReviewerJwt: eyJhbGciOiJSUzI1NiJ9'],
     [
-      'literal-secret 8:3',
+      'literal-secret 20:3',
       'put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
     ],
   ),

@@ -43,7 +43,7 @@ export const syntax: readonly Slip[] = [
     'a line is indented too far',
     network,
     ['  workingDirectory: network/staging', '   workingDirectory: network/staging'],
-    ['yaml-syntax 23:4', 'line it up with them'],
+    ['yaml-syntax 24:4', 'line it up with them'],
   ),
   slip(
     'a quote is never closed',
