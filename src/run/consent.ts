@@ -125,11 +125,11 @@ function unacknowledged(plan: Plan, ids: readonly string[], terminal: Terminal):
 /** Names the guards that block, and the command that acknowledges them. @param stack the stack's argument on the command line */
 function blocked(plan: Plan, open: readonly GuardId[], stack: string | undefined): CommandStop {
   const command = acknowledgement(plan, stack) ?? '';
-  const [guards, them] = [counted(open.length, 'guard'), open.length === 1 ? 'it' : 'them'];
-  const verb = open.length === 1 ? 'blocks' : 'block';
+  const isOne = open.length === 1;
+  const what = `${counted(open.length, 'guard')} ${isOne ? 'blocks' : 'block'} this plan`;
   return new CommandStop(
     'guards-block',
-    `nothing was written: ${guards} ${verb} this plan: ${open.join(', ')}; read it, and acknowledge ${them} with ${quoted(command)}`,
+    `nothing was written: ${what}: ${open.join(', ')}; read the plan, and acknowledge ${isOne ? 'the guard' : 'all of them'} with ${quoted(command)}`,
     { exit: exitCodes.blocked },
   );
 }
@@ -138,7 +138,10 @@ function blocked(plan: Plan, open: readonly GuardId[], stack: string | undefined
 function questionFor(plan: Plan, open: readonly GuardId[]): string {
   const count = plan.changes.length;
   const purpose = count === 0 ? 'To go on' : `To apply ${counted(count, 'change')}`;
-  const which = open.length === 1 ? 'the guard that blocks' : 'the guards that block';
+  const which =
+    open.length === 1
+      ? 'the guard that blocks'
+      : 'the names of the guards that block, all of them, separated by commas';
   return `${purpose}, type ${which}: ${open.join(', ')}`;
 }
 

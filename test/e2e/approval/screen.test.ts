@@ -207,6 +207,31 @@ describe.runIf(hasScript)('on a terminal', () => {
     },
   );
 
+  it('needs all of several guards at a terminal, and says so before and after', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(...names.map((name) => workspace(name)), role('web'));
+    await stack.declare(role('web', { boundServiceAccountNames: ['*'] }));
+    const before = bench.wire.writes().length;
+    const answering = (answer: string) =>
+      onTerminal(['apply'], { cwd: stack.directory, env: secrets }, async ({ sees, types }) => {
+        await sees(
+          /type the names of the guards that block, all of them, separated by commas: deletes, zero/,
+        );
+        types(`${answer}\r`);
+      });
+    const { code, screen } = await answering('wildcard');
+    expect({ code, screen: screen.replaceAll(/\s+/g, ' ') }).toEqual({
+      code: 5,
+      screen: expect.stringMatching(
+        /3 guards block this plan: deletes, zero, wildcard; read the plan, and acknowledge all of them with "trueup apply/,
+      ),
+    });
+    expect(bench.wire.writes()).toHaveLength(before);
+    expect((await answering('deletes, wildcard, zero')).code).toBe(0);
+  });
+
   it.each([
     ['Ctrl-D is a no', ctrlD, 5],
     ['Ctrl-C interrupts', ctrlC, 130],
