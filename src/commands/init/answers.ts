@@ -6,7 +6,7 @@ import { connectToRead } from '../../run/connect.ts';
 import { stopOf } from '../../run/report-stop.ts';
 import { beginRun, raceStop, type ReadSignals } from '../../run/stop-signals.ts';
 import { type CommandContext, printNote } from '../../run/terminal.ts';
-import type { TargetFlags } from './choose-place.ts';
+import type { SeenOrganizations, TargetFlags } from './choose-place.ts';
 import { chooseTarget } from './choose-target.ts';
 import type { ChosenToken } from './choose-token.ts';
 import type { StackAnswers } from './draft-files.ts';
@@ -48,6 +48,7 @@ export async function collectAnswers(flags: AnswerFlags, collecting: Collecting)
     ...asking,
     flags,
     usualName,
+    note: (message) => printNote(terminal, message),
     listOrganizations: (asked, with_) => organizationsOf(asked, with_, { flags, ...collecting }),
   });
   // A trial has no more to decide.
@@ -118,12 +119,16 @@ interface Listing extends Collecting {
   readonly flags: AnswerFlags;
 }
 
-/** Without an answer of the service the question has no choices. */
+/** Without an answer of the service the question has no choices. With the flag there is no question, and what reads the target says why. */
 async function organizationsOf(
   target: Target,
   { env }: ChosenToken,
   { flags, host, terminal, stops, directory }: Listing,
-): Promise<readonly string[]> {
+): Promise<SeenOrganizations> {
+  const say = (problem: string) => {
+    if (flags.organization === undefined)
+      printNote(terminal, `the organizations cannot be listed: ${problem}`);
+  };
   const stack: Stack = {
     name: 'new',
     file: 'trueup.yaml',
@@ -143,16 +148,16 @@ async function organizationsOf(
       const { names, problem } = (await raceStop(Promise.resolve(listing), stops.stopStarting)) ?? {
         names: [],
       };
-      if (problem !== undefined) printNote(terminal, `the organizations cannot be listed: ${problem}`);
-      return names;
+      if (problem !== undefined) say(problem);
+      return { names, isWhole: problem === undefined };
     } finally {
       await connected.close();
     }
   } catch (error) {
     const stop = stopOf(error);
     if (stop === undefined || stops.stopStarting.aborted) throw error;
-    printNote(terminal, `the organizations cannot be listed: ${stop.message}`);
-    return [];
+    say(stop.message);
+    return { names: [], isWhole: false };
   } finally {
     time.deadline.clear();
   }

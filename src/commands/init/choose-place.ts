@@ -3,6 +3,8 @@ import { dialects } from '../../api/dialects.ts';
 import { readTarget } from '../../manifest/read-target.ts';
 import type { TargetDocument } from '../../manifest/schema/target-schema.ts';
 import type { Dialect, Target } from '../../model/stack.ts';
+import { nearestWord } from '../../model/nearest-word.ts';
+import { quoteSome, quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { ChosenToken, TokenWish } from './choose-token.ts';
 import { answerTo, type Asking } from './questions.ts';
@@ -22,10 +24,18 @@ export interface TargetFlags extends TokenWish {
 
 export interface ChoosingTarget extends Asking {
   readonly flags: TargetFlags;
+  /** Prints a sentence about an answer. */
+  readonly note: (message: string) => void;
   /** the name of the stack, if nothing else is given */
   readonly usualName: string;
-  /** Lists the organizations that the token sees; empty when that is not known. */
-  readonly listOrganizations: (target: Target, token: ChosenToken) => Promise<readonly string[]>;
+  readonly listOrganizations: (target: Target, token: ChosenToken) => Promise<SeenOrganizations>;
+}
+
+/** The organizations that a token sees. */
+export interface SeenOrganizations {
+  readonly names: readonly string[];
+  /** false when the list could not be read, or not to its end */
+  readonly isWhole: boolean;
 }
 
 type Place = Pick<TargetDocument, 'organization' | 'mount' | 'namespace' | 'owns'>;
@@ -36,23 +46,29 @@ export async function chooseOrganization(
   token: ChosenToken,
 ): Promise<Place> {
   const { flags, canAsk, usualName } = choosing;
-  const mayList =
-    canAsk && flags.organization === undefined && started.url !== 'embedded' && token.env !== undefined;
-  const seen = mayList
+  const isNeeded = canAsk || flags.organization !== undefined;
+  const mayList = isNeeded && flags.connect && started.url !== 'embedded' && token.env !== undefined;
+  const seen: SeenOrganizations = mayList
     ? await choosing.listOrganizations(checkedTarget({ ...started, organization: 'unknown' }), token)
-    : [];
+    : { names: [], isWhole: false };
   const usual = started.url === 'embedded' ? usualName : undefined;
   const question = {
     flag: '--organization',
     text: 'Name of the organization',
-    choices: seen.map((value) => ({ value, label: value })),
-    fallback: seen.length === 1 ? seen[0] : undefined,
-    problem: (answer: string) =>
-      /^[\w-]+$/.test(answer)
-        ? undefined
-        : 'the name of an organization has letters, digits, "-" and "_" only',
+    choices: seen.names.map((value) => ({ value, label: value })),
+    fallback: seen.names.length === 1 ? seen.names[0] : undefined,
+    problem: (answer: string) => problemOfOrganization(answer, seen),
   };
   return { organization: await answerTo(question, flags.organization ?? usual, choosing) };
+}
+
+/** An empty list refuses no name: the token of an organization may see no list and still read its workspaces. */
+function problemOfOrganization(answer: string, { names, isWhole }: SeenOrganizations): string | undefined {
+  if (!/^[\w-]+$/.test(answer)) return 'the name of an organization has letters, digits, "-" and "_" only';
+  if (!isWhole || names.length === 0 || names.includes(answer)) return undefined;
+  const meant = nearestWord(answer, names);
+  const hint = meant === undefined ? `it sees ${quoteSome(names)}` : `did you mean ${quoted(meant)}?`;
+  return `the token sees no organization of this name; ${hint}`;
 }
 
 export async function chooseMount(
@@ -79,8 +95,7 @@ export async function chooseMount(
       flag: '--mount',
       text: 'Mount of the authentication method, below "auth/"',
       fallback: defaultMount,
-      problem: (answer) =>
-        answer === '' ? 'write the name of a mount' : problemIn({ ...started, mount: answer }, 'mount'),
+      problem: (answer) => problemOfMount(answer, started),
     },
     flags.mount ?? (isEmbedded ? defaultMount : undefined),
     choosing,
@@ -90,19 +105,34 @@ export async function chooseMount(
       flag: '--owns',
       text: 'Role names that this stack owns, such as payments-*, with commas between them',
       fallback: '*',
+      problem: (answer) =>
+        namesIn(answer).length === 0 ? 'write a name, or a pattern such as *' : undefined,
     },
     flags.owns.length > 0 ? flags.owns.join(',') : isEmbedded ? '*' : undefined,
     choosing,
   );
-  const patterns = owns
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
+  const patterns = namesIn(owns);
   return {
     mount,
     ...(namespace === '' ? {} : { namespace }),
-    ...(patterns.length === 0 || patterns.includes('*') ? {} : { owns: patterns }),
+    // Also "*" is written: a plan lists undeclared roles only with "owns".
+    owns: patterns.includes('*') ? ['*'] : patterns,
   };
+}
+
+/** A stack file may name any mount that a service allows. Here a "*" is a pattern of roles that was meant for the next question. */
+function problemOfMount(mount: string, started: TargetDocument): string | undefined {
+  if (mount === '') return 'write the name of a mount';
+  if (mount.includes('*'))
+    return 'a mount has one name, without "*"; patterns of role names belong to "--owns"';
+  return problemIn({ ...started, mount }, 'mount');
+}
+
+function namesIn(list: string): string[] {
+  return list
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
 }
 
 // The rules are those of every stack file.

@@ -143,7 +143,11 @@ async function chooseUrl(choosing: ChoosingTarget, { client, service, name }: Di
       return problemIn({ name: 'new', service, url, dialect: name, token: { env: 'TOKEN' } }, 'url');
     },
   };
-  return normalized(withScheme(await answerTo(question, choosing.flags.url, choosing)));
+  const answer = await answerTo(question, choosing.flags.url, choosing);
+  const url = normalized(withScheme(answer));
+  if (withScheme(answer) !== answer)
+    choosing.note(`the address has no scheme, so it is read as ${quoted(url)}`);
+  return url;
 }
 
 function withScheme(address: string): string {

@@ -14,6 +14,8 @@ export interface ChosenToken {
   readonly source?: SecretSource;
   /** the environment with the token in the variable that the stack names; absent: the run has no token, and does not connect */
   readonly env?: Asking['host']['env'];
+  /** why `env` is absent, as a clause */
+  readonly missing?: string;
   /** a shell line that sets the variable; absent when it is set, or the token is in a file */
   readonly exportLine?: string;
   /** sentences about tokens that were found and are not used */
@@ -45,7 +47,9 @@ export async function chooseToken(
   if (tokenFile !== undefined) return { source: { file: tokenFile }, env, notes: [] };
   if (tokenEnv !== undefined) {
     const isSet = (env[tokenEnv]?.trim() ?? '') !== '';
-    const how = isSet ? { env } : { exportLine: promptLine(tokenEnv) };
+    const how = isSet
+      ? { env }
+      : { exportLine: promptLine(tokenEnv), missing: `the variable ${tokenEnv} is not set` };
     return { source: { env: tokenEnv }, ...how, notes: [] };
   }
   const origin = originOf(place.url);
@@ -53,13 +57,19 @@ export async function chooseToken(
   const variable = own?.variable ?? freeVariable(place, env);
   const source = { env: variable };
   const notes = own === undefined ? place.found.map(whyUnused) : [];
-  if (own === undefined) return { source, exportLine: promptLine(variable), notes };
+  if (own === undefined) {
+    const missing = `no token for ${place.url} was found`;
+    return { source, exportLine: promptLine(variable), notes, missing };
+  }
   const exportLine =
     own.variable === undefined
       ? { exportLine: ['export ', variable, '="', own.expansion, '"'].join('') }
       : {};
   const mayUse = connect && (await isAgreed(own, place.url, asking));
-  return { source, ...exportLine, ...(mayUse ? { env: { ...env, [variable]: own.value } } : {}), notes };
+  const use = mayUse
+    ? { env: { ...env, [variable]: own.value } }
+    : { missing: `the token in ${own.from} was not to be used` };
+  return { source, ...exportLine, ...use, notes };
 }
 
 /** A token in place of the name of its source would be written into the stack. @throws CommandStop that does not repeat it */

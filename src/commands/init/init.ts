@@ -5,6 +5,7 @@
 import { join, resolve } from 'node:path';
 import { realpath } from 'node:fs/promises';
 import { displayPath, findRepository, stackFileName } from '../../manifest/files/find-stack.ts';
+import type { Target } from '../../model/stack.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { printable, shellWord } from '../../report/view/printable.ts';
 import { withLiveExport, type LiveExport } from '../../run/export/export-live.ts';
@@ -74,10 +75,16 @@ async function showResult(
   const style = { cwd: context.host.cwd, paint: context.terminal.paint };
   const isConnected = options.connect && answers.token.env !== undefined;
   out?.write(writtenText(files, style));
-  out?.write(tokenText(answers, { ...style, isConnected }));
+  const offline =
+    isConnected || answers.stack.target.url === 'embedded' ? undefined : whyOffline(answers, options);
+  out?.write(tokenText(answers, { ...style, offline }));
   const code = isConnected ? await showTarget(result, options, context) : exitCodes.done;
-  out?.write(stepsText(answers, { ...style, isExported: result.isExported === true }));
+  out?.write(stepsText(answers, { ...style, offline, isExported: result.isExported === true }));
   return code;
+}
+
+function whyOffline({ token: { missing } }: Answers, { connect }: InitOptions): string {
+  return connect && missing !== undefined ? missing : 'with "--no-connect", only files are written';
 }
 
 /** Absolute. A link above the repository is followed; one in it is not. */
@@ -121,7 +128,10 @@ async function showTarget(
     for (const why of unread) printNote(reading.terminal, `not everything was read: ${printable(why)}`);
     if (unread.length > 0) host.stderr.write(toGoOn(stack.directory, host.cwd));
     if (unread.length > 0) return exitCodes.error;
-    result.isExported = await wantsExport(overviews, { options, reading, stop: live.stop });
+    result.isExported = await wantsExport(overviews, {
+      ...{ options, target: stack.target, reading },
+      stop: live.stop,
+    });
     return result.isExported ? live.write() : exitCodes.done;
   };
   try {
@@ -140,19 +150,27 @@ function toGoOn(directory: string, cwd: string): string {
 
 interface Offer {
   readonly options: InitOptions;
+  readonly target: Target;
   readonly reading: CommandContext;
   readonly stop: AbortSignal;
 }
 
 async function wantsExport(
   overviews: readonly Overview[],
-  { options, reading, stop }: Offer,
+  { options, target, reading, stop }: Offer,
 ): Promise<boolean> {
   const { host, terminal } = reading;
   const count = overviews.reduce((sum, { unowned }) => sum + unowned, 0);
   if (count === 0) return false;
+  const isMount = target.service === 'cluster-auth';
+  const unsure = 'A mount cannot show whether another stack has them.';
+  if (isMount && options.export === true)
+    printNote(terminal, `exporting ${counted(count, 'resource')}. ${unsure}`);
   if (options.export === true) return true;
   if (options.yes === true || !host.interactive || terminal.format !== 'text') return false;
-  const question = `Write manifests for ${counted(count, 'resource')} without an owner? Nothing changes in the service.`;
+  const what = isMount
+    ? `Write manifests for ${counted(count, 'resource')}? ${unsure}`
+    : `Write manifests for ${counted(count, 'resource')} without an owner?`;
+  const question = `${what} Nothing changes in the service.`;
   return agrees(question, { host, stop }, 'the files above are written, and no manifest');
 }

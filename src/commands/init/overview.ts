@@ -106,8 +106,8 @@ function rightsText(resources: readonly LiveResource[], mayCreate: unknown): str
 
 async function describeMount(reading: ExportReading): Promise<Fact[]> {
   const { session, sets } = reading;
-  const { owns } = session.target;
-  const names = owns === undefined ? 'the stack owns all names' : `the stack owns ${owns.join(', ')}`;
+  const { owns = ['*'] } = session.target;
+  const names = owns.includes('*') ? 'the stack owns all names' : `the stack owns ${owns.join(', ')}`;
   const counts = [...sets].map(([kind, { resources }]) => `${resources.length} ${kind}`);
   return [
     { about: 'mounts', is: await mountsText(reading) },

@@ -50,17 +50,18 @@ export function overviewText({ targets }: Stack, overviews: readonly Overview[],
   return parts.join('');
 }
 
+interface Offline {
+  /** why init did not connect, as a clause; undefined when it did, and for the embedded service */
+  readonly offline: string | undefined;
+}
+
 /** Where the token comes from, how to set it, and what is left to do for the CI. */
-export function tokenText(
-  { stack, token }: Answers,
-  { cwd, isConnected }: Style & { readonly isConnected: boolean },
-): string {
-  const { target, ci, directory } = stack;
-  const isEmbedded = target.url === 'embedded';
+export function tokenText({ stack, token }: Answers, { cwd, offline }: Style & Offline): string {
+  const { ci, directory } = stack;
   const pin = `The CI file needs trueup in ${pinFolder}: see the guide "CI", "Install in a job".`;
   const blocks = [
     sourceLines(token, displayPath(join(directory, stackFileName), cwd)),
-    [...token.notes, ...(isConnected || isEmbedded ? [] : ['Nothing was sent to the service.'])],
+    [...token.notes, ...(offline === undefined ? [] : [`Nothing was sent to the service: ${offline}.`])],
     ci === 'none' ? [] : [pin],
   ];
   return blocks
@@ -78,8 +79,8 @@ function sourceLines({ source, exportLine }: ChosenToken, stackFile: string): st
 }
 
 export function stepsText(
-  { stack }: Answers,
-  { cwd, paint, isExported }: Style & { readonly isExported: boolean },
+  { stack, token: { exportLine } }: Answers,
+  { cwd, paint, isExported, offline }: Style & Offline & { readonly isExported: boolean },
 ): string {
   const { target, directory } = stack;
   const path = displayPath(directory, cwd);
@@ -89,7 +90,12 @@ export function stepsText(
   const exporting = [`trueup export${argument} --out ${out}`, 'write manifests for what exists'] as const;
   const applying = [`trueup apply${argument}`, 'show the plan, ask, and make the changes'] as const;
   const planning = [`trueup plan${argument}`, 'show what an apply would do'] as const;
-  return `\n${paint.bold('Next')}\n${columns(isReady ? [planning, applying] : [exporting, planning])}`;
+  const checking = [`trueup doctor${argument}`, 'check address, token and rights'] as const;
+  const rows = isReady ? [planning, applying] : [exporting, planning];
+  if (offline === undefined) return `\n${paint.bold('Next')}\n${columns(rows)}`;
+  // A line of its own: it may be long, and must be easy to copy.
+  const setting = exportLine === undefined ? '' : `  ${printable(exportLine)}\n`;
+  return `\n${paint.bold('Next')}\n${setting}${columns([checking, ...rows])}`;
 }
 
 /** Everything as data: what was written, or would be, and what the target has. */

@@ -110,6 +110,26 @@ describe('for a real service', () => {
     }
   });
 
+  it.each([
+    ['without a flag', []],
+    ['with the flag', ['--owns', '*']],
+    ['beside other patterns', ['--owns', 'pay-*', '--owns', '*']],
+  ])('a stack that owns all names says so: %s', async (_, owns) => {
+    const cwd = temporaryFolder();
+    const mount = [
+      '--url',
+      'https://v.example',
+      '--dialect',
+      'vault',
+      '--mount',
+      'kubernetes',
+      '--no-connect',
+    ];
+    expect(await init(cwd, ...mount, ...owns, '--yes')).toMatchObject({ code: 0, err: '' });
+    expect(stackOf(cwd).spec.targets[0]).toMatchObject({ owns: ['*'] });
+    expect(await trueup(['validate'], { cwd })).toMatchObject({ code: 0, err: '' });
+  });
+
   it('odd values are written as they are', async () => {
     const cwd = temporaryFolder();
     const args = [

@@ -34,7 +34,8 @@ describe('the questions', () => {
     const first = await openFirstStack();
     const { code, screen } = await answering(first, first.workspacesEnv, [
       ...first3,
-      [/Name of the organization\?[\s\S]*1\) acme[\s\S]*2\) beta/, '1\r'],
+      [/Name of the organization\?[\s\S]*1\) acme[\s\S]*2\) beta/, 'bata\r'],
+      [/no organization of this name; did you mean "beta"\?[\s\S]*Name of the organization\?/, '1\r'],
       [/Name of the stack\? \(Enter: payments\)/, 'Not A Name\r'],
       [/lower-case letters, digits and "-", at most 63[\s\S]*Name of the stack/, 'platform\r'],
       [/Which CI plans each change\? \(Enter: none\)/, 'github\r'],
@@ -69,7 +70,8 @@ describe('the questions', () => {
       [/Address of the service\?/, '\r'],
       [/Use the token in VAULT_TOKEN/, 'yes\r'],
       [/Namespace, if the service has namespaces\?/, '\r'],
-      [/Mount of the authentication method, below "auth\/"\? \(Enter: kubernetes\)/, '\r'],
+      [/Mount of the authentication method, below "auth\/"\? \(Enter: kubernetes\)/, 'pay-*\r'],
+      [/a mount has one name, without "\*"; .*"--owns"[\s\S]*Mount of the/, '\r'],
       [/Role names that this stack owns/, 'pay-*, web\r'],
       [/Name of the stack\?/, '\r'],
       [/Which CI plans/, '\r'],
@@ -77,6 +79,47 @@ describe('the questions', () => {
     expect({ code, screen }).toMatchObject({ code: 0 });
     expect(textsIn(first.directory)['trueup.yaml']).toContain('owns: [pay-*, web]');
     expect(screen).toContain('config: root');
+  });
+
+  it('say that a mount cannot show the owners of its roles', async () => {
+    const first = await openFirstStack();
+    const spec = {
+      bound_service_account_names: ['a'],
+      bound_service_account_namespaces: ['b'],
+      audience: 'c',
+    };
+    const { status } = await fetch(`${first.wire.url}/v1/auth/kubernetes/role/web`, {
+      method: 'POST',
+      headers: { 'x-vault-token': secrets.SERVICE_TOKEN },
+      body: JSON.stringify(spec),
+    });
+    expect(status).toBeLessThan(300);
+    const { code, screen } = await answering(
+      first,
+      first.mountEnv,
+      [
+        [/Use the token in VAULT_TOKEN/, 'y\r'],
+        [/Write manifests for 1 resource\? A mount cannot show whether another stack has them\./, '\r'],
+      ],
+      [
+        '--mount',
+        'kubernetes',
+        '--owns',
+        '*',
+        '--namespace',
+        '',
+        '--url',
+        first.wire.url,
+        '--dialect',
+        'vault',
+        '--name',
+        'a',
+        '--ci',
+        'none',
+      ],
+    );
+    expect({ code, screen }).toMatchObject({ code: 0 });
+    expect(screen).not.toContain('without an owner');
   });
 
   it('are not asked with --yes, but for what has no default', async () => {
@@ -101,7 +144,12 @@ it('a token that is refused is not sent, and the files are written', async () =>
     [/Name of the stack\?/, '\r'],
     [/Which CI plans/, '\r'],
   ]);
-  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('Nothing was sent') });
+  expect({ code, screen }).toMatchObject({
+    code: 0,
+    screen: expect.stringContaining(
+      'Nothing was sent to the service: the token in TFE_TOKEN was not to be used.',
+    ),
+  });
   expect(first.wire.seen).toEqual([]);
 });
 

@@ -35,6 +35,28 @@ describe('a token that is found', () => {
     expect(out + err + JSON.stringify(textsIn(first.directory))).not.toContain(secrets.API_TOKEN);
   });
 
+  it('refuses an organization that the token does not see, before a file is written', async () => {
+    const first = await openFirstStack();
+    for (const [name, hint] of [
+      ['bata', 'did you mean "beta"?'],
+      ['nothing-like-it', 'it sees "acme", "beta"'],
+    ] as const) {
+      const { code, out, err } = await first.init(['--organization', name, '--yes'], first.workspacesEnv);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toContain(`--organization: the token sees no organization of this name; ${hint}`);
+      expect(textsIn(first.directory)).toEqual({});
+    }
+  });
+
+  it('takes the organization as it is given where the organizations cannot be listed', async () => {
+    const first = await openFirstStack();
+    const refused = { answer: 403, body: {} };
+    first.wire.add({ method: 'GET', path: /\/organizations(\?|$)/, times: 99, fault: refused });
+    const { code, err } = await first.init(['--organization', 'acme', '--yes'], first.workspacesEnv);
+    expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('cannot be listed') });
+    expect(Object.keys(textsIn(first.directory))).toContain('trueup.yaml');
+  });
+
   it('that may only read is described so', async () => {
     const first = await openFirstStack();
     const env = { ...first.workspacesEnv, TFE_TOKEN: secrets.READ_API_TOKEN };
@@ -65,6 +87,7 @@ describe('a token that is found', () => {
   it.each([
     ['without --yes', ['--organization', 'acme'], 1],
     ['with --no-connect', ['--organization', 'acme', '--no-connect'], 0],
+    ['in the named variable', ['--organization', 'acme', '--no-connect', '--token-env', 'TFE_TOKEN'], 0],
     ['by a dry run', ['--organization', 'acme', '--dry-run', '--yes'], 0],
   ])('is not sent %s', async (_, args, expected) => {
     const first = await openFirstStack();
@@ -207,8 +230,35 @@ describe('a token in a place of another program', () => {
       code: 0,
       out: expect.stringContaining('read -rs TFE_TOKEN && export TFE_TOKEN'),
     });
-    expect(out).toContain('Nothing was sent to the service.');
+    expect(out).toContain(`Nothing was sent to the service: no token for ${first.wire.url} was found.`);
+    expect(out).toMatch(/Next\n {2}read -rs TFE_TOKEN && export TFE_TOKEN\n {2}trueup doctor /);
     expect(first.wire.seen).toEqual([]);
+  });
+
+  it.each([
+    ['with a variable that is not set', ['--token-env', 'READER'], {}, 'the variable READER is not set'],
+    [
+      'with --no-connect',
+      ['--no-connect'],
+      { TFE_TOKEN: secrets.API_TOKEN },
+      'with "--no-connect", only files',
+    ],
+  ])('leads to a sentence about why nothing was sent: %s', async (_, args, env, why) => {
+    const first = await openFirstStack();
+    const { code, out } = await first.init([...acme, ...args], env);
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining(`service: ${why}`) });
+    expect(out).toMatch(/Next\n(?: {2}read .*\n)? {2}trueup doctor .*\n {2}trueup export /);
+  });
+
+  it('has no say in the scheme of an address: init says which one it takes', async () => {
+    const first = await openFirstStack();
+    const address = new URL(first.wire.url).host;
+    const { code, err } = await first.init(['--url', address, '--organization', 'acme', '--no-connect']);
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: `the address has no scheme, so it is read as "https://${address}"\n`,
+    });
+    expect(textsIn(first.directory)['trueup.yaml']).toContain(`url: https://${address}\n`);
   });
 });
 
@@ -234,6 +284,8 @@ describe('off a terminal, a missing answer is an error that names its flag', () 
     [['--embedded', '--name', 'A B'], '--name: '],
     [['--embedded', '--target', 'A B'], '--target: '],
     [['--embedded', '--mount', 'a/../b'], '--mount: '],
+    [['--embedded', '--mount', 'pay-*'], 'patterns of role names belong to "--owns"'],
+    [['--embedded', '--mount', 'a', '--owns', ' , '], '--owns: write a name'],
     [['--embedded', '--dialect', 'none'], '--dialect: '],
     [[...acme, '--token-env', secrets.API_TOKEN], '--token-env: '],
     [[...acme, '--token-env', 'AbC1def2GHI3jkl4MNO5pqr6'], '--token-env: '],
