@@ -6,7 +6,8 @@ import { dump } from 'js-yaml';
 import { isJsonObject, type Json, type Path } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { orList, quoted } from '../model/quoted.ts';
-import { type ExplainContext, pathText, type Problem, quotedMasked } from './problem.ts';
+import { bareText } from './edit/value-text.ts';
+import { type ExplainContext, type Problem, pathText, quotedMasked } from './problem.ts';
 import type { SchemaError } from './schema/compile-schema.ts';
 
 const booleans: Readonly<Record<string, boolean>> = {
@@ -116,7 +117,7 @@ function suggestForScalar(
   types: readonly string[],
   { typed, items }: { readonly typed: string; readonly items: readonly string[] },
 ): string | undefined {
-  if (types.includes('string')) return `put it in quotes: ${quotedMasked(typed)}`;
+  if (types.includes('string')) return `put it in quotes: ${bareText(typed, { flow: true, bare: false })}`;
   if (!types.includes('array') || types.includes('object')) return undefined;
   return suggestList([items.includes('string') ? typed : data]);
 }
@@ -132,9 +133,9 @@ function suggestForText(text: string, types: readonly string[]): string | undefi
   return undefined;
 }
 
-/** Written so that YAML reads the same items back: `*` and `1.10` need quotes, most names do not. */
+/** As `fmt` writes it, so that YAML reads the same items back: `*` and `1.10` need quotes, most names do not. */
 function suggestList(items: readonly (string | number | boolean)[]): string {
-  return `write a list: ${dump(items, { flowLevel: 0, lineWidth: -1, quoteStyle: 'double' }).trim()}`;
+  return `write a list: ${dump(items, { flowLevel: 0, lineWidth: -1 }).trim()}`;
 }
 
 // Describes values and what a schema allows: `the text "yes"`, `a list of text`, `"remote", "local" or "agent"`.

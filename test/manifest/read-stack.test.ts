@@ -134,7 +134,7 @@ describe('a stack with mistakes', () => {
   it('says where its manifests are in texts, or in maps that say more', async () => {
     const saying = (items: string) => say(plainStack.replace('[manifests]', `[manifests, ${items}]`));
     expect(await saying('5, ""')).toEqual([
-      '5:26+1 wrong-type: "spec.manifests[1]" has the wrong type | found the number 5 | allowed text or a map | fix: put it in quotes: "5"',
+      '5:26+1 wrong-type: "spec.manifests[1]" has the wrong type | found the number 5 | allowed text or a map | fix: put it in quotes: \'5\'',
       '5:29+2 empty: "spec.manifests[2]" is empty | allowed at least 1 character',
     ]);
     expect(await saying('{ patern: a }, { pattern: manifests, optional: yes }')).toEqual([

@@ -67,12 +67,12 @@ describe('a value of the wrong type', () => {
     [
       'engineVersion: 1.10',
       '18+4',
-      '"spec.engineVersion" has the wrong type | found the number 1.10 | allowed text | fix: put it in quotes: "1.10"',
+      '"spec.engineVersion" has the wrong type | found the number 1.10 | allowed text | fix: put it in quotes: \'1.10\'',
     ],
     [
       'engineVersion: true',
       '18+4',
-      '"spec.engineVersion" has the wrong type | found true | allowed text | fix: put it in quotes: "true"',
+      '"spec.engineVersion" has the wrong type | found true | allowed text | fix: put it in quotes: \'true\'',
     ],
     [
       'autoApply: yes',
@@ -102,27 +102,27 @@ describe('a value of the wrong type', () => {
     [
       'paths: "*"',
       '10+3',
-      '"spec.paths" has the wrong type | found the text "*" | allowed a list of text or null | fix: write a list: ["*"]',
+      '"spec.paths" has the wrong type | found the text "*" | allowed a list of text or null | fix: write a list: [\'*\']',
     ],
     [
       'paths: "{x}"',
       '10+5',
-      '"spec.paths" has the wrong type | found the text "{x}" | allowed a list of text or null | fix: write a list: ["{x}"]',
+      '"spec.paths" has the wrong type | found the text "{x}" | allowed a list of text or null | fix: write a list: [\'{x}\']',
     ],
     [
       'paths: "a: b"',
       '10+6',
-      '"spec.paths" has the wrong type | found the text "a: b" | allowed a list of text or null | fix: write a list: ["a: b"]',
+      '"spec.paths" has the wrong type | found the text "a: b" | allowed a list of text or null | fix: write a list: [\'a: b\']',
     ],
     [
       'paths: a/b, *',
       '10+6',
-      '"spec.paths" has the wrong type | found the text "a/b, *" | allowed a list of text or null | fix: write a list: [a/b, "*"]',
+      '"spec.paths" has the wrong type | found the text "a/b, *" | allowed a list of text or null | fix: write a list: [a/b, \'*\']',
     ],
     [
       'paths: 1.10',
       '10+4',
-      '"spec.paths" has the wrong type | found the number 1.10 | allowed a list of text or null | fix: write a list: ["1.10"]',
+      '"spec.paths" has the wrong type | found the number 1.10 | allowed a list of text or null | fix: write a list: [\'1.10\']',
     ],
     [
       'repo: acme/network',
@@ -138,7 +138,7 @@ describe('a value of the wrong type', () => {
     [
       'tags: { on: true }',
       '15+4',
-      '"spec.tags.on" has the wrong type | found true | allowed text | fix: put it in quotes: "true"',
+      '"spec.tags.on" has the wrong type | found true | allowed text | fix: put it in quotes: \'true\'',
     ],
     [
       'source: 3',
@@ -154,7 +154,7 @@ describe('a value of the wrong type', () => {
       '5:13+4 unknown-field: there is no field "gitt" in "spec.source" | allowed "git" or "ref" | fix: did you mean "git"?',
     ]);
     expect(await spec('  source: [a, 2]\n')).toEqual([
-      '5:15+1 wrong-type: "spec.source[1]" has the wrong type | found the number 2 | allowed text | fix: put it in quotes: "2"',
+      '5:15+1 wrong-type: "spec.source[1]" has the wrong type | found the number 2 | allowed text | fix: put it in quotes: \'2\'',
     ]);
   });
 
@@ -268,7 +268,7 @@ describe('the header of a document', () => {
       '3:19+5 pattern: "metadata.name" is not well formed | found the text "a b" | allowed letters, digits, "-" and "_", at most 20 | fix: write "a-b"',
     ]);
     expect(await say(`${head.replace('app', '123')}spec: {}\n`)).toEqual([
-      '3:19+3 wrong-type: "metadata.name" has the wrong type | found the number 123 | allowed text | fix: put it in quotes: "123"',
+      '3:19+3 wrong-type: "metadata.name" has the wrong type | found the number 123 | allowed text | fix: put it in quotes: \'123\'',
     ]);
   });
 });

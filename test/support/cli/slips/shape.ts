@@ -108,7 +108,7 @@ export const shape: readonly Slip[] = [
       "tags: { env: prod, team: payments, cost-center: '4711' }",
       'tags: { env: prod, team: payments, cost-center: 4711 }',
     ],
-    ['wrong-type 13:51', 'put it in quotes: "4711"'],
+    ['wrong-type 13:51', "put it in quotes: '4711'"],
   ),
   slip(
     'a list is a word',
