@@ -70,11 +70,12 @@ function format(text: string, documents: readonly YamlDocument[], schemaOf: Sche
   const lines = new Lines();
   let at = 0;
   for (const [index, root] of [...readSourceTrees(text)].entries()) {
-    addFileLines(text.slice(at, root.start), lines);
+    const [above, own] = splitLead(text.slice(at, root.start), root);
+    addFileLines(above, lines);
     const schema = schemaOf(documents[index]?.value ?? null);
     const reader = new LayoutReader(text, root.start);
     const json = jsonText(text, root, schema);
-    const layout = json === undefined ? reader.root(root) : noLayout;
+    const layout = json === undefined ? reader.root(root, own) : noLayout;
     reader.at = json === undefined ? reader.at : root.end;
     at = endOfDocument(text, reader.at);
     const below = reader.finish(layout, at);
@@ -86,9 +87,20 @@ function format(text: string, documents: readonly YamlDocument[], schemaOf: Sche
   return lines.join() + (text.endsWith('\n') ? '\n' : '');
 }
 
+const schemaLine = /^#\s*yaml-language-server:/;
+
+/** The lines above a document, and below them the comments that belong to its first entry. */
+function splitLead(text: string, { style }: SourceNode): [string, Line[]] {
+  const all = text.split('\n').map((line) => line.trim());
+  if (style !== 'block' || all.pop() !== '') return [text, []];
+  const last = all.findLastIndex((line) => !line.startsWith('#') || schemaLine.test(line));
+  const above = all.slice(0, last + 1).map((line) => `${line}\n`);
+  return [above.join(''), all.slice(last + 1)];
+}
+
 const noLayout: Collection = { is: 'map', inline: true, column: 0, top: [], entries: [], after: [] };
 
-/** A document in JSON stays JSON. */
+/** A document in JSON stays JSON, and its numbers keep their spelling. */
 function jsonText(
   text: string,
   { style, start, end }: SourceNode,
@@ -96,13 +108,27 @@ function jsonText(
 ): string | undefined {
   if (style !== 'flow') return undefined;
   const source = text.slice(start, end);
+  let value: Json;
   try {
-    const ordered = orderMembers(JSON.parse(source), schema);
-    return escapeInvisible(JSON.stringify(ordered, undefined, source.includes('\n') ? 2 : undefined));
+    value = JSON.parse(source) as Json;
   } catch {
     return undefined;
   }
+  // Each number is first written as a placeholder, a text that occurs nowhere else.
+  let mark = 'number';
+  while (JSON.stringify(value).includes(mark)) mark += 'x';
+  const numbers: string[] = [];
+  const marked = source.replace(stringOrNumber, (token) =>
+    token.startsWith('"') ? token : `"${mark}${numbers.push(token)}end"`,
+  );
+  const ordered = orderMembers(JSON.parse(marked) as Json, schema);
+  const written = JSON.stringify(ordered, undefined, source.includes('\n') ? 2 : undefined);
+  return escapeInvisible(
+    written.replace(new RegExp(`"${mark}(\\d+)end"`, 'g'), (_, number) => numbers[Number(number) - 1] ?? ''),
+  );
 }
+
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 const marker = /^(?:---|\.\.\.)(?=\s|$)|^%/gm;
 

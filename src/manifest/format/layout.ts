@@ -2,7 +2,15 @@
  * A text of YAML documents as a tree of entries, each with the comments and empty lines that belong to it. All of the text is in the
  * tree, in its own spelling; what has no place in it is refused.
  */
-import { columnOf, type SourceEntry, type SourceNode, type Style, UnusualYaml } from '../edit/source-tree.ts';
+import {
+  columnOf,
+  lineEnd,
+  lineStart,
+  type SourceEntry,
+  type SourceNode,
+  type Style,
+  UnusualYaml,
+} from '../edit/source-tree.ts';
 
 /** A comment with its `#`, or an empty text for an empty line. */
 export type Line = string;
@@ -56,6 +64,12 @@ export interface Collection {
   after: Line[];
 }
 
+/** The entry whose value a collection is. */
+interface Owner {
+  readonly entry: SourceEntry;
+  readonly made: Entry;
+}
+
 /** What stands between two offsets besides YAML. */
 interface Trivia {
   /** behind what ends before it, on the same line */
@@ -81,11 +95,15 @@ export class LayoutReader {
     this.at = at;
   }
 
-  /** @throws UnusualYaml */
-  root(node: SourceNode): Collection {
+  /**
+   * @param above comments of its first entry
+   * @throws UnusualYaml
+   */
+  root(node: SourceNode, above: readonly Line[]): Collection {
     if (node.is === 'scalar') throw new UnusualYaml('a document of it is neither a map nor a list');
     if (node.anchor ?? node.tag) throw new UnusualYaml('a whole document of it has an anchor or a tag');
-    const root = this.#collection(node, []);
+    const placed = above.map((text) => ({ text, column: 0 }));
+    const root = this.#collection(node, placed);
     if (node.style === 'flow') this.#last = undefined;
     return root;
   }
@@ -103,7 +121,7 @@ export class LayoutReader {
     return rest.map(({ text }) => text);
   }
 
-  #collection(node: SourceNode, first: readonly PlacedLine[]): Collection {
+  #collection(node: SourceNode, first: readonly PlacedLine[], owner?: Owner): Collection {
     const [top, above] = splitTop(first);
     const source = this.#text.slice(node.start, node.end);
     const made: Collection = {
@@ -114,7 +132,7 @@ export class LayoutReader {
       entries: [],
       after: [],
     };
-    if (node.style === 'flow') this.#bracketed(node, made, above);
+    if (node.style === 'flow') this.#bracketed(node, made, { above, owner });
     else this.#indented(node, made, above);
     return made;
   }
@@ -132,8 +150,13 @@ export class LayoutReader {
     }
   }
 
-  #bracketed(node: SourceNode, made: Collection, above: Line[]): void {
+  #bracketed(
+    node: SourceNode,
+    made: Collection,
+    { above, owner }: { readonly above: Line[]; readonly owner: Owner | undefined },
+  ): void {
     this.at = node.start + 1;
+    if (owner !== undefined && !made.inline) this.#noteOpening(node, owner);
     let before = above;
     for (const entry of node.entries) {
       before.push(...this.#between(entry.start, made));
@@ -145,6 +168,17 @@ export class LayoutReader {
     }
     made.after.push(...before, ...this.#between(node.end - 1, made));
     this.at = node.end;
+  }
+
+  /** Keeps a comment behind an opening bracket on the line of its key or dash, where the bracket is on that line. */
+  #noteOpening({ start, entries }: SourceNode, { entry, made }: Owner): void {
+    const [gap, comment] = /^[ \t]*(#.*)/.exec(this.#text.slice(this.at, lineEnd(this.#text, this.at))) ?? [];
+    if (gap === undefined || comment === undefined) return;
+    if (this.#text.slice(entry.start, start).includes('\n')) return;
+    const lead = this.#text.slice(lineStart(this.#text, entry.start), entry.start);
+    if (!/^[\s-]*$/.test(lead)) throw new UnusualYaml('a comment stands behind two brackets of one line');
+    this.at += gap.length;
+    made[entries.length === 0 ? 'beside' : 'head'] = comment.trimEnd();
   }
 
   /** The lines up to an offset between brackets; a comment behind the last entry goes to it. */
@@ -178,7 +212,7 @@ export class LayoutReader {
     if (value.style === 'block' || value.style === 'flow') {
       const isInline = value.style === 'flow' && !this.#text.slice(value.start, value.end).includes('\n');
       if (isInline) made.between = lines.map(({ text }) => text);
-      made.value = this.#collection(value, isInline ? [] : lines);
+      made.value = this.#collection(value, isInline ? [] : lines, { entry, made });
       if (value.style === 'flow') this.#last = made;
     } else {
       made.between = lines.map(({ text }) => text);

@@ -28,7 +28,7 @@ export class Lines {
 
   /** Lines of a text behind `|` or `>`: each counts. */
   addText(lines: readonly string[]): void {
-    this.#lines.push(...lines);
+    for (const line of lines) this.#lines.push(line);
   }
 
   addRemarks(lines: readonly Line[], indent: string): void {
@@ -183,7 +183,7 @@ interface ScalarContext {
 }
 
 function scalarText({ style, source }: Scalar, { flow, props }: ScalarContext): string {
-  if (style === 'alias' || style === 'empty') return source;
+  if (style === 'alias' || source === '') return source;
   if (props.includes('!')) {
     if (source.includes('\n')) throw new UnusualYaml('a value of it with a tag has several lines');
     return source;

@@ -122,6 +122,44 @@ it('whatever is formatted keeps its values, comments, anchors and aliases, and i
   expect(refused).toBeLessThan(formatted / 10);
 });
 
+it('a document in JSON keeps each number as it is written', () => {
+  const numbers = fc.constantFrom(
+    '0',
+    '-0',
+    '1.10',
+    '1E2',
+    '1e+2',
+    '12345678901234567890',
+    '0.0000001',
+    '-1.5e-7',
+  );
+  const texts = words.map((text) => JSON.stringify(text));
+  const { json } = fc.letrec<{ json: string; list: string; map: string }>((tie) => ({
+    list: fc.array(tie('json'), { maxLength: 4 }).map((items) => `[${items.join(' , ')}]`),
+    map: fc
+      .dictionary(names, tie('json'), { maxKeys: 4 })
+      .map(
+        (members) => `{${Object.entries(members).map(([key, text]) => `${JSON.stringify(key)}:${text}`)}}`,
+      ),
+    json: fc.oneof({ maxDepth: 3 }, numbers, texts, tie('list'), tie('map')),
+  }));
+  const spellings = (text: string) =>
+    text
+      .replace(/"(?:[^"\\]|\\.)*"/g, '')
+      .match(/[-\d][-+\d.eE]*/g)
+      ?.sort();
+  fc.assert(
+    fc.property(json, json, (one, other) => {
+      const text = `{"spec":${one},\n"kind":"Workspace", "more":${other}}`;
+      const after = format(text);
+      if (typeof after !== 'string') throw new Error(JSON.stringify(after));
+      expect(spellings(after)).toEqual(spellings(text));
+      expect(JSON.parse(after)).toEqual(JSON.parse(text));
+      expect(format(after)).toBe(after);
+    }),
+  );
+});
+
 it('what export writes is formatted', () => {
   const workspace = kinds.get('Workspace');
   if (workspace === undefined) throw new Error('there is no such kind');
