@@ -189,7 +189,7 @@ export const editCodes = {
     fix: 'change the documents by hand, as "trueup history show ID --revert" says',
   },
   'not-formattable': {
-    title: 'Formatting a file would lose a comment, an anchor, an alias, a tag or a document',
+    title: 'Formatting a file would lose something, or the file has other YAML than manifests',
     class: 'failure',
     fix: 'change what the message names; the file is left as it is',
   },

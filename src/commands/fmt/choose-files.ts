@@ -17,12 +17,14 @@ import { secretFields } from '../../manifest/yaml/secret-fields.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { CliHost } from '../../run/host.ts';
+import type { Origin } from './format-file.ts';
 
 interface ChosenFile {
   /** absolute */
   readonly path: string;
   /** which the file must lie in */
   readonly repository: Repository;
+  readonly origin: Origin;
 }
 
 interface ChosenFiles {
@@ -31,11 +33,17 @@ interface ChosenFiles {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** A file that is chosen twice has the origin that comes last. */
+const origins: readonly Origin[] = ['directory', 'name', 'stack'];
+
 /** @param paths as typed; without one, the stack of the current directory */
 export async function chooseFiles(paths: readonly string[], host: CliHost): Promise<ChosenFiles> {
   const found = paths.length === 0 ? [await filesOfStack(undefined, host)] : [];
   for (const path of paths) found.push(await filesAt(path, host));
-  const files = new Map(found.flatMap((each) => each.files.map((file) => [file.path, file] as const)));
+  const files = new Map<string, ChosenFile>();
+  for (const origin of origins)
+    for (const file of found.flatMap((each) => each.files))
+      if (file.origin === origin) files.set(file.path, file);
   return { files: [...files.values()], diagnostics: found.flatMap(({ diagnostics }) => diagnostics) };
 }
 
@@ -47,9 +55,9 @@ async function filesAt(path: string, host: CliHost): Promise<ChosenFiles> {
   if (isDirectory && (await isFile(join(absolute, stackFileName)))) return filesOfStack(path, host);
   const here = await findRepository(host.cwd);
   if (!isDirectory && basename(path) === stackFileName)
-    return chosen([absolute], await findRepository(dirname(absolute)));
+    return chosen([absolute], await findRepository(dirname(absolute)), 'name');
   if (!liesIn(here, real)) return refused(fileOutsideRepository(displayPath(absolute, host.cwd), here));
-  return isDirectory ? filesBelow(absolute, path) : chosen([absolute], here);
+  return isDirectory ? filesBelow(absolute, path) : chosen([absolute], here, 'name');
 }
 
 async function filesBelow(directory: string, path: string): Promise<ChosenFiles> {
@@ -61,7 +69,7 @@ async function filesBelow(directory: string, path: string): Promise<ChosenFiles>
     problem === undefined && files.length > 0
       ? { diagnostics: [] }
       : refused({ code: 'no-file', severity: 'error', class: 'incomplete', message, ...more });
-  return { ...chosen(files, await findRepository(directory)), diagnostics };
+  return { ...chosen(files, await findRepository(directory), 'directory'), diagnostics };
 }
 
 /** Problems of the manifests themselves are not reported here, but those of reading them are. */
@@ -74,18 +82,18 @@ async function filesOfStack(path: string | undefined, host: CliHost): Promise<Ch
   const { paths, diagnostics } = await loadDocuments({ path: file, cwd, userId, kinds, dialects, secrets });
   const repository = await findRepository(dirname(file));
   if (paths === undefined)
-    return { ...chosen([file], repository), diagnostics: diagnostics.filter(isOfFiles) };
+    return { ...chosen([file], repository, 'stack'), diagnostics: diagnostics.filter(isOfFiles) };
   const shown = displayPath(file, cwd);
   const ofPatterns = diagnostics.filter((found) => isOfFiles(found) && found.place?.file === shown);
-  return { ...chosen(paths, repository), diagnostics: ofPatterns };
+  return { ...chosen(paths, repository, 'stack'), diagnostics: ofPatterns };
 }
 
 function isOfFiles({ code }: Diagnostic): boolean {
   return code === 'unreadable' || code === 'outside-repository' || code === 'no-stack';
 }
 
-function chosen(paths: readonly string[], repository: Repository): ChosenFiles {
-  return { files: paths.map((path) => ({ path, repository })), diagnostics: [] };
+function chosen(paths: readonly string[], repository: Repository, origin: Origin): ChosenFiles {
+  return { files: paths.map((path) => ({ path, repository, origin })), diagnostics: [] };
 }
 
 function refused(problem: Diagnostic): ChosenFiles {

@@ -3,15 +3,10 @@
  * left as it is. Uses no service.
  */
 import type { Command } from 'commander';
-import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import { displayPath, standardInput } from '../../manifest/files/find-stack.ts';
 import { decodeText, maxTextBytes, readText } from '../../manifest/files/read-text.ts';
-import { formatText, type SchemaOf, schemasOf } from '../../manifest/format/format-text.ts';
-import { findHidden } from '../../manifest/yaml/hidden-parts.ts';
-import { secretNames } from '../../manifest/yaml/secret-fields.ts';
-import { createSourceText } from '../../manifest/yaml/yaml-document.ts';
 import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
-import { counted, quoted } from '../../model/quoted.ts';
+import { counted } from '../../model/quoted.ts';
 import { printable } from '../../report/view/printable.ts';
 import { addExamples, type CommandEnd, type CommonOptions } from '../../run/command-options.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -19,15 +14,21 @@ import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { readInput } from '../../run/load-manifests.ts';
 import { patchOf } from '../../run/manifest-edits/draft-files.ts';
-import { type FileChange, partlyWritten, writeFiles } from '../../run/manifest-edits/write-files.ts';
+import {
+  byteOrderMark,
+  type FileChange,
+  partlyWritten,
+  writeFiles,
+} from '../../run/manifest-edits/write-files.ts';
 import { type CommandContext, printWarnings } from '../../run/terminal.ts';
 import { chooseFiles } from './choose-files.ts';
+import { openFormat } from './format-file.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
     .argument(
       '[path...]',
-      'directories with a trueup.yaml, other directories, files, or - for standard input, whose form goes to standard output (default: the stack of trueup.yaml here or in a parent)',
+      'directories with a trueup.yaml, other directories (their manifests), files, or - for standard input, whose form goes to standard output (default: the stack of trueup.yaml here or in a parent)',
     )
     .option(
       '--check',
@@ -59,7 +60,7 @@ async function fmt(
   if (paths.includes(standardInput) && paths.length > 1)
     throw new CommandStop('usage', 'with - for standard input, give no other path');
   const formatted = paths[0] === standardInput ? await formatInput(host) : await formatFiles(paths, host);
-  const { changes, diagnostics, files } = formatted;
+  const { changes, diagnostics, files, skipped } = formatted;
   printWarnings(terminal, sortDiagnostics(diagnostics));
   const stop = exitCodeOf(diagnostics);
   const writesNothing = options.check === true || options.diff === true;
@@ -68,6 +69,7 @@ async function fmt(
   else if (changes.length > 0) await write(changes, host);
   if (files > 0 && formatted.input === undefined)
     host.stderr.write(`${sayWhat({ changes, files }, writesNothing)}\n`);
+  if (skipped > 0) host.stderr.write(`${saySkipped(skipped)}\n`);
   if (stop !== exitCodes.done) return stop;
   return writesNothing && changes.length > 0 ? exitCodes.changesPending : exitCodes.done;
 }
@@ -76,6 +78,8 @@ interface Formatted {
   readonly changes: readonly FileChange[];
   /** how many files have a form */
   readonly files: number;
+  /** how many files of directories are not manifests */
+  readonly skipped: number;
   readonly diagnostics: readonly Diagnostic[];
   /** the form of standard input */
   readonly input?: string;
@@ -85,12 +89,17 @@ async function formatFiles(paths: readonly string[], host: CliHost): Promise<For
   const { files, diagnostics } = await chooseFiles(paths, host);
   const problems = [...diagnostics];
   const changes: FileChange[] = [];
-  const format = formatter(host);
+  const format = openFormat(host);
   let formatted = 0;
-  for (const { path, repository } of files) {
+  let skipped = 0;
+  for (const { path, repository, origin } of files) {
     const file = displayPath(path, host.cwd);
     const before = await readText(path, { file, repository });
-    const after = typeof before === 'string' ? format(file, before) : [before];
+    const after = typeof before === 'string' ? format(file, before, origin) : [before];
+    if (after === undefined) {
+      skipped++;
+      continue;
+    }
     if (typeof before !== 'string' || typeof after !== 'string') {
       problems.push(...(typeof after === 'string' ? [] : after));
       continue;
@@ -98,44 +107,19 @@ async function formatFiles(paths: readonly string[], host: CliHost): Promise<For
     formatted++;
     if (before !== after) changes.push({ file: path, repository, before, after });
   }
-  return { changes, files: formatted, diagnostics: problems };
+  return { changes, files: formatted, skipped, diagnostics: problems };
 }
 
 async function formatInput(host: CliHost): Promise<Formatted> {
-  const before = decodeText(standardInput, await readInput(host, maxTextBytes, {}));
-  if (typeof before !== 'string') return { changes: [], files: 0, diagnostics: [before] };
-  const after = formatter(host)(standardInput, before);
-  if (typeof after !== 'string') return { changes: [], files: 0, diagnostics: after };
+  const bytes = await readInput(host, maxTextBytes, {});
+  const before = decodeText(standardInput, bytes);
+  const after = typeof before === 'string' ? openFormat(host)(standardInput, before, 'name') : [before];
+  if (typeof before !== 'string' || typeof after !== 'string')
+    return { changes: [], files: 0, skipped: 0, diagnostics: typeof after === 'object' ? after : [] };
   const change = { file: standardInput, repository: { root: host.cwd, isGit: false }, before, after };
-  return { changes: before === after ? [] : [change], files: 1, diagnostics: [], input: after };
-}
-
-/** @returns the form of a text, or why there is none */
-function formatter({ kinds }: CliHost): (file: string, text: string) => string | readonly Diagnostic[] {
-  const names = secretNames(kinds);
-  const schemaOf: SchemaOf = schemasOf(kinds);
-  return (file, text) => {
-    try {
-      return formatText(
-        createSourceText(file, text, (whole) => findHidden(whole, names)),
-        schemaOf,
-      );
-    } catch (error) {
-      if (!(error instanceof UnusualYaml)) throw error;
-      return [leftAsItIs(file, error)];
-    }
-  };
-}
-
-function leftAsItIs(file: string, { message }: UnusualYaml): Diagnostic {
-  const shown = file === standardInput ? 'standard input' : quoted(printable(file));
-  return {
-    code: 'not-formattable',
-    severity: 'error',
-    class: 'failure',
-    message: `${shown} cannot be formatted and is left as it is: ${message}`,
-    fix: 'change what the message names; an anchor must be above its aliases when the members are in order',
-  };
+  const mark = Buffer.from(bytes).subarray(0, 3).equals(Buffer.from(byteOrderMark)) ? byteOrderMark : '';
+  const changes = before === after ? [] : [change];
+  return { changes, files: 1, skipped: 0, diagnostics: [], input: mark + after };
 }
 
 function showUnformatted(
@@ -166,4 +150,10 @@ function sayWhat({ changes, files }: Pick<Formatted, 'changes' | 'files'>, write
   return writesNothing
     ? `not formatted: ${changes.length} of ${all}; run "trueup fmt" to format them`
     : `formatted: ${changes.length} of ${all}`;
+}
+
+function saySkipped(skipped: number): string {
+  return skipped === 1
+    ? '1 file that is not a manifest was skipped'
+    : `${skipped} files that are not manifests were skipped`;
 }

@@ -23,7 +23,7 @@ export interface FileChange {
   readonly after: string | undefined;
 }
 
-const byteOrderMark = '\uFEFF';
+export const byteOrderMark = '\uFEFF';
 
 interface Written {
   readonly files: readonly string[];

@@ -2,6 +2,8 @@
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { kinds } from '../../../src/kinds/index.ts';
+import type { Kind } from '../../../src/model/kind.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
@@ -102,12 +104,15 @@ spec: # the settings
   });
 
   it('keeps anchors, aliases, merge keys, tags, blocks of text, numbers and documents', async () => {
-    const text = `defaults: &base
+    const text = `apiVersion: trueup.dev/v1
+kind: Workspace
+spec: &base
     description: >-
         one
         line
     autoApply:   !!bool  true
     list: &l [1.50,   0x1F, ~ ,  1e3]
+    again: *l
 ---
 kind: Workspace
 spec:
@@ -120,15 +125,21 @@ spec:
 apiVersion: trueup.dev/v1
 ...
 ---
+apiVersion: trueup.dev/v1
+kind: Workspace
+list:
 - &x { a:   no }
 - *x
 `;
-    expect(await formOf(text)).toBe(`defaults: &base
+    expect(await formOf(text)).toBe(`apiVersion: trueup.dev/v1
+kind: Workspace
+spec: &base
   description: >-
     one
     line
   autoApply: !!bool true
   list: &l [1.50, 0x1F, ~, 1e3]
+  again: *l
 ---
 apiVersion: trueup.dev/v1
 kind: Workspace
@@ -141,16 +152,80 @@ spec:
   engineVersion: !!str 1.9
 ...
 ---
-- &x { a: 'no' }
-- *x
+apiVersion: trueup.dev/v1
+kind: Workspace
+list:
+  - &x { a: 'no' }
+  - *x
 `);
   });
 
   it('keeps a comment below a block of text out of the text', async () => {
     const text =
       'description: |\n    kept\n  # a comment\nlist:\n    - >\n      one\n     # another\n    - two\n';
-    expect(await formOf(text)).toBe(
-      'description: |\n  kept\n# a comment\nlist:\n  - >\n    one\n  # another\n  - two\n',
+    const head = 'apiVersion: trueup.dev/v1\nkind: Workspace\n';
+    expect(await formOf(head + text)).toBe(
+      `${head}description: |\n  kept\n# a comment\nlist:\n  - >\n    one\n  # another\n  - two\n`,
+    );
+  });
+
+  it('moves a comment above the first key with its key, but not one above an empty line or the line for editors', async () => {
+    const [kind, version] = ['kind: Workspace\n', 'apiVersion: trueup.dev/v1\n'];
+    expect(await formOf(`# about the kind\n# in two lines\n${kind}${version}`)).toBe(
+      `${version}# about the kind\n# in two lines\n${kind}`,
+    );
+    expect(await formOf(`# the file\n\n# about the kind\n${kind}${version}`)).toBe(
+      `# the file\n\n${version}# about the kind\n${kind}`,
+    );
+    expect(await formOf(`# the file\n\n${kind}${version}`)).toBe(`# the file\n\n${version}${kind}`);
+    const editor = '# yaml-language-server: $schema=x.json\n';
+    expect(await formOf(`${editor}# about the kind\n${kind}${version}---\n${editor}${kind}${version}`)).toBe(
+      `${editor}${version}# about the kind\n${kind}---\n${editor}${version}${kind}`,
+    );
+  });
+
+  it('keeps a comment behind an opening bracket on its line', async () => {
+    const text = `${tidy.replace('{}', '')}  tags: { # gitleaks:allow
+      env: x }
+  triggerPatterns: [  # gitleaks:allow
+      a, b ]
+  remoteStateConsumers: &r [ # empty
+    # really
+    ]
+  lists:
+    - [ # one
+      1 ]
+`;
+    expect(await formOf(text)).toBe(`${tidy.replace(' {}', '')}  triggerPatterns: # gitleaks:allow
+    - a
+    - b
+  tags: # gitleaks:allow
+    env: x
+  remoteStateConsumers: &r [] # empty
+    # really
+  lists:
+    - # one
+      - 1
+`);
+    const nested = tidy.replace('{}', '{ tags: { # gitleaks:allow\n  env: x } }');
+    expect(await trueup(['fmt', '-'], { cwd: temporaryFolder(), stdin: nested })).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('a comment stands behind two brackets of one line'),
+    });
+  });
+
+  it('of brackets with an empty value has null there', async () => {
+    expect(await formOf(tidy.replace('{}', '{a: , b: 1}'))).toBe(tidy.replace('{}', '{ a: null, b: 1 }'));
+    expect(await formOf(tidy.replace('{}', '{\n  a: , # A\n  b: # B\n  , c: }'))).toBe(
+      tidy.replace(' {}', '\n  a: # A\n  b: # B\n  c:'),
+    );
+  });
+
+  it('of a text with very many lines is found', async () => {
+    const text = tidy.replace('{}', `\n  description: |\n${'    a\n'.repeat(150_000)}`);
+    expect(await formOf(text.replace('spec: ', 'spec:').trimEnd())).toBe(
+      text.replace('spec: ', 'spec:').trimEnd(),
     );
   });
 
@@ -160,6 +235,12 @@ spec:
     const ordered = { apiVersion, kind, ...rest };
     expect(await formOf(JSON.stringify(value))).toBe(JSON.stringify(ordered));
     expect(await formOf(`${JSON.stringify(value, null, 4)}\n`)).toBe(`${JSON.stringify(ordered, null, 2)}\n`);
+  });
+
+  it('of JSON keeps the spelling of numbers', async () => {
+    const json =
+      '{"apiVersion":"trueup.dev/v1","kind":"Workspace","id":12345678901234567890,"v":[1.10,1E2,-0],"t":"\\"1.10\\u0020number1end"}';
+    expect(await formOf(json)).toBe(json.replace('\\u0020', ' '));
   });
 
   it.each(['neutral', 'hcp-terraform'])(
@@ -250,11 +331,53 @@ describe('the files', () => {
   });
 
   it('are named one by one, or by a directory', async () => {
-    const cwd = stackWith({ 'manifests/a.yaml': untidy, 'seeds/s.yml': 'a:   1\n', 'odd.txt': 'b:   "c"\n' });
-    const { code, out } = await trueup(['fmt', 'seeds', 'odd.txt'], { cwd });
-    expect({ code, out }).toEqual({ code: 0, out: 'seeds/s.yml\nodd.txt\n' });
-    expect([read(cwd, 'seeds/s.yml'), read(cwd, 'odd.txt')]).toEqual(['a: 1\n', 'b: c\n']);
+    const cwd = stackWith({ 'manifests/a.yaml': untidy, 'more/s.yml': untidy, 'odd.txt': untidy });
+    const { code, out } = await trueup(['fmt', 'more', 'odd.txt'], { cwd });
+    expect({ code, out: out.split('\n').sort() }).toEqual({ code: 0, out: ['', 'more/s.yml', 'odd.txt'] });
+    expect([read(cwd, 'more/s.yml'), read(cwd, 'odd.txt')]).toEqual([tidy, tidy]);
     expect(read(cwd, 'manifests/a.yaml')).toBe(untidy);
+  });
+
+  it('of a directory that are not manifests are left as they are and counted', async () => {
+    const other = 'enabled:   yes\noff_peak: off\nday: 2020-01-01\nlimit: .inf\non: push\n';
+    const left = {
+      'all/workflow.yaml': other,
+      'all/service.yaml': 'kind: Service\napiVersion:   v1\n',
+      'all/kind.yaml': 'apiVersion:   trueup.dev/v1\nkind: Service\n',
+      'all/group.yaml': 'apiVersion:   v1\nkind: Workspace\n',
+      'all/mixed.yaml': `${untidy}---\n${other}`,
+      'all/template.yaml': 'a: {{ .Values.a }}\n',
+      'all/empty.yaml': '#   \n\n\n# nothing\n',
+    };
+    const cwd = stackWith({ ...left, 'all/a.yaml': untidy });
+    expect(await trueup(['fmt', 'all'], { cwd })).toEqual({
+      code: 0,
+      out: 'all/a.yaml\n',
+      err: 'formatted: 1 of 1 file\n7 files that are not manifests were skipped\n',
+    });
+    for (const [path, text] of Object.entries(left)) expect(read(cwd, path)).toBe(text);
+    expect(await trueup(['fmt', '--check', 'all'], { cwd })).toMatchObject({ code: 0, out: '' });
+  });
+
+  it('that are named and are not manifests are refused with the reason', async () => {
+    const text = `${untidy}---\non:   push\n`;
+    const cwd = stackWith({ 'a.yaml': untidy, 'b.yaml': text });
+    const { code, out, err } = await trueup(['fmt', 'a.yaml', 'b.yaml'], { cwd });
+    expect({ code, out }).toEqual({ code: 1, out: 'a.yaml\n' });
+    expect(err).toContain('error[not-formattable] b.yaml:6:1');
+    expect(err).toContain('it has a document that is not a manifest');
+    expect(read(cwd, 'b.yaml')).toBe(text);
+    const input = await trueup(['fmt', '-'], { cwd, stdin: 'on:   push\n' });
+    expect(input).toMatchObject({ code: 1, out: '', err: expect.stringContaining('-:1:1') });
+  });
+
+  it('of a stack are formatted also if validate refuses their kind, and also if a directory names them too', async () => {
+    const cwd = stackWith({ 'manifests/a.yaml': 'kind:   Workspce\n' });
+    expect(await trueup(['fmt', '.', 'manifests'], { cwd })).toMatchObject({
+      code: 0,
+      out: 'manifests/a.yaml\n',
+    });
+    expect(read(cwd, 'manifests/a.yaml')).toBe('kind: Workspce\n');
   });
 
   it('from standard input go to standard output', async () => {
@@ -266,6 +389,10 @@ describe('the files', () => {
     });
     expect(await trueup(['fmt', '-', '--check'], { cwd, stdin: tidy })).toMatchObject({ code: 0, out: '' });
     expect(await trueup(['fmt', '-'], { cwd, stdin: 'a: [' })).toMatchObject({ code: 7, out: '' });
+    expect(await trueup(['fmt', '-'], { cwd, stdin: `\uFEFF${untidy}` })).toMatchObject({
+      code: 0,
+      out: `\uFEFF${tidy}`,
+    });
   });
 });
 
@@ -285,6 +412,24 @@ describe('a file that cannot be formatted', () => {
     expect(err).toContain('error[not-formattable]');
     expect(err).toContain('"manifests/odd.yaml" cannot be formatted and is left as it is');
     expect(err).toContain(says);
+    expect(read(cwd, 'manifests/odd.yaml')).toBe(text);
+  });
+
+  it('because trueup fails on it is left as it is and reported, and the others are formatted', async () => {
+    const text = tidy.replace('Workspace', 'Broken');
+    const cwd = stackWith({ 'manifests/a.yaml': untidy, 'manifests/odd.yaml': text });
+    const broken = new (class extends Map<string, Kind> {
+      override get(name: string) {
+        if (name === 'Broken') throw new RangeError('with a part of the file');
+        return super.get(name);
+      }
+    })(kinds);
+    const args = ['fmt', 'manifests/odd.yaml', 'manifests/a.yaml'];
+    const { code, out, err } = await trueup(args, { cwd, kinds: broken });
+    expect({ code, out }).toEqual({ code: 1, out: 'manifests/a.yaml\n' });
+    expect(err).toContain('error[not-formattable]');
+    expect(err).toContain('trueup failed on it with RangeError');
+    expect(err).not.toContain('with a part of the file');
     expect(read(cwd, 'manifests/odd.yaml')).toBe(text);
   });
 
