@@ -119,12 +119,12 @@ function jsonText(
   while (JSON.stringify(value).includes(mark)) mark += 'x';
   const numbers: string[] = [];
   const marked = source.replace(stringOrNumber, (token) =>
-    token.startsWith('"') ? token : `"${mark}${numbers.push(token)}end"`,
+    token.startsWith('"') ? token : JSON.stringify(`${mark}${numbers.push(token)}end`),
   );
   const ordered = orderMembers(JSON.parse(marked) as Json, schema);
   const written = JSON.stringify(ordered, undefined, source.includes('\n') ? 2 : undefined);
   return escapeInvisible(
-    written.replace(new RegExp(`"${mark}(\\d+)end"`, 'g'), (_, number) => numbers[Number(number) - 1] ?? ''),
+    written.replace(new RegExp(`.${mark}(\\d+)end.`, 'g'), (_, number) => numbers[Number(number) - 1] ?? ''),
   );
 }
 
