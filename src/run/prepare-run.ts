@@ -196,7 +196,7 @@ interface Evidence
 }
 
 /** The ledger of this stack as it is stored, and what it takes over. */
-export interface Taking extends Pick<ResolvedMoves, 'pending'> {
+interface Taking extends Pick<ResolvedMoves, 'pending'> {
   readonly own: Ledger;
   readonly sources: MoveSources;
 }
