@@ -5,13 +5,16 @@ import { endedApprovalsOf, entriesOfCommits, splitOpenEntries } from './apply-hi
 export interface PrunedEntries {
   /** newest first */
   readonly dropped: readonly HistoryEntry[];
-  /** newest first; the oldest one has what has to outlast the dropped ones */
+  /** newest first */
   readonly kept: readonly HistoryEntry[];
+  /** the one of `kept` that has what has to outlast the dropped ones, to be written again */
+  readonly marked?: HistoryEntry;
 }
 
 /**
- * Only the oldest part of the list is dropped, so that the order of the rest means the same. Always kept: the last apply, applies that
- * have begun and not ended with the one before them, and those whose commits a rebuilt ledger needs.
+ * Of this stack's own applies only the oldest part of the list is dropped, so that the order of the rest means the same. Always kept:
+ * the last apply, applies that have begun and not ended with the one before them, and those whose commits a rebuilt ledger needs.
+ * Entries that were copied from another stack say nothing about these, so they are dropped by age alone.
  * @param entries all, newest first
  * @param before milliseconds since 1970
  */
@@ -19,13 +22,20 @@ export function pruneEntries(
   entries: readonly HistoryEntry[],
   { stack, before }: { readonly stack: string; readonly before: number },
 ): PrunedEntries {
-  const { open, last } = splitOpenEntries(entries, stack);
-  const needed = new Set([...entries.slice(0, 1), ...open, ...last, ...entriesOfCommits(entries)]);
-  const end = entries.findLastIndex((entry) => needed.has(entry) || !(timeOf(entry) < before)) + 1;
-  const [kept, dropped] = [entries.slice(0, end), entries.slice(end)];
-  const oldest = kept.at(-1);
-  if (oldest === undefined || dropped.length === 0) return { kept, dropped: [] };
-  return { kept: [...kept.slice(0, -1), withPruned(oldest, dropped)], dropped };
+  const isOld = (entry: HistoryEntry) => timeOf(entry) < before;
+  const own = entries.filter(({ moved }) => moved !== true);
+  const { open, last } = splitOpenEntries(own, stack);
+  const needed = new Set([...own.slice(0, 1), ...open, ...last, ...entriesOfCommits(own)]);
+  const end = own.findLastIndex((entry) => needed.has(entry) || !isOld(entry)) + 1;
+  const ended = own.slice(end);
+  const isDropped = (entry: HistoryEntry) => (entry.moved ? isOld(entry) : ended.includes(entry));
+  const dropped = entries.filter(isDropped);
+  const oldest = own[end - 1];
+  const marked = oldest === undefined || ended.length === 0 ? undefined : withPruned(oldest, ended);
+  const kept = entries
+    .filter((entry) => !isDropped(entry))
+    .map((entry) => (entry === oldest ? (marked ?? entry) : entry));
+  return { kept, dropped, ...(marked === undefined ? {} : { marked }) };
 }
 
 function timeOf({ began, ended = began }: HistoryEntry): number {

@@ -121,7 +121,7 @@ async function dropUnderLock(run: PruneRun): Promise<ExitCode> {
     const found = await choose(run);
     await held.lockGuard.check();
     // First what has to outlast the others: a prune that is killed in between has dropped nothing that is needed.
-    await store.keepEntries(found.kept.slice(-1));
+    if (found.marked !== undefined) await store.keepEntries([found.marked]);
     await store.removeEntries(found.dropped.map(({ id }) => id));
     return report(found, run);
   }, held.release);
