@@ -128,7 +128,7 @@ function lostSource(incoming: IncomingRecords, { stack, ledgerOf }: MovesInput):
       severity: 'error',
       class: 'conflict',
       message: `an interrupted apply of stack ${quoted(stack.name)} was taking resources over from stack ${quoted(origin.stack)}, whose ledger is not found now`,
-      fix: 'restore that ledger, or run "trueup recover" in that stack; then apply this one again',
+      fix: 'restore that ledger, then apply this one again',
     },
   ];
 }

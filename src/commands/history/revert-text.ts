@@ -104,7 +104,9 @@ function fragmentOf(change: HistoryChange, address: Address, staysBehind: boolea
       };
     case 'adopt': {
       const restored = withMergeRemark(restoreFields(fields, address));
-      const giveUp = 'to give it up again, set these back, apply, then remove its document: it is released';
+      const values = restored.documents.length === 0 ? '' : 'set these back and ';
+      // Without it, the origin of the record decides, and a resource that this stack once created is deleted.
+      const giveUp = `to give it up again, ${values}declare "onRemove: release", apply, then remove its document: it is released; one that came from another stack goes back with "trueup move"`;
       return { ...restored, remarks: [giveUp, ...restored.remarks] };
     }
     default:

@@ -97,6 +97,11 @@ export async function findTask({ from, to }: Ends, context: MoveContext): Promis
       'nothing-to-move',
       `there is no ledger in ${describePlace(from.place, stack.name)}: ${copy.known ? 'the new place has one' : 'before the first apply there is nothing to move'}; write ${quoted(`ledger: ${ledgerText(to.place)}`)} into the stack file`,
     );
+  if (ledger.incoming !== undefined && ledger.incoming.length > 0)
+    throw new CommandStop(
+      'move-impossible',
+      `nothing was moved: an apply that was interrupted has begun to take resources over from another stack; run ${quoted('trueup apply')} first, which ends that`,
+    );
   await refuseOther({ ledger, entries, copy }, { from, to }, context);
   return { is: 'copy', ledger, entries };
 }

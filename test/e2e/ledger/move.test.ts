@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ledgerMoveSchema } from '../../../src/commands/ledger/schema.ts';
+import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -62,6 +63,15 @@ describe('A ledger that moves', () => {
     await scene.run(move(from, '--write'), 0);
     expect(await scene.content()).toEqual(after);
     await scene.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is refused while a take-over from another stack has begun and not ended', async () => {
+    const scene = await movableStack({ ledger: 'local' });
+    const store = localLedger(join(scene.stack.directory, '.trueup', 'payments.ledger.json'), 'payments');
+    await store.write({ ...(await store.read()), incoming: [{ from: { stack: 'billing' }, records: {} }] });
+    const { err } = await scene.run(move('git'), 1);
+    expect(err).toContain('nothing was moved: an apply that was interrupted');
+    expect(err).toContain('run "trueup apply" first');
   });
 
   it('leaves an older version of trueup nothing that it could take for a ledger', async () => {

@@ -93,7 +93,9 @@ describe('taking back', () => {
 
   it('an adoption says how to give it up, with the values that it had', () => {
     const text = revert(change({ action: 'adopt', fields: [field(['claim']), field(['mode'])] }));
-    expect(text).toContain('to give it up again');
+    expect(text).toContain(
+      'to give it up again, set these back and declare "onRemove: release", apply, then remove',
+    );
     expect(documents(text)).toMatchObject([{ spec: { mode: 'old' } }]);
   });
 
