@@ -44,11 +44,12 @@ export async function chooseToken(
 ): Promise<ChosenToken> {
   const { env } = asking.host;
   refuseTokens(tokenEnv, tokenFile);
-  if (tokenFile !== undefined) return { source: { file: tokenFile }, env, notes: [] };
+  const usable = connect ? { env } : {};
+  if (tokenFile !== undefined) return { source: { file: tokenFile }, ...usable, notes: [] };
   if (tokenEnv !== undefined) {
     const isSet = (env[tokenEnv]?.trim() ?? '') !== '';
     const how = isSet
-      ? { env }
+      ? usable
       : { exportLine: promptLine(tokenEnv), missing: `the variable ${tokenEnv} is not set` };
     return { source: { env: tokenEnv }, ...how, notes: [] };
   }

@@ -1,4 +1,6 @@
 /** `trueup init` on a terminal: it asks what no flag and no variable says, and writes nothing until all is answered. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { secrets } from '../../support/cli/bench.ts';
 import { type FirstStack, openFirstStack, textsIn } from '../../support/cli/first-stack.ts';
@@ -121,6 +123,40 @@ describe('the questions', () => {
     expect({ code, screen }).toMatchObject({ code: 0 });
     expect(screen).not.toContain('without an owner');
   });
+
+  it.each([
+    ['--no-connect', ['--token-env', 'TFE_TOKEN']],
+    ['--no-connect', ['--token-file', 'token']],
+    ['--dry-run', ['--token-env', 'TFE_TOKEN']],
+    ['--dry-run', ['--token-file', 'token']],
+  ])(
+    'send nothing with %s and %j: the name of the organization is asked for without choices',
+    async (flag, token) => {
+      const first = await openFirstStack();
+      writeFileSync(join(first.directory, 'token'), secrets.API_TOKEN);
+      const args = [
+        flag,
+        ...token,
+        '--service',
+        'workspaces',
+        '--url',
+        first.wire.url,
+        '--ci',
+        'none',
+        '--name',
+        'x',
+      ];
+      const { code, screen } = await answering(
+        first,
+        first.workspacesEnv,
+        [[/Name of the organization\?/, 'acme\r']],
+        args,
+      );
+      expect({ code, screen }).toMatchObject({ code: 0 });
+      expect(screen).not.toContain('read -rs');
+      expect(first.wire.seen).toEqual([]);
+    },
+  );
 
   it('are not asked with --yes, but for what has no default', async () => {
     const first = await openFirstStack();
