@@ -14,7 +14,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
 
 function fail() {
   console.error(
-    `trueup needs Node 22.18 or newer and found ${process.versions.node}: install Node 24 from https://nodejs.org, or use the executable of trueup, which brings its own`,
+    `trueup needs Node 22.18 or newer and found ${process.versions.node}: install Node 24 from https://nodejs.org, or use the executable of trueup, which brings its own: "npm run build:binary" in the clone makes it`,
   );
   process.exitCode = 1;
 }

@@ -119,7 +119,7 @@ describe('installed globally on an older Node', () => {
       expect(await execute('trueup', ['plan'], { cwd: folder, env })).toEqual({
         code: 1,
         out: '',
-        err: `trueup needs Node 22.18 or newer and found ${versionOf(old ?? '').slice(1)}: install Node 24 from https://nodejs.org, or use the executable of trueup, which brings its own\n`,
+        err: `trueup needs Node 22.18 or newer and found ${versionOf(old ?? '').slice(1)}: install Node 24 from https://nodejs.org, or use the executable of trueup, which brings its own: "npm run build:binary" in the clone makes it\n`,
       });
     },
     120_000,

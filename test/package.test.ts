@@ -151,7 +151,7 @@ describe('on an older Node', () => {
   const refusal = (version: string) => ({
     code: 1,
     out: '',
-    err: `trueup needs Node 22.18 or newer and found ${version}: install Node 24 from https://nodejs.org, or use the executable of trueup, which brings its own\n`,
+    err: `trueup needs Node 22.18 or newer and found ${version}: install Node 24 from https://nodejs.org, or use the executable of trueup, which brings its own: "npm run build:binary" in the clone makes it\n`,
   });
 
   it.each(['22.17.1', '20.20.2', '18.0.0', '4.9.1'])('it refuses Node %s', async (version) => {
