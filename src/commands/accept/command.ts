@@ -114,7 +114,8 @@ async function accept(
       guardRemovals(resolved.placed, { ...ledger, declared: manifests.resources }, stack.guards),
     );
     for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
-    const code = await reviewChanges(resolved, { ...options, stack, terminal, stop, nothing, blocked });
+    const next = 'Next: "trueup apply" records the new values. Until then, "trueup drift" still lists them.\n';
+    const code = await reviewChanges(resolved, { ...options, stack, terminal, stop, nothing, blocked, next });
     if (code !== exitCodes.done || !(unread || hasErrors(first.problems))) return code;
     return resolved.placed.length > 0 ? exitCodes.partial : exitCodes.error;
   });

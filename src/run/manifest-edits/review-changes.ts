@@ -24,6 +24,8 @@ interface Review extends ReviewOptions {
   readonly blocked?: ReadonlyMap<string, string>;
   /** what is printed where there is nothing to write */
   readonly nothing: NothingTaken;
+  /** printed after the files are written */
+  readonly next?: string;
 }
 
 /** @returns the exit code: what was asked for was written, a part of it, or nothing */
@@ -54,7 +56,8 @@ export async function reviewChanges(settled: ResolvedChanges, review: Review): P
     showAnswer({ ...settled, placed, widens }, about);
     throw partlyWritten(done, failure, cwd);
   }
-  if (terminal.format === 'text') terminal.host.stderr.write(`wrote ${counted(changes.length, 'file')}\n`);
+  if (terminal.format === 'text')
+    terminal.host.stderr.write(`wrote ${counted(changes.length, 'file')}\n${review.next ?? ''}`);
   return code;
 }
 

@@ -110,7 +110,8 @@ it('takes in the fields of a workspace, and keeps the comments beside them', asy
     description: 'now one: line',
     'vcs-repo': { branch: 'trunk' },
   });
-  const { out } = await stack.run(['accept', 'Workspace/acme/app', '--yes'], 0);
+  const { out, err } = await stack.run(['accept', 'Workspace/acme/app', '--yes'], 0);
+  expect(err).toContain('Next: "trueup apply" records the new values.');
   expect(changed(manifests, text())).toEqual({
     gone: [
       '  autoApply: true # since March',
