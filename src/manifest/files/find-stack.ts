@@ -87,8 +87,24 @@ export async function findStack(
       )
     : noStack(
         `${quoted(path)} holds no ${stackFileName}`,
-        `create ${quoted(displayPath(join(absolute, stackFileName), cwd))}`,
+        await fixForFolder(absolute, cwd),
       );
+}
+
+/** Names the stack of a parent folder within the same repository, which is what a user of a subfolder means. */
+async function fixForFolder(folder: string, cwd: string): Promise<string> {
+  const repository = await findRepository(folder);
+  for (let parent = dirname(folder); ; parent = dirname(parent)) {
+    // Without a repository, a stack is not searched above the current directory either.
+    const isNear = parent === resolve(cwd) || (repository.isGit && (await isWithin(repository, parent)));
+    if (isNear && (await kindOf(join(parent, stackFileName))) === 'file')
+      return parent === resolve(cwd)
+        ? `the stack is in the parent folder: leave out the path, or give ${quoted('.')}`
+        : `the stack is in a parent folder: give ${quoted(displayPath(parent, cwd))}`;
+    if (!isNear || parent === dirname(parent)) break;
+  }
+  const file = displayPath(join(folder, stackFileName), cwd);
+  return `create ${quoted(file)}, for example with ${quoted(`trueup init ${displayPath(folder, cwd)}`)}`;
 }
 
 /** A path as the user would type it in the working directory. */
@@ -99,8 +115,7 @@ export function displayPath(absolute: string, cwd: string): string {
 async function findUpwards(cwd: string, userId: number | undefined): Promise<string | Diagnostic> {
   const repository = await findRepository(cwd);
   for (let directory = cwd; ; directory = dirname(directory)) {
-    const real = await realpath(directory).catch(() => directory);
-    if (!liesIn(repository, real)) break;
+    if (!(await isWithin(repository, directory))) break;
     const candidate = join(directory, stackFileName);
     if ((await kindOf(candidate)) === 'file')
       return (directory === cwd ? undefined : await refuseForeignOwner(candidate, cwd, userId)) ?? candidate;
@@ -110,8 +125,12 @@ async function findUpwards(cwd: string, userId: number | undefined): Promise<str
     repository.isGit
       ? `there is no ${stackFileName} here or in a parent directory within the git repository`
       : `there is no ${stackFileName} here, and parent directories are searched only within a git repository`,
-    'go to the directory of a stack, or give its path',
+    'go to the directory of a stack, or give its path; "trueup init" writes a first stack',
   );
+}
+
+async function isWithin(repository: Repository, directory: string): Promise<boolean> {
+  return liesIn(repository, await realpath(directory).catch(() => directory));
 }
 
 /** Refuses a file if its owner, or that of the link to it, is neither the current user nor the owner of the current directory. */

@@ -21,7 +21,27 @@ describe('the stack that is meant', () => {
     expect(await findStack('deep', folder)).toMatchObject({
       code: 'no-stack',
       message: '"deep" holds no trueup.yaml',
-      fix: 'create "deep/trueup.yaml"',
+      fix: 'the stack is in the parent folder: leave out the path, or give "."',
+    });
+  });
+
+  it('is named when it is in a parent of the given directory, within the same repository', async () => {
+    const files = { 'a/trueup.yaml': '', 'a/b/c/x.yaml': '', 'd/x.yaml': '' };
+    const folder = temporaryFolder({ ...files, '.git/HEAD': '' });
+    const fixOf = (path: string, cwd = folder) => findStack(path, cwd);
+    expect(await fixOf('a/b/c')).toMatchObject({ fix: 'the stack is in a parent folder: give "a"' });
+    expect(await fixOf('b', join(folder, 'a'))).toMatchObject({
+      fix: 'the stack is in the parent folder: leave out the path, or give "."',
+    });
+    expect(await fixOf('.', join(folder, 'a/b'))).toMatchObject({
+      fix: 'the stack is in a parent folder: give ".."',
+    });
+    expect(await fixOf('d')).toMatchObject({
+      fix: 'create "d/trueup.yaml", for example with "trueup init d"',
+    });
+    const elsewhere = temporaryFolder(files);
+    expect(await findStack('a/b/c', elsewhere)).toMatchObject({
+      fix: 'create "a/b/c/trueup.yaml", for example with "trueup init a/b/c"',
     });
   });
 
@@ -42,6 +62,7 @@ describe('the stack that is meant', () => {
       class: 'failure',
       message:
         'there is no trueup.yaml here, and parent directories are searched only within a git repository',
+      fix: 'go to the directory of a stack, or give its path; "trueup init" writes a first stack',
     });
   });
 });
