@@ -11,6 +11,7 @@ import {
   type CommonOptions,
 } from './run/command-options.ts';
 import { explainDestroy } from './commands/destroy.ts';
+import { HintingCommand } from './commands/foreign-words.ts';
 import { type ExitCode, exitCodes } from './run/exit-codes.ts';
 import { reportStop } from './run/report-stop.ts';
 import { formats, noteError, openTerminal, type Terminal } from './run/terminal.ts';
@@ -224,7 +225,7 @@ const commands: readonly ListedCommand[] = [
   {
     usage: 'explain [name]',
     group: 'reference',
-    about: 'Explains an error code, a guard, a kind or a field, such as Workspace.autoApply',
+    about: 'Explains an error code, an exit code, a guard, a kind or a field, such as Workspace.autoApply',
     load: () => import('./commands/explain/command.ts'),
   },
   {
@@ -276,7 +277,7 @@ async function buildProgram(
 ): Promise<Command> {
   const { format } = formatIn(args);
   const isVerbose = args.includes('--verbose') && args.some((arg) => arg === '--version' || arg === '-V');
-  const program = new Command('trueup')
+  const program = new HintingCommand('trueup')
     .description(
       'Keeps live workspaces and cluster authentication roles in sync with the YAML in a git repository.',
     )
@@ -289,7 +290,7 @@ async function buildProgram(
         if (format !== 'json') host.stderr.write(text);
       },
     })
-    .showHelpAfterError('run with --help to see what it takes')
+    .showHelpAfterError('run "trueup --help" to see what it takes')
     .addHelpText('after', `\n${afterHelp}`);
   for (const { usage, group, about, load } of commands) {
     const [name = '', ...takes] = usage.split(' ');

@@ -20,7 +20,16 @@ describe('a mistake on the command line', () => {
     [['plan', '--format', 'yaml'], "argument 'yaml' is invalid", 'Allowed choices are text, json'],
     [['plan', '--color', 'sometimes'], "argument 'sometimes' is invalid", 'always'],
     [['plan', 'one', 'two'], 'too many arguments', 'Expected 1 argument'],
-    [['plan', '--yes'], "unknown option '--yes'", ''],
+    [['plan', '--yes'], "unknown option '--yes'", 'run "trueup plan --help" to see what it takes'],
+    [['plan', '-out=plan.json'], "unknown option '-out=plan.json'", 'Did you mean --out?'],
+    [['plan', '--detailed-exitcode'], "unknown option '--detailed-exitcode'", 'Did you mean --exit-code?'],
+    [['apply', '--auto-approve'], "unknown option '--auto-approve'", 'Did you mean --yes?'],
+    [['apply', '-auto-approve'], "unknown option '-auto-approve'", 'Did you mean --yes?'],
+    [['apply', '--target=x'], "unknown option '--target=x'", 'a plan is of the whole stack'],
+    [['init', '-upgrade'], "unknown option '-upgrade'", 'no providers to upgrade'],
+    [['import', 'one', 'two'], "unknown command 'import'", '"trueup export" writes manifests'],
+    [['ledger', 'move', '--to', 'x', '--foo'], "option '--foo'", 'run "trueup ledger move --help"'],
+    [['completion'], "missing required argument 'shell'", 'one of bash, zsh, fish'],
     [['serve', '--port', 'http'], "argument 'http' is invalid", 'from 0 to 65535'],
     [['serve', '--port', '70000'], "argument '70000' is invalid", 'from 0 to 65535'],
     [['serve', '--dialect', 'valt'], 'does not speak "valt"', 'neutral, hcp-terraform, vault, openbao'],
@@ -47,7 +56,7 @@ describe('a mistake on the command line', () => {
     expect(err).toMatch(/^error: there is no command "destroy", and nothing was done/);
     for (const way of ['document', 'metadata.remove', 'metadata.onRemove', 'metadata.protect', '--ack'])
       expect(err).toContain(way);
-    expect(err).not.toMatch(/Did you mean|run with --help/);
+    expect(err).not.toMatch(/Did you mean|--help" to see/);
     expect(await readdir(cwd)).toEqual([]);
   });
 

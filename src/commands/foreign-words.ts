@@ -1,0 +1,48 @@
+/** Words of other tools that users type out of habit: the error names what trueup has instead. */
+import { Command, type ErrorOptions } from 'commander';
+
+/** Options of Terraform by the option of trueup that does the same. */
+const sameOptions: Readonly<Record<string, string>> = {
+  'detailed-exitcode': '--exit-code',
+  'auto-approve': '--yes',
+  json: '--format json',
+};
+
+/** Options of Terraform that trueup does not have. */
+const otherWays: Readonly<Record<string, string>> = {
+  target: 'a plan is of the whole stack: split the stack, or give the manifests to change with "-"',
+  'refresh-only': '"trueup drift" shows what was changed outside of trueup',
+  upgrade: 'trueup has no providers to upgrade: "trueup init" only writes a first stack',
+};
+
+/** Commands of Terraform that trueup does not have. */
+const otherCommands: Readonly<Record<string, string>> = {
+  import: '"trueup export" writes manifests for live resources, and the next apply takes them over',
+};
+
+/** A command whose errors about its usage say what to type instead. */
+export class HintingCommand extends Command {
+  override createCommand(name?: string): Command {
+    return new HintingCommand(name);
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    const hint = hintFor(message, this);
+    // The guess of commander compares letters only.
+    const shown = hint === undefined ? message : `${message.replace(/\n\(Did you mean .*$/s, '')}\n(${hint})`;
+    return super.error(shown, options);
+  }
+}
+
+function hintFor(message: string, { options, registeredArguments }: Command): string | undefined {
+  const missing = /^error: missing required argument '([^']+)'/.exec(message)?.[1];
+  const choices = registeredArguments.find((argument) => argument.name() === missing)?.argChoices;
+  if (choices !== undefined) return `one of ${choices.join(', ')}`;
+  const command = /^error: unknown command '([^']+)'/.exec(message)?.[1];
+  if (command !== undefined) return otherCommands[command];
+  const [, dashes, word = ''] = /^error: unknown option '(--?)([a-z-]+)/.exec(message) ?? [];
+  const has = (long: string) => options.some((option) => option.long === long.split(' ')[0]);
+  const same = sameOptions[word] ?? (dashes === '-' ? `--${word}` : undefined);
+  if (same !== undefined && has(same)) return `Did you mean ${same}?`;
+  return otherWays[word];
+}
