@@ -8,6 +8,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
 import type { Kind, LiveSet, RefusedValue, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
+import { nearestWord } from '../model/nearest-word.ts';
 import { quoted } from '../model/quoted.ts';
 import {
   type DesiredResource,
@@ -292,10 +293,11 @@ export function missingReference(
   // A resource outside of a selection may still be declared.
   const [there, add] = context.isSelection ? ['in this selection', 'add it'] : ['declared', 'declare it'];
   if (blind === undefined) {
+    const near = nearestWord(to.name, namesBeside(context, to));
     return {
       class: 'invalid',
       message: `${refers}, which is neither ${there} nor live`,
-      fix: `${add}, or correct the name`,
+      fix: near === undefined ? `${add}, or correct the name` : `did you mean ${quoted(near)}? Or ${add}`,
     };
   }
   return {
@@ -303,4 +305,12 @@ export function missingReference(
     message: `${refers}, which is not ${there}, and it is unknown whether it is live: ${blind}`,
     fix: `make it possible to read ${quoted(formatAddress(to))}, then plan again`,
   };
+}
+
+/** The declared and live names of the same kind and target. */
+function namesBeside({ desired, live }: PlanContext, { kind, target }: Address): readonly string[] {
+  return [...desired.values(), ...live.values()]
+    .map(({ address }) => address)
+    .filter((address) => address.kind === kind && address.target === target)
+    .map(({ name }) => name);
 }

@@ -66,7 +66,7 @@ describe('in the quickstart example', () => {
     const { code, out } = await trueup(['plan', '--format', 'json'], { cwd: directory });
     const { problems }: { problems: Told[] } = JSON.parse(out);
     expect(problems.map(wordsOf)).toEqual([
-      ['unknown-reference manifests/platform.yaml:46:15', 'declare it, or correct the name'],
+      ['unknown-reference manifests/platform.yaml:46:15', 'did you mean "observability"? Or declare it'],
     ]);
     expect(code).toBe(7);
   });
