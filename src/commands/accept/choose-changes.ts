@@ -4,6 +4,7 @@ import type { Change } from '../../model/change.ts';
 import { type FieldChange, type FieldTable, isPlannerField } from '../../model/field.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { Ledger } from '../../model/ledger.ts';
+import { nearestWord } from '../../model/nearest-word.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import { sameJson } from '../../model/json.ts';
@@ -51,7 +52,8 @@ export function chooseAcceptedChanges(plan: Plan, request: AcceptRequest, contex
   const asked = request.all ? [...changes.keys()].filter((text) => declared.has(text)) : request.addresses;
   const choices = [...new Set(asked)].map((text): Choice => {
     const resource = declared.get(text);
-    if (resource === undefined) return { acceptedChanges: [], refusals: [unknownAddress(text)] };
+    if (resource === undefined)
+      return { acceptedChanges: [], refusals: [unknownAddress(text, [...declared.keys()])] };
     const change = changes.get(text);
     if (change?.action === 'create') return takeRemoval(change, request, context);
     return takeFields(change, { resource, request, context });
@@ -62,13 +64,24 @@ export function chooseAcceptedChanges(plan: Plan, request: AcceptRequest, contex
   };
 }
 
-function unknownAddress(text: string): Refusal {
+function unknownAddress(text: string, declared: readonly string[]): Refusal {
   const [kind = '', target = '', ...name] = text.split('/');
   const address: Address = { kind, target, name: name.join('/') };
   return refuse({ address, path: [] }, 'unknown-address', {
     message: `no manifest declares ${quoted(text)}`,
-    fix: 'write the address as the plan shows it; for what nobody declares there is "trueup export"',
+    fix:
+      matching(text, declared) ??
+      'write the address as the plan shows it; for what nobody declares there is "trueup export"',
   });
+}
+
+/** For an address without its target, or with a mistake: the declared addresses that it may mean. */
+function matching(text: string, declared: readonly string[]): string | undefined {
+  const withoutTarget = (address: string) => address.replace(/^([^/]+)\/[^/]+\//, '$1/');
+  const same = declared.filter((address) => withoutTarget(address) === text);
+  const near = nearestWord(text, declared);
+  const meant = same.length === 0 && near !== undefined ? [near] : same;
+  return meant.length === 0 ? undefined : `did you mean ${meant.map(quoted).join(' or ')}?`;
 }
 
 function takeRemoval(

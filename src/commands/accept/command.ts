@@ -86,7 +86,7 @@ async function accept(
 ): Promise<ExitCode> {
   const { addresses, path } = splitWords(words, context.host.kinds);
   checkIds(readIds(options.ack));
-  checkUsage(addresses, options);
+  checkUsage(addresses, options, path);
   const host = readingOnce(context.host);
   const { all = false, remove = false, field: fields } = options;
   const request: AcceptRequest = { addresses, fields, all, remove };
@@ -114,7 +114,8 @@ async function accept(
       guardRemovals(resolved.placed, { ...ledger, declared: manifests.resources }, stack.guards),
     );
     for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
-    const next = 'Next: "trueup apply" records the new values. Until then, "trueup drift" still lists them.\n';
+    const next =
+      'Next: "trueup apply" records the new values. Until then, "trueup drift" still lists them.\n';
     const code = await reviewChanges(resolved, { ...options, stack, terminal, stop, nothing, blocked, next });
     if (code !== exitCodes.done || !(unread || hasErrors(first.problems))) return code;
     return resolved.placed.length > 0 ? exitCodes.partial : exitCodes.error;
@@ -132,13 +133,18 @@ function splitWords(
 }
 
 /** @throws CommandStop for options that do not go together */
-function checkUsage(addresses: readonly string[], { all = false, field }: AcceptOptions): void {
+function checkUsage(
+  addresses: readonly string[],
+  { all = false, field }: AcceptOptions,
+  path: string | undefined,
+): void {
+  const given = path === undefined ? '' : `; ${quoted(path)} is read as the path of the stack`;
   if (all === addresses.length > 0)
     throw new CommandStop(
       'usage',
       all
         ? '--all takes in every drift: give no address beside it'
-        : 'name what to take in, as the plan does, or pass --all',
+        : `name what to take in, as the plan does, such as Workspace/acme/app, or pass --all${given}`,
     );
   if (field.length > 0 && addresses.length !== 1)
     throw new CommandStop('usage', '--field is about one resource: give one address');

@@ -64,6 +64,20 @@ it.each([
   expect(one.read()).toBe(text);
 });
 
+it('names the addresses that an address without a target may mean', async () => {
+  const one = await begun(workspace('app', 'spec:\n  autoApply: false\n'));
+  const fixOf = async (...words: string[]) => (await one.stack.run(['accept', ...words, '--yes'], 1)).err;
+  expect(await fixOf('Workspace/app')).toContain('did you mean "Workspace/acme/app"?');
+  expect(await fixOf('Workspace/acme/ap')).toContain('did you mean "Workspace/acme/app"?');
+  expect(await fixOf('Workspace/acme/elsewhere')).toContain('write the address as the plan shows it');
+});
+
+it('says that a bare name is read as a path', async () => {
+  const one = await begun(workspace('app', 'spec:\n  autoApply: false\n'));
+  const { err } = await one.stack.run(['accept', 'app'], 1);
+  expect(err).toContain('such as Workspace/acme/app, or pass --all; "app" is read as the path of the stack');
+});
+
 it('leaves a value that aliases repeat', async () => {
   const text = workspace('app', 'spec:\n  autoApply: &on false\n  queueAllRuns: *on\n');
   const one = await begun(text);
