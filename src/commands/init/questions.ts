@@ -76,7 +76,9 @@ function problemOf({ choices, problem }: Question, answer: string): string | und
 }
 
 function missingAnswer({ flag, text, choices }: Question): string {
-  const allowed = choices === undefined ? '' : ` (${choices.map(({ value }) => value).join(', ')})`;
+  // "embedded" is a choice at a terminal only: its flag is another one.
+  const values = choices?.map(({ value }) => (value === 'embedded' ? 'or pass "--embedded"' : value));
+  const allowed = values === undefined ? '' : ` (${values.join(', ')})`;
   return `nothing was written: pass ${quoted(flag)}${allowed}, because there is no terminal to ask at: ${text}`;
 }
 

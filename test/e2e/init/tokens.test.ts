@@ -265,6 +265,11 @@ describe('a token in a place of another program', () => {
 const acme = ['--url', 'https://tfe.example.com', '--organization', 'acme'];
 
 describe('off a terminal, a missing answer is an error that names its flag', () => {
+  it('and names "--embedded", which "--service" does not take', async () => {
+    const { err } = await trueup(['init'], { cwd: temporaryFolder() });
+    expect(err).toContain('pass "--service" (workspaces, cluster-auth, or pass "--embedded")');
+  });
+
   it.each([
     [[], '--service'],
     [['--service', 'workspaces', '--url', 'https://tfe.example.com'], '--organization'],
