@@ -21,7 +21,10 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
   command
     .addArgument(
       offering(
-        new Argument('[name]', 'an error code, a guard, a kind, or a field such as Workspace.executionMode'),
+        new Argument(
+          '[name]',
+          'an error code, an exit code, a guard, a kind, or a field such as Workspace.executionMode',
+        ),
         (current) => namesFor(current, host.kinds),
       ),
     )
@@ -34,6 +37,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     ['trueup explain', 'list what can be explained'],
     ['trueup explain unknown-field', 'an error code: what it means and what to do'],
     ['trueup explain takeover', 'a guard: what trips it and what to check'],
+    ['trueup explain 7', 'an exit code: when it occurs and what to do'],
     ['trueup explain Workspace', 'the fields of a kind'],
     ['trueup explain Stack.targets.url', 'a field: type, default, what null does'],
   );

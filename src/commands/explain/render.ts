@@ -3,7 +3,7 @@ import { type Json, isJsonObject } from '../../model/json.ts';
 import { flow, indent, labelled, pad, type Paint, wrap } from '../../report/text/layout.ts';
 import { quoted } from '../../model/quoted.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
-import type { CodeTerm, FieldTerm, GuardTerm, KindTerm, Term } from './terms.ts';
+import type { CodeTerm, ExitCodeTerm, FieldTerm, GuardTerm, KindTerm, Term } from './terms.ts';
 
 interface Layout {
   readonly paint: Paint;
@@ -20,6 +20,8 @@ export function renderTerm(term: Term, layout: Layout): string {
       return kindText(term, layout);
     case 'field':
       return fieldText(term, layout);
+    case 'exit-code':
+      return exitCodeText(term, layout);
   }
 }
 
@@ -66,6 +68,14 @@ function codeText({ name, severity, title, classes, when, fix }: CodeTerm, layou
     ],
     layout,
   );
+}
+
+function exitCodeText({ name, title, when, fix }: ExitCodeTerm, layout: Layout): string {
+  const rows = [
+    ['occurs', when],
+    ['fix', fix],
+  ] as const;
+  return page(`exit code ${name}: ${title}`, [facts(rows, layout)], layout);
 }
 
 function guardText({ name, effect, title, trips, more = [], check }: GuardTerm, layout: Layout): string {
@@ -184,6 +194,6 @@ export function renderTerms(terms: readonly Term[], { paint, width }: Layout): s
     ...[...groups].map((group) =>
       section(`Codes: ${group}`, '', (term) => term.about === 'code' && term.group === group),
     ),
-    'Run "trueup explain NAME" for one of them.',
+    'Run "trueup explain NAME" for one of them, or with an exit code, such as 7.',
   ].join('\n\n');
 }

@@ -2,9 +2,9 @@
 import { Type } from 'typebox';
 import { closed, diagnosticSchema } from '../../report/json/plan-schema.ts';
 
-const about = Type.Unsafe<'code' | 'guard' | 'kind' | 'field'>({
+const about = Type.Unsafe<'code' | 'guard' | 'kind' | 'field' | 'exit-code'>({
   type: 'string',
-  enum: ['code', 'guard', 'kind', 'field'],
+  enum: ['code', 'guard', 'kind', 'field', 'exit-code'],
 });
 
 const term = {
@@ -47,8 +47,8 @@ export const explanationSchema = Type.Object(
           severity: Type.Optional(Type.String({ description: 'of a code: error or warning' })),
           classes: Type.Optional(Type.Array(Type.String(), { description: 'of a code' })),
           group: Type.Optional(Type.String({ description: 'of a code: its part of the catalogue' })),
-          when: Type.Optional(Type.String({ description: 'of a code: when it occurs' })),
-          fix: Type.Optional(Type.String({ description: 'of a code: what to do' })),
+          when: Type.Optional(Type.String({ description: 'of a code or an exit code: when it occurs' })),
+          fix: Type.Optional(Type.String({ description: 'of a code or an exit code: what to do' })),
           effect: Type.Optional(Type.String({ description: 'of a guard, by default: blocks or warns' })),
           trips: Type.Optional(Type.String({ description: 'of a guard: what trips it' })),
           more: Type.Optional(Type.Array(Type.String(), { description: 'of a guard: details' })),

@@ -9,8 +9,19 @@ import { guardDefaults, type GuardId } from '../../model/guard.ts';
 import { guardTexts } from '../../model/guard-texts.ts';
 import type { Registry } from '../../model/kind.ts';
 import { nearestWord } from '../../model/nearest-word.ts';
+import { exitCodeMeanings } from '../../run/exit-code-meanings.ts';
 
-export type Term = CodeTerm | GuardTerm | KindTerm | FieldTerm;
+export type Term = CodeTerm | GuardTerm | KindTerm | FieldTerm | ExitCodeTerm;
+
+type ListedTerm = Exclude<Term, FieldTerm | ExitCodeTerm>;
+
+export interface ExitCodeTerm {
+  readonly about: 'exit-code';
+  readonly name: string;
+  readonly title: string;
+  readonly when: string;
+  readonly fix: string;
+}
 
 export interface CodeTerm extends Pick<CodeEntry, 'title' | 'fix'> {
   readonly about: 'code';
@@ -49,7 +60,7 @@ export interface FieldTerm extends FieldDescription {
 }
 
 /** Codes, guards and kinds, each in the order of its reference; fields are in their kinds. */
-export function allTerms(kinds: Registry): readonly Exclude<Term, FieldTerm>[] {
+export function allTerms(kinds: Registry): readonly ListedTerm[] {
   const codes = codeGroups.flatMap((group) =>
     Object.entries(group.codes).map(([name, entry]) => codeTerm(name, group, entry)),
   );
@@ -92,14 +103,19 @@ function nameOf(kind: string, path: string): string {
   return `${kind}.${path.replace(/^spec\./, '')}`;
 }
 
-/** The term with this name, however its letters are written; `spec.` may be given. */
-export function findTerm(word: string, terms: readonly Exclude<Term, FieldTerm>[]): Term | undefined {
+/** The term with this name, however its letters are written; `spec.` may be given. Or an exit code. */
+export function findTerm(word: string, terms: readonly ListedTerm[]): Term | undefined {
+  const exit = exitCodeMeanings.find(({ code }) => String(code) === word);
+  if (exit !== undefined) {
+    const { title, when, fix } = exit;
+    return { about: 'exit-code', name: word, title, when, fix };
+  }
   const wanted = plain(word);
   return flat(terms).find((term) => plain(term.name) === wanted);
 }
 
 /** The nearest name to a word that names no term. */
-export function nearestTerm(word: string, terms: readonly Exclude<Term, FieldTerm>[]): string | undefined {
+export function nearestTerm(word: string, terms: readonly ListedTerm[]): string | undefined {
   const names = flat(terms).map(({ name }) => name);
   const ending = names.find((name) => plain(name).endsWith(`.${plain(word)}`));
   return ending ?? nearestWord(word, names);
@@ -109,6 +125,6 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/^([^.]*)\.spec\./, '$1.');
 }
 
-function flat(terms: readonly Exclude<Term, FieldTerm>[]): readonly Term[] {
+function flat(terms: readonly ListedTerm[]): readonly Term[] {
   return terms.flatMap((term): readonly Term[] => (term.about === 'kind' ? [term, ...term.fields] : [term]));
 }

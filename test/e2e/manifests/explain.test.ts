@@ -99,6 +99,14 @@ describe('trueup explain', () => {
     for (const line of lines) expect(text).toMatch(new RegExp(`^${line}`, 'm'));
   });
 
+  it('of an exit code says when it occurs and what to do', async () => {
+    const text = await explain('7');
+    expect(text).toContain('exit code 7: invalid manifests');
+    expect(text.replace(/\s+/g, ' ')).toContain('fix Correct the lines that the message names.');
+    const { term } = await explainJson('7');
+    expect(term).toMatchObject({ about: 'exit-code', name: '7' });
+  });
+
   it('takes a name in any case, and a field with "spec."', async () => {
     const text = await explain('Workspace.executionMode');
     expect(await explain('workspace.executionmode')).toBe(text);
