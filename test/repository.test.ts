@@ -76,7 +76,7 @@ describe('documents, help texts and messages', () => {
   });
 
   it('explain the source to install from once, and the name to register before a release', () => {
-    const explained = /`TRUEUP_SOURCE` stands for/;
+    const explained = /Set `TRUEUP_SOURCE` to one of these/;
     expect(
       linesWith(
         explained,

@@ -32,7 +32,7 @@ export interface CommandModule {
 
 const here = '(default: trueup.yaml here or in a parent)';
 
-export const pathHelp = `a directory with a trueup.yaml, a stack file, or - for manifests on standard input: of a stack that has files of its own they are a selection, and the rest of it is left as it is ${here}`;
+export const pathHelp = `a directory with a trueup.yaml, a stack file, or - for manifests on standard input; if the stack has files of its own, only the resources on standard input are changed ${here}`;
 
 /** For commands that read no manifest, or that need all of them. */
 export const stackHelp = `a directory with a trueup.yaml, a stack file, or - for a stack on standard input ${here}`;
@@ -47,9 +47,11 @@ export function completeOption(): Option {
 
 /** A command below `program`, with the options that every command takes. */
 export function command(program: Command, name: string, description: string): Command {
+  const path = [program.parent?.name(), program.name(), name].filter(Boolean).join(' ');
   return program
     .command(name)
     .description(description)
+    .showHelpAfterError(`run "${path} --help" to see what it takes`)
     .addOption(
       new Option('--color <when>', 'whether to use colours')
         .choices(['auto', 'always', 'never'])

@@ -40,7 +40,10 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .addOption(formatOption('jsonl'))
     .addOption(completeOption())
     .option('--calls', 'show the exact requests in the plan')
-    .option('--show-plan', 'show the plan also where it is not the one that was approved')
+    .option(
+      '--show-plan',
+      'show the plan also when it differs from the approved one (a plan that matches is always shown)',
+    )
     .addOption(timeoutOption())
     .addOption(traceOption())
     .option('-y, --yes', 'do not ask; needed where nobody can answer, unless a plan was approved')

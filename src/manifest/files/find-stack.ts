@@ -85,10 +85,7 @@ export async function findStack(
         `the stack file of ${quoted(path)} is called "trueup.yml"`,
         `rename it to ${quoted(stackFileName)}`,
       )
-    : noStack(
-        `${quoted(path)} holds no ${stackFileName}`,
-        await fixForFolder(absolute, cwd),
-      );
+    : noStack(`${quoted(path)} holds no ${stackFileName}`, await fixForFolder(absolute, cwd));
 }
 
 /** Names the stack of a parent folder within the same repository, which is what a user of a subfolder means. */

@@ -41,6 +41,9 @@ export function summaryLine(plan: Plan, diagnostics: readonly ShownDiagnostic[] 
   ).length;
   const unchanged = `${plan.unchanged} unchanged${warnings === 0 ? '' : `, ${counted(warnings, 'warning')}`}`;
   if (todo !== '') return `${todo}, ${unchanged}`;
+  const { targets } = plan.coverage;
+  if (targets.length > 0 && targets.every(({ unread }) => unread))
+    return `Nothing could be read, so nothing is known to change; ${unchanged}`;
   if (!plan.coverage.complete) return `Found nothing to change, but the read was incomplete; ${unchanged}`;
   if (hasErrors(plan.problems)) return `Nothing can be planned yet, ${unchanged}`;
   return plan.problems.length === 0
@@ -168,7 +171,7 @@ export function coverageRows(coverage: Coverage): CoverageRow[] {
   const ledger =
     coverage.ledger === 'found'
       ? 'found'
-      : 'none: no field is reset, no access revoked, and nothing removed without an acknowledgement';
+      : 'none (first apply, or the ledger is lost): no field is reset, no access revoked, and nothing removed without an acknowledgement';
   return [
     { label: 'manifests', details: [read], incomplete: [] },
     { label: 'ledger', details: [ledger, ...coverage.ledgerNotes.map(printable)], incomplete: [] },

@@ -108,7 +108,9 @@ describe('a workspace that is no longer declared', () => {
     await stack.loseLedger();
     await stack.declare(workspace('app', {}), ...both);
     const { out } = await stack.run(['apply', '--yes'], 5);
-    expect(out.replace(/\s+/g, ' ')).toContain('ledger none: no field is reset, no access revoked');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'ledger none (first apply, or the ledger is lost): no field is reset, no access revoked',
+    );
     expect(out).toContain('1 to adopt, 1 to delete, 2 unchanged');
     expect(out).toContain('! blocks  no-record');
     expect(bench.wire.writes()).toEqual([]);

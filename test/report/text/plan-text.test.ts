@@ -118,8 +118,8 @@ describe('a whole plan', () => {
 
       Checked
         manifests  1 file, 4 documents
-        ledger     none: no field is reset, no access revoked, and nothing removed
-                   without an acknowledgement
+        ledger     none (first apply, or the ledger is lost): no field is reset, no
+                   access revoked, and nothing removed without an acknowledgement
         acme       2 requests: 4 of 4 Toy
                    drift of 1 field cannot be seen: Toy.origin
                    the service has no bulk read"
@@ -227,6 +227,12 @@ describe('"No changes"', () => {
     expect(text).not.toMatch(/no changes/i);
     expect(text).toContain('Found nothing to change, but the read was incomplete');
     expect(text).toContain('because acme: page 3 was forbidden');
+  });
+
+  it('is not said when no target could be read', () => {
+    const targets = incomplete.targets.map((target) => ({ ...target, unread: true as const }));
+    const text = renderPlan(plan({ coverage: { ...incomplete, targets } }), { paint });
+    expect(text).toContain('Nothing could be read, so nothing is known to change; 3 unchanged\n');
   });
 
   it('is not said when a problem is in the way', () => {
