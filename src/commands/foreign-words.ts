@@ -1,21 +1,21 @@
 /** Words of other tools that users type out of habit: the error names what trueup has instead. */
 import { Command, type ErrorOptions } from 'commander';
 
-/** Options of Terraform by the option of trueup that does the same. */
+/** Options of other tools by the option of trueup that does the same. */
 const sameOptions: Readonly<Record<string, string>> = {
   'detailed-exitcode': '--exit-code',
   'auto-approve': '--yes',
   json: '--format json',
 };
 
-/** Options of Terraform that trueup does not have. */
+/** Options of other tools that trueup does not have. */
 const otherWays: Readonly<Record<string, string>> = {
   target: 'a plan is of the whole stack: split the stack, or give the manifests to change with "-"',
   'refresh-only': '"trueup drift" shows what was changed outside of trueup',
   upgrade: 'trueup has no providers to upgrade: "trueup init" only writes a first stack',
 };
 
-/** Commands of Terraform that trueup does not have. */
+/** Commands of other tools that trueup does not have. */
 const otherCommands: Readonly<Record<string, string>> = {
   import: '"trueup export" writes manifests for live resources, and the next apply takes them over',
 };

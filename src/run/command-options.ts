@@ -3,6 +3,7 @@ import { type Argument, type Command, InvalidArgumentError, Option } from 'comma
 import { parseTimestamp } from '../audit-trail/parse-event.ts';
 import { wrap } from '../report/text/layout.ts';
 import { parseDuration } from '../model/duration.ts';
+import { quoted } from '../model/quoted.ts';
 import type { CliHost } from './host.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { ColorChoice, Format, Terminal } from './terminal.ts';
@@ -51,7 +52,7 @@ export function command(program: Command, name: string, description: string): Co
   return program
     .command(name)
     .description(description)
-    .showHelpAfterError(`run "${path} --help" to see what it takes`)
+    .showHelpAfterError(`run ${quoted(`${path} --help`)} to see what it takes`)
     .addOption(
       new Option('--color <when>', 'whether to use colours')
         .choices(['auto', 'always', 'never'])
