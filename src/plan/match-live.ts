@@ -9,6 +9,7 @@ import type { DesiredResource, LiveResource } from '../model/resource.ts';
 import type { Target } from '../model/stack.ts';
 
 interface MatchInput {
+  /** declared resources, and those that move away */
   readonly desired: ReadonlyMap<AddressText, DesiredResource>;
   readonly ledger: Ledger;
   kind(name: string): Kind;
@@ -31,7 +32,8 @@ export function matchLive(
   const live = byAddress(all);
   const byId = new Map(all.flatMap((resource) => idKeyed(resource.address, resource)));
   const inTheLedger = ({ address }: DesiredResource) => {
-    const id = ledger.records.get(formatAddress(address))?.id;
+    const text = formatAddress(address);
+    const id = ledger.records.get(text)?.id ?? ledger.movedAway?.get(text)?.id;
     return id === undefined ? undefined : byId.get(idKey(address, id));
   };
   const byFormerName = ({ address, metadata: { renamedFrom } }: DesiredResource) =>

@@ -1,5 +1,5 @@
 /** What a plan says of resources that move between stacks, in the stack that takes them over and in their former owner. Pure. */
-import { type Address, formatAddress } from '../model/address.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Notice } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { MovedAway } from '../model/ledger.ts';
@@ -56,6 +56,41 @@ export function takenOver(
 export function movedAway(context: PlanContext, address: Address): MovedAway | undefined {
   const away = context.ledger.movedAway?.get(formatAddress(address));
   return context.record(address) === undefined ? away : undefined;
+}
+
+/**
+ * The stack that a live resource, or the parent of a child, moves or moved to, whatever its name is now: the ledger has its id at the
+ * address of the move. Nothing of it is changed or removed here.
+ */
+export function movesUnderOtherName(context: PlanContext, address: Address): string | undefined {
+  const id = context.live.get(formatAddress(address))?.id;
+  if (id === undefined) return undefined;
+  const { ownership } = context.kind(address.kind);
+  const owned = ownership.by === 'child' ? ownership.of(address) : address;
+  const isSame = (text: AddressText, known: string | undefined) => {
+    const { kind, target } = parseAddress(text);
+    return known === id && kind === owned.kind && target === owned.target;
+  };
+  const { records, movedAway: away = [] } = context.ledger;
+  for (const [text, { metadata }] of context.movesAway)
+    if (isSame(text, records.get(text)?.id)) return metadata.movedTo?.stack;
+  if (context.record(owned) !== undefined) return undefined;
+  return [...away].find(([text, { id: known }]) => isSame(text, known))?.[1].to.stack;
+}
+
+/** A declared resource that is, by its id, one of those for which a document has `movedTo`. */
+export function movesAwayProblem(
+  context: PlanContext,
+  { address }: DesiredResource,
+): Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'> | undefined {
+  const stack = context.record(address) === undefined ? undefined : movesUnderOtherName(context, address);
+  if (stack === undefined) return undefined;
+  return {
+    code: 'move-impossible',
+    class: 'conflict',
+    message: `${quoted(formatAddress(address))} is under a new name the resource that moves to stack ${quoted(stack)}`,
+    fix: 'rename it back in the service, or remove one of the two documents',
+  };
 }
 
 export function movedAwayProblem(

@@ -19,7 +19,7 @@ import {
   seenRemovalRequests,
   unlessBlocked,
 } from './removal.ts';
-import { hasOurMark, movedAway, noticeOfMove } from './moved-ownership.ts';
+import { hasOurMark, movedAway, movesUnderOtherName, noticeOfMove } from './moved-ownership.ts';
 
 /**
  * A verdict for every undeclared address that is live and ours, or that the ledger has. With a selection only removal requests
@@ -27,10 +27,11 @@ import { hasOurMark, movedAway, noticeOfMove } from './moved-ownership.ts';
  */
 export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressText, Removal> {
   const verdicts = new Map<AddressText, Removal>();
+  const verdictOf = (address: Address, verdict: Removal) =>
+    unlessMoving(context, address, context.isComplete ? verdict : keptWhenIncomplete(address, verdict));
   for (const [text, live] of undeclaredLive(context)) {
     const verdict = removalOfLive(context, live);
-    if (verdict !== undefined)
-      verdicts.set(text, context.isComplete ? verdict : keptWhenIncomplete(live.address, verdict));
+    if (verdict !== undefined) verdicts.set(text, verdictOf(live.address, verdict));
   }
   for (const text of context.unmatched) {
     if (isDeclared(context, text) || verdicts.has(text) || !isKnownGone(context, text)) continue;
@@ -41,8 +42,11 @@ export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressTe
   for (const [text, resource] of context.movesAway)
     if (context.unseen(resource.address) === undefined)
       verdicts.set(text, { is: 'notice', notice: noticeOfMove(context, resource) });
-  for (const removalRequest of seenRemovalRequests(context))
-    verdicts.set(formatAddress(removalRequest.address), checkRemovalRequest(context, removalRequest));
+  for (const removalRequest of seenRemovalRequests(context)) {
+    const { address } = removalRequest;
+    const verdict = unlessMoving(context, address, checkRemovalRequest(context, removalRequest));
+    verdicts.set(formatAddress(address), verdict);
+  }
   return verdicts;
 }
 
@@ -77,6 +81,13 @@ function hasParent(context: PlanContext, address: Address): boolean {
 function keptWhenIncomplete(address: Address, verdict: Removal): Removal {
   if (verdict.is === 'notice' || verdict.is === 'problem') return verdict;
   return kept(address, 'kept: it is no longer declared, but the plan is incomplete, so nothing is removed');
+}
+
+/** A resource that moves is left alone, also under a new name in the service. */
+function unlessMoving(context: PlanContext, address: Address, verdict: Removal): Removal {
+  if (verdict.is === 'notice' || verdict.is === 'problem') return verdict;
+  const stack = movesUnderOtherName(context, address);
+  return stack === undefined ? verdict : kept(address, `kept: it moves to stack ${quoted(stack)}`);
 }
 
 function removalOfLive(context: PlanContext, live: LiveResource): Removal | undefined {

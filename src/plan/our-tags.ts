@@ -99,12 +99,23 @@ interface RecordedOwner {
 export function withRecordedOwner(live: LiveResource, known: RecordedOwner): LiveResource {
   const { ledger, owned } = known;
   const record = ledger.records.get(owned.at);
-  const away = ledger.movedAway?.get(owned.at);
+  const away = awayAt(ledger, owned.at, live.id);
   if (record === undefined) return away === undefined ? live : withOtherOwner(live, away, known);
   const { ownershipTag } = live.evidence;
   if (ownershipTag !== undefined) return withFormerOwner(live, ownershipTag, { record, known });
   const isChild = live.address.kind !== parseAddress(owned.at).kind;
   return owned.isLedgerOwned && !isChild ? withRecordedOwnership(live, record, known) : live;
+}
+
+/** By address, and by id for a resource that was renamed in the service after the move. */
+function awayAt({ movedAway }: Ledger, at: AddressText, id: string | undefined): MovedAway | undefined {
+  const away = movedAway?.get(at);
+  if (away !== undefined || id === undefined) return away;
+  const { kind, target } = parseAddress(at);
+  return [...(movedAway ?? [])].find(([text, one]) => {
+    const there = parseAddress(text);
+    return one.id === id && there.kind === kind && there.target === target;
+  })?.[1];
 }
 
 /** Another stack took the resource over, and may not have written its own ownership tag yet. */

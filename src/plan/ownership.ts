@@ -17,7 +17,7 @@ import { quoted } from '../model/quoted.ts';
 import { missingReference, type PlanContext } from './plan-context.ts';
 import { isTakenOver } from './take-over-stack.ts';
 import { creatorSuffix } from './other-creator.ts';
-import { movedAway, movedAwayProblem, takenOver } from './moved-ownership.ts';
+import { movedAway, movedAwayProblem, movesAwayProblem, takenOver } from './moved-ownership.ts';
 
 /** The ownership tag before and after; each absent if there is none. */
 export interface OwnershipTagChange {
@@ -53,6 +53,8 @@ export function ownershipOfDeclared(context: PlanContext, resource: DesiredResou
   const { ownership } = context.kind(resource.address.kind);
   const live = context.live.get(formatAddress(resource.address));
   if (ownership.by === 'child') return ownershipOfChild(context, resource, ownership.of(resource.address));
+  const moving = movesAwayProblem(context, resource);
+  if (moving !== undefined) return refuse(resource, moving);
   if (live === undefined) return ownershipOfMissing(context, resource, ownership.by === 'claim');
   if (ownership.by === 'ledger') return ownershipByRecord(context, resource);
   const verdict = ownershipByTag(context, resource, live);

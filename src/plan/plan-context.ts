@@ -155,13 +155,13 @@ export interface PlanContext {
 /** @throws on a kind or target that validation should have refused: a bug */
 export function makePlanContext(input: PlanContextInput): PlanContext {
   const { stack, ledger } = input;
-  const documents = documentsOf(input);
+  const { placed, ...documents } = documentsOf(input);
   const { desired } = documents;
   const targets = new Map(input.targets.map((found) => [found.target.name, found] as const));
   const kind = (name: string) => found(input.kinds.get(name), `kind ${name}`);
   const target = (name: string) => found(targets.get(name), `target ${name}`);
   const setOf = (address: Address) => target(address.target).sets.get(address.kind);
-  const matched = matchLive(allLive(input), { desired, ledger, kind });
+  const matched = matchLive(allLive(input), { desired: placed, ledger, kind });
   const recorded = matchRecords(ledger, matched);
   const recordedAt = (address: Address) => recorded.get(formatAddress(address));
   const ledgerOwned = (address: Address) => isLedgerOwned(kind(address.kind), target(address.target).target);
@@ -178,7 +178,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     });
   };
   const live = new Map([...matched].map(([text, resource]) => [text, withRecordedTag(resource)] as const));
-  const unseen = matchUnread(allUnseen(input), allLive(input), { desired, live, kind });
+  const unseen = matchUnread(allUnseen(input), allLive(input), { desired: placed, live, kind });
   const { isSelection = false } = input;
   const unmatched = unmatchedRecords(ledger, live);
   const selected = [...desired.keys()].flatMap((text) => live.get(text) ?? []);
@@ -234,10 +234,13 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
 
 /** The documents of the stack by what they ask for. */
 function documentsOf({ desired }: PlanContextInput) {
+  const declared = desired.filter(isDeclaration);
+  const moving = desired.filter(({ metadata }) => metadata.movedTo !== undefined);
   return {
-    desired: byAddress(desired.filter(isDeclaration)),
+    desired: byAddress(declared),
     removalRequests: byAddress(desired.filter(({ metadata }) => metadata.remove !== undefined)),
-    movesAway: byAddress(desired.filter(({ metadata }) => metadata.movedTo !== undefined)),
+    movesAway: byAddress(moving),
+    placed: byAddress([...declared, ...moving]),
   };
 }
 
