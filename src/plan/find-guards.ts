@@ -22,7 +22,7 @@ import type { Dialect, Guards } from '../model/stack.ts';
 import { type CountedGuard, countGuards, countOwnership, isTaken } from './count-guards.ts';
 import type { Draft } from './draft-declared.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
-import { guardMessages, identityGuards, replacedMessage, type UncountedGuard } from './identity-guards.ts';
+import { guardMessages, identityGuards, type UncountedGuard } from './identity-guards.ts';
 import type { PlanContext } from './plan-context.ts';
 import { takenOverAddresses } from './take-over-stack.ts';
 
@@ -69,20 +69,23 @@ type Finding = CountedGuard & { readonly always?: true };
 interface GuardHit extends Concern {
   readonly id: UncountedGuard;
   readonly always?: true;
+  /** in place of the message of the guard */
+  readonly says?: string;
 }
 
 function gather(hits: readonly GuardHit[]): Finding[] {
   const groups = Map.groupBy(
     hits,
-    ({ id, always = false, address: { kind, target } }) => `${id}/${always}/${kind}/${target}`,
+    ({ id, always = false, says = '', address: { kind, target } }) =>
+      `${id}/${always}/${says}/${kind}/${target}`,
   );
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const { id, address, always } = first;
+    const { id, address, always, says = guardMessages[id] } = first;
     const concerns = group.map(({ address: of, messages: about }) => ({ address: of, messages: about }));
     const counted = concerns.length;
-    const message = `${counted} ${address.kind} in ${quoted(address.target)} ${always ? replacedMessage : guardMessages[id]}`;
+    const message = `${counted} ${address.kind} in ${quoted(address.target)} ${says}`;
     const { kind, target } = address;
     const about = { id, kind, target, counted, message, concerns: sortConcerns(concerns) };
     return [always ? { ...about, always } : about];
@@ -99,7 +102,10 @@ function identityFindings(context: PlanContext, drafts: readonly Draft[]): Findi
   const unreported = takenOverAddresses(context).filter((address) => !reported.has(formatAddress(address)));
   return gather([
     ...hits,
-    ...unreported.map((address) => ({ id: 'takeover' as const, address, messages: [] })),
+    ...unreported.map((address) => ({
+      ...{ id: 'takeover' as const, address, messages: [] },
+      ...(context.moves.from.has(formatAddress(address)) ? { always: true as const } : {}),
+    })),
   ]);
 }
 

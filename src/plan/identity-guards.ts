@@ -2,7 +2,7 @@
  * The guards about the identity of a resource: created again, deleted without a record, taken over, and
  * the messages of the guards that do not count.
  */
-import { formatAddress } from '../model/address.ts';
+import { type Address, formatAddress } from '../model/address.ts';
 import type { RiskGuard } from '../model/guard.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Draft } from './draft-declared.ts';
@@ -17,6 +17,8 @@ interface IdentityHit {
   readonly messages: readonly string[];
   /** blocks even if the stack allows the guard */
   readonly always?: true;
+  /** in place of the message of the guard */
+  readonly says?: string;
 }
 
 /** The identity guards that one draft trips; for a child only its adoption, if the parent has no visible ownership tag. */
@@ -26,7 +28,14 @@ export function identityGuards(context: PlanContext, draft: Draft): readonly Ide
   if (isUnrecorded(context, draft)) return [{ id: 'unrecorded', messages: [] }];
   const replaced = action === 'adopt' ? replacedResource(context, draft) : undefined;
   if (replaced !== undefined)
-    return [{ id: 'adopt', always: true, messages: [replaced, ...creatorMessages(draft)] }];
+    return [
+      {
+        id: 'adopt',
+        always: true,
+        says: replacedMessage,
+        messages: [replaced, ...creatorMessages(draft)],
+      },
+    ];
   if (ownership.by === 'child')
     return action === 'adopt' && context.isLedgerOwned(ownership.of(address))
       ? [{ id: 'adopt', messages: creatorMessages(draft) }]
@@ -35,17 +44,32 @@ export function identityGuards(context: PlanContext, draft: Draft): readonly Ide
   const id = ownGuard(context, draft, belongsToFormer);
   return [
     ...(id === undefined ? [] : [{ id, messages: id === 'adopt' ? creatorMessages(draft) : [] }]),
-    ...(belongsToFormer
-      ? [
-          {
-            id: 'takeover' as const,
-            messages: [movingMessage(context, draft), takeoverActions[action] ?? ''].filter(
-              (message) => message !== '',
-            ),
-          },
-        ]
-      : []),
+    ...takeoverHits(context, draft, belongsToFormer),
   ];
+}
+
+/** No stack allows for good that it takes resources from other stacks, or deletes what it got from them. */
+function takeoverHits(context: PlanContext, draft: Draft, belongsToFormer: boolean): IdentityHit[] {
+  const { address, action } = draft.change;
+  const owner = action === 'delete' ? formerOwner(context, address) : undefined;
+  if (owner !== undefined)
+    return [{ id: 'takeover', always: true, says: givenBackMessage, messages: [giveBack(context, owner)] }];
+  if (!belongsToFormer) return [];
+  const from = movingFrom(context, address, draft.live);
+  const messages = [movingMessage(context, draft), takeoverActions[action] ?? ''].filter(
+    (message) => message !== '',
+  );
+  return [{ id: 'takeover', messages, ...(from === undefined ? {} : { always: true }) }];
+}
+
+/** The last other stack that the resource came from by a move. */
+function formerOwner(context: PlanContext, address: Address): string | undefined {
+  const { formerOwners = [] } = context.record(address) ?? {};
+  return formerOwners.findLast(({ stack }) => stack !== context.stack.name)?.stack;
+}
+
+function giveBack({ stack }: PlanContext, owner: string): string {
+  return `it came from stack ${quoted(owner)}; to give it back, declare it here with ${quoted(`movedTo: { stack: ${owner} }`)}, and there with ${quoted(`movedFrom: { stack: ${stack.name} }`)}`;
 }
 
 /** It has our ownership tag, but no record: the ledger was lost, or another repository has a stack with the same name. */
@@ -124,8 +148,11 @@ export type UncountedGuard =
   | 'takeover';
 
 /** For `adopt`, if the ledger has another resource with that name. */
-export const replacedMessage =
+const replacedMessage =
   'would be taken over, although the ledger has another one of that name with another id';
+
+/** For `takeover`, if the resource is deleted. */
+const givenBackMessage = 'would be deleted, although this stack took it over from another one';
 
 export const guardMessages: Readonly<Record<UncountedGuard, string>> = {
   recreate: 'would be created again, although this stack applied it before: somebody deleted it',

@@ -182,6 +182,12 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: MovesInpu
       `that stack gave it to stack ${quoted(away.to.stack)} at ${away.at}`,
       `write ${quoted(`movedFrom: { stack: ${away.to.stack} }`)}`,
     );
+  const given = away && givenOn(own, address, away);
+  if (given !== undefined && given.to.stack !== origin.stack)
+    return refused(
+      `this stack gave it to stack ${quoted(given.to.stack)} at ${given.at}`,
+      `remove "movedFrom"; to take it back, write ${quoted(`movedFrom: { stack: ${given.to.stack} }`)}`,
+    );
   // It was taken over before, and this ledger has lost the record.
   if (away !== undefined) return { text, taken: [[text, { at: gone, record: lostRecord(away) }]] };
   // It comes back from a stack that has released it.
@@ -190,6 +196,15 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: MovesInpu
     'its ledger has no record of the resource in this target',
     'correct the stack or the name, or apply that stack first; if this stack owns the resource already, remove "movedFrom"',
   );
+}
+
+/** Says in this stack's ledger to which stack it gave the resource, at this address or, by its id, at another. */
+function givenOn({ movedAway }: Ledger, address: Address, { id }: MovedAway): MovedAway | undefined {
+  const same = [...(movedAway ?? [])].find(([text, one]) => {
+    const { kind, target } = parseAddress(text);
+    return id !== undefined && one.id === id && kind === address.kind && target === address.target;
+  });
+  return movedAway?.get(formatAddress(address)) ?? same?.[1];
 }
 
 /** Nothing of the record is known any more: the resource is never deleted because of it. */
