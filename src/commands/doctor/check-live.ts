@@ -1,11 +1,10 @@
 /**
  * The checks that read a target as a plan does: what the service lacks, and what the token may do with each declared resource.
  */
-import { mountSegments } from '../../api/cluster-auth/mount.ts';
+import { CONFIG_PATH, mountSegments } from '../../api/cluster-auth/mount.ts';
 import { organizationAnswer } from '../../api/workspaces/organization.ts';
 import { type LiveReading, readFirst, readRest } from '../../api/read-live.ts';
 import type { ReaderConnection } from '../../api/open-target.ts';
-import { CONFIG_NAME } from '../../kinds/cluster-auth-config/read.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { TokenRights } from '../../model/http.ts';
 import { memberOf } from '../../model/json.ts';
@@ -146,7 +145,7 @@ async function workspaceRights(
 }
 
 function pathOf({ target, dialect }: Session, { address: { kind, name } }: DesiredResource): string {
-  const below = kind === 'ClusterAuthConfig' ? [CONFIG_NAME] : ['role', name];
+  const below = kind === 'ClusterAuthConfig' ? [CONFIG_PATH] : ['role', name];
   return mountSegments(target, dialect, ...below).join('/');
 }
 
