@@ -1,8 +1,7 @@
 /** Where the JSON Schemas are that a file names for editors. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { slashes } from '../manifest/files/find-stack.ts';
-import { isWithin } from './new-files.ts';
+import { liesIn, slashes } from '../manifest/files/find-stack.ts';
 
 /** The folder in a repository into which the guides install trueup. */
 export const pinFolder = 'tools/trueup';
@@ -37,7 +36,7 @@ export function schemaDirectory({ stack, root, isPinned = isPinnedIn(root) }: Sc
   if (ours === undefined) return installed;
   const modules = dirname(dirname(ours));
   const above = basename(modules) === 'node_modules' ? dirname(modules) : dirname(ours);
-  return isWithin(stack, above) ? ours : installed;
+  return liesIn({ root: above, isGit: false }, stack) ? ours : installed;
 }
 
 function isPinnedIn(root: string): boolean {

@@ -1,8 +1,9 @@
 /** Files that a command writes and that must not exist yet. No symbolic link of the repository is followed. */
 import { lstatSync, realpathSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../files/write-file.ts';
+import { liesIn } from '../manifest/files/find-stack.ts';
 import { withPath } from '../model/error-message.ts';
 
 /**
@@ -12,7 +13,7 @@ import { withPath } from '../model/error-message.ts';
  * @param directory absolute, without a link above the repository @param root of the repository, without a link in it
  */
 export function linkedPath(paths: readonly string[], directory: string, root: string): string | undefined {
-  if (isWithin(directory, root) && realOf(directory) !== directory) return '.';
+  if (liesIn({ root, isGit: false }, directory) && realOf(directory) !== directory) return '.';
   return paths.find((path) => isLinked(path, directory));
 }
 
@@ -30,10 +31,6 @@ export function realOf(path: string): string {
   } catch {
     return path === dirname(path) ? path : join(realOf(dirname(path)), basename(path));
   }
-}
-
-export function isWithin(path: string, directory: string): boolean {
-  return !relative(directory, path).startsWith('..');
 }
 
 /** Writes a file that must not exist; an incomplete one is removed. */

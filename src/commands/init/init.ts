@@ -4,7 +4,7 @@
  */
 import { join, resolve } from 'node:path';
 import { realpath } from 'node:fs/promises';
-import { displayPath, findRepository, stackFileName } from '../../manifest/files/find-stack.ts';
+import { displayPath, findRepository, liesIn, stackFileName } from '../../manifest/files/find-stack.ts';
 import type { Target } from '../../model/stack.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { printable, shellWord } from '../../report/view/printable.ts';
@@ -12,7 +12,7 @@ import { withLiveExport, type LiveExport } from '../../run/export/export-live.ts
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { isWithin, realOf } from '../../run/new-files.ts';
+import { realOf } from '../../run/new-files.ts';
 import { listenForEnd, raceStop } from '../../run/stop-signals.ts';
 import { stopOf } from '../../run/report-stop.ts';
 import { type CommandContext, printJson, printNote, textOutput } from '../../run/terminal.ts';
@@ -92,8 +92,8 @@ async function directoryOf(path: string | undefined, cwd: string): Promise<strin
   const real = await realpath(cwd);
   const directory = resolve(real, path ?? '.');
   const target = realOf(directory);
-  const { root } = await findRepository(real);
-  if (isWithin(directory, root) && target !== directory)
+  const repository = await findRepository(real);
+  if (liesIn(repository, directory) && target !== directory)
     throw new CommandStop(
       'output-refused',
       `nothing was written: ${quoted(path ?? '.')} leads over a symbolic link, which init does not follow`,

@@ -6,10 +6,10 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { realpath, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { replaceFile } from '../../files/write-file.ts';
-import { displayPath, slashes } from '../../manifest/files/find-stack.ts';
+import { displayPath, liesIn, slashes } from '../../manifest/files/find-stack.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
-import { isWithin, linkedPath, writeNew } from '../../run/new-files.ts';
+import { linkedPath, writeNew } from '../../run/new-files.ts';
 import type { Drafted, DraftedFile, IgnoredPaths } from './draft-files.ts';
 
 export interface PlannedFile extends DraftedFile {
@@ -35,9 +35,10 @@ export async function planFiles({ files, ignored }: Drafted, place: Place): Prom
 
 async function refuseLinks(files: readonly { readonly path: string }[], { cwd, root }: Place): Promise<void> {
   const real = await realpath(root).catch(() => root);
-  const outside = files.find(({ path }) => !isWithin(path, root));
+  const outside = files.find(({ path }) => !liesIn({ root, isGit: false }, path));
+  if (outside !== undefined) throw new Error(`${quoted(outside.path)} lies outside ${quoted(root)}`);
   const paths = files.map(({ path }) => slashes(relative(root, path)));
-  const linked = outside === undefined ? linkedPath(paths, real, real) : undefined;
+  const linked = linkedPath(paths, real, real);
   if (linked === undefined) return;
   throw new CommandStop(
     'output-refused',

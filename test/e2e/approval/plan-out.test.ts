@@ -98,4 +98,15 @@ describe('export --out', () => {
     expect(await readdir(outside, { recursive: true })).toEqual(before);
     if (isFile && !isDangling) expect(await readFile(victim, 'utf8')).toBe('untouched');
   });
+
+  it('follows no link in the place of a folder whose name begins with two dots', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { manifests: ['none/*.yaml'] } });
+    await bench.byHand.created({ name: 'app' });
+    const outside = temporaryFolder();
+    await symlink(outside, join(stack.directory, '..z'));
+    const { err } = await stack.run(['export', '--out', '..z/out'], 1);
+    expect(err).toContain('leads over a symbolic link, which an export does not follow');
+    expect(await readdir(outside)).toEqual([]);
+  });
 });

@@ -214,6 +214,25 @@ describe('a file that exists', () => {
     expect(textsIn(elsewhere)).toEqual({ '.gitignore': 'theirs\n' });
   });
 
+  it('is not reached over a link in a folder whose name begins with two dots', async () => {
+    const elsewhere = temporaryFolder();
+    const cwd = temporaryFolder();
+    await mkdir(join(cwd, '.git'));
+    await mkdir(join(cwd, '..x'));
+    symlinkSync(elsewhere, join(cwd, '..x/manifests'));
+    symlinkSync(elsewhere, join(cwd, '..y'));
+    for (const [path, link] of [
+      ['..x', '..x/manifests/example.yaml'],
+      ['..y', '..y'],
+    ] as const) {
+      const { code, err } = await init(cwd, path, '--embedded');
+      const why = `"${link}" leads over a symbolic link, which init does not follow`;
+      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(why) });
+    }
+    expect(textsIn(elsewhere)).toEqual({});
+    expect(existsSync(join(cwd, '..x/trueup.yaml'))).toBe(false);
+  });
+
   it('in the way of a folder leaves nothing behind', async () => {
     const cwd = temporaryFolder({ manifests: 'a file' });
     expect(await init(cwd, ...real)).toMatchObject({ code: 1 });
