@@ -48,7 +48,7 @@ async function unlessExists(creation: Promise<void>): Promise<boolean> {
 }
 
 /** Creates the file's directory when needed. @param mode by default, readable by the owner only */
-export async function replaceFile(file: string, text: string, mode = 0o600): Promise<void> {
+export async function replaceFile(file: string, text: string | Buffer, mode = 0o600): Promise<void> {
   await (await prepareFile(file, text, mode)).replace();
 }
 
@@ -59,7 +59,7 @@ export interface PreparedFile {
 }
 
 /** The first half of `replaceFile`, which fails if there is no space or no permission. */
-export async function prepareFile(file: string, text: string, mode: number): Promise<PreparedFile> {
+export async function prepareFile(file: string, text: string | Buffer, mode: number): Promise<PreparedFile> {
   await makeFolder(dirname(file));
   const temporary = `${file}.${randomUUID()}.new`;
   const discard = () => rm(temporary, { force: true });
@@ -80,7 +80,7 @@ export async function prepareFile(file: string, text: string, mode: number): Pro
   return { replace, discard };
 }
 
-async function writeSynced(file: string, text: string, mode: number): Promise<void> {
+async function writeSynced(file: string, text: string | Buffer, mode: number): Promise<void> {
   const handle = await open(file, 'wx', 0o600);
   try {
     await handle.chmod(mode);

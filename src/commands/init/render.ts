@@ -118,9 +118,9 @@ export function resultJson(
     stack: name,
     directory: displayPath(directory, cwd),
     written: !isDryRun,
-    files: files.map(({ path, text, mode }) => ({
+    files: files.map(({ path, text, extended }) => ({
       path: displayPath(path, cwd),
-      is: mode === undefined ? 'new' : 'extended',
+      is: extended === undefined ? 'new' : 'extended',
       ...(isDryRun ? { text } : {}),
     })),
     ...(token.source === undefined ? {} : { token: token.source }),

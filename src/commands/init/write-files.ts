@@ -13,8 +13,8 @@ import { linkedPath, writeNew } from '../../run/new-files.ts';
 import type { Drafted, DraftedFile, IgnoredPaths } from './draft-files.ts';
 
 export interface PlannedFile extends DraftedFile {
-  /** a `.gitignore` that exists: the mode that it keeps. Absent for a new file */
-  readonly mode?: number;
+  /** a `.gitignore` that exists: the mode that it keeps, and its new content, in its own encoding. Absent for a new file */
+  readonly extended?: { readonly mode: number; readonly content: Buffer };
 }
 
 interface Place {
@@ -30,7 +30,7 @@ export async function planFiles({ files, ignored }: Drafted, place: Place): Prom
     files.map(({ path }) => path),
     place.cwd,
   );
-  return [...files, ...ignored.flatMap(ignoreFile)];
+  return [...files, ...ignored.flatMap((paths) => ignoreFile(paths, place.cwd))];
 }
 
 async function refuseLinks(files: readonly { readonly path: string }[], { cwd, root }: Place): Promise<void> {
@@ -59,29 +59,41 @@ export function refuseExisting(paths: readonly string[], cwd: string): void {
   );
 }
 
-/** Undefined when all lines are there. */
-function ignoreFile({ path, lines }: IgnoredPaths): PlannedFile | [] {
+/** Nothing when all lines are there. Lines are added as bytes: the file may have any encoding, and either line break. */
+function ignoreFile({ path, lines }: IgnoredPaths, cwd: string): PlannedFile | [] {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  const text = found === undefined ? '' : readFileSync(path, 'utf8');
+  if (found === undefined) return { path, text: `${lines.join('\n')}\n`, about: 'what git ignores' };
+  if (!found.isFile()) throw refusedIgnore(path, cwd, 'is not a regular file; move it out of the way');
+  const bytes = readFileSync(path);
+  if (bytes.includes(0)) throw refusedIgnore(path, cwd, 'is not a text that git reads; save it as UTF-8');
+  const text = bytes.toString('utf8');
   const known = new Set(text.split(/\r?\n/).map((line) => line.trim()));
   const missing = lines.filter((line) => !known.has(line) && !known.has(line.replace(/\/$/, '')));
   if (missing.length === 0) return [];
-  const begin = text === '' || text.endsWith('\n') ? text : `${text}\n`;
-  const added = `${begin}${missing.join('\n')}\n`;
-  return found === undefined
-    ? { path, text: added, about: 'what git ignores' }
-    : { path, text: added, about: `${counted(missing.length, 'line')} added`, mode: found.mode & 0o7777 };
+  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
+  const begin = text === '' || text.endsWith('\n') ? '' : lineBreak;
+  const added = `${begin}${missing.map((line) => `${line}${lineBreak}`).join('')}`;
+  return {
+    path,
+    text: `${text}${added}`,
+    about: `${counted(missing.length, 'line')} added`,
+    extended: { mode: found.mode & 0o7777, content: Buffer.concat([bytes, Buffer.from(added)]) },
+  };
+}
+
+function refusedIgnore(path: string, cwd: string, why: string): CommandStop {
+  return new CommandStop('output-refused', `nothing was written: ${quoted(displayPath(path, cwd))} ${why}`);
 }
 
 /** @throws the system's error; then no new file is left */
 export async function writeFiles(files: readonly PlannedFile[]): Promise<void> {
   const written: string[] = [];
   try {
-    for (const { path, text, mode } of files) {
-      if (mode === undefined) {
+    for (const { path, text, extended } of files) {
+      if (extended === undefined) {
         await writeNew(path, text);
         written.push(path);
-      } else await replaceFile(path, text, mode);
+      } else await replaceFile(path, extended.content, extended.mode);
     }
   } catch (error) {
     for (const path of written) await rm(path, { force: true }).catch(() => {});

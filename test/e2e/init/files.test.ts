@@ -1,5 +1,6 @@
 /** What `trueup init` writes: a stack that works at once, all files or none, and nothing over a file that is there. */
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -203,6 +204,29 @@ describe('a file that exists', () => {
     const again = await init(cwd, 'second', ...real);
     expect(again.code).toBe(0);
     expect(textsIn(cwd)['second/.gitignore']).toBe('.trueup/\nplan.json\n');
+  });
+
+  it('called .gitignore keeps its bytes and its line breaks', async () => {
+    const bytes = Buffer.from('caf\xe9/\r\ndist', 'latin1');
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, '.gitignore'), bytes);
+    expect(await init(cwd, ...real)).toMatchObject({ code: 0 });
+    const added = Buffer.from('\r\n.trueup/\r\nplan.json\r\n');
+    const expected = Buffer.concat([bytes, added]).toString('latin1');
+    expect(readFileSync(join(cwd, '.gitignore'), 'latin1')).toBe(expected);
+  });
+
+  it.each([
+    ['a folder', (path: string) => mkdirSync(path), 'is not a regular file'],
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path]), 'is not a regular file'],
+    ['UTF-16', (path: string) => writeFileSync(path, 'dist', 'utf16le'), 'is not a text that git reads'],
+  ])('called .gitignore is refused as %s, and nothing is written', async (_, make, why) => {
+    const cwd = temporaryFolder();
+    make(join(cwd, '.gitignore'));
+    const { code, err } = await init(cwd, ...real);
+    const expected = `error: nothing was written: ".gitignore" ${why}`;
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(expected) });
+    expect(readdirSync(cwd)).toEqual(['.gitignore']);
   });
 
   it.each(['manifests', '.gitignore'])('is not reached over a link of the repository: %s', async (name) => {
