@@ -10,12 +10,10 @@ import { maskAddresses, maskPrivateKeys } from './mask-text.ts';
 const harmlessHeader =
   /^(?:accept|content-type|content-encoding|server|via|allow|retry-after|age|x-ratelimit-\w+|x-(?:\w+-)?(?:namespace|request|request-id|next-page)|[\w-]+-version|\w+-appname)$/;
 
-/** The links of these are shown as far as `maskLinks` lets them. */
-const linkHeaders = new Set(['location', 'link']);
-
 /** @param name in lower case */
 export function maskHeader(name: string, value: string): string {
-  if (linkHeaders.has(name)) return maskLinks(value);
+  if (name === 'location') return maskReference(value);
+  if (name === 'link') return maskLinkHeader(value);
   return harmlessHeader.test(name) ? maskTokens(value) : secretPlaceholder;
 }
 
@@ -114,11 +112,34 @@ export function maskLinks(text: string): string {
 }
 
 function maskQuery(query: string): string {
-  return query
-    .split('&')
-    .map((part) => {
-      const name = part.split('=', 1)[0] ?? '';
-      return harmlessParameter.test(name) ? maskTokens(part) : `${name}=${secretPlaceholder}`;
-    })
-    .join('&');
+  return query.replaceAll(/[^&;]+/g, (part) => {
+    const [name = '', value] = part.split('=', 2);
+    if (harmlessParameter.test(name)) return maskTokens(part);
+    return value === undefined ? secretPlaceholder : `${maskTokens(name)}=${secretPlaceholder}`;
+  });
+}
+
+/** Masks an address, or a reference that is relative to one: `/login?code=...`. */
+function maskReference(reference: string): string {
+  const query = /^[^?#]*\?([^#]*)/.exec(withoutUser(reference))?.[1];
+  const fragment = reference.includes('#') ? `#${secretPlaceholder}` : '';
+  return `${maskPlace(reference)}${query === undefined ? '' : `?${maskQuery(query)}`}${fragment}`;
+}
+
+/** Scheme, host and path of a reference, without a user, parameters and generated parts. */
+export function maskPlace(reference: string): string {
+  const place = withoutUser(reference).replace(/[?#].*$/s, '');
+  const path = place.replaceAll(/;([^=;/]*)=[^;/]*/g, `;$1=${secretPlaceholder}`);
+  return maskTokens(path.replaceAll(longPart, `/${secretPlaceholder}`));
+}
+
+/** The part of a user may hold a "?", which begins no parameters. */
+function withoutUser(reference: string): string {
+  return reference.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*@/i, '$1//***@');
+}
+
+/** `</x?page=2>; rel="next", </x?page=9>; rel="last"` */
+function maskLinkHeader(value: string): string {
+  if (!value.includes('<')) return maskReference(value);
+  return maskText(value.replaceAll(/<([^>]*)>?/g, (_, reference: string) => `<${maskReference(reference)}>`));
 }

@@ -139,6 +139,16 @@ describe('an answer', () => {
     expect(answer.words).toContain('it redirects to "https://active.internal/v1/sys"');
     expect(server.requests).toHaveLength(1);
   });
+
+  it.each([
+    ['/login?code=planted-7f1', '/login'],
+    ['https://me:planted-7f1@sso.internal/login?next=a#planted-7f1', 'https://***@sso.internal/login'],
+    ['/login;jsessionid=planted-7f1', '/login;jsessionid=[secret]'],
+  ])('that redirects to %s shows no parameters', async (location, shown) => {
+    const server = await listen(() => ({ status: 302, headers: { location } }));
+    const answer = await open({ url: server.url, target: rolesTarget }).reader.get('/sys/auth');
+    expect(answer.words).toContain(`it redirects to "${shown}"`);
+  });
 });
 
 describe('the pace', () => {

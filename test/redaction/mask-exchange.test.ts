@@ -33,6 +33,24 @@ describe('a header', () => {
       'https://***@host/x?sig=[secret]',
     );
   });
+
+  it.each([
+    [`/login?code=${hidden}`, '/login?code=[secret]'],
+    [`login?page=2&code=${hidden}`, 'login?page=2&code=[secret]'],
+    [`?${hidden}`, '?[secret]'],
+    [`/v1/object/${'dmF1bHQ6djE6'.repeat(8)}${hidden}`, '/v1/object/[secret]'],
+    [`//me:a?${hidden}@host/x`, '//***@host/x'],
+    [`/login#access_token=${hidden}`, '/login#[secret]'],
+    [
+      `/login;jsessionid=${hidden}?a=${hidden};b=${hidden}`,
+      '/login;jsessionid=[secret]?a=[secret];b=[secret]',
+    ],
+  ])('with a reference without a host does not, either: %s', (reference, shown) => {
+    expect(maskHeader('location', reference)).toBe(shown);
+    expect(maskHeader('link', `<${reference}>; rel="next", </x?page=2>`)).toBe(
+      `<${shown}>; rel="next", </x?page=2>`,
+    );
+  });
 });
 
 describe('a member', () => {

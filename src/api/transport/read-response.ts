@@ -8,6 +8,7 @@ import { isJsonObject, type Json } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Dialect } from '../../model/stack.ts';
 import type { KnownSecrets } from '../../redaction/known-secrets.ts';
+import { maskPlace } from '../../redaction/mask-exchange.ts';
 import { maskAddresses } from '../../redaction/mask-text.ts';
 import { headerOf, type RawAnswer } from './exchange.ts';
 import { targetAddress } from './explain-failure.ts';
@@ -88,7 +89,8 @@ function failureMessage(
 ): string {
   const location = headerOf(raw, 'location');
   if (raw.status < 400 && location !== undefined) {
-    return `it redirects to ${quoted(secrets.redact(location))}; set ${address} to the address of the service itself`;
+    // The parameters may be a code of a login, or a signature.
+    return `it redirects to ${quoted(maskPlace(secrets.redact(location)))}; set ${address} to the address of the service itself`;
   }
   return body === undefined ? foreignMessage(secrets.redact(raw.text)) : errorMessage(body);
 }

@@ -41,7 +41,7 @@ export async function checkTarget(target: Target, question: TargetQuestion): Pro
   }));
 }
 
-/** The parameters of addresses say nothing here, and those of a redirect may be secrets. */
+/** The parameters of requests say nothing here. */
 function withoutQueries(message: string): string {
   return message.replace(/(https?:\/\/[^\s?"]+)\?[^\s"]*/g, '$1');
 }

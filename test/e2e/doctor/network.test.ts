@@ -241,6 +241,14 @@ describe('trueup doctor finds that what answers', () => {
     expect(JSON.stringify(requests)).not.toContain(secrets.API_TOKEN);
   });
 
+  it('redirects to a relative address, whose parameters are not shown', async () => {
+    const location = '/login?state=planted-parameter-5c1';
+    const { url } = await listen(() => ({ status: 302, headers: { location } }));
+    const found = await examine(stackAt(url));
+    expect(found.one('service-redirects').message).toContain('it redirects to "/login"');
+    expect(found.written).not.toContain('planted-parameter');
+  });
+
   it('redirects to another host, where the token is never sent', async () => {
     const other = await listen(answering);
     const { url, requests } = await listen(() => ({
