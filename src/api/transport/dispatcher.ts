@@ -109,10 +109,14 @@ function variable(env: Environment, name: string): string | undefined {
   return [env[name], env[name.toUpperCase()]].find((value) => value !== undefined && value !== '');
 }
 
+/** Of scheme, user, host and port only: undici throws for a path, a query or a fragment. */
 function isAddress(proxy: string): boolean {
   try {
-    const { protocol, username, password } = new URL(proxy);
-    return /^https?:$/.test(protocol) && decodeURIComponent(`${username}${password}`) !== undefined;
+    const { protocol, username, password, pathname, search, hash } = new URL(proxy);
+    const isPlain = pathname === '/' && search === '' && hash === '';
+    return (
+      isPlain && /^https?:$/.test(protocol) && decodeURIComponent(`${username}${password}`) !== undefined
+    );
   } catch {
     return false;
   }

@@ -71,6 +71,9 @@ describe('the address of a proxy', () => {
     'http://ci:planted-proxy-pw@[bad',
     'socks5://ci:planted-proxy-pw@proxy',
     'http://ci:planted-proxy-pw%zz@proxy',
+    'http://proxy:9/?pw=planted-proxy-pw',
+    'http://proxy:9/planted-proxy-pw',
+    'http://proxy:9#planted-proxy-pw',
   ])('that is none (%s) is an error that names the variable and not its value', async (proxy) => {
     const stack = await (await openBench()).checkout({ workspaces: { url: 'https://automation.invalid' } });
     await stack.declare(workspace('app'));
