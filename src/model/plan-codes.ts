@@ -51,7 +51,7 @@ export const planCodes = {
   'claimed-by-another-id': {
     title: 'A resource belongs to another stack of the same name',
     class: 'conflict',
-    fix: 'rename one of the two stacks, rebuild a lost ledger with "trueup recover", or take over with "trueup recover --adopt-repository"',
+    fix: 'rebuild a lost ledger with "trueup recover", rename one of the two stacks, or take over with "trueup recover --adopt-repository"',
   },
   'other-repository': {
     title: 'The ledger was written from another repository, or another stack file',

@@ -313,7 +313,7 @@ function foreignId({ address }: DesiredResource, { stack, id = '' }: OwnershipTa
     code: 'claimed-by-another-id',
     class: 'conflict',
     message: `${quoted(formatAddress(address))} belongs to another stack that is called ${quoted(stack)}, too: its ownership tag has the id ${quoted(id)}, which is not that of this stack's ledger`,
-    fix: 'rename one of the two stacks. If it is this stack, and its ledger was lost, rebuild that with "trueup recover"; to take over what the other one has, use "trueup recover --adopt-repository"',
+    fix: 'if the ledger of this stack was lost, rebuild it with "trueup recover". If it is another stack, rename one of the two, or take over what it has with "trueup recover --adopt-repository"',
   };
 }
 

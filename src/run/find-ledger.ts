@@ -12,7 +12,7 @@ import type { Ledger } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import { formatIdentity, identityOf, type LedgerPlace, type Stack } from '../model/stack.ts';
 import { CommandStop } from './command-stop.ts';
-import { exitCodes } from './exit-codes.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { CliHost } from './host.ts';
 import { checkedPlace, describePlace, moveCommand } from './moved-ledger.ts';
 import { openAnyLedger } from './open-ledger.ts';
@@ -119,16 +119,20 @@ async function readAt(place: LedgerPlace, { stack, host, time }: Search): Promis
   }
 }
 
+/** For a ledger elsewhere that is of no use. */
+export const elsewhereRecovery =
+  'if this is another stack, or that ledger is lost, "trueup recover" makes a new one';
+
 /** @throws CommandStop when the stack has no ledger where it names one, and one elsewhere */
-export async function refuseElsewhere({ known }: Ledger, search: Search): Promise<void> {
+export async function refuseElsewhere(
+  { known }: Ledger,
+  search: Search,
+  exit: ExitCode = exitCodes.conflict,
+): Promise<void> {
   if (known) return;
   const message = await describeElsewhere(search);
   if (message !== undefined)
-    throw new CommandStop(
-      'ledger-elsewhere',
-      `${message}; if this is another stack, or that ledger is lost, "trueup recover" makes a new one`,
-      { exit: exitCodes.conflict },
-    );
+    throw new CommandStop('ledger-elsewhere', `${message}; ${elsewhereRecovery}`, { exit });
 }
 
 /** Where a stack without a ledger has one, and what to do; undefined when none was found. */

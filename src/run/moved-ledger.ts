@@ -65,6 +65,18 @@ export function refuseMoved(
   });
 }
 
+/** A moved ledger, with what to change in the stack file. */
+export class MovedElsewhere extends LedgerMoved {
+  /** what happened, without the fix */
+  readonly what: string;
+  readonly fix: string;
+  constructor(what: string, fix: string) {
+    super(`${what}: ${fix}`);
+    this.what = what;
+    this.fix = fix;
+  }
+}
+
 /** The move that made this copy has not ended, or another one has followed. */
 export class CopyError extends LedgerError {
   override readonly name: string = 'CopyError';
@@ -105,8 +117,9 @@ function unfinished(place: string, { place: from, at }: LedgerMove, { name }: St
 }
 
 export function movedError(place: string, { place: to, at }: LedgerMove, stack: string): LedgerMoved {
-  return new LedgerMoved(
-    `${place} was moved to ${describePlace(to, stack)} at ${at}: write ${quoted(`ledger: ${ledgerText(to)}`)} into the "spec" of the stack file, or check out a commit that has it`,
+  return new MovedElsewhere(
+    `${place} was moved to ${describePlace(to, stack)} at ${at}`,
+    `write ${quoted(`ledger: ${ledgerText(to)}`)} into the "spec" of the stack file, or check out a commit that has it`,
   );
 }
 

@@ -1,8 +1,6 @@
 /** The checks of the ledger and its lock. Takes no lock and writes nothing. */
-import { join } from 'node:path';
-import { stateFolderName } from '../../files/write-file.ts';
 import { stackRepository } from '../../ledger/git/checkout.ts';
-import { exists, findRepository } from '../../manifest/files/find-stack.ts';
+import { findRepository } from '../../manifest/files/find-stack.ts';
 import { formatDuration } from '../../model/duration.ts';
 import {
   DamagedLedger,
@@ -11,14 +9,17 @@ import {
   type LedgerLock,
   type StackStore,
 } from '../../model/ledger.ts';
-import { counted, quoted, quotedUnlessPlain } from '../../model/quoted.ts';
+import { counted, quoted, quotedUnlessPlain, quoteSome } from '../../model/quoted.ts';
+import { type LiveResource, ownOwnershipTag } from '../../model/resource.ts';
 import type { Stack } from '../../model/stack.ts';
 import { movedProblem, movedTargets } from '../../plan/moved-targets.ts';
 import { shellWord } from '../../report/view/printable.ts';
 import { CommandStop } from '../../run/command-stop.ts';
+import { describeElsewhere, elsewhereRecovery } from '../../run/find-ledger.ts';
 import type { CliHost } from '../../run/host.ts';
 import { repositoryProblem } from '../../run/ledger-head.ts';
 import { isGone, isOver } from '../../run/lock.ts';
+import { CopyError, MovedElsewhere } from '../../run/moved-ledger.ts';
 import { openLedger, refuseClosed } from '../../run/open-ledger.ts';
 import { identifyRun } from '../../run/origin.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
@@ -49,7 +50,7 @@ export async function checkLedger(question: LedgerQuestion): Promise<CheckedLedg
       ...movedTargets(ledger, stack.targets).map((moved) => movedFinding(moved)),
       ...(await otherRepository(ledger, question)),
       ...(await unwritable(store, stack)),
-      ...(await elsewhere(ledger, stack)),
+      ...(await elsewhere(ledger, question)),
       ...temporary(question),
     ];
     const lock = await checkLock(store, question);
@@ -71,6 +72,13 @@ function describe({ place }: StackStore, { known, serial, records }: Ledger): st
 }
 
 function unreadable(error: Error, { stack, path }: LedgerQuestion): Finding {
+  const { message } = error;
+  if (error instanceof MovedElsewhere)
+    return failed('ledger', { id: 'ledger-unreadable', message: error.what, fix: error.fix });
+  if (error instanceof CopyError) {
+    const fix = 'finish the move as the message says';
+    return failed('ledger', { id: 'ledger-unreadable', message, fix });
+  }
   const place = path === undefined ? '' : ` ${shellWord(path)}`;
   const fixes = {
     local: 'make the file readable for this user',
@@ -81,7 +89,7 @@ function unreadable(error: Error, { stack, path }: LedgerQuestion): Finding {
     error instanceof DamagedLedger
       ? `rebuild it from the live resources: ${`trueup recover${place}`}`
       : fixes[stack.ledger?.in ?? 'local'];
-  return failed('ledger', { id: 'ledger-unreadable', message: error.message, fix });
+  return failed('ledger', { id: 'ledger-unreadable', message, fix });
 }
 
 function closedProblem(ledger: Ledger, stack: Stack): Finding[] {
@@ -130,16 +138,27 @@ async function unwritable(store: StackStore, { ledger }: Stack): Promise<Finding
   return [failed('ledger', { id: 'ledger-unwritable', message, fix: fixes[ledger?.in ?? 'local'] })];
 }
 
-/** A stack whose ledger was kept beside it before. */
-async function elsewhere({ known }: Ledger, { name, directory, ledger }: Stack): Promise<Finding[]> {
-  const isBeside = ledger === undefined || (ledger.in === 'local' && ledger.folder === undefined);
-  const file = join(directory, stateFolderName, `${name}.ledger.json`);
-  if (known || isBeside || !(await exists(file))) return [];
+/** The same words as in a plan. */
+async function elsewhere({ known }: Ledger, question: LedgerQuestion): Promise<Finding[]> {
+  const message = known ? undefined : await describeElsewhere(question);
+  if (message === undefined) return [];
+  const fix = `do what the message says; ${elsewhereRecovery}`;
+  return [failed('ledger', { id: 'ledger-elsewhere', message, fix })];
+}
+
+/** Declared resources have an ownership tag of this stack with an id, and no ledger has that id. */
+export function lostLedger(resources: readonly LiveResource[], { name }: Stack): Finding[] {
+  const tagIds = resources.flatMap(({ evidence }) => {
+    const { stack, id, moving } = ownOwnershipTag(evidence) ?? {};
+    return stack === name && id !== undefined && moving !== true ? [id] : [];
+  });
+  const ids = [...new Set(tagIds)];
+  if (ids.length === 0) return [];
   return [
     failed('ledger', {
-      id: 'ledger-elsewhere',
-      message: `the place in "spec.ledger" has no ledger, but ${quoted(file)} is one: what it records would be unknown`,
-      fix: 'restore the former "spec.ledger" and move the ledger; if that file is of no use, delete it',
+      id: 'ledger-lost',
+      message: `there is no ledger, but ownership tags of this stack with the id ${quoteSome(ids)} are on ${counted(tagIds.length, 'declared resource')}: the ledger was lost, or another stack has the same name`,
+      fix: 'if the ledger was lost, rebuild it: trueup recover; else rename one of the two stacks',
     }),
   ];
 }

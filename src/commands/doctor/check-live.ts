@@ -12,10 +12,13 @@ import type { Registry, Session } from '../../model/kind.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import { counted, quoted, quoteSome } from '../../model/quoted.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource.ts';
+import type { Stack } from '../../model/stack.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
+import { lostLedger } from './check-ledger.ts';
 import { type Finding, failed, info, ok, warning } from './finding.ts';
 
 interface LiveQuestion {
+  readonly stack: Stack;
   readonly session: Session;
   readonly connection: ReaderConnection;
   readonly kinds: Registry;
@@ -30,7 +33,7 @@ export async function checkLive(question: LiveQuestion): Promise<Finding[]> {
   const readings = await readRest(input, await readFirst(input), new Map());
   const reading = readings.get(session.target.name);
   if (reading === undefined) return [];
-  const features = featureFindings(reading, question);
+  const features = [...lostFindings(reading, question), ...featureFindings(reading, question)];
   return reading.unread === undefined ? [...features, ...(await checkRights(reading, question))] : features;
 }
 
@@ -68,6 +71,17 @@ function featureFindings({ unread, sets }: LiveReading, question: LiveQuestion):
     ...[...limits].map((message) => info('features', { id: 'feature-missing', message })),
   ];
   return found.length > 0 ? found : [ok('features', 'the service lacks nothing that this stack uses')];
+}
+
+/** Only of what is declared: other resources stop no apply. */
+function lostFindings({ sets }: LiveReading, question: LiveQuestion): Finding[] {
+  if (question.ledger.known) return [];
+  const declared = new Set(declaredHere(question).map(({ address }) => formatAddress(address)));
+  const live = [...sets.values()].flatMap(({ resources }) => resources);
+  return lostLedger(
+    live.filter(({ address }) => declared.has(formatAddress(address))),
+    question.stack,
+  );
 }
 
 function declaredHere({ session, resources }: LiveQuestion): DesiredResource[] {

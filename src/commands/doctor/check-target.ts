@@ -2,13 +2,15 @@
 import { findDialect } from '../../api/dialects.ts';
 import type { ProbeConnection } from '../../api/probe-target.ts';
 import { ProxyError } from '../../api/transport/dispatcher.ts';
+import { readTrailPage } from '../../audit-trail/read-trail.ts';
+import { TrailError } from '../../model/audit-trail.ts';
 import { WireError } from '../../model/http.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack.ts';
 import { CommandStop } from '../../run/command-stop.ts';
-import { type Connected, connectToProbe, connectToRead } from '../../run/connect.ts';
+import { type Connected, connectToAudit, connectToProbe, connectToRead } from '../../run/connect.ts';
 import type { CliHost } from '../../run/host.ts';
 import { sourceToShow } from '../../run/read-secret.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
@@ -16,7 +18,17 @@ import { checkLive } from './check-live.ts';
 import { checkMount } from './check-mount.ts';
 import { checkNetwork, invalidProxy } from './check-network.ts';
 import { checkOrganization } from './check-organization.ts';
-import { type Finding, failed, hasFailed, info, targetChecks, withUnchecked } from './finding.ts';
+import {
+  checkLabel,
+  type Finding,
+  failed,
+  hasFailed,
+  info,
+  ok,
+  targetChecks,
+  warning,
+  withUnchecked,
+} from './finding.ts';
 
 interface TargetQuestion {
   readonly stack: Stack;
@@ -33,7 +45,10 @@ export async function checkTarget(target: Target, question: TargetQuestion): Pro
   // A later answer may refute an earlier one.
   const found = all.filter(({ check, level }) => level !== 'ok' || !failures.has(check));
   const failure = found.find(({ level }) => level === 'error');
-  const why = failure === undefined ? 'it does not apply here' : `first correct ${quoted(failure.check)}`;
+  const why =
+    failure === undefined
+      ? 'it does not apply here'
+      : `first correct ${quoted(checkLabel(failure.check, target.service))}`;
   return withUnchecked(found, targetChecks, why).map((finding) => ({
     ...finding,
     target: target.name,
@@ -65,9 +80,33 @@ async function checkRemote(target: Target, question: TargetQuestion): Promise<Fi
       target.service === 'workspaces'
         ? await askOrganization(target, question)
         : await askMount(target, question);
-    return [...reached, ...place];
+    return [...reached, ...place, ...(await checkAuditToken(target, question))];
   } catch (error) {
     return [...reached, failureOf(error, target)];
+  }
+}
+
+/** Sends the read that "drift" sends. Only "drift" and "audit" use this token, so that no apply is stopped. */
+async function checkAuditToken(
+  target: Target,
+  { stack, host, time: { deadline, runEnded, abandonWaits } }: TargetQuestion,
+): Promise<Finding[]> {
+  if (target.auditToken === undefined) return [];
+  try {
+    const limits = { deadline, runEnded, abandonWaits };
+    const { trails, close } = await connectToAudit(stack, [target], host, limits);
+    try {
+      for (const { channel } of trails) await readTrailPage(channel, { page: 1, pageSize: 1 });
+    } finally {
+      await close();
+    }
+    return [ok('token', '"auditToken" reads the audit trail')];
+  } catch (error) {
+    const isForeseen =
+      error instanceof TrailError || error instanceof WireError || error instanceof CommandStop;
+    if (!isForeseen) throw error;
+    const fix = 'correct "auditToken" of the target; without it, "drift" cannot show who changed a resource';
+    return [warning('token', { id: 'audit-token-unusable', message: error.message, fix })];
   }
 }
 
@@ -130,8 +169,8 @@ async function askMount(target: Target, question: TargetQuestion): Promise<Findi
   });
 }
 
-function liveOf({ host, resources, ledger }: TargetQuestion) {
-  return { kinds: host.kinds, resources, ledger };
+function liveOf({ host, stack, resources, ledger }: TargetQuestion) {
+  return { stack, kinds: host.kinds, resources, ledger };
 }
 
 function tokenSource({ token }: Target): string {

@@ -123,9 +123,16 @@ async function checkStackAndTargets(
 ): Promise<Finding[]> {
   await learnSources(stack, resources, host, { files: 'of the stack' });
   const secrets = await checkSecrets(stack, resources, host);
-  const { findings, ledger = noLedger } = await checkLedger({ stack, host, time, path });
+  const { findings, ledger } = await checkLedger({ stack, host, time, path });
   const targets = await Promise.all(
-    stack.targets.map((target) => checkTarget(target, { stack, resources, ledger, host, time })),
+    stack.targets.map((target) =>
+      checkTarget(target, { stack, resources, ledger: ledger ?? noLedger, host, time }),
+    ),
   );
-  return [...secrets, ...findings, ...targets.flat()];
+  // What is wrong with the ledger itself says more than that it seems to be lost.
+  const isLost = ({ id }: Finding) => id === 'ledger-lost';
+  const isExplained = ledger === undefined || hasFailed(findings);
+  const ofTargets = targets.flat().filter((finding) => !(isExplained && isLost(finding)));
+  const ofLedger = ofTargets.some(isLost) ? findings.filter(({ id }) => id !== 'ledger') : findings;
+  return [...secrets, ...ofLedger, ...ofTargets];
 }

@@ -1,4 +1,5 @@
 /** What the checks find. Each check gives at least one finding; its id is the name of the check, or names the problem. */
+import type { Target } from '../../model/stack.ts';
 
 /** In the order of the report. The first ones are about this machine and the stack, the others about each target. */
 export const machineChecks = ['node', 'git', 'ci', 'stack', 'secrets', 'ledger', 'lock'] as const;
@@ -41,6 +42,7 @@ export const problemIds = [
   'ledger-other-repository',
   'ledger-target-moved',
   'ledger-elsewhere',
+  'ledger-lost',
   'ledger-temporary',
   'lock-held',
   'lock-of-earlier-attempt',
@@ -79,6 +81,7 @@ export const problemIds = [
   'token-refused',
   'token-ends-soon',
   'token-limited',
+  'audit-token-unusable',
   'login-refused',
   'organization-missing',
   'organization-refused',
@@ -114,6 +117,12 @@ export interface Finding {
   readonly message: string;
   /** what to do, as an instruction */
   readonly fix?: string;
+}
+
+/** What a check is called for this service. */
+export function checkLabel(check: CheckName, service: Target['service'] | undefined): string {
+  if (check !== 'place' || service === undefined) return check;
+  return service === 'workspaces' ? 'organization' : 'mount';
 }
 
 export function ok(check: CheckName, message: string): Finding {

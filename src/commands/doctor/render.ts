@@ -5,7 +5,7 @@ import type { Stack, Target } from '../../model/stack.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { labelled, type Paint } from '../../report/text/layout.ts';
 import { printable } from '../../report/view/printable.ts';
-import { type Finding, hasFailed } from './finding.ts';
+import { checkLabel, type Finding, hasFailed } from './finding.ts';
 
 export interface DoctorReport {
   /** undefined when there is none, or it is not valid */
@@ -56,23 +56,17 @@ function linesOf(findings: readonly Finding[], layout: Layout, target?: Target):
   const made = findings.filter((finding) => !isUnchecked(finding));
   const unchecked = Map.groupBy(findings.filter(isUnchecked), ({ message }) => message);
   return [
-    ...made.flatMap((finding) => line(labelOf(finding, target), finding, layout)),
+    ...made.flatMap((finding) => line(checkLabel(finding.check, target?.service), finding, layout)),
     ...[...unchecked.values()].flatMap((some) => {
       const [first] = some;
       if (first === undefined) return [];
-      const names = some.map((finding) => labelOf(finding, target)).join(', ');
+      const names = some.map((finding) => checkLabel(finding.check, target?.service)).join(', ');
       return line('', { ...first, message: `${first.message}: ${names}` }, layout);
     }),
   ];
 }
 
 const nameColumn = 13;
-
-/** What a place is called in the two services. */
-function labelOf({ check }: Finding, target: Target | undefined): string {
-  if (check !== 'place' || target === undefined) return check;
-  return target.service === 'workspaces' ? 'organization' : 'mount';
-}
 
 /** Colours are added last, because a line is wrapped by the columns of its text. */
 function line(name: string, { level, message, fix }: Finding, { paint, width = 80 }: Layout): string[] {

@@ -145,7 +145,7 @@ function unmanagedSections({ unmanaged }: Drift, layout: PlanLayout): string[][]
 }
 
 export const pendingWords = {
-  new: { symbol: '+', emphasis: 'added', says: 'declared, and never applied' },
+  new: { symbol: '+', emphasis: 'added', says: 'declared, and not in the ledger' },
   changed: { symbol: '~', emphasis: 'changed', says: undefined },
   dropped: { symbol: '-', emphasis: 'removed', says: 'no longer declared' },
   removed: { symbol: '-', emphasis: 'removed', says: 'its document asks for its removal' },
@@ -203,7 +203,7 @@ export function driftReasons(drift: Drift): string[] {
   return undetermined.length > 0
     ? ['not every recorded resource could be read']
     : unrecorded.length > 0
-      ? ['the ledger lacks resources of this stack']
+      ? ['the ledger lacks resources of this stack: if it was lost, rebuild it with "trueup recover"']
       : [];
 }
 

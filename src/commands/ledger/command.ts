@@ -15,6 +15,7 @@ import {
   timeoutOption,
 } from '../../run/command-options.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import { refuseElsewhere } from '../../run/find-ledger.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type StackLedger, withStackLedger } from '../../run/open-ledger.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
@@ -50,8 +51,9 @@ async function showLedger(
 ): Promise<ExitCode> {
   const about = { host, timeout, stops: listenForEnd(host) };
   return withStackLedger(path, about, async (opened) => {
-    const { stack, store } = opened;
+    const { stack, store, time } = opened;
     const ledger = await store.read();
+    await refuseElsewhere(ledger, { stack, host, time }, exitCodes.error);
     const begun = await readBegun(opened, ledger, terminal);
     const lock = await store.readLock();
     const summary: LedgerSummary = { stack: stack.name, place: store.place, ledger, begun, lock };

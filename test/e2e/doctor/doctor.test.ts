@@ -142,6 +142,7 @@ describe('trueup doctor finds with the place of a target', () => {
     const stack = await bench.checkout({ workspaces: { organization: 'acme-lab' } });
     const found = await examine(at(stack));
     const { message, fix } = found.one('organization-missing');
+    expect(found.findings.find(({ check }) => check === 'rights')?.message).toContain('"organization"');
     expect(message).toContain('there is no organization "acme-lab"');
     expect(fix).toContain('did you mean "acme-labs"?');
     expect(found.of('token', 'acme')).toEqual(['ok token']);
@@ -151,6 +152,8 @@ describe('trueup doctor finds with the place of a target', () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { mount: 'clutser' } });
     const found = await examine(at(stack));
+    const rights = found.findings.find(({ check, target }) => check === 'rights' && target === 'prod');
+    expect(rights?.message).toContain('"mount"');
     expect(found.one('mount-missing').fix).toContain('did you mean "cluster"?');
     expect(found.of('token', 'prod')).toEqual(['ok token']);
   });

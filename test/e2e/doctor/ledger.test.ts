@@ -1,5 +1,5 @@
 // What is wrong with a ledger and its lock, in each store, found without taking the lock or writing anything.
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { type Examined, examine } from '../../support/cli/examined.ts';
 import { held, open } from '../../support/cli/locked-stack.ts';
+import { movableStack } from '../../support/cli/movable-stack.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { serveGit } from '../../support/ledger/git-http.ts';
 import { git, makeRemote, stateOf } from '../../support/ledger/git-remote.ts';
@@ -69,6 +70,49 @@ describe('trueup doctor finds with a ledger in files', () => {
     const found = await check(moved);
     expect(found.one('ledger-elsewhere').message).toContain('payments.ledger.json');
     expect(found.code).toBe(1);
+  });
+
+  it('that it was lost, where live resources have an id in their ownership tag', async () => {
+    const { stack } = await open();
+    await stack.run(['apply', '--yes'], 0);
+    expect((await check(stack)).of('ledger')).toEqual(['ok ledger']);
+    rmSync(join(stack.directory, '.trueup'), { recursive: true });
+    await stack.run(['plan'], 9);
+    const found = await check(stack);
+    expect(found.of('ledger')).toEqual(['error ledger-lost']);
+    expect(found.one('ledger-lost', 'acme').fix).toContain('trueup recover');
+    expect(found.code).toBe(1);
+    await stack.run(['recover', '--yes'], 0);
+    expect((await check(stack)).of('ledger')).toEqual(['ok ledger']);
+  });
+
+  it('that it was moved, and the line for the stack file', async () => {
+    const scene = await movableStack({ ledger: 'local' });
+    await scene.run(['ledger', 'move', '--to', 'git', '--yes'], 0);
+    const found = await check(scene.stack);
+    expect(found.of('ledger')).toEqual(['error ledger-unreadable']);
+    expect(found.one('ledger-unreadable').fix).toContain('write "ledger: git" into the "spec"');
+  });
+
+  it('that it was lost after a move, as a plan and "ledger show" do', async () => {
+    const scene = await movableStack({ ledger: 'local' });
+    await scene.run(['ledger', 'move', '--to', 'git', '--yes'], 0);
+    await scene.name('git');
+    const ref = git(scene.remote, 'rev-parse', 'refs/trueup/payments').trim();
+    git(scene.remote, 'update-ref', '-d', 'refs/trueup/payments');
+    const { message, fix = '' } = (await check(scene.stack)).one('ledger-elsewhere');
+    expect(message).toContain('although it was moved there');
+    expect(message).toContain('restore it');
+    expect(fix).toContain('"trueup recover" makes a new one');
+    expect(fix).not.toContain('delete');
+    for (const [args, code] of [
+      [['plan'], 9],
+      [['ledger', 'show'], 1],
+    ] as const)
+      expect((await scene.run(args, code)).err).toContain(`${message}; `);
+    git(scene.remote, 'update-ref', 'refs/trueup/payments', ref);
+    await scene.run(['ledger', 'show'], 0);
+    expect((await check(scene.stack)).of('ledger')).toEqual(['ok ledger']);
   });
 
   it('that it is lost with the job of a CI', async () => {

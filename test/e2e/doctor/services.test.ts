@@ -44,6 +44,19 @@ describe('trueup doctor says what a service lacks', () => {
   });
 });
 
+it('trueup doctor warns that the service refuses the token for the audit trail', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout({ workspaces: { auditToken: { env: 'AUDIT_TOKEN' } } });
+  await stack.declare(workspace('app'));
+  const env = { ...stack.env, AUDIT_TOKEN: 'planted-wrong-token-5d21' };
+  const found = await examine({ cwd: stack.directory, env });
+  const { level, message } = found.one('audit-token-unusable', 'acme');
+  expect([level, found.code]).toEqual(['warning', 0]);
+  expect(message).toContain('the service refuses this "auditToken"');
+  expect(found.written).not.toContain(env.AUDIT_TOKEN);
+  expect(bench.wire.writes()).toEqual([]);
+});
+
 /** A stack that logs in at the mount that it manages. @param ci more of the role that it logs in with */
 async function withLogin(ci: object = {}, jwt?: string): Promise<{ logins: Logins; cwd: string }> {
   const rules = [

@@ -1,4 +1,6 @@
 // Drift: live against the ledger, and apart from it the files against the ledger.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DriftJson } from '../../../src/commands/drift/schema.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
@@ -119,4 +121,14 @@ it('A tag that is left to others is no drift', async () => {
   });
   const { out } = await stack.run(['drift'], 0);
   expect(out).toMatch(/No drift, nothing pending/);
+});
+
+it('Without its ledger, drift says how to rebuild it, and calls nothing never applied', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app'));
+  rmSync(join(stack.directory, '.trueup'), { recursive: true });
+  const { out } = await stack.run(['drift'], 1);
+  expect(out.replace(/\s+/g, ' ')).toContain('if it was lost, rebuild it with "trueup recover"');
+  expect(out).not.toContain('never applied');
 });

@@ -35,7 +35,8 @@ describe('The id of a stack', () => {
     const { stackId } = await stored(theirs);
     const mine = await bench.checkout();
     await mine.declare(workspace('app', { description: 'mine' }));
-    await mine.run(['apply', '--yes'], 9);
+    const refused = (await mine.run(['apply', '--yes'], 9)).out.replace(/\s+/g, ' ');
+    expect(refused).toContain('fix: if the ledger of this stack was lost, rebuild it with "trueup recover"');
     const { out } = await mine.run(['recover', '--adopt-repository', '--yes'], 0);
     expect(out).toContain(`These have the id "${stackId}" in their ownership tag, and become this stack's`);
     await mine.run(['apply', '--yes'], 0);
