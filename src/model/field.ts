@@ -58,7 +58,14 @@ export interface FieldChange {
   readonly redacted?: { readonly before?: string; readonly after?: string };
 }
 
-const plannerFields: ReadonlySet<string> = new Set(['claim', 'remove', 'overrides', 'inherited', 'stack']);
+const plannerFields: ReadonlySet<string> = new Set([
+  'claim',
+  'remove',
+  'overrides',
+  'inherited',
+  'stack',
+  'movedFrom',
+]);
 
 /**
  * Whether a field belongs to the planner and no manifest can declare it: the ownership tag (`claim`) or owner, the mode of a removal and

@@ -23,7 +23,7 @@ import {
   type OwnershipTagChange,
 } from './ownership.ts';
 import { missingReference, type PlanContext } from './plan-context.ts';
-import { flagChanges, ownerChanges } from './recorded-flags.ts';
+import { flagChanges, ownerChanges, sourceChanges } from './recorded-flags.ts';
 import { movingFrom } from './moved-ownership.ts';
 
 export interface Draft {
@@ -136,6 +136,9 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
   const record = verdict.action === 'create' ? undefined : (context.record(resource.address) ?? {});
   const flags = [
     ...ownerChanges(context, resource.address, movingFrom(context, resource.address, live)),
+    ...(context.kind(resource.address.kind).ownership.by === 'child'
+      ? []
+      : sourceChanges(context, resource.address)),
     ...flagChanges(context, resource.address, { record, declared: resource.metadata }),
   ];
   const inherited = sent.length > 0 || live === undefined ? compared.inherited.fields : [];

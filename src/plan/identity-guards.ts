@@ -98,7 +98,9 @@ function creatorMessages({ change: { createdBy } }: Draft): string[] {
 
 function movingMessage(context: PlanContext, { change: { address }, live }: Draft): string {
   const from = movingFrom(context, address, live);
-  return from === undefined ? '' : `moves from stack ${quoted(from)}`;
+  const ledger = context.moves.ledgers.get(context.recordedAt(address) ?? formatAddress(address));
+  if (from === undefined) return '';
+  return `moves from stack ${quoted(from)}${ledger === undefined ? '' : ` (${ledger})`}`;
 }
 
 const takeoverActions: Readonly<Record<string, string>> = { delete: 'and deleted', release: 'and released' };

@@ -69,6 +69,16 @@ export function ownerChanges(
   return [{ path: ['stack'], before: from, after: context.stack.name, shape: 'scalar' }];
 }
 
+/** Which ledger gives the record away: an approval is for this one, and not for a copy in another folder. */
+export function sourceChanges(
+  { moves, recordedAt }: Pick<PlanContext, 'moves' | 'recordedAt'>,
+  address: Address,
+): FieldChange[] {
+  const recorded = recordedAt(address);
+  const ledger = recorded === undefined ? undefined : moves.ledgers.get(recorded);
+  return ledger === undefined ? [] : [{ path: ['movedFrom'], after: ledger, shape: 'scalar' }];
+}
+
 /** The value of a flag as the ledger has it. */
 export const recordedFlags: Readonly<
   Record<string, (record: RemovalSettings | undefined) => boolean | string | undefined>
@@ -79,7 +89,9 @@ export const recordedFlags: Readonly<
 
 /** Whether a field change is about a flag that only the ledger keeps: no call is made for it. */
 export function isRecordedFlag({ path: [name = '', ...below] }: Pick<FieldChange, 'path'>): boolean {
-  return below.length === 0 && (name === 'stack' || Object.hasOwn(recordedFlags, name));
+  return (
+    below.length === 0 && (name === 'stack' || name === 'movedFrom' || Object.hasOwn(recordedFlags, name))
+  );
 }
 
 /** The field changes that are carried out by requests. */

@@ -21,6 +21,8 @@ import { formatIdentity, type IdentityText, identityOf, type Stack } from '../mo
 export interface StackMoves {
   /** by address in this stack: the stack that owns the resource, or owned it when an interrupted apply began */
   readonly from: ReadonlyMap<AddressText, string>;
+  /** by the same address: the ledger that gives the record away, by its folder as written and its stack id */
+  readonly ledgers: ReadonlyMap<AddressText, string>;
   /** why resources cannot be taken over */
   readonly problems: readonly Diagnostic[];
 }
@@ -88,6 +90,11 @@ export function resolveMoves(input: MovesInput): ResolvedMoves {
     settled,
     ledger: withRecords(settled, stack, { taken: all, returned }),
     from: new Map(all.map(([text, , from]) => [text, from])),
+    ledgers: new Map(
+      [...given, ...pending].flatMap((incoming) =>
+        recordsOf(incoming).map(([text]) => [text, sourceText(incoming)] as const),
+      ),
+    ),
     problems: [
       ...(own.incoming ?? []).flatMap((incoming) => lostSource(incoming, input)),
       ...found.flatMap(({ problem }) => problem ?? []),
@@ -102,6 +109,12 @@ function recordsOf({ from, records }: IncomingRecords): Taken[] {
   return (Object.entries(records) as [AddressText, IncomingRecord][]).map(
     ([text, { record }]) => [text, withFormerOwner(record, from), from.stack] as const,
   );
+}
+
+/** Without its serial, which each apply of the other stack changes. */
+function sourceText({ from: { stack, id }, folder }: IncomingRecords): string {
+  const place = folder === undefined ? '' : ` in ${quoted(folder)}`;
+  return `ledger of stack ${quoted(stack)}${place}${id === undefined ? '' : `, id ${id}`}`;
 }
 
 /** Of what an interrupted apply was taking over: the records that their former owner has given to this stack. */

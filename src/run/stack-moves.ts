@@ -177,19 +177,27 @@ interface MoveWrites {
  */
 export async function takeOverMoves(writes: MoveWrites): Promise<Ledger> {
   const { sources, pending, stack, stackId, store, own, ledger, now } = writes;
+  for (const incoming of pending)
+    await sourceOf(sources, incoming).store.listEntries(Number.MAX_SAFE_INTEGER);
   const begun = await store.write({ ...own, incoming: pending });
   const to = { stack: stack.name, ...(stackId === undefined ? {} : { id: stackId }) };
   const at = new Date(now()).toISOString();
   for (const incoming of pending) {
-    const key = originKey(originOf(incoming));
-    const source = sources.all.find(({ origin }) => originKey(origin) === key);
-    if (source?.held === undefined)
+    const source = sourceOf(sources, incoming);
+    if (source.held === undefined)
       throw new Error(`the ledger of stack ${incoming.from.stack} is not locked`);
     await copyHistory(source, incoming, store);
     await source.held.lockGuard.check();
     source.ledger = await source.store.write(withoutMoved(source.ledger, incoming, { to, at }));
   }
   return store.write({ ...ledger, serial: begun.serial });
+}
+
+function sourceOf({ all }: MoveSources, incoming: IncomingRecords): MoveSource {
+  const key = originKey(originOf(incoming));
+  const source = all.find(({ origin }) => originKey(origin) === key);
+  if (source === undefined) throw new Error(`the ledger of stack ${incoming.from.stack} is not open`);
+  return source;
 }
 
 /** Copies what the applies of the other stack did to the resources. A copy that exists already gets the changes that it lacks. */
@@ -199,10 +207,10 @@ async function copyHistory(
   to: StackStore,
 ): Promise<void> {
   const here = new Map(Object.entries(records).map(([text, { at }]) => [at, text as AddressText]));
-  const entries = await from.readEntries(Number.MAX_SAFE_INTEGER);
+  // A damaged entry is an error: the history would be lost with it.
+  const entries = await from.listEntries(Number.MAX_SAFE_INTEGER);
   const copies: HistoryEntry[] = [];
   for (const entry of entries) {
-    if (entry instanceof Error) continue;
     const changes = entry.changes.flatMap((change) => {
       const address = here.get(change.address);
       return address === undefined ? [] : [{ ...change, address }];

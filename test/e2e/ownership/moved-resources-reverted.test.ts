@@ -1,4 +1,5 @@
 /** Moves that are taken back, repeated or restored: what came from another stack is not deleted or taken unasked. */
+import { cp, readdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
@@ -79,5 +80,40 @@ describe('A resource that was moved on', () => {
     expect(bench.wire.writes()).toEqual([]);
     const { records } = await localLedger(payments.ledgerFile, 'payments').read();
     expect([...records.keys()]).not.toContain('ClusterAuthRole/prod/web');
+  });
+});
+
+describe('The ledger of the former stack', () => {
+  it('is in the approval, so that an apply never takes the record from a copy in another folder', async () => {
+    const { bench, billing, payments } = await moved();
+    const [folder, copy] = [join(billing.directory, '.trueup'), join(billing.directory, 'copy')];
+    await cp(folder, copy, { recursive: true });
+    const first = await payments.plan();
+    const shown = first.changes.flatMap(({ fields }) => fields.filter(({ path }) => path === '/movedFrom'));
+    expect(shown.map(({ after }) => after)).toMatchObject([
+      /^ledger of stack "billing" in "/,
+      /, id [0-9a-f]{8}$/,
+    ]);
+    const metadata = { movedFrom: { stack: 'billing', folder: relative(payments.directory, copy) } };
+    await payments.declare(workspace('app', {}, metadata), role('web', {}, metadata));
+    expect((await payments.plan()).digest).not.toBe(first.digest);
+    bench.wire.reset();
+    const { code } = await payments.tryRun(['apply', '--approve', first.digest, '--ack', 'takeover']);
+    expect(code).not.toBe(0);
+    expect(bench.wire.writes()).toEqual([]);
+    expect((await localLedger(billing.ledgerFile, 'billing').read()).records.size).toBe(2);
+  });
+
+  it('gives nothing away while an entry of its history is damaged', async () => {
+    const { billing, payments } = await moved();
+    const history = join(billing.directory, '.trueup', 'billing.history');
+    const [entry = ''] = await readdir(history);
+    await writeFile(join(history, entry), '{');
+    const { digest } = await payments.plan();
+    const { code, err } = await payments.tryRun(['apply', '--approve', digest, '--ack', 'takeover']);
+    expect([code === 0, err]).toEqual([false, expect.stringContaining(entry)]);
+    const { records } = await localLedger(billing.ledgerFile, 'billing').read();
+    expect([...records.keys()]).toHaveLength(2);
+    expect((await localLedger(payments.ledgerFile, 'payments').read()).incoming).toBeUndefined();
   });
 });

@@ -44,7 +44,9 @@ const shown = async (stack: Checkout) => {
     changes: changes.map(({ address, action, fields }) => [
       address,
       action,
-      ...fields.map(({ path, before, after }) => `${path}: ${String(before)} > ${String(after)}`),
+      ...fields
+        .filter(({ path }) => path !== '/movedFrom')
+        .map(({ path, before, after }) => `${path}: ${String(before)} > ${String(after)}`),
     ]),
     guards: guards.map(({ id, effect }) => `${id} ${effect}`),
   };
