@@ -26,7 +26,7 @@ export interface Progress extends Observer {
   waitFor(what: string): () => void;
   /** Clears the line, so that something else can be printed; the next step draws it again. */
   clear(): void;
-  /** Clears the line and draws it no more, until the next phase begins. */
+  /** Clears the line and stops drawing until the next phase begins. */
   end(): void;
 }
 

@@ -51,7 +51,7 @@ export async function collectAnswers(flags: AnswerFlags, collecting: Collecting)
     note: (message) => printNote(terminal, message),
     listOrganizations: (asked, with_) => organizationsOf(asked, with_, { flags, ...collecting }),
   });
-  // A trial has no more to decide.
+  // A trial needs no other choices.
   const rest = target.url === 'embedded' ? { ...asking, takesDefaults: true } : asking;
   const name = await answerTo(
     {
