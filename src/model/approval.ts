@@ -1,0 +1,62 @@
+/**
+ * Approvals of plans: which ones a stack accepts, and one person's approval of one plan. An approval only selects a digest;
+ * `apply` proves it by planning again.
+ */
+import type { GuardId } from './guard.ts';
+
+/** How an approval is given, the strongest first. */
+export const approvalMethods = ['signature', 'environment', 'review'] as const;
+export type ApprovalMethod = (typeof approvalMethods)[number];
+
+/** `spec.approvals` of a stack: what `trueup ci apply` requires before it writes. */
+export interface ApprovalRules {
+  /** `none`: no approval is needed; all three methods when absent */
+  readonly accept?: readonly (ApprovalMethod | 'none')[];
+  /** how many different people must approve; 1 when absent */
+  readonly count?: number;
+  /** who may approve; without users and teams: everybody with write permission in the code host; without signers: no signature */
+  readonly from?: readonly Approver[];
+  /** authors of a pull request may approve it themselves */
+  readonly selfApprove?: boolean;
+  /** authors of a pull request may acknowledge its guards by labels */
+  readonly selfAck?: boolean;
+}
+
+export type Approver =
+  /** a file in the `allowed_signers` format of ssh-keygen, relative to the folder of the stack */
+  | { readonly signers: string }
+  /** a user name of the code host */
+  | { readonly user: string }
+  /** `organization/team` on GitHub, the path of a group on GitLab */
+  | { readonly team: string };
+
+/** One person's approval of one plan. */
+export interface Approval {
+  readonly method: ApprovalMethod;
+  /** the user name in the code host, or the principal of the signing key */
+  readonly by: string;
+  readonly digest: string;
+  /** the head commit that was reviewed */
+  readonly commit: string;
+  /** RFC 3339 */
+  readonly at: string;
+  /** number of the pull request or merge request; absent where there is no code host */
+  readonly pullRequest?: number;
+  /** guards that this person acknowledged for this digest */
+  readonly acknowledged: readonly GuardId[];
+}
+
+/** An approval that does not count, with the reason, for messages. */
+export interface RefusedApproval {
+  readonly method: ApprovalMethod;
+  readonly by?: string;
+  readonly pullRequest?: number;
+  /** a clause without a full stop */
+  readonly why: string;
+}
+
+/** What one source of approvals has. A source that cannot be read in full throws: then nothing is applied. */
+export interface FoundApprovals {
+  readonly approvals: readonly Approval[];
+  readonly refused: readonly RefusedApproval[];
+}
