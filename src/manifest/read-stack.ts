@@ -86,6 +86,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
     ...checkEmbeddedDialects(targets.map(({ target }) => target)),
     ...checkLevels('guards', spec?.['guards']),
     ...checkLevels('lint', spec?.['lint']),
+    ...checkAccepted(spec?.['approvals']),
     ...Object.entries(defaults).flatMap(([kind, value]) => checkDefaults(kind, value, { document, context })),
   ];
   const where = documentPlaces(document, context);
@@ -138,6 +139,7 @@ function toStack(
     targets: reading.targets,
     defaults: reading.defaults,
     guards: (spec.guards ?? {}) as Guards,
+    ...(spec.approvals === undefined ? {} : { approvals: spec.approvals }),
     ...(spec.lint === undefined ? {} : { lint: spec.lint }),
     ...(spec.secrets === undefined ? {} : { secrets: { env: [], files: [], ...spec.secrets } }),
     ...(spec.ledger === undefined ? {} : { ledger: readLedgerPlace(spec.ledger) }),
@@ -217,6 +219,20 @@ function unknownKind(path: Path, name: string, kinds: Registry): Problem {
     allowed: orList([...kinds.keys()].map(quotedMasked)),
     ...(meant === undefined ? {} : { fix: `did you mean ${quoted(meant)}?` }),
   };
+}
+
+/** "none" beside a method would make that method useless. */
+function checkAccepted(written: Json | undefined): Problem[] {
+  const accept = memberOf(written, 'accept');
+  if (!Array.isArray(accept) || !accept.includes('none') || accept.length === 1) return [];
+  return [
+    {
+      code: 'approvals-not-needed',
+      path: ['spec', 'approvals', 'accept'],
+      message: '"none" stands beside other methods, so that no approval would be needed',
+      fix: 'remove "none", or the other methods',
+    },
+  ];
 }
 
 function repeatedNames(targets: readonly Json[]): Problem[] {

@@ -27,7 +27,7 @@ export type Approver =
   | { readonly signers: string }
   /** a user name of the code host */
   | { readonly user: string }
-  /** `organization/team` on GitHub, the path of a group on GitLab */
+  /** `organization/team`, or the path of a group, as the code host calls it */
   | { readonly team: string };
 
 /** One person's approval of one plan. */

@@ -194,6 +194,11 @@ export const manifestCodes = {
     class: 'invalid',
     fix: 'give the name that the stack had before, or leave "renamedFrom" out',
   },
+  'approvals-not-needed': {
+    title: 'No approval is needed, and methods of approval are named',
+    class: 'invalid',
+    fix: 'remove "none", or the other methods',
+  },
   'raised-and-allowed': {
     title: 'A guard is both raised and allowed',
     class: 'invalid',

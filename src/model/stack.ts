@@ -2,6 +2,7 @@
  * Stacks and their targets, as read from `trueup.yaml`, and the identity of a target: only this file decides whether
  * two targets are the same place. Tokens are references, never values.
  */
+import type { ApprovalRules } from './approval.ts';
 import type { GuardId } from './guard.ts';
 import type { Json } from './json.ts';
 import type { LintCode } from './lint-codes.ts';
@@ -61,6 +62,7 @@ export interface Stack {
   /** per kind, merged under each manifest of that kind */
   readonly defaults: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly guards: Guards;
+  readonly approvals?: ApprovalRules;
   readonly lint?: Lint;
   /** the sources of secrets that manifests may use; any when absent */
   readonly secrets?: SecretPlaces;

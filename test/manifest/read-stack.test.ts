@@ -125,7 +125,7 @@ describe('a stack with mistakes', () => {
     expect(
       await say(`${plainStack}  default: {}\n  guards: { maxDelete: 3, maxDeletePercent: 101 }\n`),
     ).toEqual([
-      '9:3+7 unknown-field: there is no field "default" in "spec" | allowed "manifests", "targets", "defaults", "secrets", "ledger", "audit", "timeout", "embedded", "guards" or "lint" | fix: did you mean "defaults"?',
+      '9:3+7 unknown-field: there is no field "default" in "spec" | fix: did you mean "defaults"?',
       '10:13+9 unknown-field: there is no field "maxDelete" in "spec.guards" | allowed "maxDeletes", "maxDeletePercent", "maxUpdatePercent", "raise" or "allow" | fix: did you mean "maxDeletes"?',
       '10:45+3 out-of-range: "spec.guards.maxDeletePercent" is out of range | found the number 101 | allowed at most 100',
     ]);
@@ -146,6 +146,25 @@ describe('a stack with mistakes', () => {
       `5:37+4 pattern: "spec.manifests[1].pattern" is not well formed | found the text "!a" | ${alone}`,
       `5:72+3 pattern: "spec.manifests[2].pattern" is not well formed | found the text "-" | ${alone}`,
       '5:79+2 missing-field: "spec.manifests[3].pattern" is missing | allowed text | fix: add "pattern"',
+    ]);
+  });
+
+  it('says what an approval of its plans takes', async () => {
+    const approvals = (text: string) => plainStack.replace(/^spec:/m, `spec:\n  approvals: ${text}`);
+    const rules = '{ accept: [signature, review], count: 2, from: [{ signers: keys }, { team: acme/ops }] }';
+    const { stack, diagnostics } = await read(approvals(rules));
+    expect(diagnostics).toEqual([]);
+    expect(stack?.approvals).toEqual({
+      accept: ['signature', 'review'],
+      count: 2,
+      from: [{ signers: 'keys' }, { team: 'acme/ops' }],
+    });
+    expect(
+      await say(approvals('{ accept: [none, review], count: 0, from: [{ signers: ../keys }] }')),
+    ).toEqual([
+      expect.stringContaining('approvals-not-needed: "none" stands beside other methods'),
+      expect.stringContaining('out-of-range: "spec.approvals.count" is out of range'),
+      expect.stringContaining('pattern: "spec.approvals.from[0].signers" is not well formed'),
     ]);
   });
 

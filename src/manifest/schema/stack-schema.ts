@@ -3,13 +3,14 @@
  * service of a target are in `read-target.ts`.
  */
 import { type Static, Type } from 'typebox';
+import { type ApprovalRules, approvalMethods, type Approver } from '../../model/approval.ts';
 import { type LintCode, lintCodeNames } from '../../model/lint-codes.ts';
 import { type GuardId, guardIds, guardLimits } from '../../model/guard.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import type { Registry } from '../../model/kind.ts';
 import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
-import { Archive, closed, Ledger, text } from './place-schemas.ts';
+import { Archive, closed, Ledger, oneMember, text } from './place-schemas.ts';
 import { TargetSchema } from './target-schema.ts';
 
 /** A text, or a map with options. Each keyword applies to values of its own type only: a union would give worse messages. */
@@ -70,6 +71,81 @@ const Secrets = Type.Object(
     ...closed,
     description: 'Allowed sources of secrets in manifests; left out: all. Tokens of targets are not limited',
   },
+);
+
+const ApproverSchema = Type.Unsafe<Approver>(
+  Type.Object(
+    {
+      signers: Type.Optional(
+        Type.String({
+          pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\:]+$`,
+          patternErrorMessage: 'a file beside or below this file, such as approvers/allowed_signers',
+          description:
+            'File with the keys of people who may sign approvals, in the "allowed_signers" format of ssh-keygen, relative to this file',
+          examples: ['allowed_signers'],
+        }),
+      ),
+      user: Type.Optional(text('User name in the code host', 'alice')),
+      team: Type.Optional(
+        text(
+          'Team of the code host whose members may approve: "organization/team", or the path of a group',
+          'acme/platform',
+        ),
+      ),
+    },
+    { ...oneMember, description: 'People who may approve a plan' },
+  ),
+);
+
+const Approvals = Type.Unsafe<ApprovalRules>(
+  Type.Object(
+    {
+      accept: Type.Optional(
+        Type.Array(
+          Type.Unsafe<(typeof approvalMethods)[number] | 'none'>({
+            type: 'string',
+            enum: [...approvalMethods, 'none'],
+          }),
+          {
+            minItems: 1,
+            uniqueItems: true,
+            description: 'Methods that count; "none" alone means that no approval is needed',
+            default: [...approvalMethods],
+            examples: [['signature']],
+          },
+        ),
+      ),
+      count: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 20,
+          default: 1,
+          description: 'Number of different people who must approve a plan',
+        }),
+      ),
+      from: Type.Optional(
+        Type.Array(ApproverSchema, {
+          minItems: 1,
+          description:
+            'Who may approve; without users and teams, everybody with write permission in the code host; without signers, no signature counts',
+          examples: [[{ signers: 'allowed_signers' }, { team: 'acme/platform' }]],
+        }),
+      ),
+      selfApprove: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'Whether the authors of a pull request may approve its plan',
+        }),
+      ),
+      selfAck: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'Whether the authors of a pull request may acknowledge its guards by labels',
+        }),
+      ),
+    },
+    { ...closed, description: 'What "trueup ci apply" requires before it writes' },
+  ),
 );
 
 const percent = (done: string, fallback: number) =>
@@ -194,6 +270,7 @@ export const stackSchema = Type.Object(
             { ...closed, description: 'How much a plan may change before somebody must acknowledge it' },
           ),
         ),
+        approvals: Type.Optional(Approvals),
         lint: Type.Optional(
           Type.Object(
             {
