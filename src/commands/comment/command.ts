@@ -3,12 +3,8 @@
  * the token may not write, as in a fork, the comment is printed and the run succeeds.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type CodeHost, openCodeHost } from '../../api/code-host.ts';
-import { standardInput } from '../../manifest/files/find-stack.ts';
-import type { Plan } from '../../model/plan.ts';
+import type { CodeHost } from '../../api/code-host.ts';
 import { quoted } from '../../model/quoted.ts';
-import { renderPlanMarkdown } from '../../report/markdown/plan.ts';
-import { blockedLine, summaryLine } from '../../report/view/plan-summary.ts';
 import {
   addExamples,
   type CommandEnd,
@@ -16,12 +12,22 @@ import {
   timeoutOption,
   traceOption,
 } from '../../run/command-options.ts';
-import { listenForEnd, openDeadline, raceStop } from '../../run/stop-signals.ts';
 import { CommandStop } from '../../run/command-stop.ts';
+import {
+  type CommentOrigin,
+  commentTimes,
+  connectToCodeHost,
+  draftOf,
+  isEmptyPlan,
+  keepTokens,
+  reviewOf,
+} from '../../run/comment/post-comment.ts';
+import { renderComment } from '../../run/comment/render.ts';
+import { NoRights } from '../../run/comment/review.ts';
+import { type Draft, markStale, type Posted, postPlan } from '../../run/comment/sticky-comment.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { openPlanFile, type PlanFile } from '../../run/plan-file.ts';
-import { planWithoutSecrets } from '../../run/print-plan.ts';
 import {
   codeHosts,
   findReview,
@@ -30,10 +36,8 @@ import {
   readEvent,
   type ReviewPlace,
 } from '../../run/pull-request.ts';
+import { listenForEnd, openDeadline, raceStop } from '../../run/stop-signals.ts';
 import type { CommandContext } from '../../run/terminal.ts';
-import { renderComment } from './render.ts';
-import { githubHeaders, githubReview, gitlabHeaders, gitlabReview, NoRights, Review } from './review.ts';
-import { type Draft, markStale, type Posted, postPlan } from './sticky-comment.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -105,7 +109,7 @@ interface CommentOptions extends PlaceFlags, CommonOptions {
 const defaultTimeout = 600;
 
 async function comment(options: CommentOptions, { host }: CommandContext): Promise<ExitCode> {
-  keepTokens(options, host);
+  keepTokens(options.tokenEnv, host);
   checkUsage(options);
   const opened = options.plan === undefined ? undefined : await openPlanFile(options.plan, host.cwd);
   const event = await readEvent(host);
@@ -125,17 +129,9 @@ async function comment(options: CommentOptions, { host }: CommandContext): Promi
     draft,
     stack: draft?.stack ?? options.stack ?? '',
     commit: options.commit ?? jobCommit(host.env, event, options.service),
-    isEmpty: isEmpty(opened?.plan),
+    isEmpty: opened !== undefined && isEmptyPlan(opened.plan),
   };
   return carryOut(task, host);
-}
-
-/** None of these tokens is printed or posted, also where a plan repeats one. */
-function keepTokens({ tokenEnv }: CommentOptions, { env, secrets }: CliHost): void {
-  for (const name of [tokenEnv ?? '', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'CI_JOB_TOKEN']) {
-    const value = env[name]?.trim();
-    if (value) secrets.keep(value);
-  }
 }
 
 interface Task {
@@ -165,10 +161,11 @@ async function carryOut(task: Task, host: CliHost): Promise<ExitCode> {
   const stops = listenForEnd(host);
   const deadline = openDeadline(task.options.timeout ?? defaultTimeout, { now: host.now });
   stops.endWith(deadline);
-  const codeHost = openPlace(task, { host, signal: stops.runEnded, until: deadline.until });
+  const limits = { host, signal: stops.runEnded, until: deadline.until };
+  const codeHost = connectToCodeHost(task.place, { token: task.token, ...limits });
   try {
     const posted = await raceStop(post(task, codeHost), stops.stopStarting);
-    host.stdout.write(`${commentTimes(posted, task)}\n`);
+    host.stdout.write(`${commentTimes(posted, task.stack, task.place)}\n`);
     return exitCodes.done;
   } catch (error) {
     if (error instanceof NoRights) return printInstead(error.message, task, host);
@@ -184,38 +181,14 @@ function post(
   { options, commit, draft, stack, isEmpty: empty, place }: Task,
   codeHost: CodeHost,
 ): Promise<Posted> {
-  const { repository, number, service, usualAuthor } = place;
-  const api = service === 'github' ? githubReview(repository, number) : gitlabReview(repository, number);
-  const review = new Review(codeHost, api);
-  const accounts = { author: options.author, usual: usualAuthor };
+  const review = reviewOf(place, codeHost);
+  const accounts = { author: options.author, usual: place.usualAuthor };
   if (draft === undefined || options.outdated === true) return markStale(review, { stack, accounts, commit });
   return postPlan(review, draft, { accounts, creates: !empty || options.always === true });
 }
 
-function openPlace(
-  { place, token }: Task,
-  { host, signal, until }: { readonly host: CliHost; readonly signal: AbortSignal; readonly until: number },
-): CodeHost {
-  const { url, service } = place;
-  return openCodeHost({
-    url,
-    headers: service === 'github' ? githubHeaders : gitlabHeaders,
-    token,
-    userAgent: `trueup/${host.version}`,
-    env: host.env,
-    signal,
-    until,
-    onWait: (message) => host.stderr.write(`${message}\n`),
-    observer: host.observer,
-    secrets: host.secrets,
-    ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
-  });
-}
-
-type Origin = Pick<Draft['shown'], 'commit' | 'dirty' | 'made'>;
-
 /** What a plan file says of its commit; not what is checked out now, or what this job is about. @throws CommandStop when `--commit` says otherwise */
-function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions): Origin {
+function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions): CommentOrigin {
   if (made?.commit === undefined) return { ...(made && { made: made.at }), ...(commit && { commit }) };
   const known = [made.pullRequestCommit, made.commit].filter((one) => one !== undefined);
   if (commit !== undefined && !known.includes(commit))
@@ -228,48 +201,6 @@ function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions
     commit: commit ?? made.pullRequestCommit ?? made.commit,
     ...(made.dirty ? { dirty: true } : {}),
   };
-}
-
-function draftOf(plan: Plan, host: CliHost, origin: Origin): Draft {
-  const clean = planWithoutSecrets(plan, host);
-  const stack = plan.selection === undefined ? undefined : standardInput;
-  const blocked = blockedLine(plan);
-  return {
-    stack: plan.stack,
-    plan: renderPlanMarkdown(clean, stack === undefined ? {} : { stack }),
-    shown: {
-      ...origin,
-      post: host.newId(),
-      at: new Date(host.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
-      digest: plan.digest,
-      summary: [summaryLine(plan), ...(blocked === undefined ? [] : [blocked])].join('; '),
-    },
-  };
-}
-
-/** A plan that says "No changes" without any problem is news only where a comment says something else. */
-function isEmpty(plan: Plan | undefined): boolean {
-  return (
-    plan !== undefined && plan.changes.length === 0 && plan.problems.length === 0 && plan.coverage.complete
-  );
-}
-
-function commentTimes(posted: Posted, { stack, place }: Task): string {
-  const where = `in ${place.repository} ${place.service === 'github' ? '#' : '!'}${place.number}`;
-  switch (posted.is) {
-    case 'none':
-      return `no comment for stack ${quoted(stack)} ${where}, and nothing to say in one`;
-    case 'left':
-      return `the comment for stack ${quoted(stack)} ${where} is left as it is: ${posted.why}`;
-    case 'marked':
-      return `marked the comment for stack ${quoted(stack)} ${where} as out of date${spot(posted.comment)}`;
-    default:
-      return `${posted.is} the comment for stack ${quoted(stack)} ${where}${spot(posted.comment)}`;
-  }
-}
-
-function spot({ url, id }: { readonly url?: string; readonly id: number }): string {
-  return `: ${url ?? id}`;
 }
 
 /** In a pipeline of a fork, GitLab gives no variable that is protected: there is nothing to correct. */

@@ -7,7 +7,7 @@ import {
   readState,
   renderComment,
   type ShownPlan,
-} from '../../../src/commands/comment/render.ts';
+} from '../../../src/run/comment/render.ts';
 import { renderPlanMarkdown } from '../../../src/report/markdown/plan.ts';
 import { attackingPlan, markdownAttack } from '../../support/report/markdown-attacks.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';

@@ -4,7 +4,7 @@
  */
 import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../../api/code-host.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
-import { CommandStop } from '../../run/command-stop.ts';
+import { CommandStop } from '../command-stop.ts';
 
 /** What is different from service to service. All paths are below the API's address, unless the table says otherwise. */
 interface ReviewApi {

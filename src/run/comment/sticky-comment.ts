@@ -5,7 +5,7 @@
  */
 import { WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
-import { CommandStop } from '../../run/command-stop.ts';
+import { CommandStop } from '../command-stop.ts';
 import {
   type CommentState,
   earlierPlans,

@@ -1,0 +1,104 @@
+/** What `trueup comment` and `trueup ci` share: connects to the code host, and makes and posts the comment of a plan. */
+import { type CodeHost, openCodeHost } from '../../api/code-host.ts';
+import { standardInput } from '../../manifest/files/find-stack.ts';
+import type { Plan } from '../../model/plan.ts';
+import { quoted } from '../../model/quoted.ts';
+import { renderPlanMarkdown } from '../../report/markdown/plan.ts';
+import { blockedLine, summaryLine } from '../../report/view/plan-summary.ts';
+import type { CliHost } from '../host.ts';
+import { planWithoutSecrets } from '../print-plan.ts';
+import type { ReviewPlace } from '../pull-request.ts';
+import type { ShownPlan } from './render.ts';
+import { githubHeaders, githubReview, gitlabHeaders, gitlabReview, Review } from './review.ts';
+import type { Draft, Posted } from './sticky-comment.ts';
+
+/** None of these tokens is printed or posted, also where a plan repeats one. */
+export function keepTokens(tokenEnv: string | undefined, { env, secrets }: CliHost): void {
+  for (const name of [tokenEnv ?? '', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'CI_JOB_TOKEN']) {
+    const value = env[name]?.trim();
+    if (value) secrets.keep(value);
+  }
+}
+
+interface ConnectionInput {
+  readonly token: string;
+  readonly host: CliHost;
+  /** the end of the run */
+  readonly signal: AbortSignal;
+  /** the deadline of the run, in milliseconds since 1970 */
+  readonly until: number;
+}
+
+/** The connection to the API of the code host; to be closed. */
+export function connectToCodeHost(
+  { url, service }: Pick<ReviewPlace, 'url' | 'service'>,
+  { token, host, signal, until }: ConnectionInput,
+): CodeHost {
+  return openCodeHost({
+    url,
+    headers: service === 'github' ? githubHeaders : gitlabHeaders,
+    token,
+    userAgent: `trueup/${host.version}`,
+    env: host.env,
+    signal,
+    until,
+    onWait: (message) => host.stderr.write(`${message}\n`),
+    observer: host.observer,
+    secrets: host.secrets,
+    ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
+  });
+}
+
+/** The comments of one pull request or merge request. */
+export function reviewOf(
+  { repository, number, service }: Pick<ReviewPlace, 'repository' | 'number' | 'service'>,
+  codeHost: CodeHost,
+): Review {
+  const api = service === 'github' ? githubReview(repository, number) : gitlabReview(repository, number);
+  return new Review(codeHost, api);
+}
+
+/** When a plan was made, and from which commit. */
+export type CommentOrigin = Pick<ShownPlan, 'commit' | 'dirty' | 'made'>;
+
+/** The comment of a plan. @param origin as the plan says it */
+export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin): Draft {
+  const clean = planWithoutSecrets(plan, host);
+  const stack = plan.selection === undefined ? undefined : standardInput;
+  const blocked = blockedLine(plan);
+  return {
+    stack: plan.stack,
+    plan: renderPlanMarkdown(clean, stack === undefined ? {} : { stack }),
+    shown: {
+      ...origin,
+      post: host.newId(),
+      at: new Date(host.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+      digest: plan.digest,
+      summary: [summaryLine(plan), ...(blocked === undefined ? [] : [blocked])].join('; '),
+    },
+  };
+}
+
+/** A plan that says "No changes" without any problem is news only where a comment says something else. */
+export function isEmptyPlan({ changes, problems, coverage }: Plan): boolean {
+  return changes.length === 0 && problems.length === 0 && coverage.complete;
+}
+
+/** One line about what was done. */
+export function commentTimes(posted: Posted, stack: string, place: ReviewPlace): string {
+  const where = `in ${place.repository} ${place.service === 'github' ? '#' : '!'}${place.number}`;
+  switch (posted.is) {
+    case 'none':
+      return `no comment for stack ${quoted(stack)} ${where}, and nothing to say in one`;
+    case 'left':
+      return `the comment for stack ${quoted(stack)} ${where} is left as it is: ${posted.why}`;
+    case 'marked':
+      return `marked the comment for stack ${quoted(stack)} ${where} as out of date${spot(posted.comment)}`;
+    default:
+      return `${posted.is} the comment for stack ${quoted(stack)} ${where}${spot(posted.comment)}`;
+  }
+}
+
+function spot({ url, id }: { readonly url?: string; readonly id: number }): string {
+  return `: ${url ?? id}`;
+}
