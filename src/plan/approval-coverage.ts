@@ -28,7 +28,7 @@ export type ApprovalVerdict =
   /** approved for another stack or selection, or for a target with another identity */
   | { readonly is: 'elsewhere' };
 
-type FreshPlan = Pick<PlanResult, 'plan' | 'remainingWork'>;
+export type FreshPlan = Pick<PlanResult, 'plan' | 'remainingWork'>;
 
 export function checkApprovedChanges(
   { plan, remainingWork }: FreshPlan,
@@ -40,7 +40,7 @@ export function checkApprovedChanges(
 }
 
 /** Every approved change must be done, or planned as it was approved, and nothing else may be planned. */
-function checkChanges(
+export function checkChanges(
   { plan, remainingWork }: FreshPlan,
   approved: readonly DigestedChange[],
 ): ApprovalVerdict {

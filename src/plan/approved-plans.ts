@@ -1,0 +1,149 @@
+/**
+ * The content of approved plans, as it is kept beside their approvals, and whether a fresh plan is what is left of several of
+ * them. The content may come from an untrusted place: it counts only if it hashes to the approved digest. Pure.
+ */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { DigestedChange } from '../model/change.ts';
+import { canonicalText, isJsonObject, type Json, sameJson } from '../model/json.ts';
+import type { Plan, PlanTarget } from '../model/plan.ts';
+import { type ApprovalVerdict, checkChanges, type FreshPlan } from './approval-coverage.ts';
+import { digestItemsOf, digestOf, digestVersion, readDigestItems, targetMeaning } from './digest.ts';
+
+/** What the digest of a plan covers, as JSON. Values with secrets are redacted if the plan is. */
+export interface PlanContent {
+  readonly version: number;
+  readonly targets: readonly PlanTarget[];
+  /** present for a selection */
+  readonly selection?: readonly AddressText[];
+  /** digest items, sorted */
+  readonly items: readonly string[];
+}
+
+/** An approved plan whose content is proved by its digest. */
+export interface ProvedPlan {
+  readonly digest: string;
+  /** of the stack when the plan was made */
+  readonly targets: readonly PlanTarget[];
+  readonly selection?: readonly AddressText[];
+  readonly changes: readonly DigestedChange[];
+}
+
+export function planContent({ targets, selection, changes }: Plan): PlanContent {
+  return {
+    version: digestVersion,
+    targets: targets.map(({ name, service, url, place, dialect }) => ({
+      name,
+      service,
+      url,
+      place,
+      dialect,
+    })),
+    ...(selection === undefined ? {} : { selection }),
+    items: [...digestItemsOf(changes)].sort(),
+  };
+}
+
+/**
+ * @param value from a place that anybody may have written
+ * @returns undefined for what is not the content of the plan with this digest
+ */
+export function proveContent(
+  value: Json | undefined,
+  { stack, digest }: Pick<Plan, 'stack' | 'digest'>,
+): ProvedPlan | undefined {
+  if (!isJsonObject(value) || value['version'] !== digestVersion) return undefined;
+  const { targets, selection, items } = value;
+  if (!isTexts(items) || !isTargets(targets) || (selection !== undefined && !isTexts(selection)))
+    return undefined;
+  try {
+    const changes = readDigestItems(items);
+    // An item with members that no plan has could bring values that its hash does not cover.
+    if (!sameJson([...digestItemsOf(changes)].sort(), [...new Set(items)].sort())) return undefined;
+    const proved = {
+      digest,
+      targets,
+      ...(selection === undefined ? {} : { selection: selection as readonly AddressText[] }),
+      changes,
+    };
+    return digestOf({ stack, ...proved }) === digest ? proved : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isTexts(value: Json | undefined): value is readonly string[] {
+  return Array.isArray(value) && value.every((one: Json) => typeof one === 'string');
+}
+
+/** The words of a target are compared as texts, so an unknown service matches nothing. */
+function isTargets(value: Json | undefined): value is Json & readonly PlanTarget[] {
+  return (
+    Array.isArray(value) &&
+    value.every((one: Json) =>
+      ['name', 'service', 'url', 'place', 'dialect'].every((name) => isTextIn(one, name)),
+    )
+  );
+}
+
+function isTextIn(value: Json, name: string): boolean {
+  return isJsonObject(value) && typeof value[name] === 'string';
+}
+
+/**
+ * Whether a fresh plan is the last approved plan, or what is left of all of them together. Each of its changes must be in one of
+ * them with the same values before and after; for one field the later plan counts. What was approved and is not planned must be done.
+ * @param approved in the order in which they were merged
+ */
+export function checkApprovedPlans(fresh: FreshPlan, approved: readonly ProvedPlan[]): ApprovalVerdict {
+  const { plan } = fresh;
+  const last = approved.at(-1);
+  if (last === undefined) return checkChanges(fresh, []);
+  const meaning = ({ targets, selection, changes }: ProvedPlan) =>
+    digestOf({ stack: plan.stack, targets, changes, ...(selection === undefined ? {} : { selection }) });
+  if (approved.some((one) => meaning(one) !== one.digest)) return { is: 'elsewhere' };
+  if (last.digest === plan.digest) return { is: 'equal' };
+  const here = new Map(plan.targets.map((target) => [target.name, targetMeaning(target)]));
+  if (!approved.every((one) => isOfSamePlace(one, plan, here))) return { is: 'elsewhere' };
+  return checkChanges(fresh, mergeChanges(approved.map(({ changes }) => changes)));
+}
+
+/** Whether all that a plan changes is in the same place today. Another target may have come or gone since. */
+function isOfSamePlace(
+  { targets, selection, changes }: ProvedPlan,
+  plan: Plan,
+  here: ReadonlyMap<string, string>,
+): boolean {
+  const there = new Map(targets.map((target) => [target.name, targetMeaning(target)]));
+  const isSame = (name: string) => here.has(name) && here.get(name) === there.get(name);
+  return (
+    sameJson(selection && [...selection].sort(), plan.selection && [...plan.selection].sort()) &&
+    changes.every(({ address }) => isSame(address.target))
+  );
+}
+
+/** All that the plans together approve, one change for each resource. */
+function mergeChanges(plans: readonly (readonly DigestedChange[])[]): DigestedChange[] {
+  const merged = new Map<AddressText, DigestedChange>();
+  for (const change of plans.flat()) {
+    const address = formatAddress(change.address);
+    const earlier = merged.get(address);
+    merged.set(address, earlier === undefined ? change : mergeChange(earlier, change));
+  }
+  return [...merged.values()];
+}
+
+/** Only an update leaves something of an earlier change: every other action was approved for the resource as a whole. */
+function mergeChange(earlier: DigestedChange, later: DigestedChange): DigestedChange {
+  const isRemoved = earlier.action === 'delete' || earlier.action === 'release';
+  if (later.action !== 'update' || isRemoved) return later;
+  const replaced = new Set(later.fields.map(({ path }) => canonicalText(path)));
+  const kept = earlier.fields.filter(({ path }) => !replaced.has(canonicalText(path)));
+  const risks = [...(earlier.risks ?? []), ...(later.risks ?? [])];
+  const references = { ...earlier.references, ...later.references };
+  return {
+    ...later,
+    fields: [...kept, ...later.fields],
+    ...(risks.length === 0 ? {} : { risks }),
+    ...(Object.keys(references).length === 0 ? {} : { references }),
+  };
+}
