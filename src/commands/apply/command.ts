@@ -1,6 +1,10 @@
 /** `trueup apply [path]`: shows the plan, asks for consent or compares it with the approved plan, and applies it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { planEvent } from '../../report/json/apply-events.ts';
+import { type AuthorizeOptions, authorize } from '../../run/apply/authorize.ts';
+import { type ApplyContext, carryOut } from '../../run/apply/carry-out.ts';
+import { refuseOtherStack } from '../../run/apply/check-approval.ts';
+import { storeApproval } from '../../run/apply/store-approval.ts';
 import {
   addExamples,
   ackOption,
@@ -25,10 +29,7 @@ import { prepareRun } from '../../run/prepare-run.ts';
 import { secretContext } from '../../run/read-secret.ts';
 import { listenForSignals, raceStop, stoppedRun } from '../../run/stop-signals.ts';
 import type { CommandContext } from '../../run/terminal.ts';
-import { type ApplyRequest, readApproval, refuseOtherStack } from './approval.ts';
-import { type AuthorizeOptions, authorize } from './authorize.ts';
-import { type ApplyContext, carryOut } from './carry-out.ts';
-import { storeApproval } from './store-approval.ts';
+import { type ApplyRequest, readApproval } from './read-approval.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command

@@ -2,14 +2,14 @@
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { ApprovedPlan, Ledger } from '../../model/ledger.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { askConsent, passedGuards, readIds, refuseProblems } from '../../run/consent.ts';
-import { exitCodes } from '../../run/exit-codes.ts';
-import { type LimitedToken, refuseMissingSecrets, whyTooFewUses } from '../../run/needed-secrets.ts';
-import { printPlan } from '../../run/print-plan.ts';
-import type { SecretContext } from '../../run/read-secret.ts';
-import { printError, type Terminal, textOutput } from '../../run/terminal.ts';
-import { type Approval, checkApproval } from './approval.ts';
+import { CommandStop } from '../command-stop.ts';
+import { askConsent, passedGuards, readIds, refuseProblems } from '../consent.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type LimitedToken, refuseMissingSecrets, whyTooFewUses } from '../needed-secrets.ts';
+import { printPlan } from '../print-plan.ts';
+import type { SecretContext } from '../read-secret.ts';
+import { printError, type Terminal, textOutput } from '../terminal.ts';
+import { type Approval, checkApproval } from './check-approval.ts';
 
 export interface AuthorizeOptions {
   readonly yes?: boolean;

@@ -1,7 +1,4 @@
-/**
- * The approval of an apply, by a plan file or by a digest: reads it from the arguments, and checks that the new plan is the
- * approved one, or the rest of it.
- */
+/** Checks that the plan that an apply has made is the approved one, or the rest of it. Otherwise the difference is printed and nothing is written. */
 import { formatAddress } from '../../model/address.ts';
 import type { DigestedChange } from '../../model/change.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
@@ -16,19 +13,11 @@ import { renderPlanDifferenceJson } from '../../report/json/plan-difference.ts';
 import { renderPlanJson } from '../../report/json/plan.ts';
 import { renderPlanDifference } from '../../report/text/plan-difference.ts';
 import { shellWord } from '../../report/view/printable.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { checkIds, readIds } from '../../run/consent.ts';
-import { exitCodes } from '../../run/exit-codes.ts';
-import type { PlanRequest } from '../../run/make-plan.ts';
-import { meansPlanFile, openApprovedPlan, type PlanFile } from '../../run/plan-file.ts';
-import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
-
-/** What the command line names: at most one stack, and at most one approval. */
-export interface ApplyRequest {
-  /** path of the stack */
-  readonly path?: string;
-  readonly approval?: Approval;
-}
+import { CommandStop } from '../command-stop.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { PlanRequest } from '../make-plan.ts';
+import type { PlanFile } from '../plan-file.ts';
+import { printJson, type Terminal, textOutput } from '../terminal.ts';
 
 export interface Approval {
   readonly digest: string;
@@ -38,86 +27,10 @@ export interface Approval {
   readonly again?: boolean | undefined;
 }
 
-interface ApprovalFlags {
-  /** in lower case */
-  readonly approve?: string | undefined;
-  readonly again?: boolean | undefined;
-  readonly ack?: string | undefined;
-}
-
-/**
- * Distinguishes plan file and stack, in any order.
- * @throws CommandStop with the reason why the apply does not begin
- */
-export async function readApproval(
-  paths: readonly string[],
-  flags: ApprovalFlags,
-  cwd: string,
-): Promise<ApplyRequest> {
-  try {
-    const request = await readRequest(paths, flags, cwd);
-    const acknowledged = readIds(flags.ack);
-    checkIds(acknowledged);
-    if (acknowledged.length > 0 && request.approval === undefined)
-      throw new CommandStop(
-        'ack-without-plan',
-        '--ack is for one plan only: give its digest with --approve, or its plan file, as "trueup plan" shows them',
-      );
-    return request;
-  } catch (error) {
-    if (!(error instanceof CommandStop) || error.code === undefined) throw error;
-    const isStale = staleCodes.includes(error.code);
-    throw new CommandStop(error.code, `nothing was written: ${error.message}`, {
-      exit: isStale ? exitCodes.stale : error.exit,
-    });
-  }
-}
-
-const staleCodes: readonly DiagnosticCode[] = ['plan-version', 'plan-edited', 'approval-mismatch'];
-
-async function readRequest(
-  paths: readonly string[],
-  { approve: digest, again }: ApprovalFlags,
-  cwd: string,
-): Promise<ApplyRequest> {
-  const kinds = await Promise.all(
-    paths.map(async (path) => ({ path, isPlan: await meansPlanFile(path, cwd) })),
-  );
-  const [plan, ...morePlans] = kinds.filter(({ isPlan }) => isPlan);
-  const [stack, ...moreStacks] = kinds.filter(({ isPlan }) => !isPlan);
-  if (morePlans.length > 0)
-    throw mistake('apply takes one plan file; to see how two differ, use "trueup diff"');
-  if (moreStacks.length > 0) {
-    const all = paths.map(quoted).join(' nor ');
-    throw mistake(`apply takes one stack, and beside it a plan file: neither ${all} is a plan file`);
-  }
-  const path = stack === undefined ? {} : { path: stack.path };
-  if (again === true && (plan !== undefined || digest === undefined))
-    throw mistake(
-      '"--again" goes with "--approve" and a digest alone; make the plan file again to approve it again',
-    );
-  if (plan === undefined)
-    return { ...path, ...(digest === undefined ? {} : { approval: { digest, again } }) };
-  const given = await openApprovedPlan(plan.path, cwd);
-  if (digest !== undefined && digest !== given.plan.digest)
-    throw new CommandStop(
-      'approval-mismatch',
-      `the plan ${quoted(given.file)} has the digest ${quoted(given.plan.digest)}, and ${quoted(digest)} was approved: apply the plan that was approved, or approve this one`,
-    );
-  return { ...path, approval: { digest: given.plan.digest, given } };
-}
-
-function mistake(message: string): CommandStop {
-  return new CommandStop('usage', message);
-}
-
 /** For a plan that is not the approved one. */
 function notApproved(code: DiagnosticCode, why: string): CommandStop {
   return new CommandStop(code, `nothing was written: ${why}`, { exit: exitCodes.stale });
 }
-
-// Checks that the plan that `apply` has just made is the approved one, or the rest of it. Otherwise the difference is
-// printed and nothing is written.
 
 /** Called before anything is read. @throws CommandStop for a plan of another stack, target or selection */
 export function refuseOtherStack(

@@ -6,11 +6,11 @@ import type { TargetConnection } from '../../api/open-target.ts';
 import type { LedgerHead, LockGuard } from '../../apply/keep-ledger.ts';
 import { sameJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { ApprovedPlan, Ledger, LedgerStore } from '../../model/ledger.ts';
-import { importFormerLedger, isPending } from '../../run/open-ledger.ts';
-import { ledgerHead } from '../../run/ledger-head.ts';
-import type { PreparedRun } from '../../run/prepare-run.ts';
-import { takeOverMoves } from '../../run/stack-moves.ts';
+import type { ApprovedPlan, HistoryEntry, Ledger, LedgerStore } from '../../model/ledger.ts';
+import { importFormerLedger, isPending } from '../open-ledger.ts';
+import { ledgerHead } from '../ledger-head.ts';
+import type { PreparedRun } from '../prepare-run.ts';
+import { takeOverMoves } from '../stack-moves.ts';
 
 export type PreparedApply = PreparedRun<TargetConnection>;
 
@@ -19,6 +19,8 @@ export interface WritingRun extends PreparedApply {
   readonly head: LedgerHead;
   /** approvals that end when it ends well */
   readonly digests: readonly string[];
+  /** who approved it, for the history */
+  readonly approvals?: HistoryEntry['approvals'];
 }
 
 /**
@@ -66,7 +68,8 @@ async function importRecords(
 /** Returns the same object when the ledger has the approval already. */
 function withApproved(ledger: Ledger, { approved, head }: HeadedApproval): Ledger {
   if (approved === undefined || isKept(approved, ledger)) return ledger;
-  const replaced = openDigests(ledger).filter((digest) => digest !== approved.digest);
+  const open = new Set([...openDigests(ledger), ...(approved.replaced ?? [])]);
+  const replaced = [...open].filter((digest) => digest !== approved.digest);
   return {
     ...ledger,
     ...head,
@@ -79,9 +82,15 @@ function openDigests({ approved }: Ledger): readonly string[] {
   return approved === undefined ? [] : [...(approved.replaced ?? []), approved.digest];
 }
 
-/** Whether the ledger has the same approval with the same passed guards. */
-function isKept({ digest, passed = [] }: ApprovedPlan, { approved }: Ledger): boolean {
-  return approved?.digest === digest && sameJson(passed, approved.passed);
+/** Whether the ledger has the same approval, with the same passed guards, of the same pull requests. */
+function isKept({ digest, passed = [], since, replaced = [] }: ApprovedPlan, { approved }: Ledger): boolean {
+  const known = approved?.replaced ?? [];
+  return (
+    approved?.digest === digest &&
+    approved.since === since &&
+    replaced.every((one) => known.includes(one)) &&
+    sameJson(passed, approved.passed)
+  );
 }
 
 /** What an apply that ended well has used up: the plan that was approved, and the plan that it carried out. */

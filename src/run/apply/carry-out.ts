@@ -35,21 +35,15 @@ import { fieldViews, formatPath } from '../../report/view/field.ts';
 import { incompleteReasons } from '../../report/view/plan-summary.ts';
 import { printable } from '../../report/view/printable.ts';
 import { formatInline, unknown } from '../../report/view/value.ts';
-import { clocksOf, keepHistory } from '../../run/apply-history.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { type ExitCode, exitCodeOfApply, exitCodes } from '../../run/exit-codes.ts';
-import { endAfter } from '../../run/lock.ts';
-import { makePlan } from '../../run/make-plan.ts';
-import { timeText } from '../../run/progress.ts';
-import { readSecret, secretContext } from '../../run/read-secret.ts';
-import { raceStop, stoppedRun, type StopSignals } from '../../run/stop-signals.ts';
-import {
-  type CommandContext,
-  printJson,
-  printWarnings,
-  type Terminal,
-  textOutput,
-} from '../../run/terminal.ts';
+import { clocksOf, keepHistory } from '../apply-history.ts';
+import { CommandStop } from '../command-stop.ts';
+import { type ExitCode, exitCodeOfApply, exitCodes } from '../exit-codes.ts';
+import { endAfter } from '../lock.ts';
+import { makePlan } from '../make-plan.ts';
+import { timeText } from '../progress.ts';
+import { readSecret, secretContext } from '../read-secret.ts';
+import { raceStop, stoppedRun, type StopSignals } from '../stop-signals.ts';
+import { type CommandContext, printJson, printWarnings, type Terminal, textOutput } from '../terminal.ts';
 import { endApprovals, type PreparedApply, type WritingRun } from './store-approval.ts';
 
 /** One run of apply: its identity, and the signals that stop it. */
@@ -64,11 +58,11 @@ export async function carryOut(
   context: ApplyContext,
 ): Promise<ExitCode> {
   const { run, terminal } = context;
-  const { store, ledger, from, held, head, digests } = prepared;
+  const { store, ledger, from, held, head, digests, approvals } = prepared;
   const [now, lockGuard] = [context.host.now, held?.lockGuard];
   const began = now();
   const effort = () => ({ seconds: (now() - began) / 1000, requests: requestsOf(prepared) });
-  const about = { from, head, run, store, ledger, held, clocks: clocksOf(prepared) };
+  const about = { from, head, run, store, ledger, held, approvals, clocks: clocksOf(prepared) };
   const history = await keepHistory(planning.plan, about, terminal);
   const ended: Outcome[] = [];
   let [completed, unrecorded, isProved, isConverged] = [false, true, false, false];
