@@ -21,7 +21,16 @@ import { summarizeSecret } from '../redaction/mask-text.ts';
 /** The members of an entry that do not come from the plan. */
 type EntryHead = Pick<
   HistoryEntry,
-  'id' | 'run' | 'began' | 'commit' | 'dirty' | 'uncommitted' | 'ignored' | 'commitKept' | 'clocks'
+  | 'id'
+  | 'run'
+  | 'began'
+  | 'commit'
+  | 'dirty'
+  | 'uncommitted'
+  | 'ignored'
+  | 'commitKept'
+  | 'clocks'
+  | 'approvals'
 >;
 
 /** @param ledger as it was before the apply: its records of removed resources are kept in the entry */

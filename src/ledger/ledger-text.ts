@@ -17,6 +17,7 @@ import {
   ledgerVersion,
   type MovedAway,
   movedLedgerVersion,
+  type OfferedPlan,
 } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { IdentityText } from '../model/stack.ts';
@@ -45,6 +46,7 @@ type Content = Pick<
   readonly targets?: Readonly<Record<string, IdentityText>>;
   readonly approved?: ApprovedPlan;
   readonly endedApprovals?: Readonly<Record<string, string>>;
+  readonly offered?: readonly OfferedPlan[];
   readonly records: Readonly<Record<string, LedgerRecord>>;
 };
 
@@ -69,6 +71,7 @@ type FormerStored = Omit<
   | 'movedAway'
   | 'approved'
   | 'endedApprovals'
+  | 'offered'
 > & {
   readonly version: 1;
   readonly approved?: Omit<ApprovedPlan, 'version'>;
@@ -94,6 +97,7 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     movedAway = new Map(),
     approved,
     endedApprovals,
+    offered = [],
   } = ledger;
   const content: Content = {
     ...(closedFor === undefined ? {} : { closedFor }),
@@ -109,6 +113,7 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     ...(movedAway.size === 0 ? {} : { movedAway: sorted(movedAway) }),
     ...(approved === undefined ? {} : { approved }),
     ...(endedApprovals === undefined ? {} : { endedApprovals: sorted(endedApprovals) }),
+    ...(offered.length === 0 ? {} : { offered }),
     records: sorted(records),
   };
   const isMoved = movedTo !== undefined || copiedFrom !== undefined || incoming.length + movedAway.size > 0;
@@ -153,6 +158,7 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     copiedFrom,
     approved,
     endedApprovals,
+    offered,
   } = stored;
   return {
     ...known,
@@ -168,6 +174,7 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     ...movesIn(place, stored),
     ...(approved === undefined ? {} : { approved }),
     ...(endedApprovals === undefined ? {} : { endedApprovals: new Map(Object.entries(endedApprovals)) }),
+    ...(offered === undefined ? {} : { offered }),
   };
 }
 

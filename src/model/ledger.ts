@@ -3,6 +3,7 @@
  * applies. A ledger can be lost and rebuilt. None of the three holds secrets.
  */
 import type { AddressText } from './address.ts';
+import type { Approval } from './approval.ts';
 import type { Action, OutcomeKind } from './change.ts';
 import type { FieldChange } from './field.ts';
 import type { Json } from './json.ts';
@@ -73,6 +74,17 @@ export interface ApprovedPlan {
   readonly createdAt?: string;
   /** digests of approvals that this one replaced before their apply had succeeded */
   readonly replaced?: readonly string[];
+  /** of `ci apply`: the commit before the pull requests that were approved. Their approvals are read again when the apply goes on */
+  readonly since?: string;
+}
+
+/** The plan of a CI run that a later job of the same run may apply, as the first attempt of the run made it. */
+export interface OfferedPlan {
+  /** of all jobs and attempts of the run: `github:acme/infra/771` */
+  readonly run: string;
+  readonly digest: string;
+  /** RFC 3339 */
+  readonly at: string;
 }
 
 export interface Ledger {
@@ -110,6 +122,8 @@ export interface Ledger {
   readonly approved?: ApprovedPlan;
   /** the digests of plans whose apply succeeded, with the time (RFC 3339): such an approval has ended */
   readonly endedApprovals?: ReadonlyMap<string, string>;
+  /** the plans that CI runs wait to apply, newest last; earlier versions drop them, and then such a run applies nothing */
+  readonly offered?: readonly OfferedPlan[];
 }
 
 /** One end of a move of a ledger from one place to another. */
@@ -209,6 +223,8 @@ export interface HistoryEntry {
   readonly proved?: true;
   /** the approvals that it ended, as the ledger keeps them: digests with the time (RFC 3339); absent in entries of older versions */
   readonly endedApprovals?: Readonly<Record<string, string>>;
+  /** who approved it, as `ci apply` verified; absent for other applies, and if no approval was needed */
+  readonly approvals?: readonly Approval[];
   /** the apply ended, but the ledger may lack some of what it did */
   readonly unrecorded?: true;
   /** of the oldest entry, when older ones were dropped: what has to outlast them */

@@ -53,9 +53,10 @@ export function redactLedger(
 ): Ledger {
   const { records, approved } = ledger;
   return {
-    ...allBut(ledger, [...namesOfLedger, 'incoming', 'movedAway', 'approved'], redact),
+    ...allBut(ledger, [...namesOfLedger, 'incoming', 'movedAway', 'approved', 'offered'], redact),
     ...(ledger.incoming && { incoming: ledger.incoming.map((one) => redactIncoming(one, redact)) }),
     records: new Map([...records].map(([address, record]) => [address, redactRecord(record, redact)])),
+    ...(ledger.offered && { offered: ledger.offered.map((one) => allBut(one, ['digest'], redact)) }),
     ...(approved && {
       approved: allBut(redactApproved(approved), ['atoms', 'digest', 'passed', 'replaced'], redact),
     }),
@@ -79,7 +80,10 @@ export function redactLock(lock: LedgerLock, redact: Redact): LedgerLock {
 
 export function redactEntry(entry: HistoryEntry, redact: Redact): HistoryEntry {
   return {
-    ...allBut(entry, ['id', 'stack', 'digest', 'targets', 'changes'], redact),
+    ...allBut(entry, ['id', 'stack', 'digest', 'targets', 'approvals', 'changes'], redact),
+    ...(entry.approvals && {
+      approvals: entry.approvals.map((one) => allBut(one, ['method', 'digest', 'acknowledged'], redact)),
+    }),
     changes: entry.changes.map((change) => redactChange(change, redact)),
   };
 }

@@ -67,10 +67,12 @@ export async function keepHistory(
     readonly ledger: Ledger;
     readonly held: Pick<HeldLock, 'lockGuard'> | undefined;
     readonly clocks: HistoryEntry['clocks'] & object;
+    /** who approved it; absent if no approval was verified */
+    readonly approvals?: HistoryEntry['approvals'];
   },
   terminal: Terminal,
 ): Promise<HistoryKeeper> {
-  const { from, head: commits, run, store, ledger, held, clocks } = about;
+  const { from, head: commits, run, store, ledger, held, clocks, approvals = [] } = about;
   const { host } = terminal;
   const nowText = () => new Date(host.now()).toISOString();
   /** @returns whether it was written */
@@ -89,6 +91,7 @@ export async function keepHistory(
     began: now,
     ...(from.commit === undefined ? uncommittedMember(from, commits) : from),
     ...(Object.keys(clocks).length === 0 ? {} : { clocks }),
+    ...(approvals.length === 0 ? {} : { approvals }),
   };
   const isOwn = from.commit === commits.commit?.id;
   const hasOthers = (commits.otherCommits ?? []).length > 0;

@@ -58,6 +58,7 @@ const ledger: Ledger = {
   closedFor: planted,
   incoming: [{ from: { stack: planted, id: planted }, folder: planted, records: { [at]: { at, record } } }],
   movedAway: new Map([[at, { to: { stack: planted, id: planted }, id: planted, at: planted }]]),
+  offered: [{ run: planted, digest: planted, at: planted }],
   approved: {
     version: 3,
     digest: planted,
@@ -65,6 +66,7 @@ const ledger: Ledger = {
     passed: [planted],
     replaced: [planted],
     createdAt: planted,
+    since: planted,
   },
 };
 
@@ -104,6 +106,17 @@ const entry: Required<HistoryEntry> = {
   settled: planted,
   proved: true,
   endedApprovals: { [planted]: planted },
+  approvals: [
+    {
+      method: 'signature',
+      by: planted,
+      digest: planted,
+      commit: planted,
+      at: planted,
+      pullRequest: 1,
+      acknowledged: ['deletes'],
+    },
+  ],
   unrecorded: true,
   pruned: { until: planted, endedApprovals: { [planted]: planted } },
   changes: [change],
@@ -160,6 +173,7 @@ describe('a secret in every member', () => {
         '.movedAway.*.to.id',
         '.movedAway.*.id',
         '.movedAway.*.at',
+        '.offered.0.digest',
         '.approved.digest',
         '.approved.atoms.0',
         '.approved.passed.0',
@@ -174,6 +188,7 @@ describe('a secret in every member', () => {
         '.id',
         '.stack',
         '.digest',
+        '.approvals.0.digest',
         '.targets.(key)',
         '.targets.*',
         '.changes.0.address',
@@ -207,6 +222,7 @@ describe('a secret in every member', () => {
       'incoming',
       'inherited',
       'marks',
+      'offered',
       'seen',
     ]);
   });

@@ -4,6 +4,7 @@
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type AddressText, parseAddress, readAddress } from '../../model/address.ts';
+import type { Approval } from '../../model/approval.ts';
 import type { Change } from '../../model/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { type HistoryChange, type HistoryEntry, LedgerError } from '../../model/ledger.ts';
@@ -231,15 +232,26 @@ function renderEntry(entry: HistoryEntry, { paint, width = 100 }: HistoryTextOpt
     ['ledger', entry.unrecorded && 'may lack what was done: it could not be written, or the lock was lost'],
     ['commit', commitText(entry) || undefined],
     ['digest', entry.digest],
+    ...(entry.approvals ?? []).map((approval) => ['approved', approvalText(approval)] as const),
   ];
   const head = facts.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${paint.dim(pad(name, 8))}${printable(value)}`],
+    value === undefined ? [] : [`${paint.dim(pad(name, 9))}${printable(value)}`],
   );
   const layout = { paint, width, calls: false };
   const changes = groupEqual(entry.changes.map(asChange)).map((block) =>
     changeLines(block, layout).join('\n'),
   );
   return [head.join('\n'), ...changes, paint.bold(entrySummary(entry))].join('\n\n');
+}
+
+/** `alice by signature, pull request 12, acknowledged deletes` */
+function approvalText({ by, method, pullRequest, acknowledged }: Approval): string {
+  const parts = [
+    `${by} by ${method}`,
+    ...(pullRequest === undefined ? [] : [`pull request ${pullRequest}`]),
+    ...(acknowledged.length === 0 ? [] : [`acknowledged ${acknowledged.join(', ')}`]),
+  ];
+  return parts.join(', ');
 }
 
 function commitText({ commit, dirty }: HistoryEntry, length = 40): string {

@@ -1,5 +1,6 @@
 /** The schema of `history --format json`; `schemas/history.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
+import { approvalMethods } from '../../model/approval.ts';
 import { addressParts, closed, count, diagnosticSchema } from '../../report/json/plan-schema.ts';
 
 const moment = (description: string) => Type.String({ format: 'date-time', description });
@@ -16,6 +17,19 @@ const run = Type.Object(
     url: Type.Optional(Type.String({ description: 'page of the run in its CI' })),
   },
   { description: 'who applied, and where' },
+);
+
+const approval = Type.Object(
+  {
+    method: Type.Enum([...approvalMethods]),
+    by: Type.String({ description: 'a user of the code host, or the name of the key that signed' }),
+    digest: Type.String({ description: 'of the plan that was approved' }),
+    commit: Type.String({ description: 'that was reviewed' }),
+    at: moment('when it was given'),
+    pullRequest: Type.Optional(Type.Integer()),
+    acknowledged: Type.Array(Type.String(), { description: 'guards' }),
+  },
+  { description: 'of one person' },
 );
 
 const summary = Type.Object(
@@ -73,6 +87,9 @@ const entry = Type.Object({
     Type.Record(Type.String(), Type.String(), {
       description: 'the approvals that it ended, by digest, with the time',
     }),
+  ),
+  approvals: Type.Optional(
+    Type.Array(approval, { description: 'who approved it, as "trueup ci apply" verified' }),
   ),
   unrecorded: Type.Optional(
     Type.Literal(true, {
