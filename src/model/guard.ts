@@ -6,6 +6,7 @@ import { type Address, formatAddress } from './address.ts';
 import type { Path } from './json.ts';
 
 export type GuardId =
+  | 'loosened'
   | 'older-commit'
   | 'diverged-commit'
   | 'missing-file'
@@ -46,6 +47,7 @@ type GuardEffect = 'blocks' | 'warns';
 
 /** Every guard with its default effect, in the order of reports. */
 export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
+  loosened: 'blocks',
   'older-commit': 'blocks',
   'diverged-commit': 'blocks',
   'missing-file': 'blocks',
@@ -75,6 +77,9 @@ export const guardLimits = { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePerce
 
 /** In the order of reports. */
 export const guardIds: readonly string[] = Object.keys(guardDefaults);
+
+/** The guards whose effect a stack may change: one about the stack's own settings is not its to switch off. */
+export const adjustableGuardIds: readonly string[] = guardIds.filter((id) => id !== 'loosened');
 
 /** A guard that fired: for one kind in one target, for a target (no `kind`), or for the plan (neither). */
 export interface Guard {

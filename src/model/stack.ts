@@ -77,7 +77,7 @@ export interface Stack {
 }
 
 /** The sources of secrets that manifests may name; an empty list allows none of that type. */
-interface SecretPlaces {
+export interface SecretPlaces {
   /** names, or patterns in which only `*` is special */
   readonly env: readonly string[];
   /** globs, absolute or below the stack's folder */

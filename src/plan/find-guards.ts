@@ -23,6 +23,7 @@ import { type CountedGuard, countGuards, countOwnership, isTaken } from './count
 import type { Draft } from './draft-declared.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
 import { guardMessages, identityGuards, type UncountedGuard } from './identity-guards.ts';
+import { loosenedGuard } from './loosened.ts';
 import type { PlanContext } from './plan-context.ts';
 import { takenOverAddresses } from './take-over-stack.ts';
 
@@ -31,6 +32,7 @@ export function findGuards(context: PlanContext, drafts: ReadonlyMap<AddressText
   const { guards } = context.stack;
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const found = [
+    ...loosenedGuard(context.loosened),
     ...checkoutGuards(context, pending),
     ...countGuards(countOwnership(context, drafts), guards),
     ...identityFindings(context, pending),

@@ -28,6 +28,7 @@ import {
   recordsAbout,
   unmatchedRecords,
 } from './match-live.ts';
+import type { LoosenedSetting } from './loosened.ts';
 import { movedCode } from './moved-targets.ts';
 import { type FormerStack, ownershipTagsOf, type StackIds, withRecordedOwner } from './our-tags.ts';
 import type { StackMoves } from './stack-moves.ts';
@@ -67,6 +68,8 @@ export interface PlanContextInput {
   readonly repositoryProblem?: Diagnostic | undefined;
   /** undefined when no commit is known that was applied before */
   readonly commitOrders?: readonly CommitOrder[] | undefined;
+  /** what the stack has looser than at an earlier commit; `stack` has the stricter settings */
+  readonly loosened?: readonly LoosenedSetting[] | undefined;
   /** tracked files that the work tree lacks; absent when no files were listed */
   readonly missingFiles?: MissingFiles | undefined;
   /** milliseconds since 1970; absent where nothing may depend on the time */
@@ -87,6 +90,7 @@ export interface PlanContext {
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly ledger: Ledger;
   readonly commitOrders: readonly CommitOrder[];
+  readonly loosened: readonly LoosenedSetting[];
   readonly missingFiles: MissingFiles | undefined;
   readonly now: number | undefined;
   readonly isApproved: boolean;
@@ -248,8 +252,8 @@ const noMoves: StackMoves = { from: new Map(), ledgers: new Map(), problems: [] 
 
 /** What the plan is made with besides resources and records. */
 function givenTo(input: PlanContextInput) {
-  const { commitOrders = [], missingFiles, now, isApproved = false, secretsIn = () => [] } = input;
-  return { commitOrders, missingFiles, now, isApproved, secretsIn };
+  const { commitOrders = [], loosened = [], missingFiles, now, isApproved = false } = input;
+  return { commitOrders, loosened, missingFiles, now, isApproved, secretsIn: input.secretsIn ?? (() => []) };
 }
 
 function blindSpots(

@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { type ApprovalRules, approvalMethods, type Approver } from '../../model/approval.ts';
 import { type LintCode, lintCodeNames } from '../../model/lint-codes.ts';
-import { type GuardId, guardIds, guardLimits } from '../../model/guard.ts';
+import { adjustableGuardIds, type GuardId, guardLimits } from '../../model/guard.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import type { Registry } from '../../model/kind.ts';
@@ -156,7 +156,7 @@ const percent = (done: string, fallback: number) =>
     description: `Maximum percentage of the resources of a kind in a target that are ${done} without acknowledgement; from ten resources on`,
   });
 const guardList = (description: string, example: GuardId) =>
-  Type.Array(Type.Unsafe<GuardId>({ type: 'string', enum: [...guardIds] }), {
+  Type.Array(Type.Unsafe<GuardId>({ type: 'string', enum: [...adjustableGuardIds] }), {
     uniqueItems: true,
     description,
     examples: [[example]],
