@@ -66,7 +66,7 @@ async function compare(
   if (known === 'ahead') return { is: 'ahead' };
   const borrowed = await borrowRepository(at);
   try {
-    const relation = known === 'unknown' ? await askRemote(borrowed, pair) : known;
+    const relation = known === 'unknown' ? await relateWithRemote(borrowed, pair) : known;
     if (relation === 'ahead') return { is: 'ahead' };
     const changed = await changedFiles(borrowed, pair);
     const differs = changed.length > 0 && (await changesStack(at, changed, { borrowed, pair, files }));
@@ -116,7 +116,8 @@ const everyBranch: Pick<FetchRequest, 'refs' | 'content'> = {
   content: 'trees',
 };
 
-async function askRemote(
+/** How two commits stand, with as much history from the remote as that needs. @throws LedgerError when the remote does not have it */
+export async function relateWithRemote(
   borrowed: BorrowedRepository,
   pair: CommitPair,
 ): Promise<Exclude<CommitRelation, 'unknown'>> {

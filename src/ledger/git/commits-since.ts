@@ -1,0 +1,104 @@
+/**
+ * The commits of the protected branch since a commit: of a merge the merge itself, of a squash the one commit, of a rebase each of
+ * them. Uses the clone, and its remote if the clone is shallow. The clone is not changed.
+ */
+import { LedgerError } from '../../model/ledger.ts';
+import {
+  type BorrowedRepository,
+  borrowRepository,
+  cutBehind,
+  fetchInto,
+  linesOf,
+  relationOf,
+} from './borrowed-repository.ts';
+import { type GitContext, runGit } from './git-command.ts';
+import { relateWithRemote } from './order-commits.ts';
+
+export interface RangeCommit {
+  readonly id: string;
+  /** mail addresses of author and committer, in lower case */
+  readonly people: readonly string[];
+}
+
+export interface CommitRange {
+  /** undefined if the head is the first commit of the repository */
+  readonly base: string | undefined;
+  /** on the line of first parents, oldest first; empty if the base has all of it */
+  readonly line: readonly RangeCommit[];
+  /** these and what they merged, in no certain order */
+  readonly all: readonly RangeCommit[];
+}
+
+/** More are a reason to ask a person: nobody waits for the requests to the code host. */
+const maxCommits = 500;
+
+/**
+ * @param since undefined: only the head counts, and the base is its first parent
+ * @throws LedgerError when the history is incomplete, or too long
+ */
+export async function commitsSince(
+  at: GitContext,
+  { since, head }: { readonly since: string | undefined; readonly head: string },
+): Promise<CommitRange> {
+  if (since === undefined) return lastCommit(at, head);
+  if (since === head) return { base: since, line: [], all: [] };
+  if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(since))
+    throw new LedgerError('the commit of the last apply is not the id of a git commit');
+  const borrowed = await borrowRepository(at);
+  try {
+    const pair = { applied: since, ours: head };
+    if ((await relationOf(borrowed.at, pair)) === 'unknown') await relateWithRemote(borrowed, pair);
+    const all = await listCommits(borrowed, [head, `^${since}`]);
+    const line = await listCommits(borrowed, ['--first-parent', head, `^${since}`]);
+    return { base: since, line, all };
+  } finally {
+    await borrowed.close();
+  }
+}
+
+/** A shallow clone has the ids of the parents of its last commit, although not the parents. */
+async function lastCommit(at: GitContext, head: string): Promise<CommitRange> {
+  const { code, out, message } = await runGit(['cat-file', 'commit', head], at);
+  if (code !== 0) throw new LedgerError(`git cat-file failed: ${message}`);
+  const [headers = ''] = out.toString().split('\n\n', 1);
+  const [base] = [...headers.matchAll(/^parent (\w+)$/gm)].map(([, id]) => id);
+  const people = [...headers.matchAll(/^(?:author|committer) .*<([^>]*)> \d+ [+-]\d+$/gm)];
+  const commit = { id: head, people: distinct(people.map(([, mail = '']) => mail)) };
+  return { base, line: [commit], all: [commit] };
+}
+
+/** Depths of further fetches, if a merged branch is longer than what the clone has of it. */
+const depths = [4096, 0x7fffffff];
+
+async function listCommits(borrowed: BorrowedRepository, args: readonly string[]): Promise<RangeCommit[]> {
+  for (const depth of depths) {
+    const { commits, cut } = await tryList(borrowed, args);
+    if (cut.length === 0) return commits;
+    // What it answers does not matter: the next list shows what has come.
+    await fetchInto(borrowed, { refs: cut, depth, content: 'commits' });
+  }
+  const { commits, cut } = await tryList(borrowed, args);
+  if (cut.length === 0) return commits;
+  throw new LedgerError(
+    'the clone does not have all commits since the last apply, and its remote does not send them: fetch the whole history, such as with "fetch-depth: 0"',
+  );
+}
+
+/** @returns also those of the commits whose parents are missing */
+async function tryList(borrowed: BorrowedRepository, args: readonly string[]) {
+  const format = ['--no-show-signature', '--format=%H%x09%ae%x09%ce', `--max-count=${maxCommits + 1}`];
+  const lines = await linesOf(borrowed.at, ['log', '--reverse', ...format, ...args, '--']);
+  if (lines.length > maxCommits)
+    throw new LedgerError(`there are more than ${maxCommits} commits since the last apply`);
+  const commits = lines.map((line) => {
+    const [id = '', ...people] = line.split('\t');
+    return { id, people: distinct(people) };
+  });
+  const ids = new Set(commits.map(({ id }) => id));
+  const cut = ids.size === 0 ? [] : await cutBehind(borrowed.at, [...ids]);
+  return { commits, cut: cut.filter((id) => ids.has(id)) };
+}
+
+function distinct(people: readonly string[]): string[] {
+  return [...new Set(people.map((mail) => mail.toLowerCase()))];
+}

@@ -1,0 +1,110 @@
+/** The commits since the last apply, in clones as jobs of a CI have them. */
+import { describe, expect, it } from 'vitest';
+import { commitsSince } from '../../../src/ledger/git/commits-since.ts';
+import { type CommitScene, openScene } from '../../support/ledger/commit-scene.ts';
+import { git } from '../../support/ledger/git-remote.ts';
+
+interface Merged {
+  readonly base: string;
+  readonly head: string;
+  /** of the branch */
+  readonly own: readonly string[];
+}
+
+/** A branch of two commits that began before the last apply, merged in one of the usual ways. */
+function mergeBranch({ author, commit }: CommitScene, how: 'merge' | 'squash' | 'rebase'): Merged {
+  const run = (...args: readonly string[]) => git(author, ...args);
+  commit({ 'pay/begin.yaml': 'a' });
+  const main = run('rev-parse', '--abbrev-ref', 'HEAD');
+  run('checkout', '--quiet', '-b', 'topic');
+  const own = ['b', 'c'].map((text) => commit({ 'pay/topic.yaml': text }));
+  run('checkout', '--quiet', main);
+  const base = commit({ 'pay/other.yaml': 'd' });
+  if (how === 'merge') run('merge', '--quiet', '--no-ff', '-m', 'merged', 'topic');
+  if (how === 'squash') {
+    run('merge', '--quiet', '--squash', 'topic');
+    run('commit', '--quiet', '-m', 'squashed');
+  }
+  if (how === 'rebase') {
+    run('rebase', '--quiet', main, 'topic');
+    run('checkout', '--quiet', main);
+    run('merge', '--quiet', '--ff-only', 'topic');
+  }
+  run('push', '--quiet', 'origin', 'HEAD');
+  return { base, head: run('rev-parse', 'HEAD'), own };
+}
+
+const since = (directory: string, head: string, base?: string) =>
+  commitsSince({ directory, env: process.env }, { head, since: base });
+
+const idsOf = (commits: readonly { readonly id: string }[]) => commits.map(({ id }) => id);
+
+describe.each(['a whole clone', 'a shallow clone'])('In %s', (sort) => {
+  const cloneAt = (scene: CommitScene, head: string) =>
+    sort === 'a whole clone' ? scene.at(head) : scene.shallowAt(head);
+
+  it('a merge is one commit on the line, and brings those of its branch', async () => {
+    const scene = openScene();
+    const { base, head, own } = mergeBranch(scene, 'merge');
+    const range = await since(cloneAt(scene, head), head, base);
+    expect(idsOf(range.line)).toEqual([head]);
+    expect(new Set(idsOf(range.all))).toEqual(new Set([head, ...own]));
+    expect(range.base).toBe(base);
+  });
+
+  it('a squash is one commit', async () => {
+    const scene = openScene();
+    const { base, head } = mergeBranch(scene, 'squash');
+    const range = await since(cloneAt(scene, head), head, base);
+    expect([idsOf(range.line), idsOf(range.all)]).toEqual([[head], [head]]);
+  });
+
+  it('a rebase is each of its commits, the oldest first', async () => {
+    const scene = openScene();
+    const { base, head } = mergeBranch(scene, 'rebase');
+    const clone = cloneAt(scene, head);
+    const range = await since(clone, head, base);
+    expect(idsOf(range.line)).toEqual(
+      git(scene.author, 'rev-list', '--reverse', `${base}..HEAD`).split('\n'),
+    );
+    expect(range.line).toHaveLength(2);
+  });
+
+  it('only the last commit counts before the first apply, and its first parent is the base', async () => {
+    const scene = openScene();
+    const { base, head } = mergeBranch(scene, 'merge');
+    const range = await since(cloneAt(scene, head), head);
+    expect(range).toMatchObject({ base, line: [{ id: head }], all: [{ id: head }] });
+    expect(range.line[0]?.people).toHaveLength(1);
+  });
+
+  it('nothing is new if the last apply was of this very commit, or of a later one', async () => {
+    const scene = openScene();
+    const { base, head } = mergeBranch(scene, 'merge');
+    expect(await since(cloneAt(scene, head), head, head)).toEqual({ base: head, line: [], all: [] });
+    expect(await since(cloneAt(scene, base), base, head)).toEqual({ base: head, line: [], all: [] });
+  });
+});
+
+it('the first commit of a repository has no base', async () => {
+  const scene = openScene();
+  const head = scene.commit({ 'pay/begin.yaml': 'a' });
+  const first = git(scene.author, 'rev-list', '--max-parents=0', head);
+  expect(await since(scene.at(first), first)).toMatchObject({ base: undefined, line: [{ id: first }] });
+});
+
+it('a commit that nobody has any more is an error, and so is what is no commit', async () => {
+  const scene = openScene();
+  const head = scene.commit({ 'pay/begin.yaml': 'a' });
+  await expect(since(scene.shallowAt(head), head, 'a'.repeat(40))).rejects.toThrow(/does not have commit/);
+  await expect(since(scene.shallowAt(head), head, '--output=x')).rejects.toThrow(
+    /not the id of a git commit/,
+  );
+});
+
+it('more commits than anybody would look through are an error', async () => {
+  const scene = openScene();
+  const base = scene.commit({ 'pay/begin.yaml': 'a' });
+  const head = scene.commits(501);
+  await expect(since(scene.at(head), head, base)).rejects.toThrow('more than 500 commits');
+});
