@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../model/json.ts';
 import { quoted } from '../model/quoted.ts';
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
 import { type Clock, systemClock, Waits } from './transport/clock.ts';
-import { type Environment, openDispatcher, pathsBelow } from './transport/dispatcher.ts';
+import { codeHostOnly, type Environment, openDispatcher } from './transport/dispatcher.ts';
 import { type Exchange, exchange, headerOf, type RawAnswer, type Observer } from './transport/exchange.ts';
 import { explainFailure, type FailureContext } from './transport/explain-failure.ts';
 import { readAnswer } from './transport/read-response.ts';
@@ -23,7 +23,7 @@ import {
 
 export interface CodeHostRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** below the API's address, encoded, with query; or one of the other paths that the connection was opened for */
+  /** below the API's address, encoded, with query; `graphql` for the GraphQL API of the same service */
   readonly path: string;
   readonly body?: JsonObject;
   /** whether it is sent again if it may already have been carried out */
@@ -39,8 +39,10 @@ export interface CodeHostAnswer {
   readonly body: Json;
   /** the service's own words about a failure; empty on success */
   readonly words: string;
-  /** of a list with more pages */
+  /** of a list with more pages that have numbers */
   readonly nextPage?: number;
+  /** of a list with more pages that have none: the parameter `after` of the next one */
+  readonly nextCursor?: string;
 }
 
 export interface CodeHost {
@@ -100,7 +102,7 @@ export function openCodeHost(options: CodeHostOptions): CodeHost {
     random,
     origin: url.origin,
     prefix,
-    dispatcher: pathsBelow(opened.dispatcher, `${prefix}/`),
+    dispatcher: codeHostOnly(opened.dispatcher, `${prefix}/`, graphqlPath(prefix)),
     waits: new Waits(quoted(url.host), { report: options.onWait, clock }),
     failureContext: { host: url.host, seconds: limits, address, ...(proxy === undefined ? {} : { proxy }) },
     policy: { ...defaultRetryPolicy, throttled: maxThrottled, ...options.retryPolicy },
@@ -232,12 +234,16 @@ function conclude(line: Line, { request, raw, sent, decision }: Ended): CodeHost
 
 function answerOf(raw: RawAnswer, { secrets }: Line, about: { method: string; url: string }): CodeHostAnswer {
   const { status, body, words } = readAnswer(raw, { ...about, dialect: { rename: {} }, secrets, address });
-  const nextPage = nextPageOf(raw);
-  return { ...about, status, body, words, ...(nextPage === undefined ? {} : { nextPage }) };
+  return { ...about, status, body, words, ...nextOf(raw) };
 }
 
 function pathOf({ prefix }: Line, { path }: CodeHostRequest): string {
-  return `${prefix}${path}`;
+  return path === 'graphql' ? graphqlPath(prefix) : `${prefix}${path}`;
+}
+
+/** The GraphQL API is beside that of REST, whose address ends with its version, but for api.github.com. Source: wire/code-hosts 6 */
+function graphqlPath(prefix: string): string {
+  return `${prefix.replace(/\/v\d+$/, '')}/graphql`;
 }
 
 function urlOf(line: Line, request: CodeHostRequest): string {
@@ -279,21 +285,27 @@ function isRateLimit(answer: RawAnswer): boolean {
   return isSpent || headerOf(answer, 'retry-after') !== undefined || /rate limit/i.test(answer.text);
 }
 
-// The next page of a list. Only its number is taken from an answer, never its link, so that no answer can send the token to
+// The next page of a list. Only its number or cursor is taken from an answer, never its link, so that no answer can send the token to
 // another address.
 // Source: wire/code-hosts 3
 
-/** @returns undefined for the last page, and for an answer that is not a list */
-function nextPageOf(answer: RawAnswer): number | undefined {
-  return pageNumber(headerOf(answer, 'x-next-page')) ?? linkedPage(headerOf(answer, 'link') ?? '');
+/** Empty for the last page, and for an answer that is not a list. */
+function nextOf(answer: RawAnswer): Pick<CodeHostAnswer, 'nextPage' | 'nextCursor'> {
+  const linked = linkedParameters(headerOf(answer, 'link') ?? '');
+  const page = pageNumber(headerOf(answer, 'x-next-page')) ?? pageNumber(linked?.get('page'));
+  const cursor = linked?.get('after');
+  return {
+    ...(page === undefined ? {} : { nextPage: page }),
+    ...(cursor ? { nextCursor: cursor } : {}),
+  };
 }
 
-function linkedPage(link: string): number | undefined {
+function linkedParameters(link: string): URLSearchParams | undefined {
   const address = /<([^>]*)>\s*;[^,<]*\brel="?next"?/i.exec(link)?.[1];
   if (address === undefined || !URL.canParse(address, 'http://localhost')) return undefined;
-  return pageNumber(new URL(address, 'http://localhost').searchParams.get('page') ?? undefined);
+  return new URL(address, 'http://localhost').searchParams;
 }
 
-function pageNumber(text: string | undefined): number | undefined {
-  return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+function pageNumber(text: string | null | undefined): number | undefined {
+  return text && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }

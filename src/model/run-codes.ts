@@ -255,6 +255,11 @@ export const runCodes = {
     class: 'failure',
     fix: 'name the author of our comments with --author',
   },
+  'approvals-unreadable': {
+    title: 'The code host does not give everything that approvals depend on',
+    class: 'failure',
+    fix: 'follow the message: it has the response of the code host; nothing was applied',
+  },
   // how a run ends
   deadline: {
     title: 'The run reached its time limit',

@@ -1,4 +1,6 @@
 /** The end of a command that stops: turns what was thrown into exit code, text and JSON. What has no code here is a bug. */
+import { NoRights, ReviewError } from '../api/code-host/comments.ts';
+import { CodeHostError } from '../api/code-host/pull-requests.ts';
 import { ProxyError } from '../api/transport/dispatcher.ts';
 import { ArchiveError } from '../audit-trail/archive.ts';
 import { TrailError } from '../model/audit-trail.ts';
@@ -47,6 +49,9 @@ export function stopOf(error: unknown): CommandStop | undefined {
 /** The first match counts, so a subclass must come before its superclass. */
 const byClass: readonly (readonly [new (...given: never[]) => Error, DiagnosticCode])[] = [
   [WireError, 'request-failed'],
+  [ReviewError, 'comment-refused'],
+  [NoRights, 'comment-refused'],
+  [CodeHostError, 'approvals-unreadable'],
   [ProxyError, 'proxy-address'],
   [TrailError, 'trail-unreadable'],
   [ArchiveError, 'archive-unusable'],

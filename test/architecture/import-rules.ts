@@ -73,6 +73,12 @@ const floors: readonly Floor[] = [
       'it reads a trail over a channel that is handed to it, and keeps it where ledgers are kept, in the way that they are',
   },
   {
+    floor: 'approvals',
+    may: ['model', 'redaction', 'files', 'api', 'ledger'],
+    because:
+      'who approved a digest is read from git and code hosts; what is done with it is not decided here',
+  },
+  {
     floor: 'kinds',
     may: ['model', 'compare', 'api'],
     because: 'a kind is a filled-in form: planner, applier and reports use it, and it uses none of them',
@@ -91,6 +97,7 @@ const floors: readonly Floor[] = [
       'report',
       'apply',
       'audit-trail',
+      'approvals',
       'server',
     ],
     because: 'what every command needs puts the lower folders together and knows no command',
@@ -109,6 +116,7 @@ const floors: readonly Floor[] = [
       'report',
       'apply',
       'audit-trail',
+      'approvals',
       'kinds',
       'server',
       'run',

@@ -164,7 +164,15 @@ const servedDialects: readonly string[] = [
  * it, and tell its jobs by the variables that they set.
  */
 const platforms: ReadonlySet<string> = new Set(['github']);
-const speakToPlatforms = ['src/command-line.ts', 'src/commands', 'src/run', 'src/report'];
+const speakToPlatforms = [
+  'src/command-line.ts',
+  'src/commands',
+  'src/run',
+  'src/report',
+  'src/approvals',
+  'src/api/code-host',
+  'src/api/code-host.ts',
+];
 
 /** In any case, as a word of its own or as a part of a compound name; but `hcp:` is a reserved prefix of tag keys. */
 function brandPattern(names: ReadonlySet<string>): RegExp {

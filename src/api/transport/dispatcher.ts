@@ -170,7 +170,7 @@ export function auditsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
   );
 }
 
-/** For the API of a code host: paths below its address. It is complete, as above. */
-export function pathsBelow(dispatcher: Dispatcher, prefix: string): Dispatcher {
-  return restrict(dispatcher, 'a code host', ({ path }) => path.startsWith(prefix));
+/** For the API of a code host: paths below its address, and its GraphQL API. They are complete, as above. */
+export function codeHostOnly(dispatcher: Dispatcher, prefix: string, graphql: string): Dispatcher {
+  return restrict(dispatcher, 'a code host', ({ path }) => path.startsWith(prefix) || path === graphql);
 }

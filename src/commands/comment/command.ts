@@ -23,7 +23,7 @@ import {
   reviewOf,
 } from '../../run/comment/post-comment.ts';
 import { renderComment } from '../../run/comment/render.ts';
-import { NoRights } from '../../run/comment/review.ts';
+import { NoRights } from '../../api/code-host/comments.ts';
 import { type Draft, markStale, type Posted, postPlan } from '../../run/comment/sticky-comment.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';

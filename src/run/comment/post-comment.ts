@@ -1,5 +1,13 @@
 /** What `trueup comment` and `trueup ci` share: connects to the code host, and makes and posts the comment of a plan. */
 import { type CodeHost, openCodeHost } from '../../api/code-host.ts';
+import {
+  githubHeaders,
+  githubReview,
+  gitlabHeaders,
+  gitlabReview,
+  Review,
+} from '../../api/code-host/comments.ts';
+import type { ShownPlan } from '../../approvals/hidden-lines.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import type { Plan } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -8,8 +16,6 @@ import { blockedLine, summaryLine } from '../../report/view/plan-summary.ts';
 import type { CliHost } from '../host.ts';
 import { planWithoutSecrets } from '../print-plan.ts';
 import type { ReviewPlace } from '../pull-request.ts';
-import type { ShownPlan } from './render.ts';
-import { githubHeaders, githubReview, gitlabHeaders, gitlabReview, Review } from './review.ts';
 import type { Draft, Posted } from './sticky-comment.ts';
 
 /** None of these tokens is printed or posted, also where a plan repeats one. */

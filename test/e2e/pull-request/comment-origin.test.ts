@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CommentState } from '../../../src/run/comment/render.ts';
+import type { CommentState } from '../../../src/approvals/hidden-lines.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';

@@ -9,7 +9,11 @@ export interface AskedRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  readonly body: { readonly body?: string; readonly query?: string };
+  readonly body: {
+    readonly body?: string;
+    readonly query?: string;
+    readonly variables?: Readonly<Record<string, string>>;
+  };
 }
 
 export interface GivenAnswer {
@@ -18,6 +22,8 @@ export interface GivenAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   /** carries the request out all the same, and cuts the line instead of answering */
   readonly cut?: true;
+  /** does nothing, and never answers */
+  readonly silent?: true;
 }
 
 /** What happens instead of, or before, the usual answer; undefined lets it pass. */
@@ -65,6 +71,7 @@ export async function openApi(usual: (asked: AskedRequest, url: string) => Given
       response.destroy();
       return;
     }
+    if (fault?.silent) return;
     const { status, body, headers } = fault ?? usual(one, listening.url);
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
     response.end(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body));
@@ -86,6 +93,8 @@ export interface KeptComment {
   body: string;
   readonly author: string;
   readonly system?: true;
+  readonly createdAt?: string;
+  updatedAt?: string;
 }
 
 /** One page of a list, and whether there is another one. */
@@ -107,5 +116,26 @@ export function pageOf<T>(
     page,
     next: page < last ? page + 1 : undefined,
     last,
+  };
+}
+
+/** The time of a code host: each thing that happens is at least a second later than the one before. */
+export interface HostClock {
+  /** the time of the next thing that happens: `2026-11-22T21:36:28Z` */
+  next(): string;
+  /** lets so many seconds pass */
+  pass(seconds: number): void;
+}
+
+export function openHostClock(): HostClock {
+  let now = Math.floor(Date.now() / 1000) * 1000;
+  return {
+    next() {
+      now = Math.max(now + 1000, Math.floor(Date.now() / 1000) * 1000);
+      return new Date(now).toISOString().replace('.000Z', 'Z');
+    },
+    pass(seconds) {
+      now += seconds * 1000;
+    },
   };
 }

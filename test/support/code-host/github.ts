@@ -1,7 +1,7 @@
 /**
- * GitHub as its REST API documents it, as far as a comment needs it: the comments of one pull request, pull request 7 of `acme/infra`.
- * Tokens of jobs and apps belong to no user, and there is no GraphQL, links of pages lead to another path than the one that was asked, and whoever may write may also
- * edit what others wrote.
+ * GitHub as its REST API documents it, as far as comments and approvals need it: one repository, `acme/infra`. Tokens of jobs and
+ * apps belong to no user, links of pages lead to another path than the one that was asked, and whoever may write may also edit what
+ * others wrote. Source: docs/internals/wire/code-hosts.md
  */
 import {
   type ApiDouble,
@@ -11,6 +11,16 @@ import {
   openApi,
   pageOf,
 } from './api-double.ts';
+import {
+  activity,
+  approvalShown,
+  commitShown,
+  eventShown,
+  pullShown,
+  reviewShown,
+  runShown,
+} from './github-answers.ts';
+import { type GithubPull, GithubState } from './github-state.ts';
 
 export const githubTokens = {
   /** of a job, with `pull-requests: write` */
@@ -31,13 +41,14 @@ const owners: Readonly<Record<string, string>> = {
 };
 
 export interface GithubDouble extends ApiDouble {
+  readonly state: GithubState;
+  /** of pull request 7, which is there from the beginning */
   readonly comments: KeptComment[];
-  /** the pull request, with its newest commit */
-  readonly pull: { head: string };
+  /** pull request 7 */
+  readonly pull: GithubPull;
 }
 
-const root = '/repos/acme/infra';
-const comments = `${root}/issues/7/comments`;
+const repository = 'acme/infra';
 const notAccessible = {
   status: 403,
   body: { message: 'Resource not accessible by integration', status: '403' },
@@ -45,58 +56,135 @@ const notAccessible = {
 const notFound = { status: 404, body: { message: 'Not Found', status: '404' } };
 
 export async function openGithub(): Promise<GithubDouble> {
-  const state: State = { comments: [], pull: { head: 'a'.repeat(40) }, lastId: 1000 };
+  const state = new GithubState(repository);
+  const pull = state.openPull({ number: 7, author: 'ann', head: 'a'.repeat(40) });
   const api = await openApi((asked, url) => answer(asked, url, state));
-  return Object.assign(api, { comments: state.comments, pull: state.pull });
+  return Object.assign(api, { state, comments: pull.comments, pull });
 }
 
-interface State {
-  readonly comments: KeptComment[];
-  readonly pull: { head: string };
-  lastId: number;
-}
-
-function answer(asked: AskedRequest, url: string, state: State): GivenAnswer {
+function answer(asked: AskedRequest, url: string, state: GithubState): GivenAnswer {
   const token = /^Bearer (.*)$/.exec(asked.headers.authorization ?? '')?.[1] ?? '';
   const self = owners[token];
   if (self === undefined) return { status: 401, body: { message: 'Bad credentials', status: '401' } };
   const { method, path, body } = asked;
   if (method === 'GET') return read(asked, url, { state, token, self });
+  if (method === 'POST' && path === '/graphql') return labelAnswer(body.variables, state);
   if (token === githubTokens.fork) return notAccessible;
-  if (method === 'POST' && path === comments) return create(body.body ?? '', self, state);
+  const pull = state.pulls.get(Number(/\/issues\/(\d+)\/comments$/.exec(path)?.[1]));
+  if (method === 'POST' && pull !== undefined) {
+    if (isTooLong(body.body)) return tooLong;
+    return { status: 201, body: commentShown(state.comment(pull, { by: self, body: body.body ?? '' })) };
+  }
+  return change(asked, state);
+}
+
+function change({ method, path, body }: AskedRequest, state: GithubState): GivenAnswer {
   const id = Number(/^\/repos\/acme\/infra\/issues\/comments\/(\d+)$/.exec(path)?.[1]);
-  const at = state.comments.findIndex((one) => one.id === id);
-  const found = state.comments[at];
-  if (found === undefined) return notFound;
+  const list = [...state.pulls.values()]
+    .map(({ comments }) => comments)
+    .find((all) => all.some((one) => one.id === id));
+  const found = list?.find((one) => one.id === id);
+  if (list === undefined || found === undefined) return notFound;
   if (method === 'DELETE') {
-    state.comments.splice(at, 1);
+    list.splice(list.indexOf(found), 1);
     return { status: 204 };
   }
   if (method !== 'PATCH') return notFound;
   if (isTooLong(body.body)) return tooLong;
-  found.body = body.body ?? '';
-  return { status: 200, body: shown(found) };
+  state.editComment(found, body.body ?? '');
+  return { status: 200, body: commentShown(found) };
 }
 
 function read(
   { path, query }: AskedRequest,
   url: string,
-  { state, token, self }: { readonly state: State; readonly token: string; readonly self: string },
+  { state, token, self }: { readonly state: GithubState; readonly token: string; readonly self: string },
 ): GivenAnswer {
   if (path === '/user')
-    return token.startsWith('ghs_') ? notAccessible : { status: 200, body: { login: self } };
-  if (path === `${root}/pulls/7`) return { status: 200, body: { number: 7, head: { sha: state.pull.head } } };
-  if (path !== comments) return notFound;
-  const { items, page, next, last } = pageOf(state.comments, query, 30);
-  const link = (to: number, rel: string) =>
-    `<${url}/repositories/42/issues/7/comments?per_page=100&page=${to}>; rel="${rel}"`;
+    return token.startsWith('ghs_') ? notAccessible : { status: 200, body: { login: self, type: 'User' } };
+  const log = /^\/repos\/([^/]+\/[^/]+)\/activity$/.exec(path)?.[1];
+  if (log !== undefined) return activity(decodeURIComponent(log), query, { url, state });
+  const [, kind = '', key = '', rest = ''] =
+    /^\/repos\/acme\/infra\/(pulls|issues|commits|collaborators|actions\/runs)\/([^/]+)(\/.*)?$/.exec(path) ??
+    [];
+  const list = (all: readonly object[]) => listed(all, query, `${url}/repositories/42/${kind}/${key}${rest}`);
+  const pull = state.pulls.get(Number(key));
+  const found = pull && ofPull(pull, `${kind}${rest}`, state);
+  if (Array.isArray(found)) return list(found as object[]);
+  if (found !== undefined) return { status: 200, body: found };
+  if (kind === 'commits' && rest === '/pulls') return list(pullsOf(key, state));
+  if (kind === 'collaborators') return permissionOf(decodeURIComponent(key), state);
+  const run = state.runs.get(Number(key));
+  if (kind === 'actions/runs' && run !== undefined)
+    return {
+      status: 200,
+      body:
+        rest === '/approvals' ? run.approvals.map((one) => approvalShown(one, state)) : runShown(run, state),
+    };
+  return ofPeople(path, state);
+}
+
+function ofPull(pull: GithubPull, what: string, state: GithubState): object | undefined {
+  switch (what) {
+    case 'pulls':
+      return pullShown(pull, state);
+    case 'pulls/commits':
+      return pull.commits.slice(0, 250).map((one) => commitShown(one, state));
+    case 'pulls/reviews':
+      return pull.reviews.map((one) => reviewShown(one, state));
+    case 'issues/comments':
+      return pull.comments.map(commentShown);
+    case 'issues/labels':
+      return [...pull.labels].map((name) => ({ id: 1, name, color: 'ededed', default: false }));
+    case 'issues/events':
+      return pull.events.map((one) => eventShown(one, state));
+    default:
+      return undefined;
+  }
+}
+
+/** Of a commit of the default branch: the pull request that brought it. Of another: those that have it. */
+function pullsOf(sha: string, state: GithubState): object[] {
+  const brought = state.introduced.get(sha);
+  const pulls = [...state.pulls.values()].filter((one) =>
+    brought === undefined ? one.commits.some((commit) => commit.sha === sha) : one.number === brought,
+  );
+  return pulls.map((one) => pullShown(one, state));
+}
+
+function permissionOf(login: string, state: GithubState): GivenAnswer {
+  const permission = state.permissions.get(login) ?? 'none';
+  return {
+    status: 200,
+    body: { permission, role_name: permission, user: { login, id: 1, type: state.typeOf(login) } },
+  };
+}
+
+function ofPeople(path: string, state: GithubState): GivenAnswer {
+  const [, organization, team, member] =
+    /^\/orgs\/([^/]+)\/teams\/([^/]+)\/memberships\/([^/]+)$/.exec(path) ?? [];
+  const membership = state.teams.get(`${organization}/${team}`)?.get(decodeURIComponent(member ?? ''));
+  if (membership !== undefined) return { status: 200, body: { role: 'member', state: membership } };
+  const login = decodeURIComponent(/^\/users\/([^/]+)$/.exec(path)?.[1] ?? '');
+  return login === '' ? notFound : { status: 200, body: { login, id: 1, type: state.typeOf(login) } };
+}
+
+function labelAnswer(variables: AskedRequest['body']['variables'], { labels }: GithubState): GivenAnswer {
+  const at = labels.get(variables?.['label'] ?? '');
+  const label = at === undefined ? null : { createdAt: at, updatedAt: at };
+  return { status: 200, body: { data: { repository: { label } } } };
+}
+
+function listed(all: readonly object[], query: URLSearchParams, address: string): GivenAnswer {
+  const { items, page, next, last } = pageOf(all, query, 30);
+  const link = (to: number, rel: string) => `<${address}?per_page=100&page=${to}>; rel="${rel}"`;
   const links = [
     ...(page > 1 ? [link(page - 1, 'prev'), link(1, 'first')] : []),
     ...(next === undefined ? [] : [link(next, 'next'), link(last, 'last')]),
   ];
   return {
     status: 200,
-    body: items.map(shown),
+    body: items,
     headers: {
       ...(links.length === 0 ? {} : { link: links.join(', ') }),
       'x-ratelimit-limit': '1000',
@@ -104,14 +192,6 @@ function read(
       'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 3000),
     },
   };
-}
-
-function create(body: string, author: string, state: State): GivenAnswer {
-  if (isTooLong(body)) return tooLong;
-  state.lastId += 1;
-  const made = { id: state.lastId, body, author };
-  state.comments.push(made);
-  return { status: 201, body: shown(made) };
 }
 
 const isTooLong = (body = '') => body.length > 65_536;
@@ -131,13 +211,15 @@ const tooLong = {
   },
 };
 
-function shown({ id, body, author }: KeptComment): object {
+function commentShown({ id, body, author, createdAt, updatedAt }: KeptComment): object {
   const type = author.endsWith('[bot]') ? 'Bot' : 'User';
   return {
     id,
     body,
     user: { login: author, type },
     html_url: `https://github.test/acme/infra/pull/7#issuecomment-${id}`,
+    created_at: createdAt,
+    updated_at: updatedAt,
   };
 }
 

@@ -1,13 +1,13 @@
 /**
- * One pull request of GitHub or merge request of GitLab: lists, writes and removes its comments, and finds out who writes them.
- * What differs between the services is in a table for each. Source: wire/code-hosts 1, 2
+ * The comments of one pull request of GitHub or merge request of GitLab: lists, writes and removes them, and finds out who writes
+ * them. What differs between the services is in a table for each. Source: wire/code-hosts 1, 2
  */
-import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../../api/code-host.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
-import { CommandStop } from '../command-stop.ts';
+import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../code-host.ts';
+import { readPages } from './read-list.ts';
 
 /** What is different from service to service. All paths are below the API's address, unless the table says otherwise. */
-interface ReviewApi {
+export interface ReviewApi {
   /** as a person would say it */
   readonly named: string;
   /** a page of comments, oldest first, a hundred each */
@@ -44,18 +44,16 @@ export class NoRights extends Error {
 }
 
 /** The service refuses for another reason than rights. */
-export class ReviewError extends CommandStop {
+export class ReviewError extends Error {
+  override readonly name = 'ReviewError';
   /** the service failed, and may still have carried the request out */
   readonly isFault: boolean;
 
   constructor(message: string, isFault = false) {
-    super('comment-refused', message);
+    super(message);
     this.isFault = isFault;
   }
 }
-
-/** The maximal number of pages of a list: more comments than any pull request may have. */
-const maxPages = 500;
 
 export class Review {
   readonly #host: CodeHost;
@@ -68,17 +66,16 @@ export class Review {
 
   /** All comments, oldest first. @throws NoRights, ReviewError */
   async list(): Promise<readonly PostedComment[]> {
+    const pages = readPages(
+      (page) => this.#send({ method: 'GET', path: this.#api.listPath(page), repeatable: true }),
+      {
+        unexpected: (answer) => this.#unexpected(answer),
+        endless: ({ method, url }) => new ReviewError(`${method} ${url} returned a list without an end`),
+      },
+    );
     const found = new Map<number, PostedComment>();
-    for (let page: number | undefined = 1, read = 0; page !== undefined; read += 1) {
-      const answer = await this.#send({ method: 'GET', path: this.#api.listPath(page), repeatable: true });
-      if (!Array.isArray(answer.body)) throw this.#unexpected(answer);
-      for (const one of answer.body.flatMap((item: Json) => this.#commentIn(item) ?? []))
-        found.set(one.id, one);
-      const { nextPage } = answer;
-      if (nextPage !== undefined && (nextPage <= page || read >= maxPages))
-        throw new ReviewError(`${answer.method} ${answer.url} returned a list without an end`);
-      page = nextPage;
-    }
+    for await (const { items } of pages)
+      for (const one of items.flatMap((item) => this.#commentIn(item) ?? [])) found.set(one.id, one);
     return [...found.values()].sort((one, other) => one.id - other.id);
   }
 

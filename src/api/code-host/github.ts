@@ -1,0 +1,222 @@
+/** Pull requests of GitHub, as its REST API gives them. Source: wire/code-hosts 6, 8, 9, 10, 11 */
+import { quoted } from '../../model/quoted.ts';
+import { githubReview } from './comments.ts';
+import {
+  type Comment,
+  type CommitPerson,
+  isSameName,
+  type LabelEvent,
+  type Permission,
+  type PullRequest,
+  type PullRequestCommit,
+  type PullRequestCommits,
+  type PullRequests,
+  type Review,
+  type RunApprovals,
+  type RunDecision,
+  type RunPlace,
+} from './pull-requests.ts';
+import { commentsIn } from './read-comments.ts';
+import { readGithubPushes } from './github-pushes.ts';
+import type { Item, Reading } from './reading.ts';
+
+/** GitHub lists no more commits of a pull request than these. */
+const maxCommits = 250;
+
+/** @param repository `owner/name` */
+export function githubPullRequests(reading: Reading, repository: string): PullRequests {
+  const root = `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
+  const bots = new Map<string, boolean>();
+  const userIn = (item: Item, name: string): string | undefined => {
+    const user = item.mayItem(name);
+    if (user === undefined) return undefined;
+    const login = user.text('login');
+    bots.set(login.toLowerCase(), isBotAccount(login, user.mayText('type')));
+    return login;
+  };
+  return {
+    async ofCommit(commit, base) {
+      const all = await reading.list(`${root}/commits/${commit}/pulls`);
+      return all
+        .map((item) => pullRequestIn(item, userIn))
+        .filter(({ item }) => isSameName(item.item('base').item('repo').text('full_name'), repository))
+        .map(({ pullRequest }) => pullRequest)
+        .filter((one) => one.merged !== undefined && one.base === base)
+        .sort((one, other) => one.number - other.number);
+    },
+    async get(number) {
+      const item = await reading.get(`${root}/pulls/${number}`);
+      if (item.number('number') !== number) throw item.fail('it is another pull request');
+      return pullRequestIn(item, userIn).pullRequest;
+    },
+    async commits({ number, head }) {
+      const items = await reading.list(`${root}/pulls/${number}/commits`);
+      return commitsIn(items, head);
+    },
+    pushes: (pullRequest, commits) => readGithubPushes(reading, pullRequest, commits),
+    async reviews({ number }) {
+      const items = await reading.list(`${root}/pulls/${number}/reviews`);
+      return items.flatMap((item) => reviewIn(item, userIn) ?? []);
+    },
+    comments: ({ number }): Promise<readonly Comment[]> =>
+      commentsIn(reading, githubReview(repository, number)),
+    self: () => reading.self('/user', 'login'),
+    async labels({ number }) {
+      const now = await reading.list(`${root}/issues/${number}/labels`);
+      const events = await reading.list(`${root}/issues/${number}/events`);
+      return {
+        now: now.map((item) => item.text('name')),
+        events: events
+          .flatMap((item) => labelEventIn(item, userIn) ?? [])
+          .sort((one, other) => Date.parse(one.at) - Date.parse(other.at) || one.id - other.id),
+      };
+    },
+    async labelChangedAt(label) {
+      const [owner = '', name = ''] = repository.split('/');
+      const data = await reading.query(
+        'query($owner: String!, $name: String!, $label: String!) { repository(owner: $owner, name: $name) { label(name: $label) { createdAt updatedAt } } }',
+        { owner, name, label },
+      );
+      const found = data.item('repository').mayItem('label');
+      return found?.mayTime('updatedAt') ?? found?.mayTime('createdAt');
+    },
+    async isBot(user) {
+      const known = bots.get(user.toLowerCase());
+      if (known !== undefined) return known;
+      return isBotAccount(user, (await reading.get(`/users/${encodeURIComponent(user)}`)).text('type'));
+    },
+    async permission(user) {
+      const item = await reading.get(`${root}/collaborators/${encodeURIComponent(user)}/permission`);
+      const permission = item.text('permission');
+      if (!isPermission(permission)) throw item.fail(`the permission ${quoted(permission)} is not known`);
+      return permission;
+    },
+    async isMember(team, user) {
+      const [organization = '', slug = ''] = team.split('/');
+      const names = [organization, slug, user].map(encodeURIComponent);
+      const item = await reading.find(`/orgs/${names[0]}/teams/${names[1]}/memberships/${names[2]}`);
+      return item?.text('state') === 'active';
+    },
+    runApprovals: (run) => readRunApprovals(reading, root, run, userIn),
+  };
+}
+
+type UserIn = (item: Item, name: string) => string | undefined;
+
+/** `Organization`, `Mannequin` and whatever else there may be is no person either. */
+function isBotAccount(login: string, type: string | undefined): boolean {
+  return type !== 'User' || login.endsWith('[bot]');
+}
+
+function isPermission(text: string): text is Permission {
+  return ['none', 'read', 'write', 'admin'].includes(text);
+}
+
+/** The account of everybody whose account was deleted. */
+const ghost = 'ghost';
+
+function pullRequestIn(
+  item: Item,
+  userIn: UserIn,
+): { readonly item: Item; readonly pullRequest: PullRequest } {
+  const head = item.item('head');
+  const url = item.mayText('html_url');
+  const from = head.mayItem('repo')?.text('full_name');
+  const mergedAt = item.mayTime('merged_at');
+  return {
+    item,
+    pullRequest: {
+      number: item.number('number'),
+      author: userIn(item, 'user') ?? ghost,
+      head: head.text('sha'),
+      branch: head.text('ref'),
+      base: item.item('base').text('ref'),
+      createdAt: item.time('created_at'),
+      ...(url === undefined ? {} : { url }),
+      ...(from === undefined ? {} : { from }),
+      ...(mergedAt === undefined ? {} : { merged: { commit: item.text('merge_commit_sha'), at: mergedAt } }),
+    },
+  };
+}
+
+function commitsIn(items: readonly Item[], head: string): PullRequestCommits {
+  const commits = items.map((item): PullRequestCommit => {
+    const commit = item.item('commit');
+    const personIn = (name: string): CommitPerson => {
+      const email = commit.mayItem(name)?.mayText('email');
+      // It is an empty object where GitHub knows nobody with that address.
+      const login = item.mayItem(name)?.mayText('login');
+      return { ...(email === undefined ? {} : { email }), ...(login === undefined ? {} : { login }) };
+    };
+    return { commit: item.text('sha'), author: personIn('author'), committer: personIn('committer') };
+  });
+  if (commits.length >= maxCommits)
+    return {
+      commits,
+      why: `GitHub lists only ${maxCommits} commits of a pull request, and it has as many or more`,
+    };
+  return commits.some(({ commit }) => commit === head)
+    ? { commits }
+    : { commits, why: `its head ${head} is not among its commits` };
+}
+
+/** @returns undefined for a review that says neither yes nor no */
+function reviewIn(item: Item, userIn: UserIn): Review | undefined {
+  const state = item.text('state');
+  if (state === 'COMMENTED' || state === 'PENDING') return undefined;
+  const decided = decisive[state];
+  if (decided === undefined) throw item.fail(`the state ${quoted(state)} of a review is not known`);
+  const by = userIn(item, 'user');
+  const commit = item.mayText('commit_id');
+  return {
+    state: decided,
+    at: item.time('submitted_at'),
+    ...(by === undefined ? {} : { by }),
+    ...(commit === undefined ? { why: 'GitHub no longer says which commit it is of' } : { commit }),
+  };
+}
+
+const decisive: Readonly<Record<string, Review['state']>> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes-requested',
+  DISMISSED: 'dismissed',
+};
+
+function labelEventIn(item: Item, userIn: UserIn): (LabelEvent & { readonly id: number }) | undefined {
+  const event = item.text('event');
+  if (event !== 'labeled' && event !== 'unlabeled') return undefined;
+  const by = userIn(item, 'actor');
+  return {
+    id: item.number('id'),
+    label: item.item('label').text('name'),
+    action: event === 'labeled' ? 'added' : 'removed',
+    at: item.time('created_at'),
+    ...(by === undefined ? {} : { by }),
+  };
+}
+
+async function readRunApprovals(
+  reading: Reading,
+  root: string,
+  { id, environment }: RunPlace,
+  userIn: UserIn,
+): Promise<RunApprovals> {
+  const run = await reading.get(`${root}/actions/runs/${id}`);
+  if (run.number('id') !== id) throw run.fail('it is another run');
+  const { items } = await reading.page(`${root}/actions/runs/${id}/approvals`);
+  const concerned = items.filter((item) =>
+    item.items('environments').some((one) => isSameName(one.text('name'), environment)),
+  );
+  return {
+    commit: run.text('head_sha'),
+    startedBy: [run.item('actor').text('login'), run.item('triggering_actor').text('login')],
+    attempt: run.number('run_attempt'),
+    decisions: concerned.flatMap((item): RunDecision[] => {
+      const state = item.text('state');
+      if (state === 'pending') return [];
+      if (state !== 'approved' && state !== 'rejected')
+        throw item.fail(`the state ${quoted(state)} of an approval is not known`);
+      return [{ by: userIn(item, 'user') ?? ghost, state }];
+    }),
+  };
+}

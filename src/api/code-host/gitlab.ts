@@ -1,0 +1,278 @@
+/** Merge requests of GitLab, as its REST API gives them. Source: wire/code-hosts 6, 8, 9, 10, 11 */
+import { quoted } from '../../model/quoted.ts';
+import { gitlabReview } from './comments.ts';
+import type {
+  LabelEvent,
+  Permission,
+  PullRequest,
+  PullRequestCommits,
+  PullRequests,
+  Pushes,
+  Review,
+  RunApprovals,
+  RunPlace,
+} from './pull-requests.ts';
+import { commentsIn } from './read-comments.ts';
+import type { Item, Reading } from './reading.ts';
+
+/** @param project its id, or its path with slashes */
+export function gitlabPullRequests(reading: Reading, project: string): PullRequests {
+  const root = `/projects/${encodeURIComponent(project)}`;
+  const pathOf = ({ number }: Pick<PullRequest, 'number'>) => `${root}/merge_requests/${number}`;
+  const users = openUsers(reading);
+  return {
+    async ofCommit(commit, base) {
+      const all = await reading.list(`${root}/repository/commits/${commit}/merge_requests`);
+      return all
+        .map((item) => mergeRequestIn(item))
+        .filter((one) => one.merged !== undefined && one.base === base)
+        .sort((one, other) => one.number - other.number);
+    },
+    async get(number) {
+      const item = await reading.get(pathOf({ number }));
+      if (item.number('iid') !== number) throw item.fail('it is another merge request');
+      return mergeRequestIn(item);
+    },
+    async commits(pullRequest) {
+      return commitsIn(await reading.list(`${pathOf(pullRequest)}/commits`), pullRequest.head);
+    },
+    pushes: (pullRequest, commits) => readPushes(reading, pullRequest, commits),
+    reviews: (pullRequest) => readApprovals(reading, pathOf(pullRequest), pullRequest.head, users),
+    comments: ({ number }) => commentsIn(reading, gitlabReview(project, number)),
+    self: () => reading.self('/user', 'username'),
+    async labels(pullRequest) {
+      const now = (await reading.get(pathOf(pullRequest))).texts('labels');
+      const events = await reading.list(`${pathOf(pullRequest)}/resource_label_events`);
+      return {
+        now,
+        events: events
+          .flatMap((item) => labelEventIn(item) ?? [])
+          .sort((one, other) => Date.parse(one.at) - Date.parse(other.at) || one.id - other.id),
+      };
+    },
+    async labelChangedAt(label) {
+      const path = (await reading.get(root)).text('path_with_namespace');
+      const data = await reading.query(
+        'query($path: ID!, $label: String!) { project(fullPath: $path) { label(title: $label) { updatedAt } } }',
+        { path, label },
+      );
+      return data.item('project').mayItem('label')?.mayTime('updatedAt');
+    },
+    async isBot(user) {
+      const id = await users.idOf(user);
+      return id === undefined || (await reading.get(`/users/${id}`)).flag('bot');
+    },
+    async permission(user) {
+      return permissionOf(await memberIn(reading, users, { of: `${root}/members/all`, user }));
+    },
+    async isMember(team, user) {
+      const of = `/groups/${encodeURIComponent(team)}/members`;
+      return permissionOf(await memberIn(reading, users, { of, user })) !== 'none';
+    },
+    runApprovals: (run) => readDeployment(reading, root, run),
+  };
+}
+
+function mergeRequestIn(item: Item): PullRequest {
+  const head = item.text('sha');
+  const url = item.mayText('web_url');
+  const from = item.value['source_project_id'];
+  // A fast-forward merge has no commit of its own.
+  const merge = item.mayText('merge_commit_sha') ?? item.mayText('squash_commit_sha') ?? head;
+  return {
+    number: item.number('iid'),
+    author: item.item('author').text('username'),
+    head,
+    branch: item.text('source_branch'),
+    base: item.text('target_branch'),
+    createdAt: item.time('created_at'),
+    ...(url === undefined ? {} : { url }),
+    ...(typeof from === 'number' ? { from: String(from) } : {}),
+    ...(item.text('state') === 'merged' ? { merged: { commit: merge, at: item.time('merged_at') } } : {}),
+  };
+}
+
+/** Commits of GitLab name no users. */
+function commitsIn(items: readonly Item[], head: string): PullRequestCommits {
+  const commits = items.toReversed().map((item) => {
+    const [author, committer] = [item.mayText('author_email'), item.mayText('committer_email')];
+    return {
+      commit: item.text('id'),
+      author: author === undefined ? {} : { email: author },
+      committer: committer === undefined ? {} : { email: committer },
+    };
+  });
+  return commits.some(({ commit }) => commit === head)
+    ? { commits }
+    : { commits, why: `its head ${head} is not among its commits` };
+}
+
+/** So long before the merge request was opened, events of pushes are read. In milliseconds. */
+const pushedBefore = 30 * 24 * 3600 * 1000;
+
+/** A hundred events each. */
+const maxEventPages = 100;
+
+async function readPushes(
+  reading: Reading,
+  { from, branch, head, createdAt }: PullRequest,
+  commits: readonly string[],
+): Promise<Pushes> {
+  if (from === undefined) return { is: 'unknown', why: 'the project that its head is in was deleted' };
+  const wanted = new Set([...commits, head]);
+  const since = new Date(Date.parse(createdAt) - pushedBefore).toISOString().slice(0, 10);
+  const found: Item[] = [];
+  let read = 0;
+  for await (const items of reading.pages(`/projects/${from}/events?action=pushed&after=${since}`)) {
+    found.push(...items.filter((item) => isPushOf(item, branch, wanted)));
+    read += 1;
+    if (read >= maxEventPages && items.length > 0)
+      return { is: 'unknown', why: 'the project has too many pushes to read' };
+  }
+  if (!found.some((item) => item.item('push_data').mayText('commit_to') === head))
+    return { is: 'unknown', why: `GitLab does not say who pushed ${head}` };
+  return { is: 'known', by: [...new Set(found.map((item) => item.text('author_username')))] };
+}
+
+function isPushOf(item: Item, branch: string, commits: ReadonlySet<string>): boolean {
+  const push = item.item('push_data');
+  if (push.text('ref_type') !== 'branch' || push.mayText('ref') !== branch) return false;
+  return commits.has(push.mayText('commit_to') ?? '');
+}
+
+/**
+ * Approvals name no commit. One counts for the head only if it is newer than the version of the merge request that the head made:
+ * the approvals of the version before it may stay for some seconds.
+ */
+async function readApprovals(
+  reading: Reading,
+  path: string,
+  head: string,
+  users: Users,
+): Promise<readonly Review[]> {
+  const approved = (await reading.get(`${path}/approvals`)).items('approved_by');
+  if (approved.length === 0) return [];
+  const versions = await reading.list(`${path}/versions`);
+  const [newest] = versions.toSorted((one, other) => other.number('id') - one.number('id'));
+  const isOfHead = newest?.text('head_commit_sha') === head;
+  const since = newest === undefined ? Number.NaN : Date.parse(newest.time('created_at'));
+  return approved.map((item): Review => {
+    const by = users.keep(item.item('user'));
+    const at = item.mayTime('approved_at');
+    const why = !isOfHead
+      ? 'the newest version of the merge request is of another commit than its head'
+      : at === undefined
+        ? 'this version of GitLab does not say when it was given'
+        : 'it is not newer than the head';
+    const counts = isOfHead && at !== undefined && Date.parse(at) > since;
+    return {
+      by,
+      state: 'approved',
+      ...(at === undefined ? {} : { at }),
+      ...(counts ? { commit: head } : { why }),
+    };
+  });
+}
+
+function labelEventIn(item: Item): (LabelEvent & { readonly id: number }) | undefined {
+  // A label that was deleted has no name.
+  const label = item.mayItem('label')?.text('name');
+  if (label === undefined) return undefined;
+  const action = item.text('action');
+  if (action !== 'add' && action !== 'remove') throw item.fail(`the action ${quoted(action)} is not known`);
+  const by = item.mayItem('user')?.text('username');
+  return {
+    id: item.number('id'),
+    label,
+    action: action === 'add' ? 'added' : 'removed',
+    at: item.time('created_at'),
+    ...(by === undefined ? {} : { by }),
+  };
+}
+
+/** Deployments of this environment, the newest first, until the one of the job. */
+async function readDeployment(
+  reading: Reading,
+  root: string,
+  { id, environment }: RunPlace,
+): Promise<RunApprovals | undefined> {
+  const list = `${root}/deployments?environment=${encodeURIComponent(environment)}&order_by=id&sort=desc`;
+  for await (const items of reading.pages(list)) {
+    const found = items.find((item) => item.mayItem('deployable')?.number('id') === id);
+    if (found === undefined) continue;
+    const deployment = await reading.get(`${root}/deployments/${found.number('id')}`);
+    return deploymentIn(reading, root, deployment, { id, environment });
+  }
+  return undefined;
+}
+
+async function deploymentIn(
+  reading: Reading,
+  root: string,
+  deployment: Item,
+  { id, environment }: RunPlace,
+): Promise<RunApprovals> {
+  const job = deployment.item('deployable');
+  if (job.number('id') !== id || deployment.item('environment').text('name') !== environment)
+    throw deployment.fail('it is another deployment');
+  const pipeline = await reading.get(`${root}/pipelines/${job.item('pipeline').number('id')}`);
+  const given = deployment.value['approvals'] === undefined ? [] : deployment.items('approvals');
+  return {
+    commit: deployment.text('sha'),
+    startedBy: [deployment, job, pipeline].map((item) => item.item('user').text('username')),
+    attempt: 1,
+    decisions: given.map((item) => {
+      const state = item.text('status');
+      if (state !== 'approved' && state !== 'rejected')
+        throw item.fail(`the status ${quoted(state)} of an approval is not known`);
+      return { by: item.item('user').text('username'), state, at: item.time('created_at') };
+    }),
+  };
+}
+
+// Users. Members are found by the id of a user, and people write user names.
+
+interface Users {
+  /** @returns the name of a user whom an answer names with the id */
+  keep(user: Item): string;
+  idOf(user: string): Promise<number | undefined>;
+}
+
+function openUsers(reading: Reading): Users {
+  const ids = new Map<string, number>();
+  const keep = (user: Item): string => {
+    const name = user.text('username');
+    ids.set(name.toLowerCase(), user.number('id'));
+    return name;
+  };
+  return {
+    keep,
+    async idOf(user) {
+      if (!ids.has(user.toLowerCase()))
+        for (const item of await reading.list(`/users?username=${encodeURIComponent(user)}`)) keep(item);
+      return ids.get(user.toLowerCase());
+    },
+  };
+}
+
+async function memberIn(
+  reading: Reading,
+  users: Users,
+  { of, user }: { readonly of: string; readonly user: string },
+): Promise<Item | undefined> {
+  const id = await users.idOf(user);
+  return id === undefined ? undefined : reading.find(`${of}/${id}`);
+}
+
+/** Developers may write, and maintainers administrate. */
+const levels: readonly (readonly [number, Permission])[] = [
+  [40, 'admin'],
+  [30, 'write'],
+  [10, 'read'],
+];
+
+function permissionOf(member: Item | undefined): Permission {
+  if (member === undefined || member.text('state') !== 'active') return 'none';
+  const level = member.number('access_level');
+  return levels.find(([least]) => level >= least)?.[1] ?? 'none';
+}

@@ -1,0 +1,163 @@
+/**
+ * What a code host says about pull requests, as far as approvals need it: GitHub and GitLab give the same values. Each method
+ * throws when its answer cannot be read in full; an absent member means that the code host does not say it. People are user names,
+ * which are compared with `isSameName`.
+ */
+
+/** A pull request of GitHub, or a merge request of GitLab. */
+export interface PullRequest {
+  readonly number: number;
+  /** where people see it */
+  readonly url?: string;
+  readonly author: string;
+  /** its newest commit; of a merged one, the newest at the merge */
+  readonly head: string;
+  /** the branch of the head, without `refs/heads/` */
+  readonly branch: string;
+  /** the repository of the head: `owner/name`, or the id of a project; absent when it was deleted */
+  readonly from?: string;
+  /** the branch that it is merged into */
+  readonly base: string;
+  /** RFC 3339 */
+  readonly createdAt: string;
+  /** absent until it is merged */
+  readonly merged?: Merge;
+}
+
+export interface Merge {
+  /** the merge commit, the squashed commit, or the last of the commits that were put on the base branch */
+  readonly commit: string;
+  /** RFC 3339 */
+  readonly at: string;
+}
+
+/** Who made a commit, as the commit says. Nobody checked it. */
+export interface CommitPerson {
+  readonly email?: string;
+  /** the user whom the code host knows by that email address */
+  readonly login?: string;
+}
+
+export interface PullRequestCommit {
+  readonly commit: string;
+  readonly author: CommitPerson;
+  readonly committer: CommitPerson;
+}
+
+export interface PullRequestCommits {
+  /** oldest first */
+  readonly commits: readonly PullRequestCommit[];
+  /** why the list is not complete, as a clause */
+  readonly why?: string;
+}
+
+/** Who pushed. `unknown` means that the code host does not say it, with the reason as a clause. */
+export type Pushes =
+  | {
+      readonly is: 'known';
+      /** each user who pushed one of these commits, or made the branch point at it */
+      readonly by: readonly string[];
+    }
+  | { readonly is: 'unknown'; readonly why: string };
+
+/** A review that says yes or no; comments are not among them. */
+export interface Review {
+  /** absent when the account was deleted */
+  readonly by?: string;
+  readonly state: 'approved' | 'changes-requested' | 'dismissed';
+  /** the commit that was reviewed */
+  readonly commit?: string;
+  /** why no commit is known, as a clause */
+  readonly why?: string;
+  /** RFC 3339; absent where the code host does not say it */
+  readonly at?: string;
+}
+
+/** A line of the log of labels. */
+export interface LabelEvent {
+  readonly label: string;
+  readonly action: 'added' | 'removed';
+  /** absent when the account was deleted */
+  readonly by?: string;
+  /** RFC 3339 */
+  readonly at: string;
+}
+
+export interface Labels {
+  /** those that it has now */
+  readonly now: readonly string[];
+  /** oldest first */
+  readonly events: readonly LabelEvent[];
+}
+
+/** A comment that people see. */
+export interface Comment {
+  readonly id: number;
+  readonly author: string;
+  readonly body: string;
+  /** RFC 3339 */
+  readonly createdAt: string;
+  /** RFC 3339: when it was edited last, by whomever */
+  readonly updatedAt: string;
+}
+
+/** What reviewers of an environment decided about a job that waited for them. */
+export interface RunApprovals {
+  /** the commit that the run is of */
+  readonly commit: string;
+  /** who started the run, and who started it again */
+  readonly startedBy: readonly string[];
+  /** how often it was started; approvals of GitHub cover all of them */
+  readonly attempt: number;
+  readonly decisions: readonly RunDecision[];
+}
+
+export interface RunDecision {
+  readonly by: string;
+  readonly state: 'approved' | 'rejected';
+  /** RFC 3339; GitHub does not say it */
+  readonly at?: string;
+}
+
+export interface RunPlace {
+  /** of GitHub Actions: the id of the run; of GitLab: the id of the job */
+  readonly id: number;
+  readonly environment: string;
+}
+
+export type Permission = 'none' | 'read' | 'write' | 'admin';
+
+/** All methods throw CodeHostError or WireError. They send GET, and a GraphQL query for `labelChangedAt`. */
+export interface PullRequests {
+  /** The merged pull requests that brought a commit to this base branch, by number. */
+  ofCommit(commit: string, base: string): Promise<readonly PullRequest[]>;
+  get(number: number): Promise<PullRequest>;
+  commits(pullRequest: PullRequest): Promise<PullRequestCommits>;
+  /** Who pushed any of these commits as the newest one of the branch; the head must be among them. */
+  pushes(pullRequest: PullRequest, commits: readonly string[]): Promise<Pushes>;
+  /** Those that say yes or no, oldest first; of one person there may be several. */
+  reviews(pullRequest: PullRequest): Promise<readonly Review[]>;
+  comments(pullRequest: PullRequest): Promise<readonly Comment[]>;
+  /** Whose token it is; undefined where the code host does not say. */
+  self(): Promise<string | undefined>;
+  labels(pullRequest: PullRequest): Promise<Labels>;
+  /** When a label got its present name, or was changed in another way: RFC 3339; undefined where the code host does not say. */
+  labelChangedAt(label: string): Promise<string | undefined>;
+  /** Whether it is no account of a person. */
+  isBot(user: string): Promise<boolean>;
+  permission(user: string): Promise<Permission>;
+  /** False also where the token may not see the team. @param team `organization/team`, or the path of a group */
+  isMember(team: string, user: string): Promise<boolean>;
+  /** @returns undefined where the job has no deployment to this environment */
+  runApprovals(run: RunPlace): Promise<RunApprovals | undefined>;
+}
+
+/** The code host refuses, fails, redirects, or gives an answer that its documentation does not describe. */
+export class CodeHostError extends Error {
+  override readonly name = 'CodeHostError';
+}
+
+/** Code hosts ignore the case of the names of users, repositories and environments. */
+export function isSameName(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && one.toLowerCase() === other?.toLowerCase();
+}

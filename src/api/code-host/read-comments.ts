@@ -1,0 +1,25 @@
+/** The comments of a pull request with their times, for approvals. */
+import type { ReviewApi } from './comments.ts';
+import type { Comment } from './pull-requests.ts';
+import type { Reading } from './reading.ts';
+
+/** Without those that nobody wrote, and those whose account was deleted. */
+export async function commentsIn(
+  reading: Reading,
+  api: Pick<ReviewApi, 'createPath' | 'authorOf'>,
+): Promise<readonly Comment[]> {
+  const items = await reading.list(api.createPath);
+  return items.flatMap((item) => {
+    const author = api.authorOf(item.value);
+    if (typeof author !== 'string') return [];
+    return [
+      {
+        id: item.number('id'),
+        author,
+        body: item.mayText('body') ?? '',
+        createdAt: item.time('created_at'),
+        updatedAt: item.time('updated_at'),
+      },
+    ];
+  });
+}
