@@ -2,6 +2,7 @@
 import { quoted } from '../../model/quoted.ts';
 import { gitlabReview } from './comments.ts';
 import type {
+  CommitPerson,
   LabelEvent,
   Permission,
   PullRequest,
@@ -92,16 +93,18 @@ function mergeRequestIn(item: Item): PullRequest {
   };
 }
 
-/** Commits of GitLab name no users. */
+/** Commits of GitLab name no users; but the private address that it gives to each user has the name. */
+function personIn(email: string | undefined): CommitPerson {
+  const login = /^\d+-([^@]+)@users\.noreply\./.exec(email ?? '')?.[1];
+  return { ...(email === undefined ? {} : { email }), ...(login === undefined ? {} : { login }) };
+}
+
 function commitsIn(items: readonly Item[], head: string): PullRequestCommits {
-  const commits = items.toReversed().map((item) => {
-    const [author, committer] = [item.mayText('author_email'), item.mayText('committer_email')];
-    return {
-      commit: item.text('id'),
-      author: author === undefined ? {} : { email: author },
-      committer: committer === undefined ? {} : { email: committer },
-    };
-  });
+  const commits = items.toReversed().map((item) => ({
+    commit: item.text('id'),
+    author: personIn(item.mayText('author_email')),
+    committer: personIn(item.mayText('committer_email')),
+  }));
   return commits.some(({ commit }) => commit === head)
     ? { commits }
     : { commits, why: `its head ${head} is not among its commits` };

@@ -1,0 +1,89 @@
+/**
+ * Guards that labels `trueup-ack/<guard>` acknowledge. The log of the code host says who set a label and when; a label counts only
+ * for the plan that was shown before it was set, and only if it has had its name since.
+ */
+import {
+  isSameName,
+  type LabelEvent,
+  type PullRequest,
+  type PullRequests,
+} from '../api/code-host/pull-requests.ts';
+import type { ApprovalRules } from '../model/approval.ts';
+import { type GuardId, guardIds } from '../model/guard.ts';
+import { quoted } from '../model/quoted.ts';
+import { mayWrite, readMakers, whyMaker } from './people.ts';
+import type { PlanComment } from './plan-comment.ts';
+
+export const labelPrefix = 'trueup-ack/';
+
+export interface LabelAck {
+  readonly guard: GuardId;
+  readonly by: string;
+  /** RFC 3339 */
+  readonly at: string;
+}
+
+export interface RefusedLabel {
+  readonly label: string;
+  readonly by?: string;
+  /** a clause without a full stop */
+  readonly why: string;
+}
+
+interface LabelSource {
+  readonly pullRequests: PullRequests;
+  readonly pullRequest: PullRequest;
+  readonly rules: Pick<ApprovalRules, 'selfAck'>;
+  /** what is acknowledged: the labels count for its digest and commit only */
+  readonly comment: PlanComment;
+}
+
+/** @throws CodeHostError, WireError */
+export async function readLabelAcks(
+  source: LabelSource,
+): Promise<{ readonly acknowledged: readonly LabelAck[]; readonly refused: readonly RefusedLabel[] }> {
+  const { pullRequests, pullRequest } = source;
+  const { now, events } = await pullRequests.labels(pullRequest);
+  const acknowledged: LabelAck[] = [];
+  const refused: RefusedLabel[] = [];
+  for (const label of new Set(now.filter((name) => name.startsWith(labelPrefix)))) {
+    const guard = label.slice(labelPrefix.length);
+    const set = events.findLast((event) => isSameName(event.label, label));
+    const why = isGuard(guard) ? await whyNot(label, set, source) : `there is no guard ${quoted(guard)}`;
+    if (why === undefined && isGuard(guard) && set?.by !== undefined)
+      acknowledged.push({ guard, by: set.by, at: set.at });
+    else
+      refused.push({
+        label,
+        ...(set?.by === undefined ? {} : { by: set.by }),
+        why: why ?? 'it is not known who set it',
+      });
+  }
+  return { acknowledged, refused };
+}
+
+async function whyNot(
+  label: string,
+  set: LabelEvent | undefined,
+  { pullRequests, pullRequest, rules, comment }: LabelSource,
+): Promise<string | undefined> {
+  if (set?.action !== 'added' || set.by === undefined) return 'the code host does not say who set it';
+  const { by, at } = set;
+  const since = Date.parse(at);
+  if (since <= Date.parse(comment.at))
+    return `it was set ${at}, not later than the comment with the plan, which was posted or edited ${comment.at}; remove it and set it again`;
+  if (await pullRequests.isBot(by)) return `${quoted(by)} is no person`;
+  const isMaker =
+    rules.selfAck === true ? undefined : whyMaker(by, await readMakers(pullRequests, pullRequest));
+  if (isMaker !== undefined) return isMaker;
+  if (!(await mayWrite(by, pullRequests))) return `${quoted(by)} has no write permission`;
+  const changedAt = await pullRequests.labelChangedAt(label);
+  if (changedAt === undefined) return 'the code host does not say since when the label has this name';
+  return Date.parse(changedAt) < since
+    ? undefined
+    : `the label was renamed or changed ${changedAt}, not before it was set; remove it and set it again`;
+}
+
+function isGuard(text: string): text is GuardId {
+  return guardIds.includes(text);
+}

@@ -1,0 +1,67 @@
+/** Who may approve: people whom the stack admits, and who have no part in what they approve. */
+import { isSameName, type PullRequest, type PullRequests } from '../api/code-host/pull-requests.ts';
+import type { ApprovalRules } from '../model/approval.ts';
+import { quoted } from '../model/quoted.ts';
+
+/** Who made a pull request. `unknown` has the reason as a clause. */
+export type Makers =
+  | { readonly is: 'known'; readonly people: readonly string[] }
+  | { readonly is: 'unknown'; readonly why: string };
+
+/** Its author, the authors and committers of its commits, and who pushed them. @throws CodeHostError, WireError */
+export async function readMakers(pullRequests: PullRequests, pullRequest: PullRequest): Promise<Makers> {
+  const { commits, why } = await pullRequests.commits(pullRequest);
+  if (why !== undefined) return { is: 'unknown', why };
+  const pushes = await pullRequests.pushes(
+    pullRequest,
+    commits.map(({ commit }) => commit),
+  );
+  if (pushes.is === 'unknown') return pushes;
+  const named = commits.flatMap(({ author, committer }) =>
+    [author.login ?? [], committer.login ?? []].flat(),
+  );
+  return { is: 'known', people: [...new Set([pullRequest.author, ...named, ...pushes.by])] };
+}
+
+/** Why somebody has a part in it, as a clause; undefined when not. */
+export function whyMaker(user: string, makers: Makers): string | undefined {
+  if (makers.is === 'unknown')
+    return `it is not known who made the pull request, and its makers may not approve it: ${makers.why}`;
+  return makers.people.some((one) => isSameName(one, user))
+    ? `${quoted(user)} is the author of the pull request, or wrote or pushed a commit of it`
+    : undefined;
+}
+
+/**
+ * Why a user may not approve, as a clause; undefined when the user may.
+ * @param mustWrite whether somebody whom the stack names needs write permission as well. Where the code host itself admits reviewers
+ * by their ids, this is not needed; elsewhere a name that was given up may belong to somebody else now.
+ * @throws CodeHostError, WireError
+ */
+export async function whyNotAdmitted(
+  user: string,
+  pullRequests: PullRequests,
+  { from = [] }: Pick<ApprovalRules, 'from'>,
+  { mustWrite }: { readonly mustWrite: boolean },
+): Promise<string | undefined> {
+  if (await pullRequests.isBot(user)) return `${quoted(user)} is no person`;
+  const users = from.flatMap((one) => ('user' in one ? [one.user] : []));
+  const teams = from.flatMap((one) => ('team' in one ? [one.team] : []));
+  const isOpen = users.length === 0 && teams.length === 0;
+  const isNamed = users.some((one) => isSameName(one, user));
+  if (!isOpen && !isNamed && !(await isInAny(teams, user, pullRequests)))
+    return `${quoted(user)} is not among the users and teams in "from" of spec.approvals, as far as the token can see`;
+  if (!isOpen && !mustWrite) return undefined;
+  return (await mayWrite(user, pullRequests)) ? undefined : `${quoted(user)} has no write permission`;
+}
+
+/** @throws CodeHostError, WireError */
+export async function mayWrite(user: string, pullRequests: PullRequests): Promise<boolean> {
+  const permission = await pullRequests.permission(user);
+  return permission === 'write' || permission === 'admin';
+}
+
+async function isInAny(teams: readonly string[], user: string, pullRequests: PullRequests): Promise<boolean> {
+  for (const team of teams) if (await pullRequests.isMember(team, user)) return true;
+  return false;
+}

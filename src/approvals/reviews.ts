@@ -1,0 +1,85 @@
+/**
+ * Approvals by reviews of a pull request. A review approves the plan in the comment of the stack: on exactly the head, given after
+ * the comment was posted or edited last, by somebody who has no part in the pull request and whom the stack admits.
+ */
+import {
+  isSameName,
+  type PullRequest,
+  type PullRequests,
+  type Review,
+} from '../api/code-host/pull-requests.ts';
+import type { Approval, ApprovalRules, FoundApprovals, RefusedApproval } from '../model/approval.ts';
+import { type Makers, readMakers, whyMaker, whyNotAdmitted } from './people.ts';
+import type { FoundComment } from './plan-comment.ts';
+
+interface ReviewSource {
+  readonly pullRequests: PullRequests;
+  readonly pullRequest: PullRequest;
+  readonly rules: Pick<ApprovalRules, 'from' | 'selfApprove'>;
+  /** of this pull request and stack, about its head */
+  readonly found: FoundComment;
+}
+
+/** At most one approval of each person. @throws CodeHostError, WireError */
+export async function readReviews(source: ReviewSource): Promise<FoundApprovals> {
+  const { pullRequests, pullRequest, rules, found } = source;
+  const approvals: Approval[] = [];
+  const refused: RefusedApproval[] = [];
+  const latest = latestOfEach(await pullRequests.reviews(pullRequest));
+  const about = { method: 'review', pullRequest: pullRequest.number } as const;
+  if (latest.length === 0) refused.push({ ...about, why: 'nobody approved the pull request' });
+  const makers = lazily(() => readMakers(pullRequests, pullRequest));
+  for (const review of latest) {
+    const { by } = review;
+    const refuse = (why: string) => refused.push({ ...about, ...(by === undefined ? {} : { by }), why });
+    const why = whyNot(review, pullRequest, found);
+    if (why !== undefined || by === undefined || found.is === 'missing' || review.at === undefined) {
+      refuse(why ?? 'the account was deleted');
+      continue;
+    }
+    const whyPerson =
+      (rules.selfApprove === true ? undefined : whyMaker(by, await makers())) ??
+      (await whyNotAdmitted(by, pullRequests, rules, { mustWrite: true }));
+    if (whyPerson === undefined) {
+      const { digest, commit } = found.comment;
+      approvals.push({ ...about, by, digest, commit, at: review.at, acknowledged: [] });
+    } else refuse(whyPerson);
+  }
+  return { approvals, refused };
+}
+
+/** What the review itself says against it; people are another question. */
+function whyNot(review: Review, { head }: PullRequest, found: FoundComment): string | undefined {
+  if (review.by === undefined) return 'the account of the reviewer was deleted';
+  if (review.state === 'dismissed') return 'the review was dismissed';
+  if (review.state === 'changes-requested') return 'the review requests changes';
+  if (review.commit === undefined)
+    return `the review does not count for the head: ${review.why ?? 'it names no commit'}`;
+  if (review.commit !== head) return `the review is of commit ${review.commit}, and the head is ${head}`;
+  if (found.is === 'missing') return `the pull request shows no plan to approve: ${found.why}`;
+  if (review.at === undefined) return 'the code host does not say when the review was given';
+  return Date.parse(review.at) > Date.parse(found.comment.at)
+    ? undefined
+    : `the review (${review.at}) is not later than the comment with the plan, which was posted or edited ${found.comment.at}`;
+}
+
+/** Each person's latest one that says yes or no; all those of deleted accounts. */
+function latestOfEach(reviews: readonly Review[]): readonly Review[] {
+  const sorted = reviews.toSorted((one, other) => timeOf(one) - timeOf(other));
+  return sorted.filter(
+    ({ by }, at) => by === undefined || !sorted.slice(at + 1).some((later) => isSameName(later.by, by)),
+  );
+}
+
+function timeOf({ at }: Review): number {
+  return at === undefined ? 0 : Date.parse(at);
+}
+
+/** Read once, and only if somebody needs it. */
+function lazily(read: () => Promise<Makers>): () => Promise<Makers> {
+  let made: Promise<Makers> | undefined;
+  return () => {
+    made ??= read();
+    return made;
+  };
+}
