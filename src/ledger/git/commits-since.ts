@@ -16,6 +16,8 @@ import { relateWithRemote } from './order-commits.ts';
 
 export interface RangeCommit {
   readonly id: string;
+  /** which commit of the line brought it: its index there */
+  readonly merged: number;
   /** mail addresses of author and committer, in lower case */
   readonly people: readonly string[];
 }
@@ -25,7 +27,7 @@ export interface CommitRange {
   readonly base: string | undefined;
   /** on the line of first parents, oldest first; empty if the base has all of it */
   readonly line: readonly RangeCommit[];
-  /** these and what they merged, in no certain order */
+  /** these and what they merged, in the order of the merges */
   readonly all: readonly RangeCommit[];
 }
 
@@ -48,9 +50,7 @@ export async function commitsSince(
   try {
     const pair = { applied: since, ours: head };
     if ((await relationOf(borrowed.at, pair)) === 'unknown') await relateWithRemote(borrowed, pair);
-    const all = await listCommits(borrowed, [head, `^${since}`]);
-    const line = await listCommits(borrowed, ['--first-parent', head, `^${since}`]);
-    return { base: since, line, all };
+    return { base: since, ...withMerges(await listCommits(borrowed, [head, `^${since}`]), head) };
   } finally {
     await borrowed.close();
   }
@@ -63,14 +63,35 @@ async function lastCommit(at: GitContext, head: string): Promise<CommitRange> {
   const [headers = ''] = out.toString().split('\n\n', 1);
   const [base] = [...headers.matchAll(/^parent (\w+)$/gm)].map(([, id]) => id);
   const people = [...headers.matchAll(/^(?:author|committer) .*<([^>]*)> \d+ [+-]\d+$/gm)];
-  const commit = { id: head, people: distinct(people.map(([, mail = '']) => mail)) };
+  const commit = { id: head, merged: 0, people: distinct(people.map(([, mail = '']) => mail)) };
   return { base, line: [commit], all: [commit] };
 }
 
 /** Depths of further fetches, if a merged branch is longer than what the clone has of it. */
 const depths = [4096, 0x7fffffff];
 
-async function listCommits(borrowed: BorrowedRepository, args: readonly string[]): Promise<RangeCommit[]> {
+interface ListedCommit extends Omit<RangeCommit, 'merged'> {
+  readonly parents: readonly string[];
+}
+
+/** Finds the line of first parents, and which commit of it brought each of the others. */
+function withMerges(listed: readonly ListedCommit[], head: string): Omit<CommitRange, 'base'> {
+  const byId = new Map(listed.map((commit) => [commit.id, commit]));
+  const line: ListedCommit[] = [];
+  for (let at = byId.get(head); at !== undefined; at = byId.get(at.parents[0] ?? '')) line.unshift(at);
+  const found = new Map<string, RangeCommit>();
+  for (const [merged, { id }] of line.entries()) {
+    for (const open = [id]; open.length > 0; ) {
+      const { parents, ...commit } = byId.get(open.pop() ?? '') ?? { parents: [] };
+      if (!('id' in commit) || found.has(commit.id)) continue;
+      found.set(commit.id, { ...commit, merged });
+      open.push(...parents);
+    }
+  }
+  return { line: line.flatMap(({ id }) => found.get(id) ?? []), all: [...found.values()] };
+}
+
+async function listCommits(borrowed: BorrowedRepository, args: readonly string[]): Promise<ListedCommit[]> {
   for (const depth of depths) {
     const { commits, cut } = await tryList(borrowed, args);
     if (cut.length === 0) return commits;
@@ -86,13 +107,13 @@ async function listCommits(borrowed: BorrowedRepository, args: readonly string[]
 
 /** @returns also those of the commits whose parents are missing */
 async function tryList(borrowed: BorrowedRepository, args: readonly string[]) {
-  const format = ['--no-show-signature', '--format=%H%x09%ae%x09%ce', `--max-count=${maxCommits + 1}`];
+  const format = ['--no-show-signature', '--format=%H%x09%P%x09%ae%x09%ce', `--max-count=${maxCommits + 1}`];
   const lines = await linesOf(borrowed.at, ['log', '--reverse', ...format, ...args, '--']);
   if (lines.length > maxCommits)
     throw new LedgerError(`there are more than ${maxCommits} commits since the last apply`);
   const commits = lines.map((line) => {
-    const [id = '', ...people] = line.split('\t');
-    return { id, people: distinct(people) };
+    const [id = '', parents = '', ...people] = line.split('\t');
+    return { id, parents: parents.split(' '), people: distinct(people) };
   });
   const ids = new Set(commits.map(({ id }) => id));
   const cut = ids.size === 0 ? [] : await cutBehind(borrowed.at, [...ids]);

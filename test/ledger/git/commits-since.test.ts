@@ -50,6 +50,7 @@ describe.each(['a whole clone', 'a shallow clone'])('In %s', (sort) => {
     expect(idsOf(range.line)).toEqual([head]);
     expect(new Set(idsOf(range.all))).toEqual(new Set([head, ...own]));
     expect(range.base).toBe(base);
+    expect(range.all.every(({ merged }) => merged === 0)).toBe(true);
   });
 
   it('a squash is one commit', async () => {
