@@ -1,0 +1,297 @@
+/**
+ * Decides whether a fresh plan was approved: reads the approvals of what was merged since the last apply, and compares what was
+ * approved with the plan. A source that cannot be read in full throws, so that nothing is applied.
+ */
+import type { Approval, ApprovalMethod, ApprovalRules, RefusedApproval } from '../../model/approval.ts';
+import { approvalMethods } from '../../model/approval.ts';
+import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
+import { blockingIds, type GuardId } from '../../model/guard.ts';
+import type { Json } from '../../model/json.ts';
+import type { Ledger } from '../../model/ledger.ts';
+import type { Plan, PlanDifference } from '../../model/plan.ts';
+import { checkApprovedPlans, planContent, proveContent, type ProvedPlan } from '../../plan/approved-plans.ts';
+import type { PlanResult } from '../../plan/build-plan.ts';
+import { digestVersion } from '../../plan/digest.ts';
+
+/** A pull request that was merged into the protected branch. */
+export interface MergedPull {
+  readonly number: number;
+  /** its last commit before the merge */
+  readonly head: string;
+}
+
+/** A guard that a label acknowledges for the plan that was shown on the head of a pull request. */
+export interface LabelledGuard {
+  readonly guard: GuardId;
+  readonly by: string;
+}
+
+/** Where approvals come from. A function that is absent is a source that this run does not have. */
+export interface ApprovalSources {
+  /** the pull requests that brought these commits, in the order of the merges */
+  readonly pulls?: ((commits: readonly RangeCommit[]) => Promise<readonly MergedPull[]>) | undefined;
+  /** approvals that name one of these commits */
+  readonly signatures?: ((pulls: readonly MergedPull[]) => Promise<Found>) | undefined;
+  readonly reviews?: ((pull: MergedPull) => Promise<Found>) | undefined;
+  readonly labels?: ((pull: MergedPull) => Promise<readonly LabelledGuard[]>) | undefined;
+  /** of the environment that this run waited for */
+  readonly environment?: (() => Promise<Found>) | undefined;
+}
+
+export interface Found {
+  readonly approvals: readonly Approval[];
+  readonly refused: readonly RefusedApproval[];
+  /** what may be the content of the approved plans, by digest; anybody may have written it */
+  readonly contents?: ReadonlyMap<string, Json> | undefined;
+}
+
+export interface ApprovalQuestion {
+  readonly planning: PlanResult;
+  /** the stricter ones of the last apply and of now */
+  readonly rules: ApprovalRules;
+  readonly range: CommitRange;
+  /** the commit that is applied */
+  readonly head: string;
+  readonly ledger: Pick<Ledger, 'approved' | 'endedApprovals'>;
+  readonly sources: ApprovalSources;
+}
+
+export type ApprovalAnswer =
+  | {
+      readonly is: 'approved';
+      /** who; empty if none was needed */
+      readonly approvals: readonly Approval[];
+      /** the approved plans that the fresh one is made of */
+      readonly digests: readonly string[];
+      readonly pulls: readonly MergedPull[];
+    }
+  | {
+      /** approved, or not in need of it, and a guard is not acknowledged */
+      readonly is: 'blocked';
+      readonly guards: readonly GuardId[];
+      readonly refused: readonly RefusedApproval[];
+      readonly pulls: readonly MergedPull[];
+    }
+  | {
+      readonly is: 'not-approved';
+      /** clauses */
+      readonly reasons: readonly string[];
+      readonly difference?: PlanDifference;
+      readonly refused: readonly RefusedApproval[];
+      readonly pulls: readonly MergedPull[];
+    };
+
+/** @throws what a source throws that cannot be read */
+export async function findApproval(question: ApprovalQuestion): Promise<ApprovalAnswer> {
+  const { planning, sources, range, rules } = question;
+  const { plan } = planning;
+  const isFree = plan.changes.length === 0 || needsNone(rules);
+  if (isFree && blockingIds(plan.guards).length === 0)
+    return { is: 'approved', approvals: [], digests: [], pulls: await pullsToTell(question) };
+  const pulls = (await sources.pulls?.(range.line)) ?? [];
+  const found = await readAll(pulls, question);
+  const given = givenPlans(found, pulls, question);
+  const about = { pulls, refused: [...found.refused, ...given.refused] };
+  const decided = isFree ? { used: given.plans } : decide(given.plans, found, question);
+  if ('reasons' in decided) return { is: 'not-approved', ...decided, ...about };
+  const { used } = decided;
+  const labels = await labelsOf(isFree ? pulls : pulls.filter((pull) => isOf(pull, used)), sources);
+  const approvals = used.flatMap((one) => one.approvals);
+  const acknowledged = new Set([
+    ...approvals.flatMap((one) => one.acknowledged),
+    ...labels.map(({ guard }) => guard),
+  ]);
+  const guards = blockingIds(plan.guards).filter((id) => !acknowledged.has(id));
+  if (guards.length > 0) return { is: 'blocked', guards, ...about };
+  return { is: 'approved', approvals, digests: used.map(({ digest }) => digest), pulls };
+}
+
+/** Whether a plan of this stack needs no approval. */
+export function needsNone({ accept }: ApprovalRules): boolean {
+  return accept?.includes('none') === true;
+}
+
+/** The methods that count. */
+export function acceptedMethods({ accept = approvalMethods }: ApprovalRules): readonly ApprovalMethod[] {
+  return accept.filter((method) => method !== 'none');
+}
+
+/** The code host is not needed for a plan that needs no approval, so its failure does not stop that. */
+async function pullsToTell({ sources, range, planning }: ApprovalQuestion): Promise<readonly MergedPull[]> {
+  if (planning.plan.changes.length === 0) return [];
+  return (await sources.pulls?.(range.line).catch(() => [])) ?? [];
+}
+
+async function readAll(
+  pulls: readonly MergedPull[],
+  { sources, rules }: ApprovalQuestion,
+): Promise<Found & { readonly contents: ReadonlyMap<string, readonly Json[]> }> {
+  const methods = acceptedMethods(rules);
+  const all: Found[] = [];
+  if (methods.includes('signature') && sources.signatures) all.push(await sources.signatures(pulls));
+  if (methods.includes('review') && sources.reviews)
+    for (const pull of pulls) all.push(await sources.reviews(pull));
+  if (methods.includes('environment') && sources.environment) all.push(await sources.environment());
+  const contents = all.flatMap((found) => [...(found.contents ?? [])]);
+  return {
+    approvals: all.flatMap((found) => found.approvals).filter(({ method }) => methods.includes(method)),
+    refused: all.flatMap((found) => found.refused),
+    contents: new Map(
+      [...Map.groupBy(contents, ([digest]) => digest)].map(([digest, each]) => [
+        digest,
+        each.map(([, content]) => content),
+      ]),
+    ),
+  };
+}
+
+/** A plan that enough people have approved. */
+interface GivenPlan {
+  readonly digest: string;
+  /** in the order of the merges */
+  readonly order: number;
+  readonly pullRequest: number | undefined;
+  readonly approvals: readonly Approval[];
+  /** of its newest approval, in milliseconds since 1970 */
+  readonly at: number;
+}
+
+interface GivenPlans {
+  readonly plans: readonly GivenPlan[];
+  readonly refused: readonly RefusedApproval[];
+}
+
+/** One plan of each pull request: the one that was approved last. */
+function givenPlans(
+  { approvals }: Pick<Found, 'approvals'>,
+  pulls: readonly MergedPull[],
+  { rules, ledger, range, head, planning }: ApprovalQuestion,
+): GivenPlans {
+  const refused: RefusedApproval[] = [];
+  const refuse = (approval: Approval, why: string) =>
+    void refused.push({ ...approval, why: `${why}: plan ${approval.digest}` });
+  const orderOf = ({ method, commit, pullRequest }: Approval): number | undefined => {
+    if (method === 'environment' || commit === head) return Number.POSITIVE_INFINITY;
+    const at = pulls.findIndex(
+      (pull) => pull.head === commit && (pullRequest ?? pull.number) === pull.number,
+    );
+    if (at !== -1) return at;
+    return pulls.length > 0 ? undefined : range.all.find(({ id }) => id === commit)?.merged;
+  };
+  const placed = approvals.flatMap((approval) => {
+    const ended = ledger.endedApprovals?.get(approval.digest);
+    // Not-a-time is not later than anything.
+    if (ended !== undefined && !(Date.parse(approval.at) > Date.parse(ended))) {
+      refuse(approval, `it was applied already, at ${ended}`);
+      return [];
+    }
+    const order = orderOf(approval);
+    if (order === undefined) refuse(approval, 'its commit was not merged since the last apply');
+    return order === undefined ? [] : [{ approval, order }];
+  });
+  const { count = 1 } = rules;
+  const enough = [...Map.groupBy(placed, ({ approval, order }) => `${order} ${approval.digest}`).values()]
+    .map((each): GivenPlan => {
+      const [{ order = 0 } = {}] = each;
+      const own = each.map(({ approval }) => approval);
+      return {
+        digest: own[0]?.digest ?? '',
+        order,
+        pullRequest: pulls[order]?.number,
+        approvals: own,
+        at: Math.max(...own.map(({ at }) => Date.parse(at) || 0)),
+      };
+    })
+    .filter((plan) => {
+      const people = countPeople(plan.approvals);
+      if (people >= count) return true;
+      for (const approval of plan.approvals) refuse(approval, `${people} of ${count} people approved it`);
+      return false;
+    });
+  const isFresh = ({ digest }: GivenPlan) => digest === planning.plan.digest;
+  const plans = [...Map.groupBy(enough, ({ order }) => order).values()].flatMap(
+    (each) => each.toSorted((a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.at - a.at)[0] ?? [],
+  );
+  return { plans: plans.toSorted((a, b) => (a.order < b.order ? -1 : 1)), refused };
+}
+
+/** How many different people; by one method alone, because a person has another name in each of them. */
+function countPeople(approvals: readonly Approval[]): number {
+  const byMethod = Map.groupBy(approvals, ({ method }) => method);
+  return Math.max(
+    0,
+    ...[...byMethod.values()].map((each) => new Set(each.map(({ by }) => by.toLowerCase())).size),
+  );
+}
+
+type Decided =
+  | { readonly used: readonly GivenPlan[] }
+  | { readonly reasons: readonly string[]; readonly difference?: PlanDifference };
+
+function decide(
+  plans: readonly GivenPlan[],
+  { contents }: { readonly contents: ReadonlyMap<string, readonly Json[]> },
+  { planning, ledger }: ApprovalQuestion,
+): Decided {
+  const { plan } = planning;
+  const last = plans.at(-1);
+  if (last === undefined) return { reasons: ['no valid approval was found'] };
+  if (last.digest === plan.digest) return { used: [last] };
+  const proved = plans.map((one) => ({
+    one,
+    content: proveFirst(one.digest, plan, [
+      ...keptContents(plan, ledger),
+      ...(contents.get(one.digest) ?? []),
+    ]),
+  }));
+  const unknown = proved.filter(({ content }) => content === undefined).map(({ one }) => one.digest);
+  if (unknown.length > 0)
+    return {
+      reasons: unknown.map(
+        (digest) =>
+          `the approved plan ${digest} is not this one, and its content is not known, so it cannot be compared`,
+      ),
+    };
+  const verdict = checkApprovedPlans(
+    planning,
+    proved.flatMap(({ content }) => content ?? []),
+  );
+  switch (verdict.is) {
+    case 'equal':
+    case 'subset':
+      return { used: plans };
+    case 'elsewhere':
+      return { reasons: ['what was approved was planned for other targets than the stack has now'] };
+    case 'differs':
+      return {
+        reasons: ['the plan is not what was approved, nor what is left of it'],
+        difference: verdict.difference,
+      };
+  }
+}
+
+function proveFirst(digest: string, { stack }: Plan, contents: readonly Json[]): ProvedPlan | undefined {
+  for (const content of contents) {
+    const proved = proveContent(content, { stack, digest });
+    if (proved !== undefined) return proved;
+  }
+  return undefined;
+}
+
+/** The plan of an apply that has begun is in the ledger. */
+function keptContents(plan: Plan, { approved }: Pick<Ledger, 'approved'>): readonly Json[] {
+  if (approved?.version !== digestVersion) return [];
+  return [JSON.parse(JSON.stringify({ ...planContent(plan), items: approved.atoms }))];
+}
+
+function isOf({ number, head }: MergedPull, used: readonly GivenPlan[]): boolean {
+  return used.some(
+    ({ pullRequest, approvals }) => pullRequest === number || approvals.some(({ commit }) => commit === head),
+  );
+}
+
+async function labelsOf(pulls: readonly MergedPull[], { labels }: ApprovalSources): Promise<LabelledGuard[]> {
+  const all: LabelledGuard[] = [];
+  if (labels !== undefined) for (const pull of pulls) all.push(...(await labels(pull)));
+  return all;
+}
