@@ -86,7 +86,12 @@ interface Preparation<C extends ReaderConnection> extends LoadOptions {
   readonly stops: RunSignals & Pick<StopSignals, 'endWith' | 'abandonWaits'>;
   /** for runs that write */
   readonly lock?: Locking | undefined;
+  /** the settings that the run works with instead of those of the stack file; it has the lock by then */
+  settle?(stack: Stack, about: Pick<PreparedRun<C>, 'ledger' | 'from' | 'manifests'>): Promise<SettledStack>;
 }
+
+/** A stack with the stricter of its settings and earlier ones, and what it has looser in its file. */
+export type SettledStack = Required<Pick<PlanRequest, 'stack' | 'loosened'>>;
 
 /** Prepares a run that reads and does no more, carries it out, and ends it early at a signal. */
 export async function runToRead(
@@ -112,7 +117,7 @@ export async function runToRead(
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
   { host, terminal }: CommandContext,
-  { connect, stops, lock, ...options }: Preparation<C>,
+  { connect, stops, lock, settle, ...options }: Preparation<C>,
 ): Promise<PreparedRun<C>> {
   const now = host.now();
   const manifests = await loadStack(path, host, { ...options, runEnded: stops.runEnded });
@@ -150,11 +155,13 @@ export async function prepareRun<C extends ReaderConnection>(
       host,
       signal: AbortSignal.any([opened.closing.signal, time.runEnded]),
     });
-    const connected = await connect(stack, host, time);
+    const settled = await settle?.(stack, { ledger, from, manifests });
+    const connected = await connect(settled?.stack ?? stack, host, time);
     opened.connected = connected;
     refuseSecretNames(manifests.resources, host);
     const request = {
       stack,
+      ...settled,
       kinds: host.kinds,
       desired: manifests.resources,
       files: manifests.files,

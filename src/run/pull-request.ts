@@ -21,13 +21,13 @@ export interface PlaceFlags {
   readonly tokenEnv?: string;
 }
 
-export interface ReviewPlace {
+/** A repository in a code host, and the token for it. */
+export interface HostPlace {
   readonly service: CodeHostName;
   /** without a trailing slash */
   readonly url: string;
   /** `owner/name`, or the id or path of a project */
   readonly repository: string;
-  readonly number: number;
   /** the variable that holds the token */
   readonly tokenEnv: string;
   /** who writes comments with the token of such a job, where the service does not say whose token it is */
@@ -36,10 +36,35 @@ export interface ReviewPlace {
   readonly tokenMayLack: boolean;
 }
 
+export interface ReviewPlace extends HostPlace {
+  readonly number: number;
+}
+
 type Env = CliHost['env'];
 
 /** @throws CommandStop where the place is not known */
 export function findReview(flags: PlaceFlags, env: Env, event: ReviewEvent): ReviewPlace {
+  const { known, ...place } = findPlace(flags, env, event);
+  const number = flags.number ?? known.number;
+  if (number === undefined)
+    throw unknownReview(
+      'this job belongs to no pull request or merge request; run it for one, or name one with --number',
+    );
+  return { ...place, number };
+}
+
+/** The code host of this job; undefined where it is no job of one, and no flag names one. @throws CommandStop for a place that is incomplete */
+export function findCodeHost(flags: PlaceFlags, env: Env): HostPlace | undefined {
+  if ((flags.service ?? serviceOf(env)) === undefined) return undefined;
+  const { known: _, ...place } = findPlace(flags, env, {});
+  return place;
+}
+
+function findPlace(
+  flags: PlaceFlags,
+  env: Env,
+  event: ReviewEvent,
+): HostPlace & { readonly known: KnownPlace } {
   const service = flags.service ?? serviceOf(env);
   if (service === undefined)
     throw unknownReview(
@@ -48,17 +73,12 @@ export function findReview(flags: PlaceFlags, env: Env, event: ReviewEvent): Rev
   const known = service === 'github' ? onGithub(env, event) : onGitlab(env);
   const url = (flags.url ?? known.url)?.replace(/\/+$/, '');
   const repository = (service === 'github' ? flags.repository : flags.project) ?? known.repository;
-  const number = flags.number ?? known.number;
   const problem = urlProblem(url) ?? repositoryProblem(service, repository);
   if (problem !== undefined || url === undefined || repository === undefined)
     throw unknownReview(problem ?? '');
-  if (number === undefined)
-    throw unknownReview(
-      'this job belongs to no pull request or merge request; run it for one, or name one with --number',
-    );
   const tokenEnv = flags.tokenEnv ?? tokenVariables[service];
   const tokenMayLack = service === 'gitlab' && env['GITLAB_CI'] === 'true';
-  return { service, url, repository, number, tokenEnv, ...usualAuthor(service, env), tokenMayLack };
+  return { service, url, repository, tokenEnv, ...usualAuthor(service, env), tokenMayLack, known };
 }
 
 function unknownReview(message: string): CommandStop {

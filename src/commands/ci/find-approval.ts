@@ -20,10 +20,12 @@ export interface MergedPull {
   readonly head: string;
 }
 
-/** A guard that a label acknowledges for the plan that was shown on the head of a pull request. */
-export interface LabelledGuard {
-  readonly guard: GuardId;
-  readonly by: string;
+/** The guards that labels of a pull request acknowledge, for the plan that was shown on its head. */
+export interface LabelledGuards {
+  readonly digest: string;
+  readonly guards: readonly GuardId[];
+  /** why other labels do not count, as clauses */
+  readonly refused: readonly string[];
 }
 
 /** Where approvals come from. A function that is absent is a source that this run does not have. */
@@ -33,7 +35,7 @@ export interface ApprovalSources {
   /** approvals that name one of these commits */
   readonly signatures?: ((pulls: readonly MergedPull[]) => Promise<Found>) | undefined;
   readonly reviews?: ((pull: MergedPull) => Promise<Found>) | undefined;
-  readonly labels?: ((pull: MergedPull) => Promise<readonly LabelledGuard[]>) | undefined;
+  readonly labels?: ((pull: MergedPull) => Promise<LabelledGuards | undefined>) | undefined;
   /** of the environment that this run waited for */
   readonly environment?: (() => Promise<Found>) | undefined;
 }
@@ -69,6 +71,8 @@ export type ApprovalAnswer =
       /** approved, or not in need of it, and a guard is not acknowledged */
       readonly is: 'blocked';
       readonly guards: readonly GuardId[];
+      /** why labels do not count, as clauses */
+      readonly labels: readonly string[];
       readonly refused: readonly RefusedApproval[];
       readonly pulls: readonly MergedPull[];
     }
@@ -95,14 +99,16 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   const decided = isFree ? { used: given.plans } : decide(given.plans, found, question);
   if ('reasons' in decided) return { is: 'not-approved', ...decided, ...about };
   const { used } = decided;
-  const labels = await labelsOf(isFree ? pulls : pulls.filter((pull) => isOf(pull, used)), sources);
+  const labels = await labelsOf(pulls, sources);
+  const approved = new Set([plan.digest, ...used.map(({ digest }) => digest)]);
   const approvals = used.flatMap((one) => one.approvals);
   const acknowledged = new Set([
     ...approvals.flatMap((one) => one.acknowledged),
-    ...labels.map(({ guard }) => guard),
+    ...labels.flatMap(({ digest, guards }) => (approved.has(digest) ? guards : [])),
   ]);
   const guards = blockingIds(plan.guards).filter((id) => !acknowledged.has(id));
-  if (guards.length > 0) return { is: 'blocked', guards, ...about };
+  if (guards.length > 0)
+    return { is: 'blocked', guards, labels: labels.flatMap(({ refused }) => refused), ...about };
   return { is: 'approved', approvals, digests: used.map(({ digest }) => digest), pulls };
 }
 
@@ -150,7 +156,6 @@ interface GivenPlan {
   readonly digest: string;
   /** in the order of the merges */
   readonly order: number;
-  readonly pullRequest: number | undefined;
   readonly approvals: readonly Approval[];
   /** of its newest approval, in milliseconds since 1970 */
   readonly at: number;
@@ -197,7 +202,6 @@ function givenPlans(
       return {
         digest: own[0]?.digest ?? '',
         order,
-        pullRequest: pulls[order]?.number,
         approvals: own,
         at: Math.max(...own.map(({ at }) => Date.parse(at) || 0)),
       };
@@ -284,14 +288,13 @@ function keptContents(plan: Plan, { approved }: Pick<Ledger, 'approved'>): reado
   return [JSON.parse(JSON.stringify({ ...planContent(plan), items: approved.atoms }))];
 }
 
-function isOf({ number, head }: MergedPull, used: readonly GivenPlan[]): boolean {
-  return used.some(
-    ({ pullRequest, approvals }) => pullRequest === number || approvals.some(({ commit }) => commit === head),
-  );
-}
-
-async function labelsOf(pulls: readonly MergedPull[], { labels }: ApprovalSources): Promise<LabelledGuard[]> {
-  const all: LabelledGuard[] = [];
-  if (labels !== undefined) for (const pull of pulls) all.push(...(await labels(pull)));
+/** Only an acknowledgement for a plan that is applied counts, so each has the digest of its plan. */
+async function labelsOf(
+  pulls: readonly MergedPull[],
+  { labels }: ApprovalSources,
+): Promise<readonly LabelledGuards[]> {
+  const all: LabelledGuards[] = [];
+  if (labels !== undefined)
+    for (const pull of pulls) all.push(...[await labels(pull)].flatMap((one) => one ?? []));
   return all;
 }

@@ -122,8 +122,8 @@ export interface FetchRequest {
   readonly refs: readonly string[];
   /** number of commits of history for each of them */
   readonly depth: number;
-  /** commits alone, or with their trees; a service without filters sends everything */
-  readonly content: 'commits' | 'trees';
+  /** commits alone, with their trees, or with their files; a service without filters sends everything */
+  readonly content: 'commits' | 'trees' | 'files';
 }
 
 /**
@@ -136,13 +136,13 @@ export async function fetchInto(
 ): Promise<GitAnswer> {
   if (remote === undefined)
     throw new LedgerError('this clone does not have all commits between the two, and has no remote');
-  const filter = content === 'commits' ? 'tree:0' : 'blob:none';
+  const filter = { commits: ['--filter=tree:0'], trees: ['--filter=blob:none'], files: [] }[content];
   return runGit(
     [
       ...['-c', 'fetch.negotiationAlgorithm=noop', '-c', 'fetch.writeCommitGraph=false'],
       ...['fetch', '--quiet', '--no-write-fetch-head', '--no-tags', '--no-prune', '--refmap='],
       ...['--no-auto-maintenance', '--no-recurse-submodules'],
-      ...[`--depth=${depth}`, `--filter=${filter}`, '--end-of-options', remote, ...refs],
+      ...[`--depth=${depth}`, ...filter, '--end-of-options', remote, ...refs],
     ],
     at,
   );

@@ -60,7 +60,9 @@ interface Case {
   readonly rules?: ApprovalRules;
   readonly ledger?: Partial<Ledger>;
   readonly guards?: readonly GuardId[];
+  /** of the plan of a pull request, or of the fresh plan */
   readonly labels?: Readonly<Record<number, readonly GuardId[]>>;
+  readonly labelled?: PlanResult;
   /** without a code host: these commits and the line that they were merged with */
   readonly range?: readonly [id: string, merged: number][];
 }
@@ -73,6 +75,7 @@ function ask({
   ledger = {},
   guards = [],
   labels = {},
+  labelled,
   range,
 }: Case): Promise<ApprovalAnswer> {
   const contents = new Map(known.map(contentOf));
@@ -96,7 +99,10 @@ function ask({
       signatures: async () => found(by('signature')),
       reviews: async ({ number }) => found(by('review').filter((one) => one.pullRequest === number)),
       environment: async () => found(by('environment')),
-      labels: async ({ number }) => (labels[number] ?? []).map((guard) => ({ guard, by: 'alice' })),
+      labels: async ({ number }) => {
+        const { digest } = (labelled ?? (number === 7 ? blue : bob)).plan;
+        return { digest, guards: labels[number] ?? [], refused: [] };
+      },
     },
   };
   return findApproval(question);
@@ -310,7 +316,9 @@ describe('A guard of the fresh plan', () => {
   it('blocks also a plan that needs no approval', async () => {
     const free: Case = { fresh: both, rules: { accept: ['none'] }, guards: ['deletes'] };
     expect(await ask(free)).toMatchObject({ is: 'blocked', guards: ['deletes'] });
-    expect(await ask({ ...free, labels: { 7: ['deletes'] } })).toMatchObject({ is: 'approved' });
+    expect(await ask({ ...free, labels: { 7: ['deletes'] } })).toMatchObject({ is: 'blocked' });
+    const labels = { 7: ['deletes' as const] };
+    expect(await ask({ ...free, labels, labelled: both })).toMatchObject({ is: 'approved' });
     expect(await ask({ ...free, fresh: planning({}) })).toMatchObject({ is: 'blocked' });
   });
 });
