@@ -60,3 +60,13 @@ export interface FoundApprovals {
   readonly approvals: readonly Approval[];
   readonly refused: readonly RefusedApproval[];
 }
+
+/** A source of approvals that cannot be read in full, or written. The message says what to do. */
+export class ApprovalsError extends Error {
+  override readonly name = 'ApprovalsError';
+}
+
+/** An approval cannot be signed with the key. The message says what to do. */
+export class SigningError extends Error {
+  override readonly name = 'SigningError';
+}

@@ -255,10 +255,15 @@ export const runCodes = {
     class: 'failure',
     fix: 'name the author of our comments with --author',
   },
-  'approvals-unreadable': {
-    title: 'The code host does not give everything that approvals depend on',
+  'approval-not-signed': {
+    title: 'An approval cannot be signed with the key',
     class: 'failure',
-    fix: 'follow the message: it has the response of the code host; nothing was applied',
+    fix: 'follow the message; name another key with --key, or add the key to ssh-agent',
+  },
+  'approvals-unreadable': {
+    title: 'A source of approvals cannot be read in full, or written',
+    class: 'failure',
+    fix: 'follow the message: it has the reason; nothing was applied',
   },
   // how a run ends
   deadline: {

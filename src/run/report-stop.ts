@@ -3,6 +3,7 @@ import { NoRights, ReviewError } from '../api/code-host/comments.ts';
 import { CodeHostError } from '../api/code-host/pull-requests.ts';
 import { ProxyError } from '../api/transport/dispatcher.ts';
 import { ArchiveError } from '../audit-trail/archive.ts';
+import { ApprovalsError, SigningError } from '../model/approval.ts';
 import { TrailError } from '../model/audit-trail.ts';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { systemErrorMessage } from '../model/error-message.ts';
@@ -52,6 +53,8 @@ const byClass: readonly (readonly [new (...given: never[]) => Error, DiagnosticC
   [ReviewError, 'comment-refused'],
   [NoRights, 'comment-refused'],
   [CodeHostError, 'approvals-unreadable'],
+  [ApprovalsError, 'approvals-unreadable'],
+  [SigningError, 'approval-not-signed'],
   [ProxyError, 'proxy-address'],
   [TrailError, 'trail-unreadable'],
   [ArchiveError, 'archive-unusable'],

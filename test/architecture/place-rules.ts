@@ -25,13 +25,14 @@ const homes: readonly Home[] = [
         'src/manifest',
         'src/ledger',
         'src/audit-trail/sqlite-archive.ts',
+        'src/approvals/ssh-keygen.ts',
         'src/commands',
         'src/run',
       ],
       'src/server',
     ],
     because:
-      'files are read where manifests, ledgers and secrets come in, and where an archive is kept; everything else works on values',
+      'files are read where manifests, ledgers and secrets come in, where an archive is kept, and by programs that take no other input; everything else works on values',
   },
   {
     what: 'node:process',
@@ -69,9 +70,9 @@ const homes: readonly Home[] = [
   },
   {
     what: 'node:child_process',
-    homes: ['src/ledger/git/git-command.ts'],
+    homes: ['src/ledger/git/git-command.ts', 'src/approvals/ssh-keygen.ts'],
     because:
-      'the one program that trueup starts is git, for a ledger in a ref: what else it does is what its calls say',
+      'the programs that trueup starts are git, for what is kept in a ref, and ssh-keygen, for signatures: what else it does is what its calls say',
   },
   {
     what: 'pg',

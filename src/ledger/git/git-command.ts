@@ -19,6 +19,8 @@ export interface GitContext {
   readonly signal?: AbortSignal;
   /** milliseconds that one command may take; five minutes when absent */
   readonly timeout?: number;
+  /** bytes that one command may print; no limit when absent */
+  readonly maxOutput?: number;
   /** removed from messages of git and its remotes */
   readonly secrets?: KnownSecrets;
 }
@@ -54,11 +56,14 @@ const killDelay = 1_000;
 
 /**
  * Runs one command. Git and the processes that it starts are one process group, so that all of them can be ended together.
- * @throws LedgerError when there is no git on this machine, or on a timeout; WaitEnded when `place.signal` was aborted
+ * @throws LedgerError when there is no git on this machine, on a timeout, or when it prints too much; WaitEnded when `place.signal`
+ * was aborted
  */
 export async function runGit(args: readonly string[], place: GitContext, input = ''): Promise<GitAnswer> {
   const timeout = AbortSignal.timeout(place.timeout ?? defaultTimeout);
-  const signal = place.signal === undefined ? timeout : AbortSignal.any([place.signal, timeout]);
+  const tooMuch = new AbortController();
+  const ends = [timeout, tooMuch.signal, ...(place.signal === undefined ? [] : [place.signal])];
+  const signal = AbortSignal.any(ends);
   const child = spawn('git', [...quiet, ...args], {
     cwd: place.directory,
     env: environment(place),
@@ -67,13 +72,20 @@ export async function runGit(args: readonly string[], place: GitContext, input =
   });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  let printed = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    printed += chunk.length;
+    if (printed > (place.maxOutput ?? Number.POSITIVE_INFINITY)) tooMuch.abort(new Error('too much output'));
+    else out.push(chunk);
+  });
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
   // When git fails early, the pipe breaks; its exit code says more than that error.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   const code = await exitCode(child, signal);
   if (timeout.aborted && signal.reason === timeout.reason) throw new LedgerError(timeoutMessage(args, place));
+  if (tooMuch.signal.aborted && signal.reason === tooMuch.signal.reason)
+    throw new LedgerError(`${quoted(`git ${args[0] ?? ''}`)} printed more than ${place.maxOutput} bytes`);
   if (signal.aborted) throw new WaitEnded(signal.reason instanceof Error ? signal.reason.message : undefined);
   return { code, out: Buffer.concat(out), message: failureMessage(Buffer.concat(err).toString(), place) };
 }

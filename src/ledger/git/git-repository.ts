@@ -25,6 +25,28 @@ export type Edits = Readonly<Record<string, string | undefined>>;
 interface RemoteRef {
   readonly remote: string;
   readonly ref: string;
+  /** how messages name what the ref keeps; the ledger when absent */
+  readonly words?: RefWords;
+}
+
+interface RefWords {
+  /** `the ledger` */
+  readonly kept: string;
+  /** what needs the repository: `"ledger: git"` */
+  readonly needs: string;
+  /** how another remote is named: `in spec.ledger` */
+  readonly elsewhere: string;
+}
+
+const ledgerWords: RefWords = { kept: 'the ledger', needs: '"ledger: git"', elsewhere: 'in spec.ledger' };
+
+/** What a state has at a path. */
+export interface RefEntry {
+  readonly path: string;
+  readonly id: string;
+  readonly isFile: boolean;
+  /** in bytes; 0 for what is no file */
+  readonly size: number;
 }
 
 const nothing: Snapshot = { commit: undefined, blobs: new Map() };
@@ -49,8 +71,26 @@ export class GitRepository {
       if (commit === undefined) return nothing;
       if (!(await this.#has(commit, signal))) await this.#fetch(signal);
       if (await this.#has(commit, signal)) return { commit, blobs: await this.#list(commit, signal) };
+      await this.#expectCommit(commit, signal);
     }
     throw new LedgerError(`${this.#name} changes faster than it can be read: try again`);
+  }
+
+  /** Everything that a state has, also what is no file, such as a symbolic link. @throws LedgerError when it is incomplete */
+  async entries({ commit }: Snapshot, signal: AbortSignal): Promise<RefEntry[]> {
+    if (commit === undefined) return [];
+    const { code, out, message } = await this.#git(
+      ['ls-tree', '-r', '-l', '-z', '--full-tree', commit],
+      signal,
+    );
+    if (code !== 0) throw new LedgerError(`${this.#name} cannot be read: ${message}`);
+    const lines = out.toString().split('\0').filter(Boolean);
+    return lines.map((line) => {
+      const end = line.indexOf('\t');
+      const [mode = '', , id = '', size = ''] = line.slice(0, end).split(/ +/);
+      const isFile = mode === '100644' || mode === '100755';
+      return { path: line.slice(end + 1), id, isFile, size: isFile ? Number(size) : 0 };
+    });
   }
 
   /** The texts of blobs, in the order of their ids. */
@@ -135,7 +175,12 @@ export class GitRepository {
   }
 
   get #name(): string {
-    return `the ledger ${quoted(this.#where.ref)} of the remote ${quoted(this.#where.remote)}`;
+    const { kept } = this.#words;
+    return `${kept} ${quoted(this.#where.ref)} of the remote ${quoted(this.#where.remote)}`;
+  }
+
+  get #words(): RefWords {
+    return this.#where.words ?? ledgerWords;
   }
 
   async #tip(signal: AbortSignal): Promise<string | undefined> {
@@ -192,13 +237,19 @@ export class GitRepository {
     return (await this.#git(['cat-file', '-e', `${commit}^{tree}`], signal)).code === 0;
   }
 
+  /** @throws LedgerError for an object that is there, and has no files */
+  async #expectCommit(id: string, signal: AbortSignal): Promise<void> {
+    if ((await this.#git(['cat-file', '-e', id], signal)).code !== 0) return;
+    throw new LedgerError(`${this.#name} cannot be read: the ref does not name a commit`);
+  }
+
   async #list(commit: string, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const { out } = await this.#git(['ls-tree', '-r', '-z', '--full-tree', commit], signal);
     const lines = out.toString().split('\0').filter(Boolean);
     return new Map(
       lines.map((line) => {
-        const [about = '', path = ''] = line.split('\t');
-        return [path, about.split(' ')[2] ?? ''];
+        const end = line.indexOf('\t');
+        return [line.slice(end + 1), line.slice(0, end).split(' ')[2] ?? ''];
       }),
     );
   }
@@ -241,7 +292,7 @@ export class GitRepository {
     const found = await runGit(['rev-parse', '--git-path', 'objects'], this.#at);
     if (found.code !== 0)
       throw new LedgerError(
-        `"ledger: git" needs a git repository, but ${quoted(from)} is not in one: ${found.message}`,
+        `${this.#words.needs} needs a git repository, but ${quoted(from)} is not in one: ${found.message}`,
       );
     await this.#findRemote();
     await learnSecrets(this.#at, this.#where.remote);
@@ -265,7 +316,7 @@ export class GitRepository {
     const found = await runGit(['remote', 'get-url', remote], this.#at);
     if (found.code !== 0)
       throw new LedgerError(
-        `"ledger: git" needs the remote ${quoted(remote)}, which this repository does not have: add it with ${quoted(`git remote add ${remote} URL`)}, or name another one in spec.ledger`,
+        `${this.#words.needs} needs the remote ${quoted(remote)}, which this repository does not have: add it with ${quoted(`git remote add ${remote} URL`)}, or name another one ${this.#words.elsewhere}`,
       );
   }
 }

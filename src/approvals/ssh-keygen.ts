@@ -1,0 +1,201 @@
+/**
+ * Signs and verifies with the `ssh-keygen` of this machine, and lists the keys of the agent. Texts reach it through its input and
+ * through files in a folder that only this user can read; no shell is started.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApprovalsError, SigningError } from '../model/approval.ts';
+import { quoted } from '../model/quoted.ts';
+import { approvalNamespace } from './signed-approval.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Answer {
+  readonly code: number;
+  readonly out: string;
+  /** on one line */
+  readonly message: string;
+}
+
+interface Running {
+  readonly env: Environment;
+  readonly signal?: AbortSignal | undefined;
+  /** milliseconds */
+  readonly timeout: number;
+  readonly input?: string;
+  /** called with lines that ask somebody to do something, such as to touch a security key */
+  readonly notify?: ((line: string) => void) | undefined;
+}
+
+/** @throws ApprovalsError when the program is missing, or does not end in time */
+async function run(program: string, args: readonly string[], running: Running): Promise<Answer> {
+  const { env, signal, timeout, input = '', notify } = running;
+  const late = AbortSignal.timeout(timeout);
+  const child = spawn(program, args, {
+    env: { ...env, LC_ALL: 'C' },
+    stdio: 'pipe',
+    signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+  });
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => {
+    err.push(chunk);
+    if (/presence|touch|PIN/i.test(chunk.toString())) notify?.(chunk.toString().trim());
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (ended) => resolve(ended ?? 1));
+  }).catch((error: NodeJS.ErrnoException) => {
+    if (signal?.aborted) throw signal.reason;
+    throw notRun(program, error, late.aborted ? timeout : undefined);
+  });
+  const message = Buffer.concat(err)
+    .toString()
+    .trim()
+    .split(/\s*[\r\n]+\s*/)
+    .join('; ');
+  return { code, out: Buffer.concat(out).toString(), message };
+}
+
+function notRun(program: string, error: NodeJS.ErrnoException, late: number | undefined): ApprovalsError {
+  if (late !== undefined)
+    return new ApprovalsError(`${quoted(program)} did not end within ${late / 1000} s`, { cause: error });
+  const why =
+    error.code === 'ENOENT'
+      ? 'it is not installed, or not in PATH; install OpenSSH 8.9 or later (package "openssh-client")'
+      : error.message;
+  return new ApprovalsError(`signatures need ${quoted(program)}, which cannot be run: ${why}`, {
+    cause: error,
+  });
+}
+
+// Signing.
+
+/** Milliseconds in which somebody types a passphrase, or touches a key. */
+const patience = 300_000;
+
+/**
+ * Signs a text. ssh-keygen asks for a passphrase on the terminal, where there is one.
+ * @param key path of a private or public key; for a public one, the agent signs
+ * @throws SigningError, or ApprovalsError when ssh-keygen cannot be run
+ */
+export async function signText(
+  text: string,
+  key: string,
+  about: Pick<Running, 'env' | 'signal' | 'notify'>,
+): Promise<string> {
+  const args = ['-Y', 'sign', '-n', approvalNamespace, '-f', key];
+  const { code, out, message } = await run('ssh-keygen', args, { ...about, timeout: patience, input: text });
+  if (code === 0) return out;
+  const why = message.replace(/^(Signing data on standard input|Enter passphrase:)[; ]*/g, '');
+  throw new SigningError(
+    `the key ${quoted(key)} did not sign: ${why}; name another one with --key, or add it to the agent with ${quoted('ssh-add')} where nobody can type its passphrase`,
+  );
+}
+
+/** The public keys that the agent of this user holds, one line each; none without an agent. */
+export async function agentKeys(env: Environment): Promise<readonly string[]> {
+  if (!env['SSH_AUTH_SOCK']) return [];
+  const listed = await run('ssh-add', ['-L'], { env, timeout: 10_000 }).catch(() => undefined);
+  return listed?.code === 0 ? listed.out.split('\n').filter((line) => /^(ssh|ecdsa|sk)-/.test(line)) : [];
+}
+
+// Verification.
+
+/** Milliseconds that one verification may take. */
+const verifyTime = 30_000;
+
+/** What a file of allowed signers says of a signature. */
+export type Admission =
+  /** the names of the key there, the one that was verified first */
+  | { readonly names: readonly [string, ...string[]] }
+  /** a clause */
+  | { readonly why: string };
+
+export interface Verifier {
+  /**
+   * @param allowed text in the format of `allowed_signers`
+   * @throws ApprovalsError when ssh-keygen cannot be run
+   */
+  verify(signed: { readonly text: string; readonly signature: string }, allowed: string): Promise<Admission>;
+}
+
+/**
+ * Runs `work` with a verifier, whose files are removed afterwards.
+ * @param about.now milliseconds since 1970: when keys must be valid
+ */
+export async function withVerifier<T>(
+  about: { readonly env: Environment; readonly now: number; readonly signal?: AbortSignal | undefined },
+  work: (verifier: Verifier) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'trueup-signatures-'));
+  try {
+    return await work(new FileVerifier(folder, about));
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+class FileVerifier implements Verifier {
+  readonly #folder: string;
+  readonly #running: Running;
+  readonly #time: string;
+  readonly #allowed = new Map<string, string>();
+  #signatures = 0;
+
+  constructor(folder: string, { env, now, signal }: Parameters<typeof withVerifier>[0]) {
+    this.#folder = folder;
+    // Times of keys without a zone are local ones: the answer must not depend on where it is asked.
+    this.#running = { env: { ...env, TZ: 'UTC' }, signal, timeout: verifyTime };
+    this.#time = `-Overify-time=${new Date(now).toISOString().replace(/\.\d+Z$|[-:T]/g, '')}`;
+  }
+
+  async verify(
+    { text, signature }: { readonly text: string; readonly signature: string },
+    allowed: string,
+  ): Promise<Admission> {
+    this.#signatures += 1;
+    const file = await this.#write(`${this.#signatures}.sig`, signature);
+    const signers =
+      this.#allowed.get(allowed) ?? (await this.#write(`${this.#allowed.size}.allowed`, allowed));
+    this.#allowed.set(allowed, signers);
+    const where = ['-f', signers, '-s', file, this.#time];
+    const found = await this.#keygen(['-Y', 'find-principals', ...where]);
+    const names = found.code === 0 ? found.out.split('\n').filter((name) => name !== '') : [];
+    let why = found.message;
+    for (const name of names) {
+      const args = ['-Y', 'verify', '-n', approvalNamespace, '-I', name, ...where];
+      const verified = await this.#keygen(args, text);
+      if (verified.code === 0) return { names: [name, ...names.filter((other) => other !== name)] };
+      why = verified.message;
+    }
+    return { why: this.#withoutFolder(why) || 'no key matches' };
+  }
+
+  async #keygen(args: readonly string[], input = ''): Promise<Answer> {
+    const answer = await run('ssh-keygen', args, { ...this.#running, input });
+    if (answer.code !== 0 && /(invalid|unknown|illegal) option/i.test(answer.message))
+      throw new ApprovalsError(
+        `the "ssh-keygen" of this machine is too old to verify signatures: install OpenSSH 8.9 or later (${this.#withoutFolder(answer.message)})`,
+      );
+    return answer;
+  }
+
+  async #write(name: string, text: string): Promise<string> {
+    const path = join(this.#folder, name);
+    await writeFile(path, text, { mode: 0o600 });
+    return path;
+  }
+
+  /** Messages name lines of our files: the folder says nothing to anybody. */
+  #withoutFolder(message: string): string {
+    return message
+      .replaceAll(`${this.#folder}/`, '')
+      .replace(/\d+\.allowed:(\d+):/g, 'line $1 of the signers:');
+  }
+}
