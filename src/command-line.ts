@@ -175,6 +175,12 @@ const commands: readonly ListedCommand[] = [
     load: () => import('./commands/comment/command.ts'),
   },
   {
+    usage: 'ci',
+    group: 'review',
+    about: 'Whole jobs of a CI pipeline: plan a pull request, apply what was approved',
+    load: () => import('./commands/ci/command.ts'),
+  },
+  {
     usage: 'history [path]',
     group: 'review',
     about: 'Lists the applies of a stack, newest first, and shows one of them',

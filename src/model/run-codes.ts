@@ -202,6 +202,21 @@ export const runCodes = {
     class: 'failure',
     fix: 'read the plan, then acknowledge them with --ack',
   },
+  'commit-needed': {
+    title: 'The command applies a commit, and the files are not those of one',
+    class: 'failure',
+    fix: 'run it in a clean checkout of the protected branch',
+  },
+  'not-approved': {
+    title: 'The plan was not approved, or not by enough people',
+    class: 'failure',
+    fix: 'approve it in one of the ways that the message lists, and run the job again',
+  },
+  'run-plan-differs': {
+    title: 'The plan is not the one that the first attempt of this CI run made',
+    class: 'failure',
+    fix: 'start a new run: what was approved for this one does not count for another plan',
+  },
   // audit trails and their archive
   'trail-unreadable': {
     title: 'The service refused the audit trail, or returned something else',

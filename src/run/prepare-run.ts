@@ -87,8 +87,15 @@ interface Preparation<C extends ReaderConnection> extends LoadOptions {
   /** for runs that write */
   readonly lock?: Locking | undefined;
   /** the settings that the run works with instead of those of the stack file; it has the lock by then */
-  settle?(stack: Stack, about: Pick<PreparedRun<C>, 'ledger' | 'from' | 'manifests'>): Promise<SettledStack>;
+  settle?(stack: Stack, about: SettleInput): Promise<SettledStack>;
 }
+
+export type SettleInput = Pick<
+  PreparedRun<ReaderConnection>,
+  'ledger' | 'from' | 'manifests' | 'repository'
+> & {
+  readonly signal: AbortSignal;
+};
 
 /** A stack with the stricter of its settings and earlier ones, and what it has looser in its file. */
 export type SettledStack = Required<Pick<PlanRequest, 'stack' | 'loosened'>>;
@@ -155,7 +162,11 @@ export async function prepareRun<C extends ReaderConnection>(
       host,
       signal: AbortSignal.any([opened.closing.signal, time.runEnded]),
     });
-    const settled = await settle?.(stack, { ledger, from, manifests });
+    const settled = await settle?.(stack, {
+      ...{ ledger, from, manifests },
+      repository: place?.applied,
+      signal: time.runEnded,
+    });
     const connected = await connect(settled?.stack ?? stack, host, time);
     opened.connected = connected;
     refuseSecretNames(manifests.resources, host);

@@ -1,0 +1,285 @@
+/**
+ * Applies one stack as the protected branch has it, if its plan was approved: lock, ledger, a fresh plan, the approvals of what was
+ * merged since the last apply, and then that very plan, under the same lock.
+ */
+import type { ApprovedPlan } from '../../model/ledger.ts';
+import { blockingIds } from '../../model/guard.ts';
+import type { Plan } from '../../model/plan.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { PlanResult } from '../../plan/build-plan.ts';
+import { renderPlanDifference } from '../../report/text/plan-difference.ts';
+import { printable } from '../../report/view/printable.ts';
+import { authorize } from '../../run/apply/authorize.ts';
+import { type ApplyContext, carryOut } from '../../run/apply/carry-out.ts';
+import { type PreparedApply, storeApproval } from '../../run/apply/store-approval.ts';
+import type { CommonOptions } from '../../run/command-options.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { connectToWrite } from '../../run/connect.ts';
+import { refuseProblems } from '../../run/consent.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import { stackArgument } from '../../run/load-manifests.ts';
+import { endAfter, lockingFor } from '../../run/lock.ts';
+import { makePlanToApply } from '../../run/make-plan.ts';
+import { findLimitedTokens, learnSecrets } from '../../run/needed-secrets.ts';
+import { identifyRun, withOrigin } from '../../run/origin.ts';
+import { prepareRun } from '../../run/prepare-run.ts';
+import { printPlan } from '../../run/print-plan.ts';
+import { type SecretContext, secretContext } from '../../run/read-secret.ts';
+import { listenForSignals, raceStop, stoppedRun } from '../../run/stop-signals.ts';
+import { type CommandContext, textOutput } from '../../run/terminal.ts';
+import { type OpenedSources, openSources, type SourceFlags } from './approval-sources.ts';
+import { type ApprovalAnswer, findApproval, needsNone } from './find-approval.ts';
+import { describeRefusal } from './refusal.ts';
+import { offeredPlan, offerPlan } from './run-plan.ts';
+import { type ApplyScope, settleStack } from './settle-stack.ts';
+import { tellPull } from './tell-pull.ts';
+
+export interface CiApplyOptions extends CommonOptions, SourceFlags {
+  /** seconds to wait for the lock of the stack; 0 when absent */
+  readonly lockTimeout?: number;
+  /** plan, keep its digest for this run, and apply nothing */
+  readonly record?: boolean;
+  /** of the plan that an earlier job of this run recorded */
+  readonly digest?: string;
+  /** that this job waited for */
+  readonly environment?: string;
+}
+
+export async function applyStack(
+  path: string | undefined,
+  options: CiApplyOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { host } = context;
+  const stops = listenForSignals(host);
+  try {
+    return await applyUnderLock(path, options, { ...context, ...stops, run: identifyRun(host) });
+  } finally {
+    stops.dispose();
+  }
+}
+
+async function applyUnderLock(
+  path: string | undefined,
+  options: CiApplyOptions,
+  context: ApplyContext,
+): Promise<ExitCode> {
+  const { stopStarting: stop, terminal, host } = context;
+  const found: { scope?: ApplyScope } = {};
+  const prepared = await prepareRun(path, context, {
+    ...options,
+    stops: context,
+    connect: (stack, on, time) => connectToWrite(stack, on, { ...time, runEnded: context.abortRequests }),
+    lock: lockingFor({ ...context, stop, path, timeout: options.lockTimeout ?? 0 }),
+    settle: async (stack, about) => {
+      found.scope = await settleStack(stack, about, { host, path });
+      return found.scope.settled;
+    },
+  });
+  const work = async () => {
+    const { scope } = found;
+    if (scope === undefined) throw new Error('the run was prepared without its commits');
+    const { request } = prepared;
+    const planned = await raceStop(makePlanToApply(request, true), stop, () =>
+      stoppedRun(stop, { done: 'nothing was written' }),
+    );
+    const planning = { ...planned, plan: withOrigin(planned.plan, prepared) };
+    const secrets = secretContext(request.stack, host);
+    await learnSecrets(planning.plan, secrets, host.secrets);
+    if (hasErrors(planning.plan.problems)) {
+      if (textOutput(terminal) !== undefined) printPlan(terminal, planning.plan);
+      refuseProblems(planning.plan, terminal);
+    }
+    if (options.record === true) return recordPlan(planning.plan, prepared, context);
+    return decideAndApply(planning, prepared, { path, options, context, scope, secrets });
+  };
+  return endAfter(work, prepared.close);
+}
+
+/** Prints the plan, with its digest for the job that applies it. */
+async function recordPlan(
+  plan: Plan,
+  prepared: PreparedApply,
+  { terminal, host }: CommandContext,
+): Promise<ExitCode> {
+  if (plan.changes.length > 0) await offerPlan(plan, prepared, host);
+  printPlan(terminal, plan);
+  const next =
+    plan.changes.length === 0
+      ? 'Nothing is to be applied: the job that waits for an environment can be skipped'
+      : `Nothing was written. Next: a job that waits for an environment, with ${quoted(`trueup ci apply --digest ${plan.digest} --environment NAME`)}`;
+  textOutput(terminal)?.write(`${next}\n`);
+  return exitCodes.done;
+}
+
+interface Applying {
+  readonly path: string | undefined;
+  readonly options: CiApplyOptions;
+  readonly context: ApplyContext;
+  readonly scope: ApplyScope;
+  readonly secrets: SecretContext;
+}
+
+async function decideAndApply(
+  planning: PlanResult,
+  prepared: PreparedApply,
+  applying: Applying,
+): Promise<ExitCode> {
+  const { options, context, scope } = applying;
+  const { host, stopStarting: stop } = context;
+  const { rules, range, head } = scope;
+  const { ledger, time, request } = prepared;
+  const { digest, environment } = options;
+  const waited =
+    digest === undefined || environment === undefined
+      ? undefined
+      : { digest, environment, since: offeredPlan(digest, prepared, host)?.at };
+  const sources = openSources({
+    ...{ flags: options, host, time, rules, head, waited },
+    ...{ stack: request.stack.name, range: range.all },
+  });
+  try {
+    const answer = await raceStop(findApproval({ planning, rules, range, head, ledger, sources }), stop, () =>
+      stoppedRun(stop, { done: 'nothing was written' }),
+    );
+    if (answer.is !== 'approved') return await refuse(answer, { planning, sources, ...applying });
+    return await apply(answer, { planning, prepared, sources, ...applying });
+  } finally {
+    await sources.close();
+  }
+}
+
+interface Decided extends Applying {
+  readonly planning: PlanResult;
+  readonly sources: OpenedSources;
+}
+
+/** Nothing was written by then. @throws CommandStop always */
+async function refuse(
+  answer: Exclude<ApprovalAnswer, { readonly is: 'approved' }>,
+  { planning: { plan }, sources, path, options, context, scope }: Decided,
+): Promise<never> {
+  const { terminal, host } = context;
+  const stack = stackArgument(path);
+  const { environment, author } = options;
+  const { opened, missing } = sources;
+  const refusal = describeRefusal(answer, { plan, rules: scope.rules, stack, environment, missing });
+  printPlan(terminal, plan, { stack });
+  if (answer.is === 'not-approved' && answer.difference !== undefined)
+    textOutput(terminal)?.write(
+      `\n${renderPlanDifference(answer.difference, {
+        paint: terminal.paint,
+        names: { one: 'approved', other: 'now' },
+        most: 20,
+        ...(terminal.width === undefined ? {} : { width: terminal.width }),
+      })}\n`,
+    );
+  const ways = refusal.ways.map((way) => `${way}; then run this job again`);
+  await tellPull(
+    answer.pulls.at(-1),
+    {
+      title:
+        answer.is === 'blocked' ? 'Not applied, a guard is not acknowledged' : 'Not applied, not approved',
+      lines: [
+        `Nothing was written: ${refusal.why}.`,
+        ...refusal.notCounted.map((line) => `Not counted: ${line}.`),
+        ...ways.map((way) => `To do: ${way}.`),
+      ],
+      plan,
+    },
+    { host, opened, author, plan },
+  );
+  const message = [
+    `nothing was written: ${refusal.why}`,
+    ...refusal.notCounted.map((line) => `  not counted: ${printable(line)}`),
+    ...ways.map((way) => `  to do: ${printable(way)}`),
+  ].join('\n');
+  const isBlocked = answer.is === 'blocked';
+  throw new CommandStop(isBlocked ? 'guards-block' : 'not-approved', message, {
+    exit: isBlocked ? exitCodes.blocked : exitCodes.stale,
+  });
+}
+
+async function apply(
+  answer: Extract<ApprovalAnswer, { readonly is: 'approved' }>,
+  {
+    planning,
+    prepared,
+    sources,
+    path,
+    options,
+    context,
+    scope,
+    secrets,
+  }: Decided & { readonly prepared: PreparedApply },
+): Promise<ExitCode> {
+  const { terminal, stopStarting: stop } = context;
+  const { plan } = planning;
+  const { approvals, digests, pulls } = answer;
+  const { request, ledger, connected, held } = prepared;
+  const limited = await findLimitedTokens(connected.targets, request);
+  const lines = approvals.map(
+    ({ by, method, pullRequest }) =>
+      `approved by ${quoted(by)} (${method}${pullRequest === undefined ? '' : `, pull request ${pullRequest}`})`,
+  );
+  const output = textOutput(terminal) ?? context.host.stderr;
+  if (plan.changes.length > 0)
+    output.write(
+      `${(lines.length === 0 && needsNone(scope.rules) ? ['no approval is needed: "spec.approvals" accepts "none"'] : lines).map(printable).join('\n')}\n\n`,
+    );
+  const isVerified = approvals.length > 0 && plan.changes.length > 0;
+  const approved = await authorize(
+    planning,
+    {
+      // The plan that was compared with the approved ones, and no other.
+      approval: isVerified ? { digest: plan.digest, again: true } : undefined,
+      options: { yes: true, ack: blockingIds(plan.guards).join(',') },
+      ...{ ledger, secrets, limited, stack: stackArgument(path) },
+    },
+    { terminal, stop },
+  );
+  await held?.lockGuard.pass();
+  const run = await storeApproval(plan, approved && verified(approved, { digests, scope }), prepared);
+  const tell = (title: string, more: readonly string[]) =>
+    tellPull(
+      pulls.at(-1),
+      { title, lines: [...lines, ...more] },
+      { ...sources, host: context.host, author: options.author, plan },
+    );
+  let code: ExitCode = exitCodes.error;
+  try {
+    code = await carryOut(planning, { ...run, approvals: isVerified ? approvals : [] }, context);
+    return code;
+  } finally {
+    await tell(...outcomeOf(code, context, scope.head));
+  }
+}
+
+/** Whose approvals the ledger keeps while it is applied: they end together, and are read again if it stops halfway. */
+function verified(
+  approved: ApprovedPlan,
+  { digests, scope }: { readonly digests: readonly string[]; readonly scope: ApplyScope },
+): ApprovedPlan {
+  const { base } = scope.range;
+  const replaced = digests.filter((digest) => digest !== approved.digest);
+  return {
+    ...approved,
+    ...(base === undefined ? {} : { since: base }),
+    ...(replaced.length === 0 ? {} : { replaced }),
+  };
+}
+
+function outcomeOf(
+  code: ExitCode,
+  { terminal, run }: ApplyContext,
+  head: string,
+): [title: string, lines: readonly string[]] {
+  const counts = Object.entries(terminal.pending.outcomes ?? {}).filter(([, count]) => count > 0);
+  const done = counts.map(([kind, count]) => `${count} ${kind}`).join(', ');
+  const page = run.url === undefined ? [] : [`The run: ${run.url}`];
+  const about = [`Commit ${head}: ${done === '' ? 'nothing was sent' : done}.`, ...page];
+  if (code === exitCodes.done) return ['Applied', about];
+  const next = 'Run the job again once the cause is removed: it goes on with the rest of what was approved.';
+  return [code === exitCodes.partial ? 'Applied in part' : 'Not applied', [...about, next]];
+}

@@ -1,0 +1,154 @@
+/** `trueup ci apply`: what was approved in pull requests is applied from the protected branch, and nothing else. */
+import { describe, expect, it } from 'vitest';
+import { openApplyScene } from '../../support/ci/apply-scene.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { setByHand } from '../../support/cli/two-clones.ts';
+
+const first = workspace('first', { description: 'one' });
+const second = workspace('second', { description: 'two' });
+
+describe('A pull request with a review of its head', () => {
+  it.each(['merge', 'squash', 'rebase'] as const)('is applied after a %s', async (how) => {
+    const scene = await openApplyScene();
+    const { pull, digest, approve, merge } = await scene.pull([first]);
+    approve('alice');
+    merge(how);
+    const { out } = await scene.ciApply(0);
+    expect(out).toContain('approved by "alice" (review, pull request 11)');
+    expect(out).toContain('Planned again: nothing is left to do');
+    expect(await scene.bench.idsOf('first')).toHaveLength(1);
+    expect(scene.told(pull)).toContain('Applied');
+    const { entries } = JSON.parse((await scene.run(['history', '--limit', '1', '--format', 'json'], 0)).out);
+    expect(entries).toMatchObject([
+      { approvals: [{ method: 'review', by: 'alice', digest, pullRequest: 11, commit: pull.head }] },
+    ]);
+    const shown = await scene.run(['history', 'show', 'latest'], 0);
+    expect(shown.out).toMatch(/approved +alice by review, pull request 11/);
+  });
+
+  it('is applied with the ledger in git', async () => {
+    const scene = await openApplyScene({ spec: { ledger: 'git' } });
+    const { approve, merge } = await scene.pull([first]);
+    approve('alice');
+    merge();
+    await scene.ciApply(0);
+    const { out } = await scene.ciApply(0);
+    expect(out).toContain('No changes');
+  });
+
+  it('is not applied without the review, and the pull request says what to do', async () => {
+    const scene = await openApplyScene();
+    const { pull, merge } = await scene.pull([first]);
+    merge();
+    const { err, out } = await scene.ciApply(4);
+    expect(err).toContain('no valid approval was found');
+    expect(err).toContain('not counted: review in pull request 11: nobody approved the pull request');
+    expect(err).toContain('exit code 4, stale: Approve the plan');
+    expect(out).toContain('Workspace/acme/first');
+    expect(scene.bench.wire.writes()).toEqual([]);
+    expect(scene.told(pull)).toContain('Not applied');
+    expect(scene.told(pull)).toContain('Workspace/acme/first');
+  });
+
+  it('is not applied when drift changed what it would do', async () => {
+    const scene = await openApplyScene();
+    const begin = await scene.pull([first]);
+    begin.approve('alice');
+    begin.merge();
+    await scene.ciApply(0);
+    const next = await scene.pull([workspace('first', { description: 'new' })]);
+    next.approve('alice');
+    next.merge();
+    await setByHand(scene.bench, 'first', { description: 'by hand' });
+    scene.bench.wire.reset();
+    const { err, out } = await scene.ciApply(4);
+    expect(err).toContain('not what was approved, nor what is left of it');
+    expect(out).toContain('In both, and different');
+    expect(scene.bench.wire.writes()).toEqual([]);
+    await setByHand(scene.bench, 'first', { description: 'one' });
+    await scene.ciApply(0);
+  });
+});
+
+describe('Two pull requests', () => {
+  it('that were merged before the first was applied are applied together', async () => {
+    const scene = await openApplyScene();
+    const [one, two] = [
+      await scene.pull([first], { file: 'one.yaml' }),
+      await scene.pull([second], { file: 'two.yaml' }),
+    ];
+    one.approve('alice');
+    two.approve('bob');
+    one.merge();
+    two.merge('squash');
+    await scene.ciApply(0);
+    const { entries } = JSON.parse((await scene.run(['history', '--limit', '1', '--format', 'json'], 0)).out);
+    expect(entries[0].approvals.map(({ by }: { by: string }) => by)).toEqual(['alice', 'bob']);
+    expect(Object.keys(entries[0].endedApprovals)).toEqual(expect.arrayContaining([one.digest, two.digest]));
+    expect(scene.told(two.pull)).toContain('Applied');
+  });
+
+  it('are not applied if only one of them was approved', async () => {
+    const scene = await openApplyScene();
+    const [one, two] = [
+      await scene.pull([first], { file: 'one.yaml' }),
+      await scene.pull([second], { file: 'two.yaml' }),
+    ];
+    one.approve('alice');
+    one.merge();
+    two.merge();
+    const { out } = await scene.ciApply(4);
+    expect(out).toContain('Only in now');
+    expect(scene.bench.wire.writes()).toEqual([]);
+    two.approve('bob');
+    await scene.ciApply(0);
+  });
+});
+
+describe('An approval', () => {
+  it('that was used up does not count for the same plan again', async () => {
+    const scene = await openApplyScene();
+    const { approve, merge } = await scene.pull([first]);
+    approve('alice');
+    merge();
+    await scene.ciApply(0);
+    await scene.bench.byHand.delete(`/workspaces/${await scene.bench.idOf('first')}`);
+    const { err } = await scene.ciApply(4);
+    expect(err).toContain('no valid approval was found');
+    expect(await scene.bench.idsOf('first')).toEqual([]);
+  });
+
+  it('still counts when the job is run again after it was cut short', async () => {
+    const scene = await openApplyScene();
+    const { approve, merge } = await scene.pull([first, second]);
+    approve('alice');
+    merge();
+    const refused = { method: 'POST', path: /workspaces$/, fault: { answer: 403 } } as const;
+    scene.bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { first: async () => {} } }, refused);
+    const { err } = await scene.ciApply(6);
+    expect(err).toContain('goes on with the rest of what was approved');
+    scene.bench.wire.reset();
+    const { out } = await scene.ciApply(0, [], { env: { GITHUB_RUN_ATTEMPT: '2' } });
+    expect(out).toContain('approved by "alice"');
+    expect(scene.bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
+  });
+
+  it('is not needed for an empty plan', async () => {
+    const scene = await openApplyScene();
+    const { merge } = await scene.pull([workspace('base')], {
+      file: 'base.yaml',
+      files: { 'notes.md': 'x' },
+    });
+    merge();
+    const { out } = await scene.ciApply(0);
+    expect(out).toContain('No changes');
+  });
+
+  it('is not needed if the stack says so, and then a new stack does not count', async () => {
+    const scene = await openApplyScene({ spec: { approvals: { accept: ['none'] } } });
+    const { merge } = await scene.pull([first]);
+    merge();
+    const { out } = await scene.ciApply(0);
+    expect(out).toContain('no approval is needed');
+  });
+});

@@ -1,0 +1,192 @@
+/**
+ * A repository with one stack in the folder `pay`, its pull requests on GitHub, and jobs of its protected branch. Git, ledger and
+ * services are real; GitHub is a double.
+ */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { hiddenContent } from '../../../src/approvals/hidden-content.ts';
+import { hiddenLines } from '../../../src/approvals/hidden-lines.ts';
+import { planContent } from '../../../src/plan/approved-plans.ts';
+import { openPlanFile } from '../../../src/run/plan-file.ts';
+import { type Ran, trueup } from '../captured-host.ts';
+import { type Bench, openBench, secrets, type StackOptions } from '../cli/bench.ts';
+import { workspace } from '../cli/documents.ts';
+import { type GithubDouble, githubTokens, openGithub } from '../code-host/github.ts';
+import type { GithubPull } from '../code-host/github-state.ts';
+import { type CommitScene, openScene } from '../ledger/commit-scene.ts';
+import { git } from '../ledger/git-remote.ts';
+import { documentsText, stackText, workspacesTarget, clusterAuthTarget } from '../rig/stack-folder.ts';
+import { temporaryFolder } from '../rig/temporary-folder.ts';
+
+export interface PullOptions {
+  /** texts of files below `pay`, besides the manifests */
+  readonly files?: Readonly<Record<string, string>>;
+  /** the manifest file; `all.yaml` when absent */
+  readonly file?: string;
+  readonly author?: string;
+}
+
+export interface ApplyScene {
+  readonly bench: Bench;
+  readonly github: GithubDouble;
+  readonly scene: CommitScene;
+  /** Opens a pull request from the protected branch as it is, plans its head, and posts the plan. */
+  pull(documents: readonly object[], options?: PullOptions): Promise<OpenedPull>;
+  /** A job of the protected branch in a shallow clone. */
+  ci(args?: readonly string[], job?: JobOptions): Promise<Ran>;
+  /** The same, with its exit code. */
+  ciApply(code: number, args?: readonly string[], job?: JobOptions): Promise<Ran>;
+  /** Runs another command in a clone of the protected branch. */
+  run(args: readonly string[], code: number): Promise<Ran>;
+  /** the comment about applies in a pull request; undefined where there is none */
+  told(pull: GithubPull): string | undefined;
+}
+
+export interface JobOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly token?: string;
+}
+
+export interface OpenedPull {
+  readonly pull: GithubPull;
+  readonly digest: string;
+  approve(by: string): void;
+  merge(how?: 'merge' | 'squash' | 'rebase'): void;
+}
+
+const base = workspace('base');
+
+export const emptyStack = (bench: Bench, { name = 'payments', spec = {} }: StackOptions = {}): string =>
+  stackText({
+    name,
+    targets: [workspacesTarget(bench.wire.url), clusterAuthTarget(bench.wire.url)],
+    manifests: ['manifests/*.yaml'],
+    spec,
+  });
+
+/** @param about.isNew nothing was applied yet */
+export async function openApplyScene(
+  options: StackOptions = {},
+  { isNew = false }: { readonly isNew?: boolean } = {},
+): Promise<ApplyScene> {
+  const [bench, github] = [await openBench(), await openGithub()];
+  github.state.pulls.clear();
+  for (const user of ['alice', 'bob', 'carol']) github.state.permissions.set(user, 'write');
+  const scene = openScene();
+  const volume = temporaryFolder();
+  const inFolder = (files: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(files).map(([path, text]) => [`pay/${path}`, text]));
+  scene.commit(
+    inFolder({ 'trueup.yaml': emptyStack(bench, options), 'manifests/base.yaml': documentsText([base]) }),
+  );
+  const main = () => git(scene.remote.directory, 'rev-parse', 'main');
+  const checkout = (commit: string) => {
+    const directory = join(scene.shallowAt(commit), 'pay');
+    symlinkSync(volume, join(directory, '.trueup'));
+    return directory;
+  };
+  const env = ({ env: more, token = githubTokens.job }: JobOptions) => ({
+    ...secrets,
+    GITHUB_ACTIONS: 'true',
+    GITHUB_API_URL: github.url,
+    GITHUB_REPOSITORY: 'acme/infra',
+    GITHUB_REF: 'refs/heads/main',
+    GITHUB_RUN_ID: '771',
+    GITHUB_RUN_ATTEMPT: '1',
+    GITHUB_JOB: 'apply',
+    GITHUB_TOKEN: token,
+    ...more,
+  });
+  const run = async (args: readonly string[], code: number) => {
+    const ran = await trueup(args, { cwd: checkout(main()), env: secrets });
+    expect(ran, ran.out + ran.err).toMatchObject({ code });
+    return ran;
+  };
+  if (!isNew) await run(['apply', '--yes'], 0);
+  bench.wire.reset();
+  const ci = (args: readonly string[] = [], job: JobOptions = {}) =>
+    trueup(['ci', 'apply', ...args], { cwd: checkout(main()), env: env(job) });
+  let number = 10;
+  return {
+    bench,
+    github,
+    scene,
+    ci,
+    ciApply: async (code, args, job) => {
+      const ran = await ci(args, job);
+      expect(ran, ran.out + ran.err).toMatchObject({ code });
+      return ran;
+    },
+    run,
+    told: ({ comments }) =>
+      comments.find(({ body }) => body.includes('(apply)') || body.includes('_apply_'))?.body,
+    pull: async (documents, { files = {}, file = 'all.yaml', author = 'ann' } = {}) => {
+      number += 1;
+      const { author: directory } = scene;
+      const branch = `change-${number}`;
+      git(directory, 'fetch', '--quiet', 'origin');
+      git(directory, 'checkout', '--quiet', '-B', branch, 'origin/main');
+      for (const [path, text] of Object.entries(
+        inFolder({ [`manifests/${file}`]: documentsText(documents), ...files }),
+      )) {
+        mkdirSync(join(directory, path, '..'), { recursive: true });
+        writeFileSync(join(directory, path), text);
+      }
+      git(directory, 'add', '.');
+      git(directory, 'commit', '--quiet', '--allow-empty', '-m', branch);
+      git(directory, 'push', '--quiet', 'origin', branch);
+      const head = git(directory, 'rev-parse', 'HEAD');
+      const pull = github.state.openPull({ number, author, head, branch });
+      const planned = checkout(head);
+      const made = await trueup(['plan', '--out', 'plan.json'], { cwd: planned, env: secrets });
+      expect(made, made.out + made.err).toMatchObject({ code: 0 });
+      const { plan } = await openPlanFile('plan.json', planned);
+      const shown = {
+        post: 'x',
+        at: new Date().toISOString(),
+        commit: head,
+        digest: plan.digest,
+        summary: '',
+      };
+      const body = [
+        ...hiddenLines(plan.stack, { shown, earlier: [] }),
+        hiddenContent(planContent(plan)),
+      ].join('\n');
+      github.state.comment(pull, { by: 'github-actions[bot]', body });
+      return {
+        pull,
+        digest: plan.digest,
+        approve: (by) => void github.state.review(pull, { by }),
+        merge: (how = 'merge') => {
+          git(directory, 'fetch', '--quiet', 'origin');
+          git(directory, 'checkout', '--quiet', '-B', 'main', 'origin/main');
+          const before = git(directory, 'rev-parse', 'HEAD');
+          if (how === 'merge') git(directory, 'merge', '--quiet', '--no-ff', '-m', `merge ${branch}`, branch);
+          if (how === 'squash') {
+            git(directory, 'merge', '--quiet', '--squash', branch);
+            git(directory, 'commit', '--quiet', '-m', `squash ${branch}`);
+          }
+          if (how === 'rebase') {
+            git(directory, 'checkout', '--quiet', '-B', 'rebased', branch);
+            // GitHub makes new commits, also where none would be needed.
+            git(directory, 'rebase', '--quiet', '--force-rebase', 'main');
+            git(directory, 'checkout', '--quiet', 'main');
+            git(directory, 'merge', '--quiet', '--ff-only', 'rebased');
+          }
+          git(directory, 'push', '--quiet', 'origin', 'main');
+          const made = git(directory, 'rev-list', '--reverse', '--first-parent', `${before}..HEAD`).split(
+            '\n',
+          );
+          github.state.merge(pull, { by: 'ann', commits: made });
+        },
+      };
+    },
+  };
+}
+
+/** A second stack beside the first one. */
+export async function copyStack(scene: ApplyScene, from: string, to: string): Promise<void> {
+  await cp(join(scene.scene.author, from), join(scene.scene.author, to), { recursive: true });
+}
