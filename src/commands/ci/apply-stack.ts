@@ -5,6 +5,7 @@
 import type { ApprovedPlan } from '../../model/ledger.ts';
 import { blockingIds } from '../../model/guard.ts';
 import type { Plan } from '../../model/plan.ts';
+import { findRepository } from '../../manifest/files/find-stack.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
@@ -130,15 +131,16 @@ async function decideAndApply(
   const { host, stopStarting: stop } = context;
   const { rules, range, head } = scope;
   const { ledger, time, request } = prepared;
+  const { directory, file, name } = request.stack;
+  const { root } = await findRepository(directory);
   const { digest, environment } = options;
   const waited =
     digest === undefined || environment === undefined
       ? undefined
       : { digest, environment, since: offeredPlan(digest, prepared, host)?.at };
-  const sources = openSources({
-    ...{ flags: options, host, time, rules, head, waited },
-    ...{ stack: request.stack.name, range: range.all },
-  });
+  const signal = time.runEnded;
+  const signatures = { ...scope, stack: name, root, stackFile: file, now: host.now(), signal };
+  const sources = openSources({ flags: options, host, time, waited, signatures });
   try {
     const answer = await raceStop(findApproval({ planning, rules, range, head, ledger, sources }), stop, () =>
       stoppedRun(stop, { done: 'nothing was written' }),

@@ -8,8 +8,6 @@ import { readLabelAcks } from '../../approvals/labels.ts';
 import { readMakers } from '../../approvals/people.ts';
 import { findPlanComment, type FoundComment } from '../../approvals/plan-comment.ts';
 import { readReviews } from '../../approvals/reviews.ts';
-import type { RangeCommit } from '../../ledger/git/commits-since.ts';
-import type { ApprovalRules } from '../../model/approval.ts';
 import type { Json } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import { connectToCodeHost, keepTokens } from '../../run/comment/post-comment.ts';
@@ -17,6 +15,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
 import { findCodeHost, type HostPlace, type PlaceFlags } from '../../run/pull-request.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
+import { findSignatures, type SignatureInput } from './signature-source.ts';
 import type { ApprovalSources, Found, LabelledGuards, MergedPull } from './find-approval.ts';
 
 export interface SourceFlags extends PlaceFlags {
@@ -38,11 +37,7 @@ interface SourceInput {
   readonly flags: SourceFlags;
   readonly host: CliHost;
   readonly time: RunTime;
-  readonly stack: string;
-  readonly rules: ApprovalRules;
-  /** the commit that is applied */
-  readonly head: string;
-  readonly range: readonly RangeCommit[];
+  readonly signatures: SignatureInput;
   readonly waited: Waited | undefined;
 }
 
@@ -69,7 +64,12 @@ export function openSources(input: SourceInput): OpenedSources {
         'usage',
         `the approvals of environment ${quoted(waited.environment)} cannot be read: ${missing}`,
       );
-    return { opened: undefined, missing, close: async () => {} };
+    return {
+      signatures: (pulls) => findSignatures(pulls, input.signatures, undefined),
+      opened: undefined,
+      missing,
+      close: async () => {},
+    };
   };
   if (place === undefined) return none('this is no job of GitHub Actions or GitLab CI');
   keepTokens(place.tokenEnv, host);
@@ -101,7 +101,8 @@ function sourcesIn(
   branch: string,
   input: SourceInput & { readonly place: HostPlace },
 ): ApprovalSources {
-  const { flags, stack, rules, place, waited } = input;
+  const { flags, signatures, place, waited } = input;
+  const { stack, rules } = signatures;
   const known = new Map<number, PullRequest>();
   const comments = new Map<number, Promise<FoundComment>>();
   const accounts = { author: flags.author, usual: place.usualAuthor };
@@ -123,6 +124,7 @@ function sourcesIn(
           if (!known.has(pullRequest.number)) known.set(pullRequest.number, pullRequest);
       return [...known.values()];
     },
+    signatures: (pulls) => findSignatures(pulls, signatures, { pullRequests, known }),
     reviews: async (pull) => {
       const pullRequest = pullOf(pull);
       const found = await commentOf(pullRequest);
@@ -157,8 +159,7 @@ async function readWaited(
   {
     host,
     place,
-    rules,
-    head,
+    signatures: { rules, head },
     pullRequests,
     known,
   }: SourceInput & {

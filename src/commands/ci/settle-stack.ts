@@ -18,6 +18,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import type { SettledStack, SettleInput } from '../../run/prepare-run.ts';
+import { type RangeAuthors, readRangeAuthors } from './signature-source.ts';
 
 export interface ApplyScope {
   readonly settled: SettledStack;
@@ -26,8 +27,13 @@ export interface ApplyScope {
   /** of its approvals: those of an apply that has not ended well count as well */
   readonly range: CommitRange;
   readonly rules: ApprovalRules;
-  /** the text of the stack file at the base; undefined where the base has none */
+  /** the clone */
   readonly at: GitContext;
+  readonly authors: RangeAuthors;
+  /** of the stack file, from the root of the repository */
+  readonly path: string;
+  /** the same at the base; undefined if there was no stack */
+  readonly pathBefore: string | undefined;
 }
 
 /** @throws CommandStop, LedgerError: without a clean commit or its history, nothing is applied */
@@ -48,7 +54,10 @@ export async function settleStack(
     );
   const at = { directory: stack.directory, env: host.env, secrets: host.secrets, signal };
   const since = ledger.approved?.since ?? ledger.commit?.id;
-  const range = await commitsSince(at, { since, head: from.commit });
+  const { range, inspected: authors } = await commitsSince(at, {
+    ...{ since, head: from.commit },
+    inspect: readRangeAuthors,
+  });
   const stackPath = ledger.repository?.path ?? repository.path;
   const text = range.base === undefined ? undefined : await fileAtCommit(at, range.base, stackPath);
   const before = text === undefined ? undefined : await readBefore(text, stack, { host, path });
@@ -60,7 +69,12 @@ export async function settleStack(
   const settled = before === undefined ? { stack, loosened: [] } : stricterOf(before, stack);
   refuseSources(settled.stack, about, host);
   const rules = settled.stack.approvals ?? {};
-  return { settled, head: from.commit, range, rules: before === undefined ? withMethod(rules) : rules, at };
+  return {
+    ...{ settled, head: from.commit, range, at, authors },
+    rules: before === undefined ? withMethod(rules) : rules,
+    path: repository.path,
+    pathBefore: before === undefined ? undefined : stackPath,
+  };
 }
 
 /** A new stack cannot say by itself that it needs no approval. */

@@ -18,8 +18,7 @@ export interface RangeCommit {
   readonly id: string;
   /** which commit of the line brought it: its index there */
   readonly merged: number;
-  /** mail addresses of author and committer, in lower case */
-  readonly people: readonly string[];
+  readonly isMerge: boolean;
 }
 
 export interface CommitRange {
@@ -34,23 +33,33 @@ export interface CommitRange {
 /** More are a reason to ask a person: nobody waits for the requests to the code host. */
 const maxCommits = 500;
 
-/**
- * @param since undefined: only the head counts, and the base is its first parent
- * @throws LedgerError when the history is incomplete, or too long
- */
-export async function commitsSince(
+interface RangeInput<T> {
+  /** undefined: only the head counts, and the base is its first parent */
+  readonly since: string | undefined;
+  readonly head: string;
+  /** Reads the commits themselves, in a repository that has all of them. */
+  inspect(range: CommitRange, git: GitContext): Promise<T>;
+}
+
+/** @throws LedgerError when the history is incomplete, or too long */
+export async function commitsSince<T>(
   at: GitContext,
-  { since, head }: { readonly since: string | undefined; readonly head: string },
-): Promise<CommitRange> {
-  if (since === undefined) return lastCommit(at, head);
-  if (since === head) return { base: since, line: [], all: [] };
+  { since, head, inspect }: RangeInput<T>,
+): Promise<{ readonly range: CommitRange; readonly inspected: T }> {
+  const inspectIn = async (range: CommitRange, git: GitContext) => ({
+    range,
+    inspected: await inspect(range, git),
+  });
+  if (since === undefined) return inspectIn(await lastCommit(at, head), at);
+  if (since === head) return inspectIn({ base: since, line: [], all: [] }, at);
   if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(since))
     throw new LedgerError('the commit of the last apply is not the id of a git commit');
   const borrowed = await borrowRepository(at);
   try {
     const pair = { applied: since, ours: head };
     if ((await relationOf(borrowed.at, pair)) === 'unknown') await relateWithRemote(borrowed, pair);
-    return { base: since, ...withMerges(await listCommits(borrowed, [head, `^${since}`]), head) };
+    const listed = await listCommits(borrowed, [head, `^${since}`]);
+    return await inspectIn({ base: since, ...withMerges(listed, head) }, borrowed.at);
   } finally {
     await borrowed.close();
   }
@@ -61,16 +70,16 @@ async function lastCommit(at: GitContext, head: string): Promise<CommitRange> {
   const { code, out, message } = await runGit(['cat-file', 'commit', head], at);
   if (code !== 0) throw new LedgerError(`git cat-file failed: ${message}`);
   const [headers = ''] = out.toString().split('\n\n', 1);
-  const [base] = [...headers.matchAll(/^parent (\w+)$/gm)].map(([, id]) => id);
-  const people = [...headers.matchAll(/^(?:author|committer) .*<([^>]*)> \d+ [+-]\d+$/gm)];
-  const commit = { id: head, merged: 0, people: distinct(people.map(([, mail = '']) => mail)) };
+  const [base, ...others] = [...headers.matchAll(/^parent (\w+)$/gm)].map(([, id]) => id);
+  const commit = { id: head, merged: 0, isMerge: others.length > 0 };
   return { base, line: [commit], all: [commit] };
 }
 
 /** Depths of further fetches, if a merged branch is longer than what the clone has of it. */
 const depths = [4096, 0x7fffffff];
 
-interface ListedCommit extends Omit<RangeCommit, 'merged'> {
+interface ListedCommit {
+  readonly id: string;
   readonly parents: readonly string[];
 }
 
@@ -82,10 +91,10 @@ function withMerges(listed: readonly ListedCommit[], head: string): Omit<CommitR
   const found = new Map<string, RangeCommit>();
   for (const [merged, { id }] of line.entries()) {
     for (const open = [id]; open.length > 0; ) {
-      const { parents, ...commit } = byId.get(open.pop() ?? '') ?? { parents: [] };
-      if (!('id' in commit) || found.has(commit.id)) continue;
-      found.set(commit.id, { ...commit, merged });
-      open.push(...parents);
+      const commit = byId.get(open.pop() ?? '');
+      if (commit === undefined || found.has(commit.id)) continue;
+      found.set(commit.id, { id: commit.id, merged, isMerge: commit.parents.length > 1 });
+      open.push(...commit.parents);
     }
   }
   return { line: line.flatMap(({ id }) => found.get(id) ?? []), all: [...found.values()] };
@@ -107,19 +116,15 @@ async function listCommits(borrowed: BorrowedRepository, args: readonly string[]
 
 /** @returns also those of the commits whose parents are missing */
 async function tryList(borrowed: BorrowedRepository, args: readonly string[]) {
-  const format = ['--no-show-signature', '--format=%H%x09%P%x09%ae%x09%ce', `--max-count=${maxCommits + 1}`];
+  const format = ['--no-show-signature', '--format=%H%x09%P', `--max-count=${maxCommits + 1}`];
   const lines = await linesOf(borrowed.at, ['log', '--reverse', ...format, ...args, '--']);
   if (lines.length > maxCommits)
     throw new LedgerError(`there are more than ${maxCommits} commits since the last apply`);
   const commits = lines.map((line) => {
-    const [id = '', parents = '', ...people] = line.split('\t');
-    return { id, parents: parents.split(' '), people: distinct(people) };
+    const [id = '', parents = ''] = line.split('\t');
+    return { id, parents: parents.split(' ') };
   });
   const ids = new Set(commits.map(({ id }) => id));
   const cut = ids.size === 0 ? [] : await cutBehind(borrowed.at, [...ids]);
   return { commits, cut: cut.filter((id) => ids.has(id)) };
-}
-
-function distinct(people: readonly string[]): string[] {
-  return [...new Set(people.map((mail) => mail.toLowerCase()))];
 }

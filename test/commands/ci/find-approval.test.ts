@@ -81,7 +81,7 @@ function ask({
   const contents = new Map(known.map(contentOf));
   const found = (some: readonly Approval[]): Found => ({ approvals: some, refused: [], contents });
   const by = (method: Approval['method']) => approvals.filter((one) => one.method === method);
-  const all = (range ?? []).map(([id, merged]) => ({ id, merged, people: [] }));
+  const all = (range ?? []).map(([id, merged]) => ({ id, merged, isMerge: false }));
   const question: ApprovalQuestion = {
     planning: {
       ...fresh,

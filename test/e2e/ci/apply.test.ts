@@ -144,7 +144,7 @@ describe('An approval', () => {
     expect(out).toContain('No changes');
   });
 
-  it('is not needed if the stack says so, and then a new stack does not count', async () => {
+  it('is not needed if the stack said so at the last apply already', async () => {
     const scene = await openApplyScene({ spec: { approvals: { accept: ['none'] } } });
     const { merge } = await scene.pull([first]);
     merge();

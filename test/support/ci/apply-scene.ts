@@ -2,12 +2,18 @@
  * A repository with one stack in the folder `pay`, its pull requests on GitHub, and jobs of its protected branch. Git, ledger and
  * services are real; GitHub is a double.
  */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { hiddenContent } from '../../../src/approvals/hidden-content.ts';
 import { hiddenLines } from '../../../src/approvals/hidden-lines.ts';
+import { addApproval } from '../../../src/approvals/approvals-ref.ts';
+import { signedText } from '../../../src/approvals/signed-approval.ts';
+import { signText } from '../../../src/approvals/ssh-keygen.ts';
+import type { GuardId } from '../../../src/model/guard.ts';
+import type { Plan } from '../../../src/model/plan.ts';
 import { planContent } from '../../../src/plan/approved-plans.ts';
 import { openPlanFile } from '../../../src/run/plan-file.ts';
 import { type Ran, trueup } from '../captured-host.ts';
@@ -40,8 +46,33 @@ export interface ApplyScene {
   ciApply(code: number, args?: readonly string[], job?: JobOptions): Promise<Ran>;
   /** Runs another command in a clone of the protected branch. */
   run(args: readonly string[], code: number): Promise<Ran>;
+  /** where the keys of signers are */
+  readonly keys: string;
+  /** Signs a plan with the key of a person, and pushes the approval. */
+  sign(signed: SignedPlan): Promise<void>;
+  /** the newest commit of the protected branch */
+  main(): string;
   /** the comment about applies in a pull request; undefined where there is none */
   told(pull: GithubPull): string | undefined;
+}
+
+/** In a job without a code host only signatures count. */
+export const noCodeHost = { env: { GITHUB_ACTIONS: '', GITHUB_RUN_ID: '' } };
+
+export interface SignedPlan {
+  readonly digest: string;
+  /** the plan, whose content is kept beside the signature */
+  readonly plan?: Plan;
+  readonly commit: string;
+  readonly by: string;
+  readonly acknowledged?: readonly GuardId[];
+}
+
+/** Makes a key. @returns its line for `allowed_signers` */
+export function makeSigner(folder: string, name: string): string {
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', join(folder, name)]);
+  const [type = '', key = ''] = readFileSync(join(folder, `${name}.pub`), 'utf8').split(' ');
+  return `${name}@example.com ${type} ${key.trim()}\n`;
 }
 
 export interface JobOptions {
@@ -52,6 +83,7 @@ export interface JobOptions {
 export interface OpenedPull {
   readonly pull: GithubPull;
   readonly digest: string;
+  readonly plan: Plan;
   approve(by: string): void;
   merge(how?: 'merge' | 'squash' | 'rebase'): void;
 }
@@ -69,8 +101,10 @@ export const emptyStack = (bench: Bench, { name = 'payments', spec = {} }: Stack
 /** @param about.isNew nothing was applied yet */
 export async function openApplyScene(
   options: StackOptions = {},
-  { isNew = false }: { readonly isNew?: boolean } = {},
+  { isNew = false, signers = [] }: { readonly isNew?: boolean; readonly signers?: readonly string[] } = {},
 ): Promise<ApplyScene> {
+  const keys = temporaryFolder();
+  const allowed = signers.map((name) => makeSigner(keys, name)).join('');
   const [bench, github] = [await openBench(), await openGithub()];
   github.state.pulls.clear();
   for (const user of ['alice', 'bob', 'carol']) github.state.permissions.set(user, 'write');
@@ -79,7 +113,11 @@ export async function openApplyScene(
   const inFolder = (files: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(files).map(([path, text]) => [`pay/${path}`, text]));
   scene.commit(
-    inFolder({ 'trueup.yaml': emptyStack(bench, options), 'manifests/base.yaml': documentsText([base]) }),
+    inFolder({
+      'trueup.yaml': emptyStack(bench, options),
+      'manifests/base.yaml': documentsText([base]),
+      ...(allowed === '' ? {} : { allowed_signers: allowed }),
+    }),
   );
   const main = () => git(scene.remote.directory, 'rev-parse', 'main');
   const checkout = (commit: string) => {
@@ -120,6 +158,27 @@ export async function openApplyScene(
       return ran;
     },
     run,
+    keys,
+    main,
+    sign: async ({ digest, plan, commit, by, acknowledged = [] }) => {
+      const now = Date.now();
+      const time = (at: number) => new Date(at).toISOString();
+      const approval = {
+        version: 1 as const,
+        stack: options.name ?? 'payments',
+        repository: scene.remote.directory.replace(/\.git$/, ''),
+        path: 'pay/trueup.yaml',
+        ...{ digest, commit, acknowledged: [...acknowledged].sort() },
+        at: time(now),
+        until: time(now + 86_400_000),
+      };
+      const about = { env: process.env, signal: new AbortController().signal, notify: () => {} };
+      const signature = await signText(signedText(approval), join(keys, by), about);
+      const content = plan && JSON.parse(JSON.stringify(planContent(plan)));
+      const at = { directory: scene.remote.clone(), env: process.env };
+      const place = { git: at, remote: 'origin', stack: approval.stack };
+      await addApproval(place, { stored: { approval, signature }, content, now }, about.signal);
+    },
     told: ({ comments }) =>
       comments.find(({ body }) => body.includes('(apply)') || body.includes('_apply_'))?.body,
     pull: async (documents, { files = {}, file = 'all.yaml', author = 'ann' } = {}) => {
@@ -158,6 +217,7 @@ export async function openApplyScene(
       return {
         pull,
         digest: plan.digest,
+        plan,
         approve: (by) => void github.state.review(pull, { by }),
         merge: (how = 'merge') => {
           git(directory, 'fetch', '--quiet', 'origin');

@@ -1,0 +1,86 @@
+/** `trueup ci apply` with signatures: what people signed is applied, with and without a code host. */
+import { describe, expect, it } from 'vitest';
+import { emptyStack, makeSigner, noCodeHost, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { workspace } from '../../support/cli/documents.ts';
+
+const first = workspace('first', { description: 'one' });
+const second = workspace('second', { description: 'two' });
+const spec = { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } };
+
+describe('A signature', () => {
+  it('of the head of a pull request is enough, also after a squash', async () => {
+    const scene = await openApplyScene({ spec }, { signers: ['alice'] });
+    const { pull, digest, merge } = await scene.pull([first]);
+    await scene.sign({ digest, commit: pull.head, by: 'alice' });
+    merge('squash');
+    const { out } = await scene.ciApply(0);
+    expect(out).toContain('approved by "alice@example.com" (signature, pull request 11)');
+  });
+
+  it('of commits that were merged is enough without a code host, for two of them together', async () => {
+    const scene = await openApplyScene({ spec }, { signers: ['alice'] });
+    const [one, two] = [
+      await scene.pull([first], { file: 'one.yaml' }),
+      await scene.pull([second], { file: 'two.yaml' }),
+    ];
+    one.merge();
+    two.merge();
+    await scene.sign({ digest: one.digest, plan: one.plan, commit: one.pull.head, by: 'alice' });
+    expect((await scene.ciApply(4, [], noCodeHost)).out).toContain('Only in now');
+    await scene.sign({ digest: two.digest, plan: two.plan, commit: two.pull.head, by: 'alice' });
+    await scene.ciApply(0, [], noCodeHost);
+  });
+
+  it('of the plan of the protected branch approves what nobody approved before, and only once', async () => {
+    const scene = await openApplyScene({ spec }, { signers: ['alice'] });
+    const { merge, digest } = await scene.pull([first]);
+    merge();
+    const { err } = await scene.ciApply(4, [], noCodeHost);
+    expect(err).toContain(`"trueup approve ${digest}"`);
+    await scene.sign({ digest, commit: scene.main(), by: 'alice' });
+    await scene.ciApply(0, [], noCodeHost);
+    await scene.bench.byHand.delete(`/workspaces/${await scene.bench.idOf('first')}`);
+    expect((await scene.ciApply(4, [], noCodeHost)).err).toContain('it was applied already');
+  });
+
+  it('does not count by a signer whom the same pull request adds', async () => {
+    const scene = await openApplyScene({ spec }, { signers: ['alice'] });
+    const files = { allowed_signers: makeSigner(scene.keys, 'mallory') };
+    const { pull, digest, merge } = await scene.pull([first], { files });
+    await scene.sign({ digest, commit: pull.head, by: 'mallory' });
+    await scene.sign({ digest, commit: pull.head, by: 'alice' });
+    merge();
+    const { err } = await scene.ciApply(4);
+    expect(err).toMatch(/not admitted at the base commit/);
+    expect(err).toMatch(/not admitted at the head/);
+    expect(scene.bench.wire.writes()).toEqual([]);
+  });
+
+  it('does not count where the pull request makes the stack accept less', async () => {
+    const strict = { approvals: { ...spec.approvals, count: 2 } };
+    const scene = await openApplyScene({ spec: strict }, { signers: ['alice', 'bob'] });
+    const files = { 'trueup.yaml': emptyStack(scene.bench, { spec: { approvals: { accept: ['none'] } } }) };
+    const { pull, digest, merge } = await scene.pull([first], { files });
+    await scene.sign({ digest, commit: pull.head, by: 'alice', acknowledged: ['loosened'] });
+    merge();
+    const { err, out } = await scene.ciApply(4);
+    expect(out).toContain('loosened');
+    expect(err).toContain('no valid approval was found');
+    expect(scene.bench.wire.writes()).toEqual([]);
+  });
+
+  it('may acknowledge the guards of a plan', async () => {
+    const strict = { ...spec, guards: { maxDeletes: 0 } };
+    const scene = await openApplyScene({ spec: strict }, { signers: ['alice', 'bob'] });
+    const { pull, digest, merge } = await scene.pull([workspace('other')], { file: 'base.yaml' });
+    await scene.sign({ digest, commit: pull.head, by: 'alice' });
+    merge();
+    const { err } = await scene.ciApply(5);
+    expect(err).toMatch(/has guards that nobody acknowledged: .*deletes/);
+    expect(err).toMatch(new RegExp(`trueup approve ${digest} --ack .*deletes`));
+    expect(scene.bench.wire.writes()).toEqual([]);
+    const acknowledged = ['deletes', 'zero', 'rename'] as const;
+    await scene.sign({ digest, commit: pull.head, by: 'bob', acknowledged });
+    await scene.ciApply(0);
+  });
+});
