@@ -8,8 +8,7 @@ import { isJsonObject, type Json } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Dialect } from '../../model/stack.ts';
 import type { KnownSecrets } from '../../redaction/known-secrets.ts';
-import { maskPlace } from '../../redaction/mask-exchange.ts';
-import { maskAddresses } from '../../redaction/mask-text.ts';
+import { maskPlace, maskText } from '../../redaction/mask-exchange.ts';
 import { headerOf, type RawAnswer } from './exchange.ts';
 import { targetAddress } from './explain-failure.ts';
 
@@ -155,7 +154,8 @@ export function errorMessage(body: Json): string {
 /** The message of a body that is not JSON: the title of a page, or the beginning of a text. Damaged JSON is data, which is not shown. */
 export function foreignMessage(body: string): string {
   if (/^\s*[[{]/.test(body)) return 'incomplete or damaged JSON';
-  const text = maskAddresses(body);
+  // Attributes, such as those of a hidden field, say nothing that is needed.
+  const text = maskText(body.replaceAll(/<(\w+)\s[^<>]*(?:>|$)/g, '<$1>'));
   if (!/<html|<!doctype/i.test(text)) return oneLine(text);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? '';
   const visible = text.replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
