@@ -23,6 +23,17 @@ export const planCodes = {
     class: 'incomplete',
     fix: 'make it possible to read it, then plan again',
   },
+  'dialect-differs': {
+    title: 'A target has another dialect than its service',
+    class: 'invalid',
+    fix: 'write the dialect of the service into the target',
+  },
+  'dialect-unknown': {
+    title: 'The answers of a service do not show that it speaks the dialect of the target',
+    class: 'invalid',
+    warning: true,
+    fix: 'make sure that the dialect of the target is that of the service',
+  },
   'target-moved': {
     title: "The target's address changed since the last apply",
     class: 'conflict',

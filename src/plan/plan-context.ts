@@ -41,6 +41,8 @@ interface LiveTarget {
   readonly requests: number;
   /** why the target could not be read; `sets` is empty then */
   readonly unread?: Diagnostic;
+  /** a warning about the answers of the target */
+  readonly doubt?: Diagnostic;
 }
 
 export interface PlanContextInput {

@@ -9,6 +9,7 @@ import { quoted } from '../../model/quoted.ts';
 import type { Dialect } from '../../model/stack.ts';
 import type { KnownSecrets } from '../../redaction/known-secrets.ts';
 import { maskPlace, maskText } from '../../redaction/mask-exchange.ts';
+import type { Connection } from './connection.ts';
 import { headerOf, type RawAnswer } from './exchange.ts';
 import { targetAddress } from './explain-failure.ts';
 
@@ -22,12 +23,14 @@ interface AnsweredRequest {
   readonly address?: string;
   /** the source of the token, as a clause; absent if none was sent, or it comes from a login */
   readonly tokenFrom?: string | undefined;
+  /** gets the body before its names are translated */
+  readonly inspect?: Connection['inspect'];
 }
 
 /** @throws WireError when the status means success and the body is not JSON */
 export function readAnswer(
   raw: RawAnswer,
-  { method, url, dialect, secrets, address = targetAddress, tokenFrom }: AnsweredRequest,
+  { method, url, dialect, secrets, address = targetAddress, tokenFrom, inspect }: AnsweredRequest,
 ): Answer {
   const { status, text } = raw;
   const compression = compressionOf(raw);
@@ -44,6 +47,7 @@ export function readAnswer(
       { method, url, sent: true },
     );
   }
+  inspect?.({ body: parsed ?? null, header: (name) => headerOf(raw, name) });
   const shown = failed && parsed !== undefined ? secrets.redactBody(parsed) : parsed;
   const warnings = failed ? [] : warningsOf(parsed, secrets);
   const requestId = secrets.redact(headerOf(raw, 'x-request-id') ?? requestIdOf(parsed) ?? '');
