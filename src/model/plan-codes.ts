@@ -34,6 +34,12 @@ export const planCodes = {
     warning: true,
     fix: 'make sure that the dialect of the target is that of the service',
   },
+  'tls-not-used': {
+    title: 'A token is sent without encryption: the address of a target begins with "http://"',
+    class: 'failure',
+    warning: true,
+    fix: 'use "https://" in the "url" of the target',
+  },
   'target-moved': {
     title: "The target's address changed since the last apply",
     class: 'conflict',

@@ -90,7 +90,7 @@ export interface RecordDraft {
 
 export function buildPlan(input: PlanInput): PlanResult {
   const context = makePlanContext(input);
-  const unread = input.targets.flatMap(({ unread: why = [], doubt = [] }) => [why, doubt].flat());
+  const unread = input.targets.flatMap(({ unread: why = [], warnings = [] }) => [why, warnings].flat());
   const unfit = [context.former?.problems ?? [], moveProblems(context), input.repositoryProblem ?? []];
   const planDraft: PlanDraft = {
     drafts: new Map(),

@@ -41,8 +41,8 @@ interface LiveTarget {
   readonly requests: number;
   /** why the target could not be read; `sets` is empty then */
   readonly unread?: Diagnostic;
-  /** a warning about the answers of the target */
-  readonly doubt?: Diagnostic;
+  /** warnings about its address and its answers */
+  readonly warnings?: readonly Diagnostic[];
 }
 
 export interface PlanContextInput {

@@ -7,9 +7,11 @@ import { otherDialect, unconfirmedDialect } from '../api/spoken-dialect.ts';
 import { isHosted } from '../api/workspaces/organization.ts';
 import type { AddressText } from '../model/address.ts';
 import type { CommitOrder } from '../model/checkout.ts';
+import { clearText, sendsInClear } from '../model/clear-text.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { Session } from '../model/kind.ts';
 import { quoted } from '../model/quoted.ts';
+import type { Target } from '../model/stack.ts';
 import { buildPlan, type PlanInput, type PlanResult } from '../plan/build-plan.ts';
 import { plannedDeletions } from '../plan/draft-removal.ts';
 import { type Displaced, displacedProblems, movedProblem, movedTargets } from '../plan/moved-targets.ts';
@@ -82,11 +84,17 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
         target,
         dialect,
         ...comparable(readings.get(name), displaced.get(name) ?? moved.get(name) ?? other),
-        ...(doubt === undefined || other !== undefined ? {} : { doubt }),
+        warnings: [...(doubt === undefined || doubt === other ? [] : [doubt]), ...clearTextWarning(target)],
         requests: connection.requests() - (before[index] ?? 0),
       };
     }),
   };
+}
+
+function clearTextWarning({ name, url }: Target): Diagnostic[] {
+  if (!sendsInClear(url)) return [];
+  const message = `target ${quoted(name)}: ${clearText.message}`;
+  return [{ code: 'tls-not-used', severity: 'warning', class: 'failure', ...clearText, message }];
 }
 
 // The dialect of each target is compared with the answers that a plan reads anyway.

@@ -33,6 +33,8 @@ interface TargetQuestion {
   readonly stack: Stack;
   readonly resources: readonly DesiredResource[];
   readonly ledger: Ledger;
+  /** of the stack as typed, for commands to run */
+  readonly path: string | undefined;
   readonly host: CliHost;
   readonly time: RunTime;
 }
@@ -162,8 +164,8 @@ async function askMount(target: Target, question: TargetQuestion): Promise<Findi
   });
 }
 
-function liveOf({ host, stack, resources, ledger }: TargetQuestion) {
-  return { stack, kinds: host.kinds, resources, ledger };
+function liveOf({ host, stack, resources, ledger, path }: TargetQuestion) {
+  return { stack, kinds: host.kinds, resources, ledger, path };
 }
 
 function tokenSource({ token }: Target): string {

@@ -52,6 +52,7 @@ export async function collectAnswers(flags: AnswerFlags, collecting: Collecting)
   const { target, token, dialectNote } = await chooseTarget({
     ...asking,
     flags,
+    directory,
     usualName,
     note: (message) => printNote(terminal, message),
     listOrganizations: (asked, with_) => organizationsOf(asked, with_, { flags, ...collecting }),

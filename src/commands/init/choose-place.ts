@@ -25,6 +25,8 @@ export interface TargetFlags extends TokenWish {
 
 export interface ChoosingTarget extends Asking {
   readonly flags: TargetFlags;
+  /** absolute: of the stack */
+  readonly directory: string;
   /** Prints a sentence about an answer. */
   readonly note: (message: string) => void;
   /** the name of the stack, if nothing else is given */

@@ -1,7 +1,11 @@
 /** Chooses the one target of a new stack: which service, where it is, with which token, and which place in it. */
+import { realpathSync } from 'node:fs';
+import { isAbsolute, relative, resolve } from 'node:path';
 import { dialectNames, dialects, findDialect } from '../../api/dialects.ts';
 import { dialectOfHost } from '../../api/spoken-dialect.ts';
+import { slashes } from '../../manifest/files/find-stack.ts';
 import type { TargetDocument } from '../../manifest/schema/target-schema.ts';
+import { clearText, sendsInClear } from '../../model/clear-text.ts';
 import { orList, quoted } from '../../model/quoted.ts';
 import type { ClientSettings, Dialect, Service, Target } from '../../model/stack.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -38,7 +42,7 @@ export async function chooseTarget(choosing: ChoosingTarget): Promise<ChosenTarg
     url,
     dialect: dialect.name,
     ...(token.source === undefined ? {} : { token: token.source }),
-    ...(flags.caCert === undefined ? {} : { caCert: { file: flags.caCert } }),
+    ...(flags.caCert === undefined ? {} : { caCert: { file: fromStack(flags.caCert, choosing) } }),
   };
   const members =
     service === 'workspaces'
@@ -190,6 +194,7 @@ async function chooseUrl(choosing: ChoosingTarget, { client, service, name }: Di
   const url = normalized(withScheme(answer));
   if (withScheme(answer) !== answer)
     choosing.note(`the address has no scheme, so it is read as ${quoted(url)}`);
+  if (sendsInClear(url)) choosing.note(`${clearText.message}; use "https://"`);
   return url;
 }
 
@@ -210,5 +215,13 @@ async function tokenFor(
 ): Promise<ChosenToken> {
   const found = await findTokens(clientsOf(service), choosing.host);
   const usual = client?.token ?? 'SERVICE_TOKEN';
-  return chooseToken(choosing.flags, { url, usual, found }, choosing);
+  const place = { url, usual, found, fileName: (path: string) => fromStack(path, choosing) };
+  return chooseToken(choosing.flags, place, choosing);
+}
+
+/** A path that was typed in the working directory, as the stack file names it: below its own directory. */
+function fromStack(path: string, { host, directory }: ChoosingTarget): string {
+  if (isAbsolute(path) || path.startsWith('~')) return path;
+  const cwd = realpathSync(host.cwd);
+  return cwd === directory ? path : slashes(relative(directory, resolve(cwd, path)));
 }

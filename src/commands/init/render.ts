@@ -58,12 +58,15 @@ interface Offline {
 /** Where the token comes from, how to set it, and what is left to do for the CI. */
 export function tokenText({ stack, token, dialectNote }: Answers, { cwd, offline }: Style & Offline): string {
   const { ci, directory } = stack;
-  const pin = `The CI file needs trueup in ${pinFolder}: see the guide "CI", "Install in a job".`;
+  const pin = [
+    `The CI file needs trueup in ${pinFolder}: see the guide "CI" (docs/guides/ci.md), "Install in a job".`,
+    'It only plans each change. The same guide describes the job that applies after the merge.',
+  ];
   const blocks = [
     sourceLines(token, displayPath(join(directory, stackFileName), cwd)),
     dialectNote === undefined ? [] : [dialectNote],
     [...token.notes, ...(offline === undefined ? [] : [`Nothing was sent to the service: ${offline}.`])],
-    ci === 'none' ? [] : [pin],
+    ci === 'none' ? [] : pin,
   ];
   return blocks
     .flatMap((lines) => (lines.length === 0 ? [] : `\n${lines.map(printable).join('\n')}\n`))
