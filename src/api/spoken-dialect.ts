@@ -18,7 +18,7 @@ export interface SpokenDialect {
   readonly dialect: Dialect;
   /** how it is known, as a clause */
   readonly sign: string;
-  /** false if some workspaces have the names of another dialect */
+  /** false if only a header shows it, or some workspaces have the names of another dialect */
   readonly isCertain: boolean;
 }
 
@@ -66,20 +66,17 @@ export class DialectSigns {
     }
   }
 
-  /** What the answers show so far; undefined if they show nothing. Names count before a header, and a header before the host. */
+  /** What the answers show so far; undefined if they show nothing. Names count before the host, and the host before a header. */
   spoken(): SpokenDialect | undefined {
     if (this.#named !== undefined) {
       const isOwn = this.#named.dialect === this.#dialect;
       return { ...this.#named, isCertain: isOwn || !this.#hasOwnNames };
     }
-    const { answerHeader = '' } = this.#byHeader ?? {};
-    if (this.#byHeader !== undefined)
-      return {
-        dialect: this.#byHeader,
-        sign: `its answers have the header ${quoted(answerHeader)}`,
-        isCertain: true,
-      };
-    return this.#known.length === 0 ? undefined : dialectOfHost(this.#target);
+    const byHost = this.#known.length === 0 ? undefined : dialectOfHost(this.#target);
+    if (byHost !== undefined || this.#byHeader === undefined) return byHost;
+    const { answerHeader = '' } = this.#byHeader;
+    const sign = `its answers have the header ${quoted(answerHeader)}`;
+    return { dialect: this.#byHeader, sign, isCertain: false };
   }
 }
 
@@ -112,8 +109,9 @@ export function otherDialect(
 ): { readonly message: string; readonly fix: string } | undefined {
   if (spoken === undefined || spoken.dialect.name === own) return undefined;
   const { name } = spoken.dialect;
+  const speaks = spoken.isCertain ? 'speaks' : 'seems to speak';
   return {
-    message: `${subject} has the dialect ${quoted(own)}, and the service speaks ${quoted(name)}: ${spoken.sign}`,
+    message: `${subject} has the dialect ${quoted(own)}, and the service ${speaks} ${quoted(name)}: ${spoken.sign}`,
     fix: `write ${quoted(`dialect: ${name}`)} into the target`,
   };
 }

@@ -1,4 +1,5 @@
 /** The files that plan a stack in the pull requests of a CI. docs/guides/ci.md explains them. */
+import { quoted } from '../../model/quoted.ts';
 import type { SecretSource } from '../../model/stack.ts';
 import { shellWord } from '../../report/view/printable.ts';
 import { pinFolder } from '../../run/editor-schemas.ts';
@@ -70,7 +71,7 @@ export function pipelineProblem(ci: Ci, below: string): string | undefined {
   if (ci === 'none') return undefined;
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(below)) return 'holds a control character';
   return ci === 'github' && below.includes('${{')
-    ? 'holds "${{", which begins an expression in a workflow'
+    ? `holds ${quoted('${{')}, which begins an expression in a workflow`
     : undefined;
 }
 

@@ -354,7 +354,7 @@ describe('the file for a CI', () => {
   );
 
   it.each([
-    ['github', 'a${{ github.token }}'],
+    ['github', `a\${{ github.token }}`],
     ['gitlab', 'a\nb'],
   ])('of %s is refused for a folder that it cannot name', async (ci, folder) => {
     const cwd = temporaryFolder();
