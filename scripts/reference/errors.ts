@@ -1,6 +1,7 @@
 /** docs/reference/errors.md: the catalogue of codes. */
 import type { CodeEntry } from '../../src/model/code-entry.ts';
 import { type CodeGroup, codeGroups } from '../../src/model/diagnostic-codes.ts';
+import { findingMeanings } from '../../src/run/finding-meanings.ts';
 import { blocks, header, withCode } from './page.ts';
 
 const head = `Every error and warning has a code, which keeps its meaning from version to version. A message shows it in brackets, such as
@@ -20,12 +21,29 @@ A warning does not stop the run. A warning of class \`incomplete\` makes the pla
 "No changes".`;
 
 export function errorsPage(): string {
-  return blocks(header('src/model/*-codes.ts'), '# Errors', head, codeGroups.flatMap(groupText));
+  return blocks(
+    header('src/model/*-codes.ts'),
+    '# Errors',
+    head,
+    codeGroups.flatMap(groupText),
+    findingsText(),
+  );
 }
 
 function groupText({ title, when, about = '', codes }: CodeGroup): string[] {
   const sections = Object.entries(codes).flatMap(([code, entry]) => codeText(code, entry));
   return [`## ${title}`, withCode(`These are reported ${when}.`), withCode(about), ...sections];
+}
+
+/** A finding with the id of a code has the heading of the code. */
+function findingsText(): string[] {
+  const codes = new Set(codeGroups.flatMap((group) => Object.keys(group.codes)));
+  const sections = Object.entries(findingMeanings).flatMap(([id, { title, fix }]) =>
+    codes.has(id) ? [] : [`### ${id}`, `${title}.`, `What to do: ${fix}.`],
+  );
+  const about =
+    'These are the findings of `trueup doctor`. Some findings have the id of an error above. The report says which finding would stop an apply.';
+  return ['## Findings of doctor', about, ...sections];
 }
 
 /** A heading of its own, so that a code can be linked to. */

@@ -31,6 +31,7 @@ const hcpTerraform: Dialect = {
     header: 'tfp-appname',
     value: 'HCP Terraform',
   },
+  answerHeader: 'tfp-api-version',
   workspacePage: '/app/{organization}/workspaces/{name}',
   capabilities: new Set([
     'absolute-working-directory',

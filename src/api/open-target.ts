@@ -17,6 +17,7 @@ import { type Connection, type ConnectionOptions, openConnection } from './trans
 import { asksRightsOnly, auditsOnly, readsOnly, writesOnly } from './transport/dispatcher.ts';
 import { Sender, type TokenProvider } from './transport/sender.ts';
 import { services } from './transport/service-conventions.ts';
+import { DialectSigns, type SpokenDialect } from './spoken-dialect.ts';
 
 export interface TargetOptions extends ConnectionOptions {
   /** provides the token, or the login to get one */
@@ -32,6 +33,8 @@ export interface ReaderConnection {
   requests(): number;
   /** milliseconds by which its clock is ahead of the local one, negative if behind; undefined until a response has its time */
   clockAhead(): number | undefined;
+  /** The dialect that the answers so far show; undefined if they show none. Sends nothing. */
+  spokenDialect(): SpokenDialect | undefined;
   /** Revokes the token of a login and closes all connections; requests in flight fail. */
   close(): Promise<void>;
 }
@@ -43,13 +46,14 @@ export interface TargetConnection extends ReaderConnection {
 
 /** Opens a target for reading. Nothing is sent before the first read. */
 export function openReader(options: TargetOptions): ReaderConnection {
-  const { reader, askRights, requests, clockAhead, close } = openTarget(options);
-  return { reader, ...(askRights === undefined ? {} : { askRights }), requests, clockAhead, close };
+  const { openWriter: _, ...reading } = openTarget(options);
+  return reading;
 }
 
 /** Opens a target for reading and writing. Nothing is sent before the first request. */
 export function openTarget(options: TargetOptions): TargetConnection {
-  const connection = openConnection(options);
+  const signs = new DialectSigns(options.target, options.dialect);
+  const connection = openConnection({ ...options, inspect: (answer) => signs.learn(answer) });
   const authenticator = authenticatorOf(connection, options);
   const { token } = authenticator;
   const reads = new Sender({ connection, token, dispatcher: readsOnly(connection.dispatcher) });
@@ -63,6 +67,7 @@ export function openTarget(options: TargetOptions): TargetConnection {
     },
     requests: () => reads.sent + writes.sent + (rights?.sent ?? 0),
     clockAhead: () => connection.difference.ahead,
+    spokenDialect: () => signs.spoken(),
     openWriter: () => ({ send: (request) => writes.sendOnce({ ...request, isUrgent: true }) }),
     async close() {
       connection.stop();

@@ -29,6 +29,7 @@ import { explanationSchema } from './explain/schema.ts';
 import { historySchema, revertSchema } from './history/schema.ts';
 import { initSchema } from './init/schema.ts';
 import { ledgerMoveSchema, ledgerPruneSchema, ledgerSchema } from './ledger/schema.ts';
+import { moveSchema } from './move/schema.ts';
 import { recoverySchema } from './recover/schema.ts';
 import { loginSchema } from './role-check/schema.ts';
 import { unlockSchema } from './unlock.ts';
@@ -89,6 +90,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Init', asJson(initSchema)],
     ['Ledger', asJson(ledgerSchema)],
     ['LedgerMove', asJson(ledgerMoveSchema)],
+    ['Move', asJson(moveSchema)],
     ['LedgerPrune', asJson(ledgerPruneSchema)],
     ['Doctor', asJson(doctorSchema)],
     ['Recovery', asJson(recoverySchema)],

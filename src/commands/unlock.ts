@@ -96,7 +96,8 @@ async function unlock(
     // An apply of a renamed stack also holds the lock of the former name.
     const former = stack.renamedFrom === undefined ? [] : [{ ...stack, name: stack.renamedFrom }];
     // And those of stacks that it takes resources over from.
-    const others = stacksOfMoves(await store.read().catch(() => noLedger), resources, stack);
+    const own = await store.read().catch(() => noLedger);
+    const others = (await stacksOfMoves(own, resources, stack)).map((other) => other.stack);
     for (const other of [...former, ...others]) {
       const removedOther = await unlockOther(id, other, { terminal, time });
       if (removedOther !== undefined) return reportRemoved(other.name, removedOther);

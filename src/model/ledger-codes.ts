@@ -90,7 +90,7 @@ export const ledgerCodes = {
   'stack-renamed': {
     title: 'The stack was renamed, and the new name has taken over its ledger',
     class: 'failure',
-    fix: 'plan and apply the renamed stack, or give this stack another name',
+    fix: 'plan and apply the renamed stack; to rename it back, add "metadata.renamedFrom" to this one; or give this stack another name',
   },
   'former-ledger-taken': {
     title: 'Another stack has already taken over the ledger of the former name',

@@ -23,6 +23,23 @@ export const planCodes = {
     class: 'incomplete',
     fix: 'make it possible to read it, then plan again',
   },
+  'dialect-differs': {
+    title: 'A target has another dialect than its service',
+    class: 'invalid',
+    fix: 'write the dialect of the service into the target',
+  },
+  'dialect-unknown': {
+    title: 'The answers of a service do not show that it speaks the dialect of the target',
+    class: 'invalid',
+    warning: true,
+    fix: 'make sure that the dialect of the target is that of the service',
+  },
+  'tls-not-used': {
+    title: 'A token is sent without encryption: the address of a target begins with "http://"',
+    class: 'failure',
+    warning: true,
+    fix: 'use "https://" in the "url" of the target',
+  },
   'target-moved': {
     title: "The target's address changed since the last apply",
     class: 'conflict',

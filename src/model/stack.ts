@@ -199,6 +199,8 @@ export interface Dialect {
     readonly header: string;
     readonly value: string;
   };
+  /** a header of its answers, in lower case, that no other dialect has (wire/workspaces 1.6) */
+  readonly answerHeader?: string;
   /** the path of a workspace's web page: `/pages/{organization}/{name}`; absent: not known */
   readonly workspacePage?: string;
   readonly capabilities: ReadonlySet<Capability>;

@@ -26,6 +26,7 @@ import {
 import { contentOf, findGuards, withRisks } from './find-guards.ts';
 import { type ResponseCheck, checkResponses } from './verify-responses.ts';
 import { liveSecretNames } from './secret-names.ts';
+import { joinForeignIds } from './our-tags.ts';
 import { ledgerNotes } from './take-over-stack.ts';
 import { type RemainingWork, remainingWork } from './remaining-work.ts';
 import { withoutStaleContent } from './last-written.ts';
@@ -89,7 +90,7 @@ export interface RecordDraft {
 
 export function buildPlan(input: PlanInput): PlanResult {
   const context = makePlanContext(input);
-  const unread = input.targets.flatMap((found) => found.unread ?? []);
+  const unread = input.targets.flatMap(({ unread: why = [], warnings = [] }) => [why, warnings].flat());
   const unfit = [context.former?.problems ?? [], moveProblems(context), input.repositoryProblem ?? []];
   const planDraft: PlanDraft = {
     drafts: new Map(),
@@ -118,7 +119,7 @@ export function buildPlan(input: PlanInput): PlanResult {
     changes,
     unchanged: drafts.size - pending.length,
     notices: sortNotices([...planDraft.notices, ...notedOnly(drafts), ...doneMoves(context)]),
-    problems: sortDiagnostics(problems),
+    problems: sortDiagnostics(joinForeignIds(problems)),
     guards: findGuards(context, drafts),
     coverage: coverageOf(input, context, changes),
     digest: digestOf({ stack: input.stack.name, targets, ...selection, changes }),

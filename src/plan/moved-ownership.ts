@@ -119,6 +119,12 @@ export function noticeOfMove(
       message: `kept: it stays with this stack until stack ${stack} takes it over`,
       fix: `apply stack ${stack}, where its metadata has ${quoted(`movedFrom: { stack: ${context.stack.name} }`)}`,
     };
+  if (away !== undefined && away.to.stack !== movedTo?.stack)
+    return {
+      address,
+      message: `stack ${quoted(away.to.stack)} took it over at ${away.at}, but this document names stack ${stack}`,
+      fix: `if stack ${stack} is to own it, write ${quoted(`movedFrom: { stack: ${away.to.stack} }`)} there; then delete this document`,
+    };
   if (away !== undefined)
     return {
       address,

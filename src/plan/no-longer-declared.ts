@@ -5,6 +5,7 @@
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
+import { formatIdentity, identityOf } from '../model/stack.ts';
 import { type LiveResource, ownOwnershipTag } from '../model/resource.ts';
 import { isAsLastWritten, keptAsChanged } from './last-written.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -142,9 +143,20 @@ function keptInLeftTargets(context: PlanContext): Extract<Removal, { is: 'notice
   return [...Map.groupBy(outside, ({ target }) => target)].flatMap(([target, [address, ...more]]) => {
     if (address === undefined) return [];
     const others = more.length === 0 ? 'it is' : `it and ${more.length} more are`;
-    const message = `target ${quoted(target)} is no longer part of this stack: ${others} left alone`;
-    return kept(address, message, 'add the target again to manage it, or release it there by hand');
+    const message = `no target of this stack is called ${quoted(target)} now: ${others} left alone`;
+    const renamed = sameTarget(context, target);
+    const fix =
+      renamed === undefined
+        ? 'add the target again to manage it, or release it there by hand'
+        : `target ${quoted(renamed)} has the same address: to keep the records, call it ${quoted(target)} again`;
+    return kept(address, message, fix);
   });
+}
+
+/** The target that has the address of a former one: it got another name. */
+function sameTarget({ ledger, stack }: PlanContext, former: string): string | undefined {
+  const was = ledger.targets?.get(former);
+  return stack.targets.find((target) => formatIdentity(identityOf(target)) === was)?.name;
 }
 
 // Decides what happens to a parent that is no longer declared. Nothing is deleted without evidence: an ownership tag

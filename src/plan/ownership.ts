@@ -303,7 +303,7 @@ function ownedByAnotherProblem({ address }: DesiredResource, ownershipTag: Owner
     code: 'claimed-by-another-stack',
     class: 'conflict',
     message: `${quoted(formatAddress(address))} belongs to stack ${quoted(ownershipTag.stack)}`,
-    fix: 'move it here with "trueup move" in that stack, or release it there (metadata.onRemove: release) and adopt it here',
+    fix: `move it here with "trueup move" in that stack, or release it there (metadata.onRemove: release) and adopt it here; if this stack had that name before, write ${quoted(`renamedFrom: ${ownershipTag.stack}`)} into the "metadata" of the stack`,
   };
 }
 

@@ -42,6 +42,8 @@ interface LiveTarget {
   readonly requests: number;
   /** why the target could not be read; `sets` is empty then */
   readonly unread?: Diagnostic;
+  /** warnings about its address and its answers */
+  readonly warnings?: readonly Diagnostic[];
 }
 
 export interface PlanContextInput {

@@ -178,7 +178,7 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: MovesInpu
   if (source === undefined || !source.known)
     return refused(
       'that stack has no ledger where this stack keeps its own',
-      'correct the name. Both stacks need the same place of the ledger in "spec.ledger"; for a local ledger in another folder, add "folder" to "movedFrom"',
+      'correct the name. Both stacks need the same place of the ledger in "spec.ledger": move one of the two with "trueup ledger move"; for a local ledger in another folder, add "folder" to "movedFrom"',
     );
   if (source.closedFor !== undefined)
     return refused(

@@ -10,20 +10,24 @@ import { maskAddresses, maskPrivateKeys } from './mask-text.ts';
 const harmlessHeader =
   /^(?:accept|content-type|content-encoding|server|via|allow|retry-after|age|x-ratelimit-\w+|x-(?:\w+-)?(?:namespace|request|request-id|next-page)|[\w-]+-version|\w+-appname)$/;
 
+/** A counter or a setting whose name ends like that of a secret. */
+const secretHeader = /(?:^|-)(?:auth|token|secret|key|jwt|password|cookie|signature|credential)s?$/;
+
 /** @param name in lower case */
 export function maskHeader(name: string, value: string): string {
   if (name === 'location') return maskReference(value);
   if (name === 'link') return maskLinkHeader(value);
-  return harmlessHeader.test(name) ? maskTokens(value) : secretPlaceholder;
+  if (!harmlessHeader.test(name) || secretHeader.test(name)) return secretPlaceholder;
+  return maskTokens(value);
 }
 
 /** A word of a name of which the value is a secret. */
 const secretWord =
-  /(?:^|_)(?:auth|tokens?|jwts?|secrets?|passwords?|passwd|passphrase|credentials?|cookies?|authorization|signatures?|sig|hmac|accessors?|nonce|(?:private|api|access|encryption|signing|client|shared|unseal|root|recovery|hmac)_?keys?)(?:_|$)/;
+  /(?:^|_)(?:auth|tokens?|jwts?|bearer|pats?|[ht]?otps?|secrets?|passwords?|passwd|pwd|passphrase|passcode|credentials?|cookies?|authorization|signatures?|sig|hmac|accessors?|nonce|keys_(?:base|b)64|keys_hex|(?:connection|conn)_?str(?:ing)?s?|(?:private|api|access|encryption|signing|client|shared|unseal|root|recovery|hmac|ssh)_?keys?)(?:_|$)/;
 
 /** Names with such a word that hold no secret. */
 const harmlessName =
-  /^token_(?:ttl|max_ttl|explicit_max_ttl|type|policies|period|num_uses|bound_cidrs|no_default_policy)$|^(?:auth_?type|authentication|oauth_token_id|disable_iss_validation|token_reviewer_jwt_set)$/;
+  /^token_(?:ttl|max_ttl|explicit_max_ttl|type|policies|period|num_uses|bound_cidrs|no_default_policy)$|^(?:auth_?type|authentication|oauth_token_id|disable_iss_validation|token_reviewer_jwt_set|ssh_key_(?:id|name|fingerprint)s?)$/;
 
 /** Links of these names carry the right to read or write: a state, a log, an upload. */
 const signedLink =
@@ -42,6 +46,17 @@ function isSecretName(name: string): boolean {
   return (secretWord.test(plain) && !harmlessName.test(plain)) || signedLink.test(plain);
 }
 
+/** Also lists of roles and tags have these names, so the form of the text decides. */
+const keyName = /^keys?$/;
+
+/** A key share: 16 or more bytes in hexadecimal form, or 24 or more in base64. */
+const keyShare = /^(?:[\da-fA-F]{32,}|(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[\w+/-]{32,}={0,2})$/;
+
+function maskKeyShares(value: Json): Json {
+  if (typeof value === 'string') return keyShare.test(value) ? secretPlaceholder : maskText(value);
+  return Array.isArray(value) ? value.map(maskKeyShares) : maskBody(value);
+}
+
 /** The body with each secret replaced. Numbers and switches stay: they are lifetimes and settings. */
 export function maskBody(body: Json): Json {
   if (typeof body === 'string') return maskText(body);
@@ -51,8 +66,9 @@ export function maskBody(body: Json): Json {
   return Object.fromEntries(
     Object.entries(body).map(([name, member]) => {
       const isSecret = isSecretName(name) || (isSensitive && name === 'value');
+      const mask = isSecret ? maskWhole : keyName.test(plainName(name)) ? maskKeyShares : maskBody;
       // A name may be a secret as well, such as in a map by token.
-      return [maskTokens(name), isSecret ? maskWhole(member) : maskBody(member)];
+      return [maskTokens(name), mask(member)];
     }),
   );
 }
@@ -74,11 +90,11 @@ function maskWhole(value: Json): Json {
 const tokens = new RegExp(
   [
     String.raw`eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`,
-    String.raw`\b(?:hv[sbr]|[sbr])\.[\w-]{20,}`,
+    String.raw`\bhv[sbr]\.[\w-]{4,}|\b[sbr]\.[\w-]{20,}`,
     String.raw`\b\w+\.atlasv1\.[\w-]+`,
     String.raw`\bgh[a-z]_\w{16,}|\bgithub_pat_\w{16,}|\bgl[a-z]+-[\w-]{16,}`,
     String.raw`\bxox[a-z]-[\w-]{8,}|\bAKIA[A-Z\d]{16}\b`,
-    String.raw`\bBearer\s+[\w.~+/-]{8,}=*|\bBasic\s+(?=\S*[\d=])[\w+/-]{8,}=*`,
+    String.raw`\b[Bb]earer\s+(?:(?=\S*\d)|(?=\S{8}))[\w.~+/-]+=*|\bBasic\s+(?=\S*[\d=])[\w+/-]{8,}=*`,
   ].join('|'),
   'g',
 );
@@ -88,9 +104,37 @@ function maskTokens(text: string): string {
   return maskPrivateKeys(text).replaceAll(tokens, secretPlaceholder);
 }
 
-/** The same, and what a link may hold beside its path. */
+/** The same, what a link may hold beside its path, and values behind the name of a secret. */
 export function maskText(text: string): string {
-  return maskTokens(maskLinks(text));
+  return maskPairs(maskTokens(maskLinks(text)));
+}
+
+/** A name with what separates it from its value: `"client_token": `, `password=`, `token&quot;:`. */
+const pairName = /(?<![\w.-])([A-Za-z][\w.-]*)(?:\\?["'`]|&quot;|&#\d+;)?\s*(?:=>|[:=])\s*/g;
+
+/** A value in quotes, which may lack the closing one; a list; or a word. */
+const pairValue =
+  /"(?:[^"\\]|\\.)*"?|'[^']*'?|\\".*?(?:\\"|$)|&quot;.*?(?:&quot;|$)|&#\d+;.*?(?:&#\d+;|$)|\[[^\]]*\]?|(?:(?:bearer|basic|token)\s+)?[^\s,;&<>"'{}[\]]+/isy;
+
+/** Masks the values of secret names in a text of another form, such as damaged JSON, a query or a page. */
+function maskPairs(text: string): string {
+  let masked = '';
+  let shown = 0;
+  for (const { 0: pair, 1: name = '', index } of text.matchAll(pairName)) {
+    pairValue.lastIndex = index + pair.length;
+    const value = index < shown ? undefined : pairValue.exec(text)?.[0];
+    if (value === undefined || !isSecretPair(name, value)) continue;
+    masked += text.slice(shown, index + pair.length) + secretPlaceholder;
+    shown = index + pair.length + value.length;
+  }
+  return masked + text.slice(shown);
+}
+
+function isSecretPair(name: string, value: string): boolean {
+  if (isSecretName(name)) return true;
+  return (
+    keyName.test(plainName(name)) && (value.match(/[\w+/=-]+/g) ?? []).some((word) => keyShare.test(word))
+  );
 }
 
 /** What lists send in the query of a link: `page[number]=2`. */

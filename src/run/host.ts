@@ -110,7 +110,7 @@ export function cliHostOf(
   });
   const guarding = isUnderActions(processHost.env) ? withoutCommands : (output: Output) => output;
   const guarded = redacting(guarding(processHost.stderr));
-  const progress = openProgress({ ...processHost, stderr: guarded }, isLive);
+  const progress = openProgress({ ...processHost, secrets, stderr: guarded }, isLive);
   const clear = () => progress.clear();
   const stdout = redacting(processHost.stdout, clear);
   const stderr = redacting(guarding(processHost.stderr), clear);

@@ -8,10 +8,11 @@ import type { LedgerHead } from '../apply/keep-ledger.ts';
 import {
   type NoCommit,
   type RepositoryCommit,
+  stackRepository,
   type StackRepository,
   uncommittedPaths,
 } from '../ledger/git/checkout.ts';
-import { exists, slashes, standardInput } from '../manifest/files/find-stack.ts';
+import { exists, findRepository, slashes, standardInput } from '../manifest/files/find-stack.ts';
 import type { AppliedFields, CommitOrder } from '../model/checkout.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type {
@@ -27,6 +28,7 @@ import type { Stack } from '../model/stack.ts';
 import { identitiesAfter } from '../plan/moved-targets.ts';
 import { createHash } from 'node:crypto';
 import type { GitContext } from '../ledger/git/git-command.ts';
+import type { CliHost } from './host.ts';
 import { matchStackFiles } from '../manifest/files/match-files.ts';
 import { formatAddress } from '../model/address.ts';
 import { canonicalText, type Json } from '../model/json.ts';
@@ -213,6 +215,16 @@ export async function repositoryProblem(
     allowed: describeRepository(recorded),
     fix: 'rename one of the two stacks; if this one continues the other one: trueup recover --adopt-repository',
   };
+}
+
+/** Where the stack file is now. */
+export async function repositoryMember(
+  { directory, file }: Stack,
+  { env }: Pick<CliHost, 'env'>,
+): Promise<Pick<Ledger, 'repository'>> {
+  const { root, isGit } = await findRepository(directory);
+  const found = isGit ? await stackRepository({ directory, env }, root, file) : undefined;
+  return found === undefined ? {} : { repository: found.applied };
 }
 
 export function describeRepository({ remote, path }: AppliedRepository): string {

@@ -3,16 +3,21 @@
  * Asks the services what the tokens may do, so that a plan predicts refusals.
  */
 import { type LiveReading, type LiveReadings, readFirst, readRest } from '../api/read-live.ts';
+import { otherDialect, unconfirmedDialect } from '../api/spoken-dialect.ts';
+import { isHosted } from '../api/workspaces/organization.ts';
 import type { AddressText } from '../model/address.ts';
 import type { CommitOrder } from '../model/checkout.ts';
+import { clearText, sendsInClear } from '../model/clear-text.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { Session } from '../model/kind.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Target } from '../model/stack.ts';
 import { buildPlan, type PlanInput, type PlanResult } from '../plan/build-plan.ts';
 import { plannedDeletions } from '../plan/draft-removal.ts';
 import { type Displaced, displacedProblems, movedProblem, movedTargets } from '../plan/moved-targets.ts';
 import { type AskedRights, pathsWithRights, withMissingRights } from '../plan/permission-check.ts';
 import type { PlanContextInput } from '../plan/plan-context.ts';
-import type { Connected } from './connect.ts';
+import type { Connected, ConnectedTarget } from './connect.ts';
 
 /** What a plan is made from, with the connections to read the rest. */
 export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commitOrders'> {
@@ -65,18 +70,76 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const first = await readFirst(input);
   const readings = await readRest(input, first, deletionsIn(first, context, sessions));
   const displaced = displacedProblems(ledger, stack.targets, displacedIn(readings));
+  const doubts = await dialectDoubts(sessions, readings, { ...context, connected });
   return {
     ...context,
     commitOrders: await commitOrders,
     files,
     documents,
-    targets: connected.targets.map(({ target, dialect, connection }, index) => ({
-      target,
-      dialect,
-      ...comparable(readings.get(target.name), displaced.get(target.name) ?? moved.get(target.name)),
-      requests: connection.requests() - (before[index] ?? 0),
-    })),
+    targets: connected.targets.map(({ target, dialect, connection }, index) => {
+      const { name } = target;
+      const doubt = doubts.get(name);
+      const other = doubt?.severity === 'error' ? doubt : undefined;
+      return {
+        target,
+        dialect,
+        ...comparable(readings.get(name), displaced.get(name) ?? moved.get(name) ?? other),
+        warnings: [...(doubt === undefined || doubt === other ? [] : [doubt]), ...clearTextWarning(target)],
+        requests: connection.requests() - (before[index] ?? 0),
+      };
+    }),
   };
+}
+
+function clearTextWarning({ name, url }: Target): Diagnostic[] {
+  if (!sendsInClear(url)) return [];
+  const message = `target ${quoted(name)}: ${clearText.message}`;
+  return [{ code: 'tls-not-used', severity: 'warning', class: 'failure', ...clearText, message }];
+}
+
+// The dialect of each target is compared with the answers that a plan reads anyway.
+
+/** Undefined when the answers so far do not contradict the dialect of the target. */
+export function dialectProblem({ target, connection }: ConnectedTarget): Diagnostic | undefined {
+  const spoken = connection.spokenDialect();
+  const problem = otherDialect(target, spoken, `target ${quoted(target.name)}`);
+  if (problem === undefined) return undefined;
+  return spoken?.isCertain === false
+    ? { code: 'dialect-unknown', severity: 'warning', class: 'invalid', ...problem }
+    : { code: 'dialect-differs', severity: 'error', class: 'invalid', ...problem };
+}
+
+async function dialectDoubts(
+  sessions: readonly Session[],
+  readings: LiveReadings,
+  { desired, connected: { targets } }: Pick<PlanRequest, 'desired' | 'connected'>,
+): Promise<ReadonlyMap<string, Diagnostic>> {
+  const found = await Promise.all(
+    targets.map(async (connected): Promise<readonly [string, Diagnostic][]> => {
+      const { name } = connected.target;
+      const session = sessions.find(({ target }) => target === connected.target);
+      const sets = [...(readings.get(name)?.sets.values() ?? [])];
+      const isEmpty = sets.length > 0 && sets.every(({ resources }) => resources.length === 0);
+      const isFirst = isEmpty && desired.some(({ address }) => address.target === name);
+      const doubt =
+        dialectProblem(connected) ?? (session && isFirst ? await unconfirmed(session, connected) : undefined);
+      return doubt === undefined ? [] : [[name, doubt]];
+    }),
+  );
+  return new Map(found.flat());
+}
+
+/**
+ * In an organization without workspaces nothing shows the dialect before the first write, except a header of the services that have
+ * one. It is asked for only if no answer had it.
+ */
+async function unconfirmed(session: Session, connected: ConnectedTarget): Promise<Diagnostic | undefined> {
+  const { target, dialect, connection } = connected;
+  const problem = unconfirmedDialect(dialect, `target ${quoted(target.name)}`);
+  if (problem === undefined || connection.spokenDialect() !== undefined) return undefined;
+  const isAnswered = (await isHosted(session)) !== undefined;
+  if (!isAnswered || connection.spokenDialect() !== undefined) return dialectProblem(connected);
+  return { code: 'dialect-unknown', severity: 'warning', class: 'invalid', ...problem };
 }
 
 /** The deletions to expect in each target, as far as its first reading shows. */

@@ -70,10 +70,12 @@ export class MovedElsewhere extends LedgerMoved {
   /** what happened, without the fix */
   readonly what: string;
   readonly fix: string;
-  constructor(what: string, fix: string) {
+  readonly to: LedgerPlace;
+  constructor(what: string, fix: string, to: LedgerPlace) {
     super(`${what}: ${fix}`);
     this.what = what;
     this.fix = fix;
+    this.to = to;
   }
 }
 
@@ -119,7 +121,8 @@ function unfinished(place: string, { place: from, at }: LedgerMove, { name }: St
 export function movedError(place: string, { place: to, at }: LedgerMove, stack: string): LedgerMoved {
   return new MovedElsewhere(
     `${place} was moved to ${describePlace(to, stack)} at ${at}`,
-    `write ${quoted(`ledger: ${ledgerText(to)}`)} into the "spec" of the stack file, or check out a commit that has it`,
+    `write ${quoted(`ledger: ${ledgerText(to)}`)} into the "spec" of the stack file of stack ${quoted(stack)}, or check out a commit that has it`,
+    to,
   );
 }
 

@@ -212,7 +212,7 @@ export function refuseClosed({ closedFor }: Ledger, stack: Stack): void {
   if (closedFor === undefined || closedFor === stack.renamedFrom) return;
   throw new CommandStop(
     'stack-renamed',
-    `stack ${quoted(stack.name)} was renamed to ${quoted(closedFor)}, which has taken over its ledger: plan and apply that one, or give this one another name`,
+    `stack ${quoted(stack.name)} was renamed to ${quoted(closedFor)}, which has taken over its ledger: plan and apply that one. To rename it back, write ${quoted(`renamedFrom: ${closedFor}`)} into the "metadata" of this stack; if this is another stack, give it another name`,
     { exit: exitCodes.conflict },
   );
 }

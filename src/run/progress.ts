@@ -5,6 +5,7 @@
  */
 import type { Observer } from '../api/transport/exchange.ts';
 import { counted } from '../model/quoted.ts';
+import type { KnownSecrets } from '../redaction/known-secrets.ts';
 import { columns } from '../report/text/layout.ts';
 import { printable } from '../report/view/printable.ts';
 
@@ -42,10 +43,11 @@ interface ProgressHost {
   readonly now: () => number;
   readonly stdout: Pick<Output, 'isTTY'>;
   readonly stderr: Output;
+  readonly secrets: Pick<KnownSecrets, 'redactPrinted'>;
 }
 
 /** A line can be redrawn in a terminal. Logs of CI jobs keep each drawing, also where the job has a pseudo terminal. */
-export function hasLiveLine({ env, stdout, stderr }: Omit<ProgressHost, 'now'>): boolean {
+export function hasLiveLine({ env, stdout, stderr }: Omit<ProgressHost, 'now' | 'secrets'>): boolean {
   return stdout.isTTY && stderr.isTTY && env['TERM'] !== 'dumb' && !isCiJob(env);
 }
 
@@ -208,10 +210,10 @@ class RunProgress implements Progress {
     for (const wait of this.#waits) if ((wait.until ?? now + 1) <= now) this.#waits.delete(wait);
     const [wait] = this.#waits;
     if (wait === undefined) return undefined;
-    const { what, until } = wait;
-    return until === undefined
-      ? `waits for ${printable(what)}`
-      : `waits ${timeText((until - now) / 1000)}: ${printable(what)}`;
+    const { until } = wait;
+    // Redacted before the line is cut: a part of a secret would not be found.
+    const what = printable(this.#host.secrets.redactPrinted(wait.what));
+    return until === undefined ? `waits for ${what}` : `waits ${timeText((until - now) / 1000)}: ${what}`;
   }
 }
 

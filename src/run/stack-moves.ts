@@ -4,6 +4,7 @@
  */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stateFolderName } from '../files/write-file.ts';
 import { findRepository, liesIn, outsideMessage } from '../manifest/files/find-stack.ts';
 import type { AddressText } from '../model/address.ts';
 import type { HistoryEntry, IncomingRecords, Ledger, StackStore } from '../model/ledger.ts';
@@ -21,11 +22,13 @@ import {
 import { CommandStop } from './command-stop.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { HeldLock } from './lock.ts';
+import { moveCommand, MovedElsewhere } from './moved-ledger.ts';
 import { type FormerContext, openLedger } from './open-ledger.ts';
 
 /** The ledger of a stack from which this one takes resources over. */
 interface MoveSource {
-  readonly origin: MoveOrigin;
+  /** all that lead to it: a folder can be written in several ways */
+  readonly origins: readonly MoveOrigin[];
   readonly stack: Stack;
   readonly store: StackStore;
   ledger: Ledger;
@@ -58,13 +61,12 @@ export async function openMoves(
   const close = () => closeSources(all);
   let held: HeldLock | undefined;
   try {
-    for (const origin of moveOrigins(own, resources)) {
-      const other = stackAt(origin, stack);
-      await refuseOutside(origin, stack);
+    for (const { origins, stack: other } of await stacksOfMoves(own, resources, stack)) {
+      for (const origin of origins) await refuseOutside(origin, stack);
       const source = await openLedger(other, host, time);
-      all.push({ origin, stack: other, store: source, ledger: emptyLedger });
+      all.push({ origins, stack: other, store: source, ledger: emptyLedger });
     }
-    for (const source of all) source.ledger = await source.store.read();
+    for (const source of all) source.ledger = await readSource(source, stack);
     if (lock === undefined) return { sources: { all, close }, held };
     const take = (taken: HeldLock) => {
       held = taken;
@@ -80,7 +82,7 @@ export async function openMoves(
       }));
     for (const one of [ours, ...others].toSorted(byName))
       one.take(await lock.take(one.stack, one.store, time));
-    for (const source of all) if (source.held !== undefined) source.ledger = await source.store.read();
+    for (const source of all) if (source.held !== undefined) source.ledger = await readSource(source, stack);
     return { sources: { all, close }, held };
   } catch (error) {
     await close();
@@ -100,6 +102,19 @@ const emptyLedger: Ledger = { known: false, serial: 0, records: new Map() };
 
 function byName(one: { readonly stack: Stack }, other: { readonly stack: Stack }): number {
   return one.stack.name < other.stack.name ? -1 : 1;
+}
+
+/** A ledger that was moved away says what its own stack file needs; here, the two stacks need the same place. */
+async function readSource({ store, stack: { name } }: MoveSource, stack: Stack): Promise<Ledger> {
+  return store.read().catch((error: unknown) => {
+    if (!(error instanceof MovedElsewhere)) throw error;
+    const advice = `stack ${quoted(stack.name)} takes resources over from stack ${quoted(name)}, so both need their ledgers in the same place`;
+    throw new MovedElsewhere(
+      error.what,
+      `${advice}: move that of stack ${quoted(stack.name)} there, too, with ${quoted(moveCommand(error.to))}, and remove "folder" from "movedFrom"`,
+      error.to,
+    );
+  });
 }
 
 /** The stack with the name and, for a ledger in a file, the folder of another one. */
@@ -138,15 +153,15 @@ export function resolveSources(
   input: Omit<Parameters<typeof resolveMoves>[0], 'ledgerOf'> & { readonly isSelection: boolean },
 ): ResolvedMoves {
   const { own, resources, stack } = input;
-  const missing = moveOrigins(own, resources).find(
-    (origin) => !all.some((source) => originKey(source.origin) === originKey(origin)),
+  const ledgers = new Map(
+    all.flatMap(({ origins, ledger }) => origins.map((origin) => [originKey(origin), ledger] as const)),
   );
+  const missing = moveOrigins(own, resources).find((origin) => !ledgers.has(originKey(origin)));
   if (missing !== undefined)
     throw new CommandStop(
       'ledger-conflict',
       `another run has changed the ledger of stack ${quoted(stack.name)} meanwhile: plan again`,
     );
-  const ledgers = new Map(all.map(({ origin, ledger }) => [originKey(origin), ledger] as const));
   const resolved = resolveMoves({ ...input, ledgerOf: (origin) => ledgers.get(originKey(origin)) });
   if (input.isSelection && resolved.from.size > 0)
     throw new CommandStop(
@@ -195,7 +210,7 @@ export async function takeOverMoves(writes: MoveWrites): Promise<Ledger> {
 
 function sourceOf({ all }: MoveSources, incoming: IncomingRecords): MoveSource {
   const key = originKey(originOf(incoming));
-  const source = all.find(({ origin }) => originKey(origin) === key);
+  const source = all.find(({ origins }) => origins.some((origin) => originKey(origin) === key));
   if (source === undefined) throw new Error(`the ledger of stack ${incoming.from.stack} is not open`);
   return source;
 }
@@ -215,10 +230,11 @@ async function copyHistory(
       const address = here.get(change.address);
       return address === undefined ? [] : [{ ...change, address }];
     });
-    if (changes.length === 0) continue;
     const id = entry.moved ? entry.id : `${entry.id}-${stack.name}`;
     const copied = (await to.showEntry(id))?.changes ?? [];
-    const added = changes.filter(({ address }) => !copied.some((change) => change.address === address));
+    const known = [...copied, ...((await ownOriginal(entry, to))?.changes ?? [])];
+    const added = changes.filter(({ address }) => !known.some((change) => change.address === address));
+    if (added.length === 0) continue;
     // What the other stack's approvals were does not matter here.
     const { endedApprovals: _, pruned: __, ...about } = entry;
     copies.push({ ...about, id, moved: true, changes: [...copied, ...added] });
@@ -226,7 +242,30 @@ async function copyHistory(
   if (copies.length > 0) await to.keepEntries(copies);
 }
 
-/** For `unlock`: the other stacks whose locks an apply of this stack takes. */
-export function stacksOfMoves(own: Ledger, resources: readonly DesiredResource[], stack: Stack): Stack[] {
-  return moveOrigins(own, resources).map((origin) => stackAt(origin, stack));
+/** The entry of this stack that comes back as a copy, because the resource was in the other stack meanwhile. */
+async function ownOriginal(copy: HistoryEntry, to: StackStore): Promise<HistoryEntry | undefined> {
+  const end = `-${copy.stack}`;
+  if (!copy.moved || !copy.id.endsWith(end)) return undefined;
+  const original = await to.showEntry(copy.id.slice(0, -end.length));
+  return original?.stack === copy.stack ? original : undefined;
+}
+
+/** The other stacks whose ledgers decide what this stack owns, and whose locks its apply takes; each ledger once. */
+export async function stacksOfMoves(
+  own: Ledger,
+  resources: readonly DesiredResource[],
+  stack: Stack,
+): Promise<{ readonly stack: Stack; readonly origins: readonly MoveOrigin[] }[]> {
+  const found = await Promise.all(
+    moveOrigins(own, resources).map(async (origin) => {
+      const other = stackAt(origin, stack);
+      const { in: where, folder = stateFolderName } = { in: 'local', folder: undefined, ...other.ledger };
+      const path = where === 'local' ? join(stack.directory, folder) : '';
+      return { origin, other, key: `${origin.stack}\0${await realpath(path).catch(() => path)}` };
+    }),
+  );
+  return [...Map.groupBy(found, ({ key }) => key).values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined ? [] : [{ stack: first.other, origins: group.map(({ origin }) => origin) }];
+  });
 }

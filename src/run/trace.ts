@@ -92,7 +92,7 @@ function shownBody(text: string, secrets: KnownSecrets): string {
 
 function foreignBody(text: string, secrets: KnownSecrets): string {
   if (text.length > most.redacted) return `(a text of ${text.length} characters)`;
-  return `(no JSON: ${printable(foreignMessage(maskText(secrets.redact(text))))})`;
+  return `(no JSON: ${printable(foreignMessage(secrets.redact(text)))})`;
 }
 
 function parse(text: string): Json | undefined {

@@ -19,7 +19,7 @@ const create = {
 const update = { method: 'PATCH', path: '/workspaces/ws-1', body: {}, repeatable: true } as const;
 
 describe('what a plan is made with', () => {
-  it('has two verbs and no other member', async () => {
+  it('has two verbs, and no member that writes', async () => {
     const server = await listen(() => ({ body: { data: [] } }));
     const connection = openReader({
       target: workspacesTarget,
@@ -28,7 +28,13 @@ describe('what a plan is made with', () => {
       userAgent: 'trueup/test',
       token: async () => 'the-token',
     });
-    expect(Object.keys(connection).sort()).toEqual(['clockAhead', 'close', 'reader', 'requests']);
+    expect(Object.keys(connection).sort()).toEqual([
+      'clockAhead',
+      'close',
+      'reader',
+      'requests',
+      'spokenDialect',
+    ]);
     expect(Object.keys(connection.reader).sort()).toEqual(['get', 'list']);
     await connection.reader.get('/workspaces/ws-1');
     expect(connection.requests()).toBe(1);

@@ -1,7 +1,9 @@
 /** `trueup move`: the manifests of two stacks afterwards, and what is refused without a file being written. */
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { moveSchema } from '../../src/commands/move/schema.ts';
 import { trueup } from '../support/captured-host.ts';
 import { temporaryFolder, writeFiles } from '../support/rig/temporary-folder.ts';
 
@@ -102,6 +104,29 @@ metadata:
   movedTo:
     stack: payments
 ${other}`);
+  });
+
+  it('prints JSON in the form of its schema, with the patch of each file', async () => {
+    const { run, read } = await folder();
+    const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(moveSchema);
+    const json = async (code: number, ...args: string[]) => {
+      const ran = await run(...moving, '--format', 'json', ...args);
+      expect(ran.code, ran.out + ran.err).toBe(code);
+      return JSON.parse(ran.out);
+    };
+    const shown = await json(0, '--dry-run');
+    expect(isValid(shown), JSON.stringify(isValid.errors)).toBe(true);
+    const [address, from, to] = ['Workspace/acme/app', 'billing', 'payments'];
+    expect(shown).toMatchObject({ address, from, to, written: false });
+    expect(shown.files.map(({ file }: { file: string }) => file)).toEqual([
+      'payments/manifests/apps.yaml',
+      'billing/manifests/apps.yaml',
+    ]);
+    // Nobody is asked in the middle of a document.
+    expect((await json(1)).diagnostics).toMatchObject([{ code: 'nobody-to-ask' }]);
+    expect(await read('payments/manifests/apps.yaml')).toBeUndefined();
+    expect(await json(0, '--yes')).toEqual({ ...shown, written: true });
+    expect(await read('payments/manifests/apps.yaml')).toContain('movedFrom');
   });
 
   it('adds the document to a file that exists, under the name that the target has there', async () => {

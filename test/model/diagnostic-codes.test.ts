@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { errorsPage } from '../../scripts/reference/errors.ts';
 import type { CodeEntry } from '../../src/model/code-entry.ts';
 import { codeGroups, diagnosticCodes } from '../../src/model/diagnostic-codes.ts';
+import { findingMeanings } from '../../src/run/finding-meanings.ts';
 import { isBelow, readTree, sources } from '../architecture/source-tree.ts';
 
 const catalogue: readonly (readonly [string, CodeEntry])[] = Object.entries(diagnosticCodes);
@@ -64,9 +65,9 @@ describe('docs/reference/errors.md', () => {
     expect(page === errorsPage()).toBe(true);
   });
 
-  it('has a heading for every code, so that it can be linked to', () => {
+  it('has a heading for every code and every finding, so that it can be linked to', () => {
     expect([...page.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading).sort()).toEqual(
-      Object.keys(diagnosticCodes).sort(),
+      [...new Set([...Object.keys(diagnosticCodes), ...Object.keys(findingMeanings)])].sort(),
     );
   });
 });

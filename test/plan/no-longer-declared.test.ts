@@ -198,7 +198,7 @@ it('what was applied in a target that the stack has left stays recorded, and is 
   });
   expect(planning.forget).toEqual([]);
   expect(planning.plan.notices.map(({ message }) => message)).toEqual([
-    'target "old" is no longer part of this stack: it and 2 more are left alone',
+    'no target of this stack is called "old" now: it and 2 more are left alone',
   ]);
 });
 

@@ -1,7 +1,7 @@
 /** What a trace hides of requests and answers, also where the run does not know the secret. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
-import { maskBody, maskHeader, maskLinks } from '../../src/redaction/mask-exchange.ts';
+import { maskBody, maskHeader, maskLinks, maskText } from '../../src/redaction/mask-exchange.ts';
 
 const hidden = 'known-to-the-service-only-4711';
 
@@ -14,6 +14,10 @@ describe('a header', () => {
     'cookie',
     'private-token',
     'x-new',
+    'x-ratelimit-token',
+    'x-ratelimit-secret',
+    'x-ratelimit-key',
+    'x-api-key',
   ])('called %s shows only its name', (name) => {
     expect(maskHeader(name, hidden)).toBe('[secret]');
   });
@@ -24,6 +28,8 @@ describe('a header', () => {
     ['x-ratelimit-remaining', '29'],
     ['x-request-id', '51cefd10-d965-41f4-9820-5828e8bed5f8'],
     ['x-vault-namespace', 'platform/eu'],
+    ['x-api-version', '2.6'],
+    ['x-token-version', '3'],
   ])('that is known to be harmless (%s) is shown', (name, value) => {
     expect(maskHeader(name, value)).toBe(value);
   });
@@ -64,6 +70,17 @@ describe('a member', () => {
     'password',
     'private-key',
     'accessor',
+    'pwd',
+    'db_pwd',
+    'pat',
+    'otp',
+    'totp',
+    'bearer',
+    'ssh_key',
+    'sshKey',
+    'connection_string',
+    'connectionString',
+    'keys_base64',
     'webhook-url',
     'upload-url',
     'hosted-state-download-url',
@@ -96,13 +113,65 @@ describe('a member', () => {
     ['oauth-token-id', 'ot-1'],
     ['name', 'web'],
     ['working-directory', 'api'],
+    ['ssh_key_id', 'sshkey-1'],
+    ['ssh-key-id', 'sshkey-1'],
+    ['path', '/patches'],
+    ['keys', ['web', 'a-role-with-a-rather-long-name-for-production', 'Web2']],
+    ['key', 'environment'],
   ])('that is a setting (%s) is shown', (name, value) => {
     expect(maskBody({ [name]: value })).toEqual({ [name]: value });
   });
 });
 
+const shares = [
+  '0f3d77aa18d24711a0b1c2d3e4f50617a8b9cadbecfd0e1f2a3b4c5d6e7f8091a2',
+  'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo0NzEx',
+];
+
+describe('a key share', () => {
+  it.each(shares)('is hidden under "keys" and "key", wherever they are: %s', (share) => {
+    const body = { data: [{ keys: ['web', share] }], key: share, more: { keys: { first: { keys: share } } } };
+    expect(JSON.stringify(maskBody(body))).not.toContain(share);
+    expect(maskText(`"keys": ["web", "${share}"`)).not.toContain(share);
+  });
+});
+
+describe('a text in another form than JSON', () => {
+  it.each([
+    `{"auth":{"client_token":"${hidden}","policies":["ci"]`,
+    `{"auth":{"client_token":"${hidden}`,
+    String.raw`"{\"client_token\":\"${hidden}\"}"`,
+    `{&quot;client_token&quot;:&quot;${hidden}&quot;}`,
+    `{'password': '${hidden}'}`,
+    `user=me&password=${hidden}&page=2`,
+    `data: password=${hidden}`,
+    `X-Service-Token: ${hidden}`,
+    `Authorization: Bearer ${hidden}`,
+    `Authorization: Token ${hidden}`,
+    `pwd => ${hidden}`,
+    `secret_id:\n  ${hidden}`,
+    `tokens=["a", "${hidden}"]`,
+  ])('shows no value behind the name of a secret: %s', (text) => {
+    expect(maskText(text)).not.toContain(hidden);
+    expect(JSON.stringify(maskBody({ errors: [text] }))).not.toContain(hidden);
+  });
+
+  it.each([
+    '502: the upstream is not reachable',
+    'namespace: platform/eu, name=web; page=2',
+    'permission denied: token_ttl=3600',
+    'missing client token',
+  ])('is shown where it holds none: %s', (text) => {
+    expect(maskText(text)).toBe(text);
+  });
+});
+
 describe('a text that looks like a secret', () => {
   it.each([
+    'hvs.abc123',
+    'hvb.abc123',
+    's.0123456789abcdefghijklmn',
+    'bearer 0123abc',
     'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjaSJ9.c2lnbmF0dXJl',
     'hvs.CAESIJlWTnUmtgk3uQ8dJ0a1',
     'ghp_0123456789abcdefghijKLMN',
@@ -113,6 +182,7 @@ describe('a text that looks like a secret', () => {
   ])('is hidden in any member: %s', (text) => {
     const [longest = ''] = text.split(/\s/).sort((a, b) => b.length - a.length);
     expect(JSON.stringify(maskBody({ description: `see ${text} here` }))).not.toContain(longest);
+    expect(maskText(`see ${text} here`)).not.toContain(longest);
   });
 });
 

@@ -1,4 +1,4 @@
-// A secret in any member of what is stored is redacted; only names stay (docs/guides/safety.md, "No secret is kept").
+// A secret in any member of what is stored is redacted; only names stay (docs/guides/safety.md, "No secret is stored").
 import { describe, expect, it } from 'vitest';
 import type { TrailEvent } from '../../src/model/audit-trail.ts';
 import type { AddressText } from '../../src/model/address.ts';

@@ -1,5 +1,6 @@
 /** The progress of a run: one line on a terminal, a plain line now and then elsewhere. */
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { KnownSecrets } from '../../src/redaction/known-secrets.ts';
 import { hasLiveLine, openProgress, type Progress, timeText } from '../../src/run/progress.ts';
 
 const request = {} as Parameters<Progress['request']>[0];
@@ -13,7 +14,7 @@ interface Scene {
   resize(columns: number): void;
 }
 
-function open({ isLive = true, columns = 80 } = {}): Scene {
+function open({ isLive = true, columns = 80, secret = '' } = {}): Scene {
   let [now, text, width] = [1_000_000, '', columns];
   const stderr = {
     isTTY: isLive,
@@ -24,12 +25,14 @@ function open({ isLive = true, columns = 80 } = {}): Scene {
       text += more;
     },
   };
+  const secrets = new KnownSecrets();
+  if (secret !== '') secrets.keep(secret);
   vi.useFakeTimers();
   onTestFinished(() => {
     vi.useRealTimers();
   });
   return {
-    progress: openProgress({ env: {}, now: () => now, stdout: { isTTY: isLive }, stderr }, isLive),
+    progress: openProgress({ env: {}, now: () => now, stdout: { isTTY: isLive }, stderr, secrets }, isLive),
     written: () => {
       const all = text;
       text = '';
@@ -89,6 +92,17 @@ it('The line fits into 40 columns: the least important part is left out, and a w
   expect(written().split('\u001b[K').at(-1)).toBe('Applying 10/3000 changes  51 min left');
   progress.begin('x'.repeat(100), 3);
   expect(written().split('\u001b[K').at(-1)).toHaveLength(39);
+});
+
+it.each([24, 30, 40, 50])('A secret is redacted before the line is cut to %i columns', (columns) => {
+  const secret = 'Q7rT2xW9mK4pL8sV3nB6';
+  const { progress, written } = open({ columns, secret });
+  progress.begin('Applying', 3);
+  written();
+  progress.waitFor(`lock ${secret} of ann`);
+  progress.begin('Applying', 4);
+  const line = written();
+  for (let at = 0; at + 4 <= secret.length; at++) expect(line).not.toContain(secret.slice(at, at + 4));
 });
 
 it('After the window became narrower, all rows of the wrapped line are cleared', () => {

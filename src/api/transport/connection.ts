@@ -3,6 +3,7 @@
  * keep the target's rate limit.
  */
 import type { Dispatcher } from 'undici';
+import type { Json } from '../../model/json.ts';
 import { KnownSecrets } from '../../redaction/known-secrets.ts';
 import type { Dialect, Target } from '../../model/stack.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -57,6 +58,8 @@ export interface ConnectionOptions {
   readonly onWait?: (message: string) => void;
   /** gets each request, its answer, and each wait */
   readonly observer?: Observer | undefined;
+  /** gets each answer as the service wrote it, before its names are translated */
+  readonly inspect?: Inspection;
   /** gets a message about what the run could not clean up */
   readonly onWarning?: (message: string) => void;
   /** removed from all messages of services and proxies; secrets that this connection sends are added */
@@ -69,6 +72,12 @@ export interface ConnectionOptions {
   /** the maximal size of an answer in bytes */
   readonly largest?: number;
 }
+
+type Inspection = (answer: {
+  readonly body: Json;
+  /** the value of a header, by its name in lower case */
+  header(name: string): string | undefined;
+}) => void;
 
 export interface Connection {
   readonly target: Target;
@@ -91,6 +100,7 @@ export interface Connection {
   readonly bounds: Bounds;
   readonly waits: Waits;
   readonly observer: Observer | undefined;
+  readonly inspect?: Inspection;
   readonly secrets: KnownSecrets;
   readonly warn: (message: string) => void;
   /** to the clock of the target */
@@ -141,6 +151,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     bounds: { bytes: options.largest ?? maxAnswerSize, milliseconds: timeouts.answer },
     waits: new Waits(`target ${quoted(target.name)}`, { report: options.onWait ?? (() => {}), clock }),
     observer: options.observer,
+    ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
     secrets,
     warn: (message) => options.onWarning?.(secrets.redact(message)),
     difference: new ClockDifference(),

@@ -8,8 +8,8 @@ import { isJsonObject, type Json } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Dialect } from '../../model/stack.ts';
 import type { KnownSecrets } from '../../redaction/known-secrets.ts';
-import { maskPlace } from '../../redaction/mask-exchange.ts';
-import { maskAddresses } from '../../redaction/mask-text.ts';
+import { maskPlace, maskText } from '../../redaction/mask-exchange.ts';
+import type { Connection } from './connection.ts';
 import { headerOf, type RawAnswer } from './exchange.ts';
 import { targetAddress } from './explain-failure.ts';
 
@@ -23,12 +23,14 @@ interface AnsweredRequest {
   readonly address?: string;
   /** the source of the token, as a clause; absent if none was sent, or it comes from a login */
   readonly tokenFrom?: string | undefined;
+  /** gets the body before its names are translated */
+  readonly inspect?: Connection['inspect'];
 }
 
 /** @throws WireError when the status means success and the body is not JSON */
 export function readAnswer(
   raw: RawAnswer,
-  { method, url, dialect, secrets, address = targetAddress, tokenFrom }: AnsweredRequest,
+  { method, url, dialect, secrets, address = targetAddress, tokenFrom, inspect }: AnsweredRequest,
 ): Answer {
   const { status, text } = raw;
   const compression = compressionOf(raw);
@@ -45,6 +47,7 @@ export function readAnswer(
       { method, url, sent: true },
     );
   }
+  inspect?.({ body: parsed ?? null, header: (name) => headerOf(raw, name) });
   const shown = failed && parsed !== undefined ? secrets.redactBody(parsed) : parsed;
   const warnings = failed ? [] : warningsOf(parsed, secrets);
   const requestId = secrets.redact(headerOf(raw, 'x-request-id') ?? requestIdOf(parsed) ?? '');
@@ -155,7 +158,8 @@ export function errorMessage(body: Json): string {
 /** The message of a body that is not JSON: the title of a page, or the beginning of a text. Damaged JSON is data, which is not shown. */
 export function foreignMessage(body: string): string {
   if (/^\s*[[{]/.test(body)) return 'incomplete or damaged JSON';
-  const text = maskAddresses(body);
+  // Attributes, such as those of a hidden field, say nothing that is needed.
+  const text = maskText(body.replaceAll(/<(\w+)\s[^<>]*(?:>|$)/g, '<$1>'));
   if (!/<html|<!doctype/i.test(text)) return oneLine(text);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? '';
   const visible = text.replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');

@@ -295,9 +295,9 @@ export class Sender {
         new Error(this.#tooLong(decision.past, decision.isOurs)),
       );
     if (result.kind === 'answered') {
-      const { dialect, tokenFrom } = this.#connection;
+      const { dialect, tokenFrom, inspect } = this.#connection;
       const source = attempt.token === undefined ? undefined : tokenFrom;
-      return readAnswer(result, { ...about, dialect, secrets, tokenFrom: source });
+      return readAnswer(result, { ...about, dialect, secrets, tokenFrom: source, inspect });
     }
     const sent = attempt.mayHaveActed || result.sent;
     const { cause } = result;

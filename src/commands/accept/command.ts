@@ -27,7 +27,7 @@ import { checkIds, readIds } from '../../run/consent.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { type LoadedManifests, loadManifests } from '../../run/load-manifests.ts';
+import { type LoadedManifests, loadManifests, stackArgument } from '../../run/load-manifests.ts';
 import { readPlanInput } from '../../run/make-plan.ts';
 import type { LocatedChange } from '../../run/manifest-edits/locate-change.ts';
 import type { NothingTaken } from '../../run/manifest-edits/render.ts';
@@ -114,8 +114,8 @@ async function accept(
       guardRemovals(resolved.placed, { ...ledger, declared: manifests.resources }, stack.guards),
     );
     for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
-    const next =
-      'Next: "trueup apply" records the new values. Until then, "trueup drift" still lists them.\n';
+    const command = (name: string) => quoted(['trueup', name, stackArgument(path) ?? []].flat().join(' '));
+    const next = `Next: ${command('apply')} records the new values. Until then, ${command('drift')} still lists them.\n`;
     const code = await reviewChanges(resolved, { ...options, stack, terminal, stop, nothing, blocked, next });
     if (code !== exitCodes.done || !(unread || hasErrors(first.problems))) return code;
     return resolved.placed.length > 0 ? exitCodes.partial : exitCodes.error;

@@ -137,7 +137,7 @@ async function applyUnderLock(
     );
     // Reading the targets and waiting for an answer take time, so the lock is checked again.
     await held?.lockGuard.pass();
-    return carryOut(planning, await storeApproval(planning.plan, approved, prepared), context);
+    return carryOut(planning, await storeApproval(planning.plan, approved, prepared), { ...context, stack });
   };
   return endAfter(planAndApply, prepared.close);
 }

@@ -146,20 +146,32 @@ async function elsewhere({ known }: Ledger, question: LedgerQuestion): Promise<F
   return [failed('ledger', { id: 'ledger-elsewhere', message, fix })];
 }
 
-/** Declared resources have an ownership tag of this stack with an id, and no ledger has that id. */
-export function lostLedger(resources: readonly LiveResource[], { name }: Stack): Finding[] {
+/** Declared resources have an ownership tag of this stack with an id that its ledger does not have. */
+export function ledgerOfOthers(
+  resources: readonly LiveResource[],
+  { stack: { name }, ledger, path }: Pick<LedgerQuestion, 'path' | 'stack'> & { readonly ledger: Ledger },
+): Finding[] {
+  const known = new Set([ledger.stackId, ...(ledger.takenIds ?? [])]);
   const tagIds = resources.flatMap(({ evidence }) => {
     const { stack, id, moving } = ownOwnershipTag(evidence) ?? {};
-    return stack === name && id !== undefined && moving !== true ? [id] : [];
+    return stack === name && id !== undefined && moving !== true && !known.has(id) ? [id] : [];
   });
   const ids = [...new Set(tagIds)];
   if (ids.length === 0) return [];
+  const recovering = ['trueup recover', ...(path === undefined ? [] : [shellWord(path)])].join(' ');
+  const tags = `ownership tags of this stack with the id ${quoteSome(ids)} are on ${counted(tagIds.length, 'declared resource')}`;
   return [
-    failed('ledger', {
-      id: 'ledger-lost',
-      message: `there is no ledger, but ownership tags of this stack with the id ${quoteSome(ids)} are on ${counted(tagIds.length, 'declared resource')}: the ledger was lost, or another stack has the same name`,
-      fix: 'if the ledger was lost, rebuild it: trueup recover; else rename one of the two stacks',
-    }),
+    ledger.known
+      ? failed('ledger', {
+          id: 'ledger-other-id',
+          message: `${tags}, and the ledger has the id ${quoted(ledger.stackId ?? '')}: another stack has the same name, or this ledger is not the one of the last apply`,
+          fix: `rename one of the two stacks; if this stack takes over what the other one has: ${recovering} --adopt-repository`,
+        })
+      : failed('ledger', {
+          id: 'ledger-lost',
+          message: `there is no ledger, but ${tags}: the ledger was lost, or another stack has the same name`,
+          fix: `if the ledger was lost, rebuild it: ${recovering}; else rename one of the two stacks`,
+        }),
   ];
 }
 

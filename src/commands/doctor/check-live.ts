@@ -14,7 +14,7 @@ import { counted, quoted, quoteSome } from '../../model/quoted.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource.ts';
 import type { Stack } from '../../model/stack.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
-import { lostLedger } from './check-ledger.ts';
+import { ledgerOfOthers } from './check-ledger.ts';
 import { type Finding, failed, info, ok, warning } from './finding.ts';
 
 interface LiveQuestion {
@@ -25,6 +25,8 @@ interface LiveQuestion {
   /** of all targets */
   readonly resources: readonly DesiredResource[];
   readonly ledger: Ledger;
+  /** of the stack as typed, for commands to run */
+  readonly path: string | undefined;
 }
 
 export async function checkLive(question: LiveQuestion): Promise<Finding[]> {
@@ -75,12 +77,11 @@ function featureFindings({ unread, sets }: LiveReading, question: LiveQuestion):
 
 /** Only of what is declared: other resources stop no apply. */
 function lostFindings({ sets }: LiveReading, question: LiveQuestion): Finding[] {
-  if (question.ledger.known) return [];
   const declared = new Set(declaredHere(question).map(({ address }) => formatAddress(address)));
   const live = [...sets.values()].flatMap(({ resources }) => resources);
-  return lostLedger(
+  return ledgerOfOthers(
     live.filter(({ address }) => declared.has(formatAddress(address))),
-    question.stack,
+    question,
   );
 }
 

@@ -1,28 +1,26 @@
-/**
- * The checks of a target of workspaces: token, organization and dialect, all from the first page of its list of workspaces. The
- * reader must give the names as the service writes them, or the dialect could not be told.
- */
-import { dialects } from '../../api/dialects.ts';
+/** The checks of a target of workspaces: token, organization and dialect, all from the first page of its list of workspaces. */
+import type { ReaderConnection } from '../../api/open-target.ts';
+import { otherDialect, unconfirmedDialect } from '../../api/spoken-dialect.ts';
 import { organizationPath } from '../../api/workspaces/organization.ts';
 import { workspacesPath } from '../../api/workspaces/list-workspaces.ts';
-import { type Answer, describeAnswer, type Reader } from '../../model/http.ts';
+import { type Answer, describeAnswer } from '../../model/http.ts';
 import { isJsonObject, type Json, memberOf } from '../../model/json.ts';
 import { nearestWord } from '../../model/nearest-word.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Dialect, Target } from '../../model/stack.ts';
-import { type Finding, failed, info, ok } from './finding.ts';
+import { type Finding, failed, info, ok, warning } from './finding.ts';
 
 interface OrganizationQuestion {
   readonly target: Target;
   readonly dialect: Dialect;
-  /** with the names of the service */
-  readonly reader: Reader;
+  readonly connection: Pick<ReaderConnection, 'reader' | 'spokenDialect'>;
   /** the source of the token, as a clause */
   readonly tokenFrom: string;
 }
 
 export async function checkOrganization(question: OrganizationQuestion): Promise<Finding[]> {
-  const { target, reader, tokenFrom } = question;
+  const { target, connection, tokenFrom } = question;
+  const { reader } = connection;
   const name = quoted(target.organization ?? '');
   const list = await reader.get(`${workspacesPath({ target })}?page%5Bsize%5D=1`);
   if (list.status === 401) return [refusedToken(list, tokenFrom)];
@@ -41,7 +39,7 @@ export async function checkOrganization(question: OrganizationQuestion): Promise
   // Some services list nothing for an organization that does not exist.
   const organization = documents.length > 0 ? undefined : await reader.get(organizationPath({ target }));
   if (organization?.status === 404) return missingOrganization(question, organization);
-  return [accepted, ok('place', `${name} can be read`), dialectFinding(question, documents)];
+  return [accepted, ok('place', `${name} can be read`), await dialectFinding(question)];
 }
 
 function refusedToken(answer: Answer, tokenFrom: string): Finding {
@@ -53,7 +51,7 @@ function refusedToken(answer: Answer, tokenFrom: string): Finding {
 }
 
 async function missingOrganization(
-  { target, reader, tokenFrom }: OrganizationQuestion,
+  { target, connection: { reader }, tokenFrom }: OrganizationQuestion,
   refusal: Answer,
 ): Promise<Finding[]> {
   const all = await reader.get('/organizations?page%5Bsize%5D=100');
@@ -83,37 +81,23 @@ function documentsIn({ body }: Answer): Readonly<Record<string, Json>>[] {
   return Array.isArray(data) ? data.filter(isJsonObject) : [];
 }
 
-// The dialect, told from the names of members in a workspace, or from the host.
+// The dialect, from the first workspace, a header, or the host.
 
-function dialectFinding(
-  { target, dialect }: OrganizationQuestion,
-  documents: readonly Readonly<Record<string, Json>>[],
-): Finding {
-  const known = [...dialects.values()].filter(({ service }) => service === dialect.service);
-  const byHost = known.find(({ hosted }) => hosted?.hosts.has(new URL(target.url).hostname));
-  if (byHost !== undefined && byHost !== dialect)
-    return otherDialect(target, byHost, `the host is one of ${byHost.spokenBy}`);
-  const attributes = documents[0]?.['attributes'];
-  if (!isJsonObject(attributes)) {
-    return byHost === dialect
-      ? ok('dialect', dialect.name)
-      : info('dialect', {
-          id: 'dialect-unknown',
-          message: `${quoted(dialect.name)} is not confirmed: only a workspace shows it, and there is none`,
-        });
-  }
-  const neutralNames = [...new Set(known.flatMap(({ rename }) => Object.keys(rename)))];
-  const found = (one: Dialect) =>
-    neutralNames.map((name) => one.rename[name] ?? name).filter((name) => attributes[name] !== undefined);
-  const [best] = known.toSorted((one, other) => found(other).length - found(one).length);
-  if (best === undefined || found(best).length <= found(dialect).length) return ok('dialect', dialect.name);
-  return otherDialect(target, best, `a workspace has ${quoteSome(found(best), 3)}`);
-}
-
-function otherDialect(target: Target, { name }: Dialect, sign: string): Finding {
-  return failed('dialect', {
-    id: 'dialect-differs',
-    message: `the target has the dialect ${quoted(target.dialect)}, and the service speaks ${quoted(name)}: ${sign}`,
-    fix: `write ${quoted(`dialect: ${name}`)} into the target`,
+async function dialectFinding({ target, dialect, connection }: OrganizationQuestion): Promise<Finding> {
+  const { spokenDialect, reader } = connection;
+  // Without a workspace, the answer to this request may show it.
+  if (spokenDialect() === undefined) await reader.get('/ping');
+  const spoken = spokenDialect();
+  const problem = otherDialect(target, spoken);
+  if (problem !== undefined)
+    return spoken?.isCertain === false
+      ? warning('dialect', { id: 'dialect-unknown', ...problem })
+      : failed('dialect', { id: 'dialect-differs', ...problem });
+  if (spoken !== undefined) return ok('dialect', target.dialect);
+  const doubt = unconfirmedDialect(dialect);
+  if (doubt !== undefined) return warning('dialect', { id: 'dialect-unknown', ...doubt });
+  return info('dialect', {
+    id: 'dialect-unknown',
+    message: `${quoted(target.dialect)} is not confirmed: only a workspace shows it, and there is none`,
   });
 }

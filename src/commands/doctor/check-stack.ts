@@ -1,10 +1,10 @@
 /** The checks of the stack and of the secrets that its manifests name. A stack with mistakes does not end the other checks. */
 import { formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { counted, quoteSome } from '../../model/quoted.ts';
+import { counted, quoted, quoteSome } from '../../model/quoted.ts';
 import type { SecretSource, Stack } from '../../model/stack.ts';
 import type { CliHost } from '../../run/host.ts';
-import type { LoadedManifests } from '../../run/load-manifests.ts';
+import { type LoadedManifests, stackArgument } from '../../run/load-manifests.ts';
 import { declaredSources, secretNames } from '../../run/needed-secrets.ts';
 import { secretContext, whyAbsent } from '../../run/read-secret.ts';
 import { type Finding, failed, info, ok, warning } from './finding.ts';
@@ -12,25 +12,27 @@ import { type Finding, failed, info, ok, warning } from './finding.ts';
 /** Mistakes that are shown one by one; `trueup validate` shows all. */
 const mostShown = 5;
 
-const validateHint = 'run "trueup validate", which shows each mistake with its place';
+function validateHint(path: string | undefined): string {
+  const command = ['trueup validate', stackArgument(path) ?? []].flat().join(' ');
+  return `run ${quoted(command)}, which shows each mistake with its place`;
+}
 
-export function checkStack({
-  stack,
-  diagnostics,
-  resources,
-  documents,
-  complete,
-}: LoadedManifests): Finding[] {
+/** @param path of the stack as typed */
+export function checkStack(
+  { stack, diagnostics, resources, documents, complete }: LoadedManifests,
+  path: string | undefined,
+): Finding[] {
+  const hint = validateHint(path);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0 || stack === undefined)
-    return errorFindings(errors, stack === undefined ? 'stack-invalid' : 'manifests-invalid');
+    return errorFindings(errors, { id: stack === undefined ? 'stack-invalid' : 'manifests-invalid', hint });
   const incomplete = diagnostics.filter((diagnostic) => diagnostic.class === 'incomplete');
   if (!complete)
     return (incomplete.length > 0 ? incomplete : diagnostics).slice(0, mostShown).map((diagnostic) =>
       warning('stack', {
         id: 'manifests-incomplete',
         message: `${spotOf(diagnostic)}${diagnostic.message}: nothing undeclared is removed until then`,
-        fix: diagnostic.fix ?? validateHint,
+        fix: diagnostic.fix ?? hint,
       }),
     );
   const targets = counted(stack.targets.length, 'target');
@@ -42,17 +44,22 @@ export function checkStack({
   ];
 }
 
-function errorFindings(errors: readonly Diagnostic[], id: 'stack-invalid' | 'manifests-invalid'): Finding[] {
+interface ErrorKind {
+  readonly id: 'stack-invalid' | 'manifests-invalid';
+  readonly hint: string;
+}
+
+function errorFindings(errors: readonly Diagnostic[], { id, hint }: ErrorKind): Finding[] {
   const shown = errors.slice(0, mostShown).map((diagnostic) =>
     failed('stack', {
       id,
       message: `${spotOf(diagnostic)}${diagnostic.message}`,
-      fix: diagnostic.fix ?? validateHint,
+      fix: diagnostic.fix ?? hint,
     }),
   );
   const more = errors.length - mostShown;
   if (more <= 0) return shown;
-  return [...shown, failed('stack', { id, message: counted(more, 'more error'), fix: validateHint })];
+  return [...shown, failed('stack', { id, message: counted(more, 'more error'), fix: hint })];
 }
 
 function spotOf({ place }: Diagnostic): string {

@@ -1,5 +1,4 @@
 /** All checks of one target, in order. A check that fails ends them, and the rest is reported as not checked. */
-import { findDialect } from '../../api/dialects.ts';
 import type { ProbeConnection } from '../../api/probe-target.ts';
 import { ProxyError } from '../../api/transport/dispatcher.ts';
 import { readTrailPage } from '../../audit-trail/read-trail.ts';
@@ -34,6 +33,8 @@ interface TargetQuestion {
   readonly stack: Stack;
   readonly resources: readonly DesiredResource[];
   readonly ledger: Ledger;
+  /** of the stack as typed, for commands to run */
+  readonly path: string | undefined;
   readonly host: CliHost;
   readonly time: RunTime;
 }
@@ -142,17 +143,11 @@ async function withTarget<T>(
 }
 
 async function askOrganization(target: Target, question: TargetQuestion): Promise<Finding[]> {
-  const dialect = findDialect(target.service, target.dialect);
-  if (dialect === undefined) throw new Error(`no dialect ${target.dialect}`);
-  // Without the translation of another dialect, the names are those of the service.
-  const place = await withTarget({ ...target, dialect: 'neutral' }, question, ({ connection: { reader } }) =>
-    checkOrganization({ target, dialect, reader, tokenFrom: tokenSource(target) }),
-  );
-  if (hasFailed(place)) return place;
-  const live = await withTarget(target, question, ({ connection, openSession }) =>
-    checkLive({ ...liveOf(question), session: openSession(), connection }),
-  );
-  return [...place, ...live];
+  return withTarget(target, question, async ({ dialect, connection, openSession }) => {
+    const place = await checkOrganization({ target, dialect, connection, tokenFrom: tokenSource(target) });
+    if (hasFailed(place)) return place;
+    return [...place, ...(await checkLive({ ...liveOf(question), session: openSession(), connection }))];
+  });
 }
 
 async function askMount(target: Target, question: TargetQuestion): Promise<Finding[]> {
@@ -169,8 +164,8 @@ async function askMount(target: Target, question: TargetQuestion): Promise<Findi
   });
 }
 
-function liveOf({ host, stack, resources, ledger }: TargetQuestion) {
-  return { stack, kinds: host.kinds, resources, ledger };
+function liveOf({ host, stack, resources, ledger, path }: TargetQuestion) {
+  return { stack, kinds: host.kinds, resources, ledger, path };
 }
 
 function tokenSource({ token }: Target): string {

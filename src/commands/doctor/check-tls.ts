@@ -1,5 +1,6 @@
 /** The check of a target's certificate: by what the connection showed, or through a proxy by the error of a request. */
 import type { Certificate, NetworkFacts } from '../../api/transport/network-facts.ts';
+import { clearText } from '../../model/clear-text.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Target } from '../../model/stack.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
@@ -36,11 +37,7 @@ export function tlsFinding(
 function withoutTls(hostname: string): Finding {
   if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
     return ok('tls', 'not used: the service is on this machine');
-  return warning('tls', {
-    id: 'tls-not-used',
-    message: 'the address begins with "http://", so the token is sent without encryption',
-    fix: 'use "https://" in the "url" of the target',
-  });
+  return warning('tls', { id: 'tls-not-used', ...clearText });
 }
 
 interface TlsContext {

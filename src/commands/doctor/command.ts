@@ -91,7 +91,7 @@ async function makeReport(path: string | undefined, examination: Examination): P
       stack === undefined ? [] : checkStackAndTargets(stack, manifests, { path, host, time }),
     ]);
     const [machine, ofStack] = await raceStop(work, stops.stopStarting);
-    const found = [...machine, ...checkStack(manifests), ...ofStack];
+    const found = [...machine, ...checkStack(manifests, path), ...ofStack];
     return {
       stack,
       findings: withUnchecked(found, machineChecks, 'there is no valid stack'),
@@ -126,11 +126,11 @@ async function checkStackAndTargets(
   const { findings, ledger } = await checkLedger({ stack, host, time, path });
   const targets = await Promise.all(
     stack.targets.map((target) =>
-      checkTarget(target, { stack, resources, ledger: ledger ?? noLedger, host, time }),
+      checkTarget(target, { stack, resources, ledger: ledger ?? noLedger, host, time, path }),
     ),
   );
   // What is wrong with the ledger itself says more than that it seems to be lost.
-  const isLost = ({ id }: Finding) => id === 'ledger-lost';
+  const isLost = ({ id }: Finding) => id === 'ledger-lost' || id === 'ledger-other-id';
   const isExplained = ledger === undefined || hasFailed(findings);
   const ofTargets = targets.flat().filter((finding) => !(isExplained && isLost(finding)));
   const ofLedger = ofTargets.some(isLost) ? findings.filter(({ id }) => id !== 'ledger') : findings;

@@ -1,5 +1,6 @@
 /** What the checks find. Each check gives at least one finding; its id is the name of the check, or names the problem. */
 import type { Target } from '../../model/stack.ts';
+import { findingMeanings, type ProblemId } from '../../run/finding-meanings.ts';
 
 /** In the order of the report. The first ones are about this machine and the stack, the others about each target. */
 export const machineChecks = ['node', 'git', 'ci', 'stack', 'secrets', 'ledger', 'lock'] as const;
@@ -18,90 +19,7 @@ export const targetChecks = [
 
 type CheckName = (typeof machineChecks)[number] | (typeof targetChecks)[number];
 
-/** Scripts rely on them: they are not renamed. */
-export const problemIds = [
-  // node, git, ci
-  'node-too-old',
-  'git-missing',
-  'git-no-repository',
-  'git-no-commit',
-  'git-shallow',
-  'ci-fork',
-  'ci-unprotected-branch',
-  'ci-unknown-job',
-  'ci-no-comment-token',
-  // stack, secrets, ledger, lock
-  'stack-invalid',
-  'manifests-invalid',
-  'manifests-incomplete',
-  'secret-missing',
-  'secret-in-name',
-  'ledger-unreadable',
-  'ledger-unwritable',
-  'ledger-closed',
-  'ledger-other-repository',
-  'ledger-target-moved',
-  'ledger-elsewhere',
-  'ledger-lost',
-  'ledger-temporary',
-  'lock-held',
-  'lock-of-earlier-attempt',
-  'lock-unreadable',
-  // address, proxy, tls
-  'name-unknown',
-  'name-unresolved',
-  'connection-refused',
-  'connection-timeout',
-  'connection-failed',
-  'proxy-invalid',
-  'proxy-name-unknown',
-  'proxy-unreachable',
-  'proxy-login',
-  'proxy-refused',
-  'tls-untrusted',
-  'tls-expired',
-  'tls-expires-soon',
-  'tls-not-yet-valid',
-  'tls-wrong-host',
-  'tls-missing',
-  'tls-ca-unusable',
-  'tls-failed',
-  'tls-not-used',
-  // service, clock
-  'service-redirects',
-  'service-foreign',
-  'service-failing',
-  'service-sealed',
-  'service-uninitialized',
-  'service-standby',
-  'clock-differs',
-  'clock-unknown',
-  // token, place, dialect, features, rights
-  'token-missing',
-  'token-refused',
-  'token-ends-soon',
-  'token-limited',
-  'audit-token-unusable',
-  'login-refused',
-  'organization-missing',
-  'organization-refused',
-  'namespace-missing',
-  'mount-missing',
-  'mount-refused',
-  'mount-other',
-  'dialect-differs',
-  'dialect-unknown',
-  'feature-missing',
-  'feature-needed',
-  'read-incomplete',
-  'read-failed',
-  'right-missing',
-  'rights-unknown',
-  // any check
-  'unchecked',
-] as const;
-
-type ProblemId = (typeof problemIds)[number];
+export const problemIds = Object.keys(findingMeanings) as readonly ProblemId[];
 
 /** `error`: an apply would stop. `info`: nothing is wrong, or it was not checked. */
 export const levels = ['ok', 'info', 'warning', 'error'] as const;

@@ -22,6 +22,7 @@ import { cleanDiagnostics, type CommandContext, printDocument, type Terminal } f
 import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { askTrails } from '../../run/last-modified.ts';
+import { stackArgument } from '../../run/load-manifests.ts';
 import { readPlanInput } from '../../run/make-plan.ts';
 import { runToRead } from '../../run/prepare-run.ts';
 import { raceStop } from '../../run/stop-signals.ts';
@@ -84,12 +85,12 @@ async function drift(
       coverage: plan.coverage,
     });
     const found = driftWithAuthors(drift, await raceStop(asked, stop));
-    printDrift(context.terminal, found);
+    printDrift(context.terminal, found, stackArgument(path, options.complete));
     return driftExitCode(found);
   });
 }
 
-function printDrift(terminal: Terminal, found: Drift): void {
+function printDrift(terminal: Terminal, found: Drift, stack: string | undefined): void {
   const { host, paint, width } = terminal;
   const shown = { ...found, problems: cleanDiagnostics(found.problems, host) };
   if (terminal.format === 'text')
@@ -100,9 +101,10 @@ function printDrift(terminal: Terminal, found: Drift): void {
     json: (diagnostics) => renderDriftJson(found, { diagnostics, clean: host.clean }),
     html: async (diagnostics) => {
       const { renderDriftHtml } = await import('./render-html.ts');
-      return renderDriftHtml(host.clean(shown), { diagnostics, now: host.now() });
+      return renderDriftHtml(host.clean(shown), { diagnostics, now: host.now(), stack });
     },
-    markdown: (diagnostics) => renderDriftMarkdown(host.clean(shown), { diagnostics, now: host.now() }),
+    markdown: (diagnostics) =>
+      renderDriftMarkdown(host.clean(shown), { diagnostics, now: host.now(), stack }),
   });
 }
 

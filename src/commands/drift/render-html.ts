@@ -18,10 +18,12 @@ interface DriftHtmlOptions {
   readonly diagnostics?: readonly ShownDiagnostic[];
   /** milliseconds since 1970 */
   readonly now: number;
+  /** the stack's argument on the command line; absent for the one in the working directory */
+  readonly stack?: string | undefined;
 }
 
 /** @param drift without secrets */
-export function renderDriftHtml(drift: Drift, { diagnostics = [], now }: DriftHtmlOptions): string {
+export function renderDriftHtml(drift: Drift, { diagnostics = [], now, stack }: DriftHtmlOptions): string {
   return htmlDocument({
     title: 'Drift of',
     name: printable(drift.stack),
@@ -29,7 +31,7 @@ export function renderDriftHtml(drift: Drift, { diagnostics = [], now }: DriftHt
     summary: driftSummary(drift),
     statements: statementsOf(drift),
     problems: problemViews([...drift.problems, ...diagnostics]),
-    plan: tableOf(drift, now),
+    plan: { ...tableOf(drift, now), next: nextStepOf(drift, stack) },
   });
 }
 
@@ -64,7 +66,7 @@ const kinds: readonly (Required<ActionView> & { readonly symbol: string })[] = [
   { action: 'pending', tone: 'none', symbol: '+' },
 ];
 
-function tableOf(drift: Drift, now: number): PlanView {
+function tableOf(drift: Drift, now: number): Omit<PlanView, 'next'> {
   const changes = [
     ...drift.drifted.map((one) => driftedView(one, now)),
     ...(drift.unmanaged?.resources ?? []).map(({ address, id, fields, lastModified }) =>
@@ -89,7 +91,6 @@ function tableOf(drift: Drift, now: number): PlanView {
       count: changes.filter(({ action }) => action === kind.action).length,
     })),
     unchanged: drift.unchanged,
-    next: nextStepOf(drift),
     reasons: drift.complete ? [] : driftReasons(drift).map(printable),
     limits: limitViews(drift.coverage),
     guards: [],

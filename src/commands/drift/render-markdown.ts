@@ -35,6 +35,8 @@ interface DriftMarkdownOptions {
   readonly diagnostics?: readonly ShownDiagnostic[];
   /** milliseconds since 1970 */
   readonly now: number;
+  /** the stack's argument on the command line; absent for the one in the working directory */
+  readonly stack?: string | undefined;
 }
 
 /** The bytes that the parts may take at most; details get what the others leave. */
@@ -51,7 +53,10 @@ const shares = {
 const gapBytes = 2;
 
 /** @param drift without secrets */
-export function renderDriftMarkdown(drift: Drift, { diagnostics = [], now }: DriftMarkdownOptions): string {
+export function renderDriftMarkdown(
+  drift: Drift,
+  { diagnostics = [], now, stack }: DriftMarkdownOptions,
+): string {
   const reasons = drift.complete ? [] : driftReasons(drift);
   const before = [
     ...headParts(drift),
@@ -72,7 +77,7 @@ export function renderDriftMarkdown(drift: Drift, { diagnostics = [], now }: Dri
       shares.notices,
     ),
     fitted(coverageSection(drift), shares.coverage),
-    `### Next steps\n\n${sentence(nextStepOf(drift))}`,
+    `### Next steps\n\n${sentence(nextStepOf(drift, stack))}`,
   ].filter(Boolean);
   const used = [...before, ...after].reduce((sum, part) => sum + bytesOf(part) + gapBytes, 0);
   const details = fitted(detailsSection(drift, now), maxMarkdownBytes - used - gapBytes);

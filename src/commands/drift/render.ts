@@ -5,7 +5,7 @@
 import { type Address, formatAddress } from '../../model/address.ts';
 import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Drift, DriftedResource, MovedField, PendingResource, Unmanaged } from '../../model/drift.ts';
-import { counted, quotedUnlessPlain } from '../../model/quoted.ts';
+import { counted, quoted, quotedUnlessPlain } from '../../model/quoted.ts';
 import {
   coverageJson,
   fieldJson,
@@ -220,13 +220,18 @@ export function driftSummary({ drifted, pending, unmanaged, unchanged, complete 
   return `${found},${besides} ${waiting}, ${unchanged} as last applied`;
 }
 
-/** What to do now, in a sentence. */
-export function nextStepOf({ drifted, pending, problems, complete }: Drift): string {
+/**
+ * What to do now, in a sentence.
+ * @param stack the stack's argument on the command line; absent for the one in the working directory
+ */
+export function nextStepOf({ drifted, pending, problems, complete }: Drift, stack?: string): string {
+  const command = (name: string) =>
+    quoted(['trueup', name, ...(stack === undefined ? [] : [stack])].join(' '));
   if (hasErrors(problems) || !complete)
-    return 'The report is incomplete. Fix the read errors and run "trueup drift" again.';
+    return `The report is incomplete. Fix the read errors and run ${command('drift')} again.`;
   if (drifted.length > 0)
-    return '"trueup plan" shows how to take it back, "trueup accept" writes what is live into the manifests.';
-  return pending.length > 0 ? '"trueup plan" shows what is pending.' : 'There is nothing to do.';
+    return `${command('plan')} shows how to take it back, ${command('accept')} writes what is live into the manifests.`;
+  return pending.length > 0 ? `${command('plan')} shows what is pending.` : 'There is nothing to do.';
 }
 
 // Drift as JSON; of a secret it has what a plan has.

@@ -1,4 +1,4 @@
-/** `trueup explain [name]`: prints the reference of an error code, a guard, a kind or a field. It reads no stack. */
+/** `trueup explain [name]`: prints the reference of an error code, a finding of doctor, a guard, a kind or a field. It reads no stack. */
 import { Argument, type Command } from 'commander';
 import { quoted } from '../../model/quoted.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
@@ -23,7 +23,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       offering(
         new Argument(
           '[name]',
-          'an error code, an exit code, a guard, a kind, or a field such as Workspace.executionMode',
+          'an error code, a finding of doctor, an exit code, a guard, a kind, or a field such as Workspace.executionMode',
         ),
         (current) => namesFor(current, host.kinds),
       ),

@@ -3,7 +3,7 @@ import { type Json, isJsonObject } from '../../model/json.ts';
 import { flow, indent, labelled, pad, type Paint, wrap } from '../../report/text/layout.ts';
 import { quoted } from '../../model/quoted.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
-import type { CodeTerm, ExitCodeTerm, FieldTerm, GuardTerm, KindTerm, Term } from './terms.ts';
+import type { CodeTerm, ExitCodeTerm, FieldTerm, FindingTerm, GuardTerm, KindTerm, Term } from './terms.ts';
 
 interface Layout {
   readonly paint: Paint;
@@ -14,6 +14,8 @@ export function renderTerm(term: Term, layout: Layout): string {
   switch (term.about) {
     case 'code':
       return codeText(term, layout);
+    case 'finding':
+      return findingText(term, layout);
     case 'guard':
       return guardText(term, layout);
     case 'kind':
@@ -76,6 +78,14 @@ function exitCodeText({ name, title, when, fix }: ExitCodeTerm, layout: Layout):
     ['fix', fix],
   ] as const;
   return page(`exit code ${name}: ${title}`, [facts(rows, layout)], layout);
+}
+
+function findingText({ name, title, fix }: FindingTerm, layout: Layout): string {
+  const rows = [
+    ['occurs', 'in the report of "trueup doctor"'],
+    ['fix', fix],
+  ] as const;
+  return page(`${name} (finding)`, [wrap(`${title}.`, layout.width).join('\n'), facts(rows, layout)], layout);
 }
 
 function guardText({ name, effect, title, trips, more = [], check }: GuardTerm, layout: Layout): string {
@@ -173,7 +183,7 @@ function flowText(value: Json): string {
   return `{ ${members.join(', ')} }`;
 }
 
-/** The names of kinds, guards and codes. */
+/** The names of kinds, guards, codes and findings. */
 export function renderTerms(terms: readonly Term[], { paint, width }: Layout): string {
   const section = (heading: string, says: string, is: (term: Term) => boolean) => {
     const names = terms.filter(is).map(({ name }) => name);
@@ -194,6 +204,7 @@ export function renderTerms(terms: readonly Term[], { paint, width }: Layout): s
     ...[...groups].map((group) =>
       section(`Codes: ${group}`, '', (term) => term.about === 'code' && term.group === group),
     ),
+    section('Findings', ' of "trueup doctor"', ({ about }) => about === 'finding'),
     'Run "trueup explain NAME" for one of them, or with an exit code, such as 7.',
   ].join('\n\n');
 }

@@ -2,9 +2,9 @@
 import { Type } from 'typebox';
 import { closed, diagnosticSchema } from '../../report/json/plan-schema.ts';
 
-const about = Type.Unsafe<'code' | 'guard' | 'kind' | 'field' | 'exit-code'>({
+const about = Type.Unsafe<'code' | 'guard' | 'finding' | 'kind' | 'field' | 'exit-code'>({
   type: 'string',
-  enum: ['code', 'guard', 'kind', 'field', 'exit-code'],
+  enum: ['code', 'guard', 'finding', 'kind', 'field', 'exit-code'],
 });
 
 const term = {
@@ -35,7 +35,7 @@ export const explanationSchema = Type.Object(
     version: Type.Literal(1),
     terms: Type.Optional(
       Type.Array(Type.Object({ ...term, title: Type.String() }, closed), {
-        description: 'without an argument: kinds, guards and codes',
+        description: 'without an argument: kinds, guards, codes and findings of doctor',
       }),
     ),
     term: Type.Optional(

@@ -10,8 +10,9 @@ import { guardTexts } from '../../model/guard-texts.ts';
 import type { Registry } from '../../model/kind.ts';
 import { nearestWord } from '../../model/nearest-word.ts';
 import { exitCodeMeanings } from '../../run/exit-code-meanings.ts';
+import { findingMeanings } from '../../run/finding-meanings.ts';
 
-export type Term = CodeTerm | GuardTerm | KindTerm | FieldTerm | ExitCodeTerm;
+export type Term = CodeTerm | GuardTerm | FindingTerm | KindTerm | FieldTerm | ExitCodeTerm;
 
 type ListedTerm = Exclude<Term, FieldTerm | ExitCodeTerm>;
 
@@ -32,6 +33,14 @@ export interface CodeTerm extends Pick<CodeEntry, 'title' | 'fix'> {
   readonly group: string;
   /** when it occurs, as a clause */
   readonly when: string;
+}
+
+/** A finding of `doctor`. One with the id of a code is explained by the code. */
+export interface FindingTerm {
+  readonly about: 'finding';
+  readonly name: string;
+  readonly title: string;
+  readonly fix: string;
 }
 
 export interface GuardTerm {
@@ -59,7 +68,7 @@ export interface FieldTerm extends FieldDescription {
   readonly members: readonly string[];
 }
 
-/** Codes, guards and kinds, each in the order of its reference; fields are in their kinds. */
+/** Codes, guards, kinds and findings, each in the order of its reference; fields are in their kinds. */
 export function allTerms(kinds: Registry): readonly ListedTerm[] {
   const codes = codeGroups.flatMap((group) =>
     Object.entries(group.codes).map(([name, entry]) => codeTerm(name, group, entry)),
@@ -75,7 +84,11 @@ export function allTerms(kinds: Registry): readonly ListedTerm[] {
       fields: fields.map((field) => fieldTerm(name, field, fields)),
     }),
   );
-  return [...described, ...guards, ...codes];
+  const known = new Set(codes.map(({ name }) => name));
+  const findings = Object.entries(findingMeanings)
+    .filter(([name]) => !known.has(name))
+    .map(([name, { title, fix }]): FindingTerm => ({ about: 'finding', name, title, fix }));
+  return [...described, ...guards, ...codes, ...findings];
 }
 
 function codeTerm(name: string, { title: group, when }: CodeGroup, entry: CodeEntry): CodeTerm {

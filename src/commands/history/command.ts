@@ -2,18 +2,20 @@
  * `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to revert it, for a terminal
  * and as JSON.
  */
+import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { exists, stackFileName } from '../../manifest/files/find-stack.ts';
 import { type AddressText, parseAddress, readAddress } from '../../model/address.ts';
 import type { Approval } from '../../model/approval.ts';
 import type { Change } from '../../model/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { type HistoryChange, type HistoryEntry, LedgerError } from '../../model/ledger.ts';
-import { counted } from '../../model/quoted.ts';
+import { counted, quoted } from '../../model/quoted.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { changeLines, groupEqual } from '../../report/text/change.ts';
 import { columns, pad, type Paint } from '../../report/text/layout.ts';
 import { countOutcomes, outcomeSummary } from '../../report/text/outcomes.ts';
-import { firstFew, printable } from '../../report/view/printable.ts';
+import { firstFew, printable, shellWord } from '../../report/view/printable.ts';
 import {
   addExamples,
   command,
@@ -138,6 +140,7 @@ async function showHistory(
 ): Promise<ExitCode> {
   const { host, terminal } = context;
   const writes = options.write === true;
+  if (path === undefined) await refuseStackAsId(id, host);
   if (writes && !revert) throw new CommandStop('usage', '--write writes what --revert takes back: pass both');
   return withStackLedger(path, { ...context, stops: listenForEnd(host) }, async ({ stack, store, stop }) => {
     const outlives = (name: string) => {
@@ -157,6 +160,17 @@ async function showHistory(
     else host.stdout.write(`${revert ? renderRevert(entry, { outlives }) : show(entry, terminal)}\n`);
     return exitCodes.done;
   });
+}
+
+/** @throws CommandStop for the path of a stack in the place of the id */
+async function refuseStackAsId(id: string, { cwd }: CliHost): Promise<void> {
+  const path = resolve(cwd, id);
+  if (id === '' || !((await exists(join(path, stackFileName))) || /\.ya?ml$/.test(id))) return;
+  const typed = `trueup history show latest ${shellWord(id)}`;
+  throw new CommandStop(
+    'unknown-apply',
+    `${quoted(id)} is the path of a stack: name the apply before it, such as ${quoted(typed)}`,
+  );
 }
 
 function show(entry: HistoryEntry, { paint, width }: Terminal): string {

@@ -1,5 +1,8 @@
 /** Collects what a first stack needs to know, from flags, the environment and the terminal. Writes nothing. */
 import { basename } from 'node:path';
+import type { ReaderConnection } from '../../api/open-target.ts';
+import { dialectWithoutHeader } from '../../api/spoken-dialect.ts';
+import { workspacesPath } from '../../api/workspaces/list-workspaces.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import type { CommonOptions } from '../../run/command-options.ts';
 import { connectToRead } from '../../run/connect.ts';
@@ -32,6 +35,8 @@ interface Collecting extends CommandContext {
 export interface Answers {
   readonly stack: StackAnswers;
   readonly token: ChosenToken;
+  /** why the target has its dialect, as a sentence */
+  readonly dialectNote?: string;
 }
 
 /** @throws CommandStop when an answer is missing or not valid */
@@ -44,12 +49,14 @@ export async function collectAnswers(flags: AnswerFlags, collecting: Collecting)
     stop: stops.stopStarting,
   };
   const usualName = nameFrom(basename(directory)) || 'main';
-  const { target, token } = await chooseTarget({
+  const { target, token, dialectNote } = await chooseTarget({
     ...asking,
     flags,
+    directory,
     usualName,
     note: (message) => printNote(terminal, message),
     listOrganizations: (asked, with_) => organizationsOf(asked, with_, { flags, ...collecting }),
+    askDialect: (asked, with_) => dialectOf(asked, with_, { flags, ...collecting }),
   });
   // A trial needs no other choices.
   const rest = target.url === 'embedded' ? { ...asking, takesDefaults: true } : asking;
@@ -66,7 +73,8 @@ export async function collectAnswers(flags: AnswerFlags, collecting: Collecting)
   );
   const ci = await chooseCi(flags, surroundings, rest);
   const ledger = await chooseLedger(flags, { ci, surroundings, target }, rest);
-  return { stack: { name, target, ci, ledger, directory, root: surroundings.root }, token };
+  const stack = { name, target, ci, ledger, directory, root: surroundings.root };
+  return { stack, token, ...(dialectNote === undefined ? {} : { dialectNote }) };
 }
 
 /** By the files of a CI that exist, else by the host of the remote. A file of GitLab exists once, and is kept. */
@@ -122,13 +130,35 @@ interface Listing extends Collecting {
 /** Without an answer of the service the question has no choices. With the flag there is no question, and what reads the target says why. */
 async function organizationsOf(
   target: Target,
-  { env }: ChosenToken,
-  { flags, host, terminal, stops, directory }: Listing,
+  token: ChosenToken,
+  listing: Listing,
 ): Promise<SeenOrganizations> {
-  const say = (problem: string) => {
-    if (flags.organization === undefined)
-      printNote(terminal, `the organizations cannot be listed: ${problem}`);
-  };
+  const { flags, terminal } = listing;
+  const found = await askService(target, token, listing, ({ reader }) => listOrganizations(reader));
+  const { names, problem } = typeof found === 'string' ? { names: [], problem: found } : found;
+  if (problem !== undefined && flags.organization === undefined)
+    printNote(terminal, `the organizations cannot be listed: ${problem}`);
+  return { names, isWhole: problem === undefined };
+}
+
+/** Reads one workspace, and where there is none, an answer whose headers show the dialect. */
+async function dialectOf(target: Target, token: ChosenToken, listing: Listing) {
+  const found = await askService(target, token, listing, async ({ reader, spokenDialect }) => {
+    await reader.get(`${workspacesPath({ target })}?page%5Bsize%5D=1`);
+    if (spokenDialect() !== undefined) return { spoken: spokenDialect() };
+    const { status } = await reader.get('/ping');
+    return { spoken: spokenDialect() ?? (status < 300 ? dialectWithoutHeader(target) : undefined) };
+  });
+  return typeof found === 'string' ? { problem: found } : found;
+}
+
+/** @returns what `ask` returns, or why the service could not be asked, as a clause */
+async function askService<T extends object>(
+  target: Target,
+  { env }: ChosenToken,
+  { flags, host, stops, directory }: Listing,
+  ask: (connection: ReaderConnection) => Promise<T>,
+): Promise<T | string> {
   const stack: Stack = {
     name: 'new',
     file: 'trueup.yaml',
@@ -144,20 +174,15 @@ async function organizationsOf(
     const connected = await connectToRead(stack, { ...host, env: env ?? {} }, time);
     const [first] = connected.targets;
     try {
-      const listing = first === undefined ? undefined : listOrganizations(first.connection.reader);
-      const { names, problem } = (await raceStop(Promise.resolve(listing), stops.stopStarting)) ?? {
-        names: [],
-      };
-      if (problem !== undefined) say(problem);
-      return { names, isWhole: problem === undefined };
+      if (first === undefined) throw new Error('the target was not opened');
+      return await raceStop(ask(first.connection), stops.stopStarting);
     } finally {
       await connected.close();
     }
   } catch (error) {
     const stop = stopOf(error);
     if (stop === undefined || stops.stopStarting.aborted) throw error;
-    say(stop.message);
-    return { names: [], isWhole: false };
+    return stop.message;
   } finally {
     time.deadline.clear();
   }

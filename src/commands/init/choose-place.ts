@@ -1,5 +1,6 @@
 /** Chooses the place in a service that a stack manages, an organization or a mount, and checks answers by the rules of stack files. */
 import { dialects } from '../../api/dialects.ts';
+import type { SpokenDialect } from '../../api/spoken-dialect.ts';
 import { readTarget } from '../../manifest/read-target.ts';
 import type { TargetDocument } from '../../manifest/schema/target-schema.ts';
 import type { Dialect, Target } from '../../model/stack.ts';
@@ -24,11 +25,18 @@ export interface TargetFlags extends TokenWish {
 
 export interface ChoosingTarget extends Asking {
   readonly flags: TargetFlags;
+  /** absolute: of the stack */
+  readonly directory: string;
   /** Prints a sentence about an answer. */
   readonly note: (message: string) => void;
   /** the name of the stack, if nothing else is given */
   readonly usualName: string;
   readonly listOrganizations: (target: Target, token: ChosenToken) => Promise<SeenOrganizations>;
+  /** Asks the service for answers that show its dialect; `problem`: why there are none, as a clause. */
+  readonly askDialect: (
+    target: Target,
+    token: ChosenToken,
+  ) => Promise<{ readonly spoken?: SpokenDialect | undefined; readonly problem?: string }>;
 }
 
 /** The organizations that a token sees. */

@@ -1,6 +1,11 @@
 /** Chooses the one target of a new stack: which service, where it is, with which token, and which place in it. */
+import { realpathSync } from 'node:fs';
+import { isAbsolute, relative, resolve } from 'node:path';
 import { dialectNames, dialects, findDialect } from '../../api/dialects.ts';
+import { dialectOfHost } from '../../api/spoken-dialect.ts';
+import { slashes } from '../../manifest/files/find-stack.ts';
 import type { TargetDocument } from '../../manifest/schema/target-schema.ts';
+import { clearText, sendsInClear } from '../../model/clear-text.ts';
 import { orList, quoted } from '../../model/quoted.ts';
 import type { ClientSettings, Dialect, Service, Target } from '../../model/stack.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -20,6 +25,8 @@ import {
 interface ChosenTarget {
   readonly target: Target;
   readonly token: ChosenToken;
+  /** why it has this dialect, as a sentence; absent where somebody chose it */
+  readonly dialectNote?: string;
 }
 
 /** @throws CommandStop when an answer is missing or not valid */
@@ -35,7 +42,7 @@ export async function chooseTarget(choosing: ChoosingTarget): Promise<ChosenTarg
     url,
     dialect: dialect.name,
     ...(token.source === undefined ? {} : { token: token.source }),
-    ...(flags.caCert === undefined ? {} : { caCert: { file: flags.caCert } }),
+    ...(flags.caCert === undefined ? {} : { caCert: { file: fromStack(flags.caCert, choosing) } }),
   };
   const members =
     service === 'workspaces'
@@ -45,7 +52,47 @@ export async function chooseTarget(choosing: ChoosingTarget): Promise<ChosenTarg
   const name = flags.target ?? (nameFrom(organization ?? mount ?? '') || service);
   if (!/^[a-z0-9-]+$/.test(name))
     throw new CommandStop('usage', '--target: lower-case letters, digits and "-"');
-  return { target: checkedTarget({ ...started, ...members, name }), token };
+  const document = { ...started, ...members, name };
+  const { name: spoken, note } = await confirmDialect(choosing, checkedTarget(document), { dialect, token });
+  return {
+    target: checkedTarget({ ...document, dialect: spoken }),
+    token,
+    ...(note === undefined ? {} : { dialectNote: note }),
+  };
+}
+
+interface ConfirmedDialect {
+  readonly name: string;
+  readonly note?: string;
+}
+
+/** The dialect that the answers of the service show, else the chosen one. @throws CommandStop when a flag names another one */
+async function confirmDialect(
+  { flags, askDialect }: ChoosingTarget,
+  target: Target,
+  { dialect, token }: { readonly dialect: Dialect; readonly token: ChosenToken },
+): Promise<ConfirmedDialect> {
+  const { name, service } = dialect;
+  if (target.url === 'embedded' || service !== 'workspaces') return { name };
+  const mayAsk = flags.connect && token.env !== undefined;
+  const { spoken, problem } = mayAsk
+    ? await askDialect(target, token)
+    : { spoken: dialectOfHost(target), problem: 'nothing was sent to the service' };
+  const has = (written: string, why: string) => ({
+    name: written,
+    note: `The target has ${quoted(`dialect: ${written}`)}: ${why}.`,
+  });
+  if (spoken === undefined) {
+    const chosen = flags.dialect === undefined ? 'the usual dialect of workspaces' : 'as "--dialect" says';
+    return has(name, `${chosen}; it is not confirmed, because ${problem ?? 'no answer shows it'}`);
+  }
+  if (spoken.dialect.name === name) return has(name, spoken.sign);
+  if (flags.dialect === undefined) return has(spoken.dialect.name, spoken.sign);
+  if (!spoken.isCertain) return has(name, `as "--dialect" says; it is not confirmed, because ${spoken.sign}`);
+  throw new CommandStop(
+    'usage',
+    `nothing was written: "--dialect" is ${quoted(name)}, and the service speaks ${quoted(spoken.dialect.name)}: ${spoken.sign}; pass ${quoted(`--dialect ${spoken.dialect.name}`)}, or leave the flag out`,
+  );
 }
 
 // The service, and how it is spoken to.
@@ -147,6 +194,7 @@ async function chooseUrl(choosing: ChoosingTarget, { client, service, name }: Di
   const url = normalized(withScheme(answer));
   if (withScheme(answer) !== answer)
     choosing.note(`the address has no scheme, so it is read as ${quoted(url)}`);
+  if (sendsInClear(url)) choosing.note(`${clearText.message}; use "https://"`);
   return url;
 }
 
@@ -167,5 +215,13 @@ async function tokenFor(
 ): Promise<ChosenToken> {
   const found = await findTokens(clientsOf(service), choosing.host);
   const usual = client?.token ?? 'SERVICE_TOKEN';
-  return chooseToken(choosing.flags, { url, usual, found }, choosing);
+  const place = { url, usual, found, fileName: (path: string) => fromStack(path, choosing) };
+  return chooseToken(choosing.flags, place, choosing);
+}
+
+/** A path that was typed in the working directory, as the stack file names it: below its own directory. */
+function fromStack(path: string, { host, directory }: ChoosingTarget): string {
+  if (isAbsolute(path) || path.startsWith('~')) return path;
+  const cwd = realpathSync(host.cwd);
+  return cwd === directory ? path : slashes(relative(directory, resolve(cwd, path)));
 }

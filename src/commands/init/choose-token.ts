@@ -34,6 +34,8 @@ interface TokenPlace {
   /** the variable that the service's own command line uses */
   readonly usual: string;
   readonly found: readonly FoundToken[];
+  /** A file that a flag names, as the stack file names it. */
+  readonly fileName: (path: string) => string;
 }
 
 /** @throws CommandStop without an answer */
@@ -45,7 +47,7 @@ export async function chooseToken(
   const { env } = asking.host;
   refuseTokens(tokenEnv, tokenFile);
   const usable = connect ? { env } : {};
-  if (tokenFile !== undefined) return { source: { file: tokenFile }, ...usable, notes: [] };
+  if (tokenFile !== undefined) return { source: { file: place.fileName(tokenFile) }, ...usable, notes: [] };
   if (tokenEnv !== undefined) {
     const isSet = (env[tokenEnv]?.trim() ?? '') !== '';
     const how = isSet

@@ -5,9 +5,11 @@ import { slashes, stackFileName } from '../../manifest/files/find-stack.ts';
 import { apiVersion } from '../../manifest/schema/manifest-schema.ts';
 import { dumpYaml } from '../../manifest/yaml/write-manifests.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Target } from '../../model/stack.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { pinFolder, schemaDirectory, schemaLine } from '../../run/editor-schemas.ts';
-import { type Ci, pipelineOf } from './pipelines.ts';
+import { type Ci, pipelineOf, pipelineProblem } from './pipelines.ts';
 
 export interface StackAnswers {
   readonly name: string;
@@ -41,9 +43,16 @@ export interface Drafted {
   readonly ignored: readonly IgnoredPaths[];
 }
 
+/** @throws CommandStop when no CI file can name the folder of the stack */
 export function draftFiles(answers: StackAnswers): Drafted {
   const { name, target, ci, directory, root } = answers;
   const below = slashes(relative(root, directory));
+  const problem = pipelineProblem(ci, below);
+  if (problem !== undefined)
+    throw new CommandStop(
+      'output-refused',
+      `nothing was written: the folder ${quoted(below)} ${problem}, so no CI file can name it; rename the folder, or pass "--ci none"`,
+    );
   const pipeline = pipelineOf(ci, { name, below, token: tokenOf(target) });
   const isPinned = pipeline === undefined ? {} : { isPinned: true };
   const schemas = schemaDirectory({ stack: directory, root, ...isPinned });

@@ -1,4 +1,5 @@
 /** The files that plan a stack in the pull requests of a CI. docs/guides/ci.md explains them. */
+import { quoted } from '../../model/quoted.ts';
 import type { SecretSource } from '../../model/stack.ts';
 import { shellWord } from '../../report/view/printable.ts';
 import { pinFolder } from '../../run/editor-schemas.ts';
@@ -52,9 +53,26 @@ function needs(input: PipelineInput, variable: string): string {
     ...(token !== undefined && 'file' in token
       ? ['# - the file with the token that the stack names; a read-only token is enough']
       : []),
-    '# An apply needs a token that may write, and an approved plan: see the guide "CI" of trueup.',
+    '# It only plans. The job that applies needs a token that may write, and an approved plan: docs/guides/ci.md of trueup describes it.',
   ];
   return lines.join('\n');
+}
+
+/** A command as a YAML value: in quotes where a plain one would end early, or mean something else. */
+function line(command: string): string {
+  return /^[\w ./'@%+,=-]+$/.test(command) ? command : JSON.stringify(command);
+}
+
+/**
+ * Why no CI file can name this folder, as a clause; undefined when one can. The platform replaces expressions before the shell sees its
+ * quotes, and a control character would end the line.
+ */
+export function pipelineProblem(ci: Ci, below: string): string | undefined {
+  if (ci === 'none') return undefined;
+  if (/[\p{C}\p{Zl}\p{Zp}]/u.test(below)) return 'holds a control character';
+  return ci === 'github' && below.includes('${{')
+    ? `holds ${quoted('${{')}, which begins an expression in a workflow`
+    : undefined;
 }
 
 const folder = ['$PWD', pinFolder, 'node_modules', '.bin'].join('/');
@@ -89,7 +107,7 @@ jobs:
       - run: npm ci --prefix ${pinFolder}
       - run: ${addToPath}
       - run: trueup comment --outdated --stack ${name}
-      - run: trueup plan${path} --format github --out plan.json
+      - run: ${line(`trueup plan${path} --format github --out plan.json`)}
 ${env}      - if: \${{ always() && hashFiles('plan.json') != '' }}
         run: trueup comment --plan plan.json
       - uses: actions/upload-artifact@v4
@@ -112,7 +130,7 @@ plan:
     - npm ci --prefix ${pinFolder}
     - ${extendPath}
     - trueup comment --outdated --stack ${name}
-    - trueup plan${path} --out plan.json
+    - ${line(`trueup plan${path} --out plan.json`)}
   after_script:
     - if [ -f plan.json ]; then ${pinFolder}/node_modules/.bin/trueup comment --plan plan.json; fi
   artifacts:

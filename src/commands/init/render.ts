@@ -56,13 +56,17 @@ interface Offline {
 }
 
 /** Where the token comes from, how to set it, and what is left to do for the CI. */
-export function tokenText({ stack, token }: Answers, { cwd, offline }: Style & Offline): string {
+export function tokenText({ stack, token, dialectNote }: Answers, { cwd, offline }: Style & Offline): string {
   const { ci, directory } = stack;
-  const pin = `The CI file needs trueup in ${pinFolder}: see the guide "CI", "Install in a job".`;
+  const pin = [
+    `The CI file needs trueup in ${pinFolder}: see the guide "CI" (docs/guides/ci.md), "Install in a job".`,
+    'It only plans each change. The same guide describes the job that applies after the merge.',
+  ];
   const blocks = [
     sourceLines(token, displayPath(join(directory, stackFileName), cwd)),
+    dialectNote === undefined ? [] : [dialectNote],
     [...token.notes, ...(offline === undefined ? [] : [`Nothing was sent to the service: ${offline}.`])],
-    ci === 'none' ? [] : [pin],
+    ci === 'none' ? [] : pin,
   ];
   return blocks
     .flatMap((lines) => (lines.length === 0 ? [] : `\n${lines.map(printable).join('\n')}\n`))
@@ -108,7 +112,7 @@ export interface InitResult {
 }
 
 export function resultJson(
-  { answers: { stack, token }, files, isDryRun, overviews = [], isExported = false }: InitResult,
+  { answers: { stack, token, dialectNote }, files, isDryRun, overviews = [], isExported = false }: InitResult,
   cwd: string,
   reported: readonly ShownDiagnostic[],
 ): string {
@@ -126,6 +130,7 @@ export function resultJson(
     ...(token.source === undefined ? {} : { token: token.source }),
     ...(token.exportLine === undefined ? {} : { exportLine: token.exportLine }),
     notes: token.notes,
+    ...(dialectNote === undefined ? {} : { dialectNote }),
     targets: overviews,
     exported: isExported,
     ...diagnosticsMember(reported),

@@ -45,6 +45,7 @@ export const initSchema = Type.Object(
     ),
     exportLine: Type.Optional(Type.String({ description: 'a shell line that sets the variable' })),
     notes: Type.Array(Type.String(), { description: 'tokens that were found and are not used' }),
+    dialectNote: Type.Optional(Type.String({ description: 'which dialect the target has, and why' })),
     targets: Type.Array(overview, { description: 'empty when init did not connect' }),
     exported: Type.Boolean({ description: 'whether manifests were written for what exists' }),
     diagnostics: Type.Optional(Type.Array(diagnosticSchema)),

@@ -7,6 +7,7 @@ import { type HistoryEntry, type Ledger, LedgerError, type LedgerMove } from '..
 import { quoted } from '../../model/quoted.ts';
 import { redactEntry } from '../../redaction/stored-values.ts';
 import { storedLedger } from '../../run/ledger-redaction.ts';
+import { repositoryMember } from '../../run/ledger-head.ts';
 import type { HeldLock } from '../../run/lock.ts';
 import { printNote, type Terminal } from '../../run/terminal.ts';
 import { type Ends, type MoveContext, openAt, type Task } from './move-ends.ts';
@@ -47,7 +48,8 @@ async function makeCopy({ ledger, entries }: Extract<Task, { is: 'copy' }>, step
   const copiedFrom: LedgerMove = { id: host.newId(), place: from.place, at: now(steps) };
   const { serial } = await to.store.read();
   const { movedTo: _, ...content } = storedLedger(ledger, stack.name, host.clean);
-  const copy = await to.store.write({ ...content, serial, copiedFrom });
+  const repository = await withRemote(ledger, steps);
+  const copy = await to.store.write({ ...content, ...repository, serial, copiedFrom });
   const wanted = entries.map((entry) => redactEntry(entry, host.clean));
   const ids = new Set(wanted.map(({ id }) => id));
   const there = await to.store.listEntries(Number.MAX_SAFE_INTEGER);
@@ -58,6 +60,16 @@ async function makeCopy({ ledger, entries }: Extract<Task, { is: 'copy' }>, step
     await to.store.keepEntries(wanted.slice(at, at + groupSize));
   await verify({ ledger: copy, entries: wanted }, steps);
   return copy;
+}
+
+/** The repository got its remote after the last apply, if this is still the same stack file. */
+async function withRemote(
+  { repository: known }: Ledger,
+  { stack, host }: Steps,
+): Promise<Pick<Ledger, 'repository'>> {
+  if (known === undefined || known.remote !== undefined) return {};
+  const { repository } = await repositoryMember(stack, host);
+  return repository?.path === known.path ? { repository } : {};
 }
 
 /** Reads the copy back over a new connection. @throws LedgerError when anything differs */

@@ -9,7 +9,14 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import { sameJson } from '../../model/json.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import type { DesiredResource } from '../../model/resource.ts';
-import { addExamples, type CommandEnd, type CommonOptions, stackHelp } from '../../run/command-options.ts';
+import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import {
+  addExamples,
+  type CommandEnd,
+  type CommonOptions,
+  formatOption,
+  stackHelp,
+} from '../../run/command-options.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { notWritten } from '../../run/consent.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
@@ -18,7 +25,7 @@ import { loadManifests, loadStack } from '../../run/load-manifests.ts';
 import { patchOf } from '../../run/manifest-edits/draft-files.ts';
 import { partlyWritten, writeFiles } from '../../run/manifest-edits/write-files.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
-import { type CommandContext, printNote } from '../../run/terminal.ts';
+import { type CommandContext, printJson, printNote } from '../../run/terminal.ts';
 import { chooseFile, type MoveEdit, moveEdits } from './edits.ts';
 import { findMoved, type Moved } from './find-moved.ts';
 
@@ -32,6 +39,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     )
     .option('--file <path>', 'the file for its document, relative to the folder of the receiving stack')
     .option('--dry-run', 'show the patches, and write nothing')
+    .addOption(formatOption())
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
     .action(async (address: string, path: string | undefined, options: MoveOptions) => {
       end(await move(address, path, options, { host, terminal: terminalOf(options) }));
@@ -75,18 +83,26 @@ async function move(
   };
   const problems = [...drafted.source.diagnostics, ...drafted.receiver.diagnostics];
   if (hasErrors(problems)) throw CommandStop.ofProblems(problems);
-  for (const { file: edited, before, after } of edits) {
-    const { patch } = patchOf(edited, { before, after }, { cwd: host.cwd, kinds: host.kinds });
-    host.stdout.write(patch);
-  }
+  const files = edits.map(({ file: edited, before, after }) =>
+    patchOf(edited, { before, after }, { cwd: host.cwd, kinds: host.kinds }),
+  );
+  const [from, to] = [source.stack.name, receiver.stack.name];
+  const isText = terminal.format === 'text';
+  if (isText) for (const { patch } of files) host.stdout.write(patch);
   for (const note of otherValues(found, source.resources, drafted.receiver.resources))
     printNote(terminal, note);
+  const answer = (written: boolean) =>
+    printJson(terminal, (reported = []) =>
+      renderJson({ version: 1, address, from, to, written, files, ...diagnosticsMember(reported) }),
+    );
+  answer(false);
   if (options.dryRun) return exitCodes.done;
   await write(edits, options, context);
-  const [from, to] = [source.stack.name, receiver.stack.name].map(quoted);
-  host.stdout.write(
-    `\nNext: plan and apply stack ${to}, which takes it over behind the guard "takeover". Stack ${from} keeps it until then; afterwards, delete its document there.\n`,
-  );
+  answer(true);
+  if (isText)
+    host.stdout.write(
+      `\nNext: plan and apply stack ${quoted(to)}, which takes it over behind the guard "takeover". Stack ${quoted(from)} keeps it until then; afterwards, delete its document there.\n`,
+    );
   return exitCodes.done;
 }
 
@@ -122,7 +138,7 @@ async function write(
 ): Promise<void> {
   const { host, terminal } = context;
   if (options.yes !== true) {
-    if (!host.interactive)
+    if (!host.interactive || terminal.format !== 'text')
       throw new CommandStop(
         'nobody-to-ask',
         'nothing was written: where nobody can answer, pass --yes to write it, or --dry-run to see it only',

@@ -3,18 +3,15 @@
  * written from, and takes over resources whose ownership tags have another stack id. Reads the targets and writes only the
  * ledger.
  */
-import { stackRepository } from '../../ledger/git/checkout.ts';
-import { findRepository } from '../../manifest/files/find-stack.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { ownOwnershipTag } from '../../model/resource.ts';
-import type { Stack } from '../../model/stack.ts';
 import type { PlanInput } from '../../plan/build-plan.ts';
 import { printable } from '../../report/view/printable.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { describeRepository } from '../../run/ledger-head.ts';
+import { describeRepository, repositoryMember } from '../../run/ledger-head.ts';
 import { refuseSecretNames } from '../../run/needed-secrets.ts';
 import { answer, askToWrite, type RecoverRun, say, underLock } from './recover-run.ts';
 
@@ -28,10 +25,14 @@ export async function adoptRepository(run: RecoverRun, ledger: Ledger, input: Pl
     ledger.repository === undefined ? 'an unknown repository' : describeRepository(ledger.repository);
   const is =
     repository.repository === undefined ? 'no repository' : describeRepository(repository.repository);
-  print(`The ledger was written from ${printable(was)}. From now on it belongs to ${printable(is)}.`);
+  print(
+    was === is
+      ? `The ledger was written from ${printable(is)}, which is this stack file.`
+      : `The ledger was written from ${printable(was)}. It will belong to ${printable(is)}.`,
+  );
   for (const [id, texts] of foreign)
     print(
-      `These have the id ${quoted(id)} in their ownership tag, and become this stack's:\n  ${texts.map(printable).join('\n  ')}`,
+      `These resources have the id ${quoted(id)} in their ownership tag. They will belong to this stack:\n  ${texts.map(printable).join('\n  ')}`,
     );
   const recovery = {
     action: 'adopt-repository',
@@ -49,7 +50,8 @@ export async function adoptRepository(run: RecoverRun, ledger: Ledger, input: Pl
     // A new id, so that the repository whose id is in the tags is stopped.
     const own = stackId ?? (ids.length === 0 ? undefined : host.newId().slice(0, 8));
     await store.write({ ...rest, ...repository, ...idMembers([...new Set(ids)], own) });
-    print('The ledger was written. The next apply writes the id of this stack into those tags.');
+    const next = foreign.length === 0 ? '' : ' The next apply writes the id of this stack into those tags.';
+    print(`The ledger was written.${next}`);
     answer(run, recovery, true);
     return exitCodes.done;
   });
@@ -108,14 +110,4 @@ export function reportIds(
       `\nThese have the id ${quoted(id)} in their ownership tag, ${whose}:\n  ${texts.map(printable).join('\n  ')}`,
     );
   }
-}
-
-/** Where the stack file is now. */
-export async function repositoryMember(
-  { directory, file }: Stack,
-  { env }: Pick<CliHost, 'env'>,
-): Promise<Pick<Ledger, 'repository'>> {
-  const { root, isGit } = await findRepository(directory);
-  const found = isGit ? await stackRepository({ directory, env }, root, file) : undefined;
-  return found === undefined ? {} : { repository: found.applied };
 }

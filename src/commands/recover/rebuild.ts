@@ -23,7 +23,8 @@ import { headFromHistory } from '../../run/apply-history.ts';
 import { refuseSecretNames } from '../../run/needed-secrets.ts';
 import { readPlanInput } from '../../run/make-plan.ts';
 import { planWithWholeValues } from '../../run/print-plan.ts';
-import { adoptRepository, idsAfterLoss, idsInTags, reportIds, repositoryMember } from './adopt-repository.ts';
+import { adoptRepository, idsAfterLoss, idsInTags, reportIds } from './adopt-repository.ts';
+import { repositoryMember } from '../../run/ledger-head.ts';
 import { answer, askToWrite, type Recovery, type RecoverRun, say, underLock } from './recover-run.ts';
 
 export async function recover(run: RecoverRun): Promise<ExitCode> {

@@ -1,10 +1,10 @@
 /**
  * Finds the stack file, and the folder that a stack's files must be in: its git repository, else its own folder.
  */
-import { lstat, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { quoted } from '../../model/quoted.ts';
+import { quoted, quoteSome } from '../../model/quoted.ts';
 
 export interface Repository {
   /** absolute, and without a link in it */
@@ -100,8 +100,36 @@ async function fixForFolder(folder: string, cwd: string): Promise<string> {
         : `the stack is in a parent folder: give ${quoted(displayPath(parent, cwd))}`;
     if (!isNear || parent === dirname(parent)) break;
   }
+  const below = await fixBelow(folder, cwd);
+  if (below !== undefined) return below;
   const file = displayPath(join(folder, stackFileName), cwd);
   return `create ${quoted(file)}, for example with ${quoted(`trueup init ${displayPath(folder, cwd)}`)}`;
+}
+
+/** How far stacks are searched below a folder: an error must not take long in a large repository. */
+const searched = { depth: 4, folders: 1000 };
+
+/** Names the stacks below a folder; undefined if none is found. */
+async function fixBelow(folder: string, cwd: string): Promise<string | undefined> {
+  const found: string[] = [];
+  let level = [folder];
+  let left = searched.folders;
+  for (let depth = 0; depth < searched.depth && left > 0; depth++) {
+    const entries = await Promise.all(level.slice(0, left).map(foldersIn));
+    left -= level.length;
+    level = entries.flat();
+    for (const each of level) if ((await kindOf(join(each, stackFileName))) === 'file') found.push(each);
+  }
+  const names = found.map((each) => slashes(displayPath(each, cwd))).toSorted();
+  return names.length === 0 ? undefined : `give the path of a stack below it: ${quoteSome(names, 5)}`;
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const isSearched = (name: string) => !name.startsWith('.') && name !== 'node_modules';
+  return entries.flatMap((entry) =>
+    entry.isDirectory() && isSearched(entry.name) ? [join(folder, entry.name)] : [],
+  );
 }
 
 /** A path as the user would type it in the working directory. */
@@ -122,7 +150,8 @@ async function findUpwards(cwd: string, userId: number | undefined): Promise<str
     repository.isGit
       ? `there is no ${stackFileName} here or in a parent directory within the git repository`
       : `there is no ${stackFileName} here, and parent directories are searched only within a git repository`,
-    'go to the directory of a stack, or give its path; "trueup init" writes a first stack',
+    (await fixBelow(cwd, cwd)) ??
+      'go to the directory of a stack, or give its path; "trueup init" writes a first stack',
   );
 }
 

@@ -144,7 +144,7 @@ function metadataSchema(kind: Kind): JsonObject {
         type: 'string',
         enum: ['delete', 'release'],
         description:
-          'What happens when this document is gone; by default, created resources are deleted and adopted ones released',
+          'What happens when this document is gone: by default, created resources are deleted and adopted ones released. "release" also releases created ones. "delete" also deletes adopted roles, but releases adopted workspaces, except with "ownership: ledger" if they have the creator mark of this stack.',
       },
       protect: {
         type: 'boolean',

@@ -59,7 +59,7 @@ export function findDrift(
   const unrecorded = findUnrecorded(declared);
   const problems = [
     ...(input.repositoryProblem ? [input.repositoryProblem] : []),
-    ...input.targets.flatMap(({ unread }) => unread ?? []),
+    ...input.targets.flatMap(({ unread = [], warnings = [] }) => [unread, warnings].flat()),
   ];
   return {
     stack,

@@ -1,6 +1,6 @@
 /** Outcomes for a terminal: a line for each change while apply works, and a report at the end. */
 import { formatAddress } from '../../model/address.ts';
-import { counted } from '../../model/quoted.ts';
+import { counted, quoted } from '../../model/quoted.ts';
 import { type ApplyEvent, type Outcome, type OutcomeKind, runStopped } from '../../model/change.ts';
 import { actionSymbols, formatPlace } from './change.ts';
 import { indent, pad, type Paint } from './layout.ts';
@@ -91,12 +91,17 @@ export function doneCounts(outcomes: readonly Pick<Outcome, 'kind' | 'action'>[]
 
 /**
  * What to do after an apply, in a sentence.
- * @param proof whether the plan that was made afterwards is empty; undefined when none was made
+ * @param proof whether the plan that was made afterwards is empty; `not-kept`: a service did not keep what was written; undefined when
+ * no plan was made
+ * @param stack the stack's argument on the command line; absent for the one in the working directory
  */
 export function stepAfterApply(
   outcomes: readonly Outcome[],
-  proof: 'empty' | 'not-empty' | undefined,
+  proof: 'empty' | 'not-empty' | 'not-kept' | undefined,
+  stack?: string,
 ): string {
+  const command = (name: string) =>
+    quoted(['trueup', name, ...(stack === undefined ? [] : [stack])].join(' '));
   const open = outcomes.filter((outcome) => !isSuccessful(outcome));
   const kinds = new Set(open.map(({ kind }) => kind));
   if (open.length > 0 && open.every(leftByStop(outcomes)))
@@ -104,9 +109,11 @@ export function stepAfterApply(
   if (kinds.has('failed') || kinds.has('unknown') || kinds.has('skipped'))
     return 'Next: correct what is reported above, then run the same command again. It continues with what is left.';
   if (kinds.has('stale'))
-    return 'Next: "trueup plan" shows the changes that are left. Review and approve them again.';
-  if (proof === 'not-empty') return 'Next: "trueup plan" shows what is left.';
-  return 'Next: "trueup drift" shows later changes in the targets, and "trueup history" lists this apply.';
+    return `Next: ${command('plan')} shows the changes that are left. Review and approve them again.`;
+  if (proof === 'not-empty') return `Next: ${command('plan')} shows what is left.`;
+  if (proof === 'not-kept')
+    return `Next: ${command('doctor')} checks whether the dialect of the target is that of the service, and ${command('plan')} shows what is left.`;
+  return `Next: ${command('drift')} shows later changes in the targets, and ${command('history')} lists this apply.`;
 }
 
 /** One line about how much of an interrupted apply was done. */

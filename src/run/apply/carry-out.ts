@@ -49,6 +49,8 @@ import { endApprovals, type PreparedApply, type WritingRun } from './store-appro
 /** One run of apply: its identity, and the signals that stop it. */
 export interface ApplyContext extends CommandContext, StopSignals {
   readonly run: RunIdentity;
+  /** the stack's argument in the commands that the end suggests */
+  readonly stack?: string | undefined;
 }
 
 /** Applies a plan that may be applied, plans again, and reports the outcomes. @throws CommandStop when it was stopped */
@@ -57,7 +59,7 @@ export async function carryOut(
   prepared: WritingRun,
   context: ApplyContext,
 ): Promise<ExitCode> {
-  const { run, terminal } = context;
+  const { run, terminal, stack } = context;
   const { store, ledger, from, held, head, digests, approvals } = prepared;
   const [now, lockGuard] = [context.host.now, held?.lockGuard];
   const began = now();
@@ -84,11 +86,12 @@ export async function carryOut(
       const ending = { digests, isProved, isConverged, now, lockGuard };
       if (code === exitCodes.done) endedApprovals = await endApprovals(store, proved.ledger, ending);
       completed = true;
-      printOutcomes(terminal, outcomes, { proof, ...effort() });
+      printOutcomes(terminal, outcomes, { proof, stack, ...effort() });
       return code;
     } catch (error) {
       // The outcomes are reported in any case: when the ledger could not be written, they are recorded nowhere else.
-      if (ended.length > 0 || error instanceof CommandStop) printOutcomes(terminal, ended, effort());
+      if (ended.length > 0 || error instanceof CommandStop)
+        printOutcomes(terminal, ended, { stack, ...effort() });
       throw error;
     }
   };
@@ -208,6 +211,7 @@ function showEvent(event: ApplyEvent, terminal: Terminal): void {
 interface Ending {
   /** the plan that was made afterwards; absent when there was nothing to prove */
   readonly proof?: Plan | undefined;
+  readonly stack: string | undefined;
   readonly seconds: number;
   readonly requests: number;
 }
@@ -236,7 +240,7 @@ const mostShown = 3;
 function endingBlocks(
   outcomes: readonly Outcome[],
   terminal: Terminal,
-  { proof, seconds, requests }: Ending,
+  { proof, stack, seconds, requests }: Ending,
 ): string[] {
   const { paint, width, host } = terminal;
   if (outcomes.length === 0) return [];
@@ -246,16 +250,20 @@ function endingBlocks(
     `${doneCounts(outcomes)} in ${timeText(seconds)}, with ${counted(requests, 'request')}`,
   );
   const nextStep = (found: Parameters<typeof stepAfterApply>[1]) =>
-    [effort, ...wrap(stepAfterApply(outcomes, found), width ?? 1000)].join('\n');
+    [effort, ...wrap(stepAfterApply(outcomes, found, stack), width ?? 1000)].join('\n');
   if (proof === undefined) return [...blocks, nextStep(undefined)];
-  const residue = renderUnconverged(withoutReported(proof, outcomes), {
-    paint,
-    ...(width === undefined ? {} : { width }),
-  });
-  if (residue !== '') return [...blocks, residue, nextStep('not-empty')];
+  const left = withoutReported(proof, outcomes);
+  const residue = renderUnconverged(left, { paint, ...(width === undefined ? {} : { width }) });
+  if (residue !== '') return [...blocks, residue, nextStep(mayBeDialect(left) ? 'not-kept' : 'not-empty')];
   const nothingLeft = proof.changes.length === 0 && proof.problems.length === 0;
   if (!nothingLeft) return [...blocks, nextStep('not-empty')];
   return [...blocks, 'Planned again: nothing is left to do', nextStep('empty')];
+}
+
+/** A service drops members of another dialect without a word. */
+function mayBeDialect({ changes, targets }: Plan): boolean {
+  const others = targets.filter(({ service, url }) => service === 'workspaces' && url !== 'embedded');
+  return changes.some(({ address }) => others.some(({ name }) => name === address.target));
 }
 
 // The changes in the plan that is made after an apply: each field with the sent value and the one that the service returned.

@@ -17,6 +17,7 @@ import { CommandStop } from '../command-stop.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import type { CliHost } from '../host.ts';
 import { loadManifests } from '../load-manifests.ts';
+import { dialectProblem } from '../make-plan.ts';
 import { type StackLedger, withStackLedger } from '../open-ledger.ts';
 import { listenForEnd, raceStop } from '../stop-signals.ts';
 import { type CommandContext, printDiagnostics } from '../terminal.ts';
@@ -103,6 +104,8 @@ export function withLiveExport(
     const progress = openReadProgress(terminal);
     try {
       const readings = await raceStop(readTargets(job, options, { run, connected, progress, host }), stop);
+      const differing = connected.targets.flatMap((target) => dialectProblem(target) ?? []);
+      if (hasErrors(differing)) throw CommandStop.ofProblems(differing);
       const write = async () => {
         const rest = Promise.all(readings.map(readRest)).finally(() => progress.end());
         return writeLive({ job, targets: await raceStop(rest, stop) }, { options, context });

@@ -86,6 +86,19 @@ describe('trueup doctor finds with a ledger in files', () => {
     expect((await check(stack)).of('ledger')).toEqual(['ok ledger']);
   });
 
+  it('that another stack of the same name owns what is declared', async () => {
+    const bench = await openBench();
+    const first = await bench.checkout();
+    await first.begin(workspace('app'));
+    const second = await bench.checkout();
+    await second.begin(workspace('other'));
+    await second.declare(workspace('app'));
+    await second.run(['plan'], 9);
+    const { message, fix } = (await check(second)).one('ledger-other-id', 'acme');
+    expect(message).toContain('another stack has the same name');
+    expect(fix).toContain('trueup recover --adopt-repository');
+  });
+
   it('that it was moved, and the line for the stack file', async () => {
     const scene = await movableStack({ ledger: 'local' });
     await scene.run(['ledger', 'move', '--to', 'git', '--yes'], 0);

@@ -264,6 +264,29 @@ describe('a file that exists', () => {
   });
 });
 
+it('a file that a flag names is one of the working directory', async () => {
+  const cwd = temporaryFolder({ 'secrets/token': 'x', 'ca.pem': 'x' });
+  const files = ['--token-file', 'secrets/token', '--ca-cert', './ca.pem'];
+  const { out } = await init(cwd, 'stacks/pay', ...real, ...files);
+  expect(stackOf(join(cwd, 'stacks/pay')).spec.targets[0]).toMatchObject({
+    token: { file: '../../secrets/token' },
+    caCert: { file: '../../ca.pem' },
+  });
+  expect(out).toContain('stacks/pay/trueup.yaml names the file ../../secrets/token for the token.');
+  expect(await init(cwd, ...real, '--token-file', 'secrets/token')).toMatchObject({ code: 0 });
+  expect(stackOf(cwd).spec.targets[0]).toMatchObject({ token: { file: 'secrets/token' } });
+});
+
+it.each([
+  ['http://tfe.example.com', true],
+  ['http://127.0.0.1:8080', false],
+  ['http://10.1.2.3', false],
+  ['https://tfe.example.com', false],
+])('init warns of a token that %s would get without encryption: %s', async (url, warns) => {
+  const { err } = await init(temporaryFolder(), '--url', url, '--organization', 'acme', '--no-connect');
+  expect(err.includes('the token is sent without encryption')).toBe(warns);
+});
+
 it('a dry run prints every file, and writes none', async () => {
   const cwd = temporaryFolder();
   const { code, out } = await init(cwd, ...real, '--ci', 'gitlab', '--dry-run');
@@ -271,6 +294,12 @@ it('a dry run prints every file, and writes none', async () => {
   for (const text of ['trueup.yaml', 'manifests/README.md', '.gitlab-ci.yml', '.gitignore', 'env: TFE_TOKEN'])
     expect(out).toContain(text);
 });
+
+/** Every text in a YAML document. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
 
 describe('the file for a CI', () => {
   it.each([
@@ -302,6 +331,43 @@ describe('the file for a CI', () => {
     expect(files['stacks/pay/trueup.yaml']).toContain(
       '$schema=../../tools/trueup/node_modules/trueup/schemas/stack.schema.json',
     );
+  });
+
+  it.each(['a #b', "it's", 'a: b', 'x "y" z', 'a $HOME', "a'; touch pwned; '"])(
+    'plans exactly the folder of the stack: %s',
+    async (folder) => {
+      for (const [ci, path] of [
+        ['github', '.github/workflows/trueup-pay.yml'],
+        ['gitlab', '.gitlab-ci.yml'],
+      ] as const) {
+        const cwd = temporaryFolder();
+        await mkdir(join(cwd, '.git'));
+        expect(await init(cwd, folder, ...real, '--name', 'pay', '--ci', ci)).toMatchObject({ code: 0 });
+        const plan = textsOf(load(textsIn(cwd)[path] ?? '')).find((text) => text.startsWith('trueup plan'));
+        const seen = execFileSync('sh', ['-c', `trueup() { printf '%s\\n' "$2"; }; ${plan}`], {
+          cwd,
+          encoding: 'utf8',
+        });
+        expect(seen).toBe(`${folder}\n`);
+      }
+    },
+  );
+
+  it.each([
+    ['github', `a\${{ github.token }}`],
+    ['gitlab', 'a\nb'],
+  ])('of %s is refused for a folder that it cannot name', async (ci, folder) => {
+    const cwd = temporaryFolder();
+    await mkdir(join(cwd, '.git'));
+    const { code, err } = await init(cwd, folder, ...real, '--ci', ci);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('pass "--ci none"') });
+    expect(textsIn(cwd)).toEqual({});
+  });
+
+  it('only plans: init says so, and where the job that applies is described', async () => {
+    const { out } = await init(temporaryFolder(), ...real, '--ci', 'github');
+    expect(out).toContain('It only plans each change.');
+    expect(out).toContain('docs/guides/ci.md');
   });
 
   it.each([

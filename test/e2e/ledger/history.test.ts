@@ -149,6 +149,14 @@ describe('trueup history show', () => {
     expect((await stack.run(['history', 'show', ''], 1)).err).toContain('has no apply ""');
   });
 
+  it('says what to type where a path stands in the place of the id', async () => {
+    const stack = await (await openBench()).checkout();
+    for (const path of ['.', 'trueup.yaml', '../somewhere/stack.yaml'])
+      expect((await stack.run(['history', 'show', path], 1)).err).toContain(
+        `"${path}" is the path of a stack: name the apply before it, such as "trueup history show latest ${path}"`,
+      );
+  });
+
   it('says of "latest" before the first apply that there is none', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));

@@ -10,7 +10,7 @@ import { openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { held } from '../../support/cli/locked-stack.ts';
 import { movableStack, stackFile } from '../../support/cli/movable-stack.ts';
-import { git } from '../../support/ledger/git-remote.ts';
+import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import {
   findPostgres,
   type PostgresServer,
@@ -80,6 +80,24 @@ describe('A ledger that moves', () => {
     expect(await scene.stack.ledger()).toMatchObject({ version: 4 });
     const copy = git(scene.remote, 'show', 'refs/trueup/payments:ledger.json');
     expect(JSON.parse(copy)).toMatchObject({ version: 3 });
+  });
+
+  it('names the remote that the repository got since the last apply, and no other repository', async () => {
+    const stack = await (await openBench()).checkout();
+    git(stack.directory, 'init', '--quiet');
+    await stack.begin(workspace('app'));
+    const repository = async () =>
+      JSON.parse((await stack.run(['ledger', 'show', '--format', 'json'], 0)).out).repository;
+    expect(await repository()).toEqual({ path: 'trueup.yaml' });
+    const { directory: remote } = makeRemote();
+    git(stack.directory, 'remote', 'add', 'origin', remote);
+    await stack.run(['ledger', 'move', '--to', 'git', '--write', '--yes'], 0);
+    const named = await repository();
+    expect(named).toEqual({ path: 'trueup.yaml', remote: expect.stringContaining('remote') });
+    git(stack.directory, 'remote', 'set-url', 'origin', makeRemote().directory);
+    git(stack.directory, 'remote', 'add', 'first', remote);
+    await stack.run(['ledger', 'move', '--from', '{ git: { remote: first } }', '--to', 'git', '--yes'], 0);
+    expect(await repository()).toEqual(named);
   });
 
   it('within one store is the same in the other folder', async () => {

@@ -6,6 +6,7 @@ import { explanationSchema } from '../../../src/commands/explain/schema.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { diagnosticCodes } from '../../../src/model/diagnostic-codes.ts';
 import { guardDefaults, guardIds } from '../../../src/model/guard.ts';
+import { findingMeanings } from '../../../src/run/finding-meanings.ts';
 import { trueup } from '../../support/captured-host.ts';
 
 const cwd = tmpdir();
@@ -41,10 +42,11 @@ function fitsInto80(text: string): void {
 }
 
 describe('trueup explain', () => {
-  it('without a name lists every kind, guard and code', async () => {
+  it('without a name lists every kind, guard, code and finding', async () => {
     const text = await explain();
     fitsInto80(text);
-    const names = [...kinds.keys(), 'Stack', ...guardIds, ...Object.keys(diagnosticCodes)];
+    const codes = [...Object.keys(diagnosticCodes), ...Object.keys(findingMeanings)];
+    const names = [...new Set([...kinds.keys(), 'Stack', ...guardIds, ...codes])];
     for (const name of names) expect(text).toMatch(new RegExp(`(^|[ ,])${name}(,|$)`, 'm'));
     expect((await explainJson()).terms.map(({ name }: { name: string }) => name).toSorted()).toEqual(
       names.toSorted(),

@@ -190,3 +190,21 @@ describe('recover --moved', () => {
     expect((await stack.run(['recover', '--moved', name, '--yes'], 1)).err).toContain(why);
   });
 });
+
+it('A target with a new name keeps no records, and the plan says how to keep them', async () => {
+  const bench = await openBench({ mounts: ['cluster', 'second'] });
+  const stack = await bench.checkout({ clusterAuth: { name: 'cluster' } });
+  await stack.begin(role('web'), role('other'));
+  const renamed = await stack.become({ clusterAuth: { name: 'prod' } });
+  const { mentions } = await renamed.plan();
+  expect(mentions).toContainEqual(
+    expect.objectContaining({
+      message: 'no target of this stack is called "cluster" now: it and 1 more are left alone',
+      fix: 'target "prod" has the same address: to keep the records, call it "cluster" again',
+    }),
+  );
+  const gone = await stack.become({ clusterAuth: { name: 'prod', mount: 'second' } });
+  expect((await gone.plan()).mentions).toContainEqual(
+    expect.objectContaining({ fix: expect.stringContaining('add the target again to manage it') }),
+  );
+});

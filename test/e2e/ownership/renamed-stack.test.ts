@@ -92,12 +92,31 @@ describe('a stack that was renamed', () => {
     for (const args of [['plan'], ['apply', '--yes']]) {
       const { err } = await old.run(args, 9);
       expect(err).toContain('stack "billing" was renamed to "payments", which has taken over its ledger');
+      expect(err).toContain(
+        'To rename it back, write "renamedFrom: payments" into the "metadata" of this stack',
+      );
     }
     const third = await before.become({ name: 'third', renamedFrom: 'billing' });
     expect((await third.run(['plan'], 9)).err).toContain('stack "billing" was renamed to "payments"');
     expect(bench.wire.seen).toEqual([]);
     const again = await before.become(renamed);
     await again.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is proposed where the ownership tags have another name, and can be taken back', async () => {
+    const { bench, before, after } = await rename();
+    const plain = await after.become({ renamedFrom: undefined });
+    const { problems } = await plain.plan(9);
+    expect(problems).toContainEqual(
+      expect.objectContaining({
+        code: 'claimed-by-another-stack',
+        fix: expect.stringContaining('write "renamedFrom: billing" into the "metadata" of the stack'),
+      }),
+    );
+    await (await after.become({})).insist();
+    const back = await before.become({ name: 'billing', renamedFrom: 'payments' });
+    await back.insist();
+    expect(await bench.tagsOf('app')).toMatchObject({ 'trueup-stack': 'billing' });
   });
 
   it('is what its former name answers before anything else, no matter who holds the lock of that', async () => {

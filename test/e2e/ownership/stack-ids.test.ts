@@ -46,6 +46,17 @@ describe('The id of a stack', () => {
     await mine.run(['plan', '--exit-code'], 0);
   });
 
+  it('stays where nothing is to be taken over, and "recover --adopt-repository" says so', async () => {
+    const stack = await (await openBench()).checkout();
+    git(stack, 'init', '--quiet');
+    await stack.declare(workspace('app'));
+    await stack.run(['apply', '--yes'], 0);
+    const { out } = await stack.run(['recover', '--adopt-repository', '--yes'], 0);
+    expect(out).toContain('The ledger was written from trueup.yaml, which is this stack file.');
+    expect(out).not.toMatch(/belong|those tags/);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
   it('protects a workspace of the other repository also where its ownership tag was removed', async () => {
     const bench = await openBench();
     const theirs = await bench.checkout();
@@ -164,6 +175,25 @@ describe('Two repositories with a stack of the same name', () => {
     await two.declare(workspace('own', { description: 'x' }), workspace('app'));
     await two.run(['apply', '--yes'], 9);
     await one.run(['plan', '--exit-code'], 0);
+  });
+
+  it('are told once for all resources of one id', async () => {
+    const bench = await openBench();
+    const [one, two] = [await bench.checkout(), await bench.checkout()];
+    const all = Array.from({ length: 6 }, (_, at) => workspace(`app-${at}`));
+    await one.begin(...all);
+    await two.declare(...all);
+    const { stackId } = await stored(one);
+    const { problems } = await two.plan(9);
+    expect(problems).toMatchObject([
+      {
+        code: 'claimed-by-another-id',
+        message: expect.stringMatching(
+          /^each of 6 resources \("Workspace\/acme\/app-0", "Workspace\/acme\/app-1", "Workspace\/acme\/app-2" and 3 more\) belongs to another stack/,
+        ),
+      },
+    ]);
+    expect(problems[0]?.message).toContain(`has the id "${stackId}"`);
   });
 
   it('can be joined: the one that takes over writes its id, and the other one is stopped', async () => {

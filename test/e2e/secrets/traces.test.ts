@@ -116,6 +116,26 @@ describe('a trace', () => {
     expect(ran.err).toContain('← ');
   });
 
+  it.each([
+    [`upstream failed: client_token=${given}`, 'upstream failed: client_token=[secret]'],
+    [
+      `<html><title>Bad gateway, password: ${given}</title></html>`,
+      'a page "Bad gateway, password: [secret]"',
+    ],
+    [`<form>Log in <input name="csrf" value="${given}"></form>`, '<form>Log in <input></form>'],
+  ])(
+    'of an answer that is no JSON hides what may be a secret, and so does the error: %s',
+    async (text, shown) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.declare(workspace('app'));
+      bench.wire.guardBy(async () => ({ status: 403, headers: { 'content-type': 'text/plain' }, text }));
+      const ran = await stack.run(['plan', '--trace'], 1);
+      expectNoSecret(ran);
+      expect(ran.err).toContain(`(no JSON: ${shown})`);
+    },
+  );
+
   it('leaves JSON on stdout as it is', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

@@ -45,6 +45,19 @@ describe('the stack that is meant', () => {
     });
   });
 
+  it('is one of those below a folder that has none, which are named', async () => {
+    const stacks = ['a', 'b/c', 'd/e/f', 'node_modules/g', '.h', 'd/1/2/3/4'];
+    const folder = temporaryFolder({
+      ...Object.fromEntries(stacks.map((path) => [`${path}/trueup.yaml`, ''])),
+      '.git/HEAD': '',
+      'empty/x.yaml': '',
+    });
+    const fix = 'give the path of a stack below it: "a", "b/c", "d/e/f"';
+    for (const path of ['.', undefined]) expect(await findStack(path, folder)).toMatchObject({ fix });
+    expect(await findStack('b', folder)).toMatchObject({ fix: 'give the path of a stack below it: "b/c"' });
+    expect(await findStack('empty', folder)).toMatchObject({ fix: expect.stringContaining('trueup init') });
+  });
+
   it('may have the other ending by mistake', async () => {
     const folder = temporaryFolder({ 'here/trueup.yml': '' });
     expect(await findStack('here', folder)).toMatchObject({
