@@ -23,7 +23,7 @@ export interface LabelAck {
   readonly at: string;
 }
 
-export interface RefusedLabel {
+interface RefusedLabel {
   readonly label: string;
   readonly by?: string;
   /** a clause without a full stop */

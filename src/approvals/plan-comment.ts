@@ -20,7 +20,7 @@ export type FoundComment =
   /** @property why a clause, for messages */
   | { readonly is: 'missing'; readonly why: string };
 
-export interface CommentPlace {
+interface CommentPlace {
   readonly pullRequests: PullRequests;
   readonly pullRequest: PullRequest;
   /** the name of the stack */

@@ -178,11 +178,11 @@ async function readApprovals(
 }
 
 function labelEventIn(item: Item): (LabelEvent & { readonly id: number }) | undefined {
+  const action = item.text('action');
+  if (action !== 'add' && action !== 'remove') throw item.fail(`the action ${quoted(action)} is not known`);
   // A label that was deleted has no name.
   const label = item.mayItem('label')?.text('name');
   if (label === undefined) return undefined;
-  const action = item.text('action');
-  if (action !== 'add' && action !== 'remove') throw item.fail(`the action ${quoted(action)} is not known`);
   const by = item.mayItem('user')?.text('username');
   return {
     id: item.number('id'),
@@ -201,9 +201,13 @@ async function readDeployment(
 ): Promise<RunApprovals | undefined> {
   const list = `${root}/deployments?environment=${encodeURIComponent(environment)}&order_by=id&sort=desc`;
   for await (const items of reading.pages(list)) {
-    const found = items.find((item) => item.mayItem('deployable')?.number('id') === id);
+    const all = items.map((item) => ({
+      id: item.number('id'),
+      job: item.mayItem('deployable')?.number('id'),
+    }));
+    const found = all.find(({ job }) => job === id);
     if (found === undefined) continue;
-    const deployment = await reading.get(`${root}/deployments/${found.number('id')}`);
+    const deployment = await reading.get(`${root}/deployments/${found.id}`);
     return deploymentIn(reading, root, deployment, { id, environment });
   }
   return undefined;

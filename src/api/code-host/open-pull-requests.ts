@@ -5,7 +5,7 @@ import { gitlabPullRequests } from './gitlab.ts';
 import type { PullRequests } from './pull-requests.ts';
 import { Reading } from './reading.ts';
 
-export interface CodeHostPlace {
+interface CodeHostPlace {
   readonly service: 'github' | 'gitlab';
   /** `owner/name`, or the id or path of a project */
   readonly repository: string;

@@ -24,7 +24,7 @@ export interface PullRequest {
   readonly merged?: Merge;
 }
 
-export interface Merge {
+interface Merge {
   /** the merge commit, the squashed commit, or the last of the commits that were put on the base branch */
   readonly commit: string;
   /** RFC 3339 */
@@ -83,7 +83,7 @@ export interface LabelEvent {
   readonly at: string;
 }
 
-export interface Labels {
+interface Labels {
   /** those that it has now */
   readonly now: readonly string[];
   /** oldest first */

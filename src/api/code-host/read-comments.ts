@@ -10,16 +10,13 @@ export async function commentsIn(
 ): Promise<readonly Comment[]> {
   const items = await reading.list(api.createPath);
   return items.flatMap((item) => {
+    const comment = {
+      id: item.number('id'),
+      body: item.mayText('body') ?? '',
+      createdAt: item.time('created_at'),
+      updatedAt: item.time('updated_at'),
+    };
     const author = api.authorOf(item.value);
-    if (typeof author !== 'string') return [];
-    return [
-      {
-        id: item.number('id'),
-        author,
-        body: item.mayText('body') ?? '',
-        createdAt: item.time('created_at'),
-        updatedAt: item.time('updated_at'),
-      },
-    ];
+    return typeof author === 'string' ? [{ ...comment, author }] : [];
   });
 }

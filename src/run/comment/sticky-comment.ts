@@ -214,11 +214,28 @@ async function settle(
     // Else the others would be removed, and the newer plan with them.
     return isThere ? { is: 'left', why: newer.why } : 'gone';
   }
+  if (state !== undefined && showsAlready(kept.body, state, { draft, head }))
+    return { is: 'left', why: 'it shows this plan already' };
   const comment = await review.update(
     kept.id,
     renderDraft(draft, head, { earlier: earlierPlans(state, shown), author: kept.author }),
   );
   return comment === undefined ? 'gone' : { is: 'updated', comment };
+}
+
+/** Reviews count only if they are later than the last edit, so a job that is run again edits nothing without need. */
+function showsAlready(
+  body: string,
+  { shown, earlier, author }: CommentState,
+  { draft, head }: Pick<Meeting, 'draft' | 'head'>,
+): boolean {
+  const { post, at, made } = shown;
+  const { made: _, ...ours } = draft.shown;
+  const same = { ...ours, post, at, ...(made === undefined ? {} : { made }) };
+  return (
+    renderDraft({ ...draft, shown: same }, head, { earlier, ...(author === undefined ? {} : { author }) }) ===
+    body.replaceAll('\r\n', '\n')
+  );
 }
 
 function renderDraft(

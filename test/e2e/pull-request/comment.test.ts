@@ -36,6 +36,18 @@ describe('the comment of a stack', () => {
     expect([...folded.matchAll(/\| (\d) to create/g)].map(([, count]) => count)).toEqual(['2', '1']);
   });
 
+  it('is not edited to say the same again, so that reviews of it stay valid', async () => {
+    const { github, post, writes } = await openScene();
+    await post(['kite']);
+    await post(['kite', 'ball']);
+    const before = bodyOf(github);
+    expect((await post(['kite', 'ball'])).out).toContain('left as it is: it shows this plan already');
+    expect(bodyOf(github)).toBe(before);
+    expect(writes()).toHaveLength(2);
+    github.pull.head = commit('b');
+    expect((await post(['kite', 'ball'], { commit: commit('b') })).out).toContain('updated the comment');
+  });
+
   it('keeps what has room, however many plans there were', async () => {
     const { github, folder, post, comment } = await openScene();
     for (const index of Array.from({ length: 14 }).keys()) await post([`toy-${index}`]);

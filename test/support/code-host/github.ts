@@ -153,7 +153,7 @@ function pullsOf(sha: string, state: GithubState): object[] {
 }
 
 function permissionOf(login: string, state: GithubState): GivenAnswer {
-  const permission = state.permissions.get(login) ?? 'none';
+  const permission = state.permissions.get(login.toLowerCase()) ?? 'none';
   return {
     status: 200,
     body: { permission, role_name: permission, user: { login, id: 1, type: state.typeOf(login) } },
