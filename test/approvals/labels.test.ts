@@ -78,6 +78,17 @@ describe('a label', () => {
     });
   });
 
+  it('that the log says was removed does not count, also if it is still listed', async () => {
+    const scene = await planned();
+    scene.state.label(scene.pull, ack, 'bob');
+    scene.state.unlabel(scene.pull, ack, 'bob');
+    scene.pull.labels.add(ack);
+    expect(await acksOf(scene)).toMatchObject({
+      acknowledged: [],
+      why: 'the code host does not say who set it',
+    });
+  });
+
   it('that the log does not have does not count', async () => {
     const scene = await planned();
     scene.pull.labels.add(ack);
