@@ -97,6 +97,21 @@ describe('an approval of a merge request', () => {
     expect((await approvalsOf(scene, { selfApprove: true })).by).toEqual(['ann', 'bob', 'carol']);
   });
 
+  it('of who pushed the commit to another branch does not count', async () => {
+    const scene = await approved();
+    const { project, clock, pushes } = scene.state;
+    pushes.push({ project, branch: 'other', head: sha('a'), by: 'bob', at: clock.next() });
+    expect(await approvalsOf(scene)).toMatchObject({
+      by: [],
+      why: expect.stringContaining('pushed a commit'),
+    });
+    pushes.splice(0, 1);
+    expect(await approvalsOf(scene)).toMatchObject({
+      by: [],
+      why: expect.stringContaining('does not say who pushed'),
+    });
+  });
+
   it('does not count where GitLab does not say who pushed', async () => {
     const scene = await approved();
     scene.state.pushes.splice(0);

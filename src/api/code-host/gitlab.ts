@@ -127,20 +127,21 @@ async function readPushes(
   const found: Item[] = [];
   let read = 0;
   for await (const items of reading.pages(`/projects/${from}/events?action=pushed&after=${since}`)) {
-    found.push(...items.filter((item) => isPushOf(item, branch, wanted)));
+    found.push(...items.filter((item) => isPushOf(item, wanted)));
     read += 1;
     if (read >= maxEventPages && items.length > 0)
       return { is: 'unknown', why: 'the project has too many pushes to read' };
   }
-  if (!found.some((item) => item.item('push_data').mayText('commit_to') === head))
+  const pushes = found.map((item) => item.item('push_data'));
+  if (!pushes.some((push) => push.mayText('ref') === branch && push.mayText('commit_to') === head))
     return { is: 'unknown', why: `GitLab does not say who pushed ${head}` };
   return { is: 'known', by: [...new Set(found.map((item) => item.text('author_username')))] };
 }
 
-function isPushOf(item: Item, branch: string, commits: ReadonlySet<string>): boolean {
+/** To whichever branch: who pushed a commit elsewhere has a part in it as well. */
+function isPushOf(item: Item, commits: ReadonlySet<string>): boolean {
   const push = item.item('push_data');
-  if (push.text('ref_type') !== 'branch' || push.mayText('ref') !== branch) return false;
-  return commits.has(push.mayText('commit_to') ?? '');
+  return push.text('ref_type') === 'branch' && commits.has(push.mayText('commit_to') ?? '');
 }
 
 /**
