@@ -31,6 +31,12 @@ export function exitCodeOf(diagnostics: readonly ShownDiagnostic[]): ExitCode {
   return exitCodes.error;
 }
 
+/** Problems come first, then an incomplete read. */
+export function exitCodeOfPlan({ problems, coverage }: Pick<Plan, 'problems' | 'coverage'>): ExitCode {
+  const code = exitCodeOf(problems);
+  return code === exitCodes.done && !coverage.complete ? exitCodes.error : code;
+}
+
 /** The exit code of an apply. @param proof the plan that was made afterwards; undefined when there was nothing to prove */
 export function exitCodeOfApply(outcomes: readonly Outcome[], proof: Plan | undefined): ExitCode {
   const some = (...kinds: Outcome['kind'][]) => outcomes.some(({ kind }) => kinds.includes(kind));
