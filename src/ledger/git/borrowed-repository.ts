@@ -122,7 +122,7 @@ export interface FetchRequest {
   readonly refs: readonly string[];
   /** number of commits of history for each of them */
   readonly depth: number;
-  /** commits alone, with their trees, or with their files; a service without filters sends everything */
+  /** commits alone, with their trees, or with trees and files; a service without filters sends everything */
   readonly content: 'commits' | 'trees' | 'files';
 }
 
@@ -136,7 +136,10 @@ export async function fetchInto(
 ): Promise<GitAnswer> {
   if (remote === undefined)
     throw new LedgerError('this clone does not have all commits between the two, and has no remote');
-  const filter = { commits: ['--filter=tree:0'], trees: ['--filter=blob:none'], files: [] }[content];
+  // Git keeps the filter of an earlier fetch and would use it again.
+  const filter = { commits: ['--filter=tree:0'], trees: ['--filter=blob:none'], files: ['--no-filter'] }[
+    content
+  ];
   return runGit(
     [
       ...['-c', 'fetch.negotiationAlgorithm=noop', '-c', 'fetch.writeCommitGraph=false'],
