@@ -24,7 +24,7 @@ import { findHidden } from './yaml/hidden-parts.ts';
 import { listFiles, hasOnlyExclusions, type PatternProblem } from './files/list-files.ts';
 import { apiVersion } from './schema/manifest-schema.ts';
 import { parseDocuments } from './yaml/parse-documents.ts';
-import { readStack, type StackReading } from './read-stack.ts';
+import { type AdjustStack, readStack, type StackReading } from './read-stack.ts';
 import { decodeText, fileOutsideRepository, maxTextBytes, readText } from './files/read-text.ts';
 import { type ReadIndex, TrackedFiles } from './files/tracked-files.ts';
 import { secretNames } from './yaml/secret-fields.ts';
@@ -39,6 +39,7 @@ interface LoadInput {
   readonly inputIsWhole?: boolean;
   readonly replacementText?: string;
   readonly drafts?: FileDrafts | undefined;
+  readonly adjust?: AdjustStack | undefined;
   readonly readIndex?: ReadIndex | undefined;
   readonly learnVariables?: LearnVariables | undefined;
   readonly kinds: Registry;

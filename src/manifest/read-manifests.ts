@@ -22,7 +22,7 @@ import {
   type Loaded,
 } from './load-documents.ts';
 import { diagnose, quotedMasked, serviceSpellings } from './problem.ts';
-import type { StackReading } from './read-stack.ts';
+import type { AdjustStack, StackReading } from './read-stack.ts';
 import { chooseTargets, type Entry, resolve } from './resolve-resources.ts';
 import { validate, validateHeader } from './validate-manifest.ts';
 import { secretFields } from './yaml/secret-fields.ts';
@@ -43,6 +43,7 @@ interface ManifestInput {
   readonly replacementText?: string;
   /** texts to use instead of files, by absolute path; undefined for a file that counts as removed */
   readonly drafts?: FileDrafts | undefined;
+  readonly adjust?: AdjustStack | undefined;
   /** reads what a repository tracks; without it, a partial checkout is not noticed */
   readonly readIndex?: ReadIndex;
   readonly learnVariables?: LearnVariables;

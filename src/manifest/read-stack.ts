@@ -55,7 +55,11 @@ export interface StackReading {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** Replaces settings of a valid stack as soon as it is read, before anything is checked against them. */
+export type AdjustStack = (stack: Stack) => Stack;
+
 interface StackContext {
+  readonly adjust?: AdjustStack | undefined;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly secrets: ReadonlySet<string>;
@@ -102,7 +106,11 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
   };
   // a part without errors matches the schema
   const written = document.value as unknown as StackDocument;
-  if (!hasErrors(diagnostics)) return { ...reading, stack: toStack(written, reading, context) };
+  if (!hasErrors(diagnostics)) {
+    const { adjust = (same) => same } = context;
+    const stack = adjust(toStack(written, reading, context));
+    return { ...reading, stack, targets: stack.targets };
+  }
   const wrong = problems.filter(({ severity }) => severity !== 'warning').map(({ path }) => path);
   if (!wrong.every((path) => isBelow(path, ['spec', 'targets']) && path.length > 2)) return reading;
   const usable = targets.flatMap(({ target }, index) =>

@@ -10,6 +10,7 @@ import type { FileDrafts } from '../manifest/load-documents.ts';
 import { type Manifests, readManifests } from '../manifest/read-manifests.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { Stack } from '../model/stack.ts';
+import type { LoosenedSetting } from '../model/guard.ts';
 import { shellWord } from '../report/view/printable.ts';
 import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
@@ -31,20 +32,32 @@ export interface LoadOptions extends InputEnds {
   readonly complete?: boolean | undefined;
   /** what files would hold, in place of what they do */
   readonly drafts?: FileDrafts | undefined;
+  /** how the stack counts for this run, compared with an earlier commit */
+  readonly adjust?: ((stack: Stack) => AdjustedStack) | undefined;
+}
+
+/** A stack with the settings that hold for a run. */
+export interface AdjustedStack {
+  readonly stack: Stack;
+  /** what its file has looser */
+  readonly loosened: readonly LoosenedSetting[];
 }
 
 export interface LoadedManifests extends Manifests {
   /** milliseconds since 1970: when the run began to read standard input; absent when it did not */
   readonly began?: number;
+  /** what the stack file has looser than the settings that hold for this run */
+  readonly loosened: readonly LoosenedSetting[];
 }
 
 /** @throws CommandStop when standard input did not end before the run did */
 export async function loadManifests(
   path: string | undefined,
   host: CliHost,
-  { complete = false, timeout, runEnded, drafts }: LoadOptions = {},
+  { complete = false, timeout, runEnded, drafts, adjust }: LoadOptions = {},
 ): Promise<LoadedManifests> {
   let began: number | undefined;
+  let loosened: readonly LoosenedSetting[] = [];
   const manifests = await readManifests({
     ...(path === undefined ? {} : { path }),
     cwd: host.cwd,
@@ -55,6 +68,13 @@ export async function loadManifests(
     },
     inputIsWhole: complete,
     drafts,
+    ...(adjust && {
+      adjust: (stack: Stack) => {
+        const adjusted = adjust(stack);
+        ({ loosened } = adjusted);
+        return adjusted.stack;
+      },
+    }),
     learnVariables: (names) => keepVariables(names, host),
     readIndex: (directory) => readIndex({ directory, env: host.env, ...(runEnded && { signal: runEnded }) }),
     kinds: host.kinds,
@@ -64,6 +84,7 @@ export async function loadManifests(
   const { stack } = manifests;
   return {
     ...manifests,
+    loosened,
     ...(began === undefined ? {} : { began }),
     ...(stack === undefined || timeout === undefined ? {} : { stack: { ...stack, timeout } }),
   };

@@ -172,6 +172,7 @@ export async function prepareRun<C extends ReaderConnection>(
     refuseSecretNames(manifests.resources, host);
     const request = {
       stack,
+      loosened: manifests.loosened,
       ...settled,
       kinds: host.kinds,
       desired: manifests.resources,
