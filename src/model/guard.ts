@@ -104,6 +104,15 @@ export interface Concern {
   readonly messages: readonly string[];
 }
 
+/** A setting of a stack that is looser than before. */
+export interface LoosenedSetting {
+  /** for people: `spec.guards.maxDeletes` */
+  readonly name: string;
+  /** the value that holds, as YAML on one line, or a word */
+  readonly before: string;
+  readonly after: string;
+}
+
 /** Concerns in the order of their addresses. */
 export function sortConcerns(concerns: readonly Concern[]): Concern[] {
   return concerns.toSorted((a, b) => (formatAddress(a.address) < formatAddress(b.address) ? -1 : 1));

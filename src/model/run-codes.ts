@@ -296,6 +296,39 @@ export const runCodes = {
     class: 'failure',
     fix: 'see what it wrote to standard error',
   },
+  // trueup ci
+  'base-unknown': {
+    title: 'It is not known with which commit the changes are compared',
+    class: 'failure',
+    fix: 'name it with --base, or plan all stacks with --all',
+  },
+  'commit-unreadable': {
+    title: 'A commit cannot be read from the repository or its remote',
+    class: 'failure',
+    fix: 'let the job read the repository, or fetch the history of the branch before',
+  },
+  'same-stack-name': {
+    title: 'Two stacks of the repository have the same name',
+    class: 'invalid',
+    fix: 'give one of them another name: plans and comments are known by it',
+  },
+  'targets-of-base': {
+    title: 'The plan was made with targets of the base branch',
+    class: 'failure',
+    warning: true,
+    fix: 'let somebody who may write to the repository open the pull request, or merge the change of the targets by itself',
+  },
+  'validated-only': {
+    title: 'The stack was only validated, and not planned',
+    class: 'failure',
+    warning: true,
+    fix: 'let somebody who may write to the repository push the branch into it',
+  },
+  'not-reviewed': {
+    title: 'A merge group would do something that no pull request of it has shown',
+    class: 'failure',
+    fix: 'take the pull request out of the queue, update its branch, and review its new plan',
+  },
   note: {
     title: 'Something is wrong, but the run goes on',
     class: 'failure',

@@ -23,7 +23,7 @@ import { type CountedGuard, countGuards, countOwnership, isTaken } from './count
 import type { Draft } from './draft-declared.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
 import { guardMessages, identityGuards, type UncountedGuard } from './identity-guards.ts';
-import { loosenedGuard } from './loosened.ts';
+import { loosenedGuards } from './loosened.ts';
 import type { PlanContext } from './plan-context.ts';
 import { takenOverAddresses } from './take-over-stack.ts';
 
@@ -32,7 +32,7 @@ export function findGuards(context: PlanContext, drafts: ReadonlyMap<AddressText
   const { guards } = context.stack;
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const found = [
-    ...loosenedGuard(context.loosened),
+    ...loosenedGuards(context.loosened),
     ...checkoutGuards(context, pending),
     ...countGuards(countOwnership(context, drafts), guards),
     ...identityFindings(context, pending),
@@ -60,7 +60,7 @@ function inOrder(one: Guard, other: Guard): number {
   return (
     Number(one.effect === 'warns') - Number(other.effect === 'warns') ||
     guardIds.indexOf(one.id) - guardIds.indexOf(other.id) ||
-    (text(one) < text(other) ? -1 : 1)
+    (text(one) < text(other) ? -1 : Number(text(one) > text(other)))
   );
 }
 

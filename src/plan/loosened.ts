@@ -2,12 +2,17 @@
  * The stricter of two versions of a stack, setting by setting. What a pull request loosens does not count for its own plan: the plan
  * is made with the stricter settings, and the guard `loosened` names the others. Pure.
  */
-import { approvalMethods, type ApprovalRules, type Approver } from '../model/approval.ts';
-import { type Guard, guardDefaults, type GuardId, guardIds, guardLimits } from '../model/guard.ts';
-import { canonicalText, type Json } from '../model/json.ts';
+import {
+  type Guard,
+  guardDefaults,
+  type GuardId,
+  guardIds,
+  guardLimits,
+  type LoosenedSetting,
+} from '../model/guard.ts';
 import { type LintCode, lintCodeNames } from '../model/lint-codes.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
-import { counted, quoted } from '../model/quoted.ts';
+import { quoted } from '../model/quoted.ts';
 import {
   formatIdentity,
   type Guards,
@@ -17,15 +22,7 @@ import {
   type Stack,
   type Target,
 } from '../model/stack.ts';
-
-/** A setting that is looser than before. */
-export interface LoosenedSetting {
-  /** as its path in the stack file: `spec.guards.maxDeletes` */
-  readonly name: string;
-  /** the value that holds, as YAML on one line, or a word */
-  readonly before: string;
-  readonly after: string;
-}
+import { listText, type Part, stricterApprovals } from './stricter-approvals.ts';
 
 interface Stricter {
   /** the stack `after` with the stricter of both settings: never looser than either */
@@ -57,20 +54,17 @@ export function stricterOf(before: Stack, after: Stack): Stricter {
   };
 }
 
-/** The guard of a plan whose stack has loosened settings; nothing switches it off. */
-export function loosenedGuard(
+/** The guards of a plan whose stack has loosened settings, one for each of them; nothing switches them off. */
+export function loosenedGuards(
   loosened: readonly LoosenedSetting[],
-): (Omit<Guard, 'effect'> & { always: true })[] {
-  if (loosened.length === 0) return [];
-  const each = loosened.map(({ name, before, after }) => `${name} from ${before} to ${after}`);
-  const message = `${counted(loosened.length, 'setting')} of the stack ${loosened.length === 1 ? 'is' : 'are'} loosened, and the stricter ${loosened.length === 1 ? 'value holds' : 'values hold'} for this plan: ${each.join('; ')}`;
-  return [{ id: 'loosened', counted: loosened.length, message, concerns: [], always: true }];
-}
-
-/** One part of a stack: the stricter value, and what was loosened. */
-interface Part<T> {
-  readonly value: T;
-  readonly loosened: readonly LoosenedSetting[];
+): (Omit<Guard, 'effect'> & { readonly always: true })[] {
+  return loosened.map(({ name, before, after }) => ({
+    id: 'loosened',
+    counted: 1,
+    message: `${name} is loosened from ${before} to ${after}, and the stricter value holds for this plan`,
+    concerns: [],
+    always: true,
+  }));
 }
 
 // Guards and lint: limits, and the level of each guard and code.
@@ -81,7 +75,7 @@ function stricterGuards(before: Guards, after: Guards): Part<Guards> {
     return { name, was, is, isSet: before[name] !== undefined || after[name] !== undefined };
   });
   const levels = stricterLevels(guardIds as readonly GuardId[], [before, after], {
-    name: (id) => `spec.guards, the level of ${quoted(id)},`,
+    name: (id) => `the level of ${quoted(id)} in spec.guards`,
     blocksByDefault: (id) => guardDefaults[id] === 'blocks',
     words: ['"allow"', 'its default', '"raise"'],
   });
@@ -106,7 +100,7 @@ function stricterLint(before: Lint | undefined, after: Lint | undefined): Part<L
     lintCodeNames as readonly LintCode[],
     [before ?? {}, after ?? {}],
     {
-      name: (code) => `spec.lint, the level of ${quoted(code)},`,
+      name: (code) => `the level of ${quoted(code)} in spec.lint`,
       blocksByDefault: () => false,
       words: ['"allow"', 'its default', '"raise"'],
     },
@@ -168,32 +162,33 @@ function stricterThanAll(before: readonly Target[], after: Target): Part<Target>
   return { value, loosened: [...loosened.values()] };
 }
 
+/** Settings of a target with two values: the stricter one, and the looser one. */
+const choices = {
+  exclusive: [false, true],
+  ownership: ['claim', 'ledger'],
+  deletes: ['safe', 'plain'],
+} as const;
+
 function stricterTarget(before: Target, after: Target): Part<Target> {
   const owns = narrower(before.owns, after.owns);
-  const { owns: _, exclusive, ownership, deletes, ...rest } = after;
-  const isExclusive = exclusive === true && before.exclusive === true;
-  const isClaimed = (before.ownership ?? 'claim') === 'claim' || (ownership ?? 'claim') === 'claim';
-  const isSafe = (before.deletes ?? 'safe') === 'safe' || (deletes ?? 'safe') === 'safe';
+  const { owns: _, ...rest } = after;
   const setting = (name: string) => `${name} of the target ${quoted(after.name)}`;
+  const loosened = (Object.keys(choices) as (keyof typeof choices)[]).filter(
+    (name) => after[name] === choices[name][1] && before[name] !== choices[name][1],
+  );
   return {
     value: {
       ...rest,
       ...(owns === undefined ? {} : { owns }),
-      ...(exclusive === undefined ? {} : { exclusive: isExclusive }),
-      ...(ownership === undefined ? {} : { ownership: isClaimed ? 'claim' : 'ledger' }),
-      ...(deletes === undefined ? {} : { deletes: isSafe ? 'safe' : 'plain' }),
+      ...Object.fromEntries(loosened.map((name) => [name, choices[name][0]])),
     },
     loosened: [
       ...widened(setting('owns'), before.owns, after.owns),
-      ...(exclusive === true && before.exclusive !== true
-        ? [{ name: setting('exclusive'), before: 'false', after: 'true' }]
-        : []),
-      ...(ownership === 'ledger' && isClaimed
-        ? [{ name: setting('ownership'), before: 'claim', after: 'ledger' }]
-        : []),
-      ...(deletes === 'plain' && isSafe
-        ? [{ name: setting('deletes'), before: 'safe', after: 'plain' }]
-        : []),
+      ...loosened.map((name) => ({
+        name: setting(name),
+        before: String(choices[name][0]),
+        after: String(choices[name][1]),
+      })),
     ],
   };
 }
@@ -213,7 +208,7 @@ function narrower(one: Patterns, other: Patterns, covers = coversName): Patterns
 function widened(name: string, before: Patterns, after: Patterns, covers = coversName): LoosenedSetting[] {
   if (before === undefined) return [];
   const isWithin = after?.every((pattern) => before.some((wider) => covers(wider, pattern))) ?? false;
-  return isWithin ? [] : [{ name, before: shown(before), after: shown(after) }];
+  return isWithin ? [] : [{ name, before: listText(before), after: listText(after) }];
 }
 
 /** Whether each name that the second pattern matches is matched by the first one, in which a star also matches stars. */
@@ -240,107 +235,4 @@ function stricterSecrets(
       ...widened('spec.secrets.files', before.files, after?.files, coversFile),
     ],
   };
-}
-
-// Approvals: who may approve, how, and how many.
-
-type Accepted = NonNullable<ApprovalRules['accept']>;
-
-/** An empty `accept` of the result means that no method is accepted by both. */
-function stricterApprovals(
-  before: ApprovalRules | undefined,
-  after: ApprovalRules | undefined,
-): Part<ApprovalRules | undefined> {
-  if (before === undefined && after === undefined) return { value: undefined, loosened: [] };
-  const [was, is] = [before ?? {}, after ?? {}];
-  const people = stricterPeople(was.from, is.from);
-  const [accepted, acceptedNow] = [acceptedBy(was), acceptedBy(is)];
-  const both = acceptedByBoth(accepted, acceptedNow);
-  const accept = people.isNobody
-    ? both.filter((method) => method === 'signature' || method === 'none')
-    : both;
-  const [count, countNow] = [was.count ?? 1, is.count ?? 1];
-  const flags = (['selfApprove', 'selfAck'] as const).map((name) => ({
-    name,
-    was: was[name] ?? false,
-    is: is[name] ?? false,
-  }));
-  const isWider = !accepted.includes('none') && acceptedNow.some((method) => !accepted.includes(method));
-  const from = 'spec.approvals';
-  return {
-    value: {
-      accept,
-      count: Math.max(count, countNow),
-      ...(people.from.length === 0 ? {} : { from: people.from }),
-      ...Object.fromEntries(flags.map(({ name, was, is }) => [name, was && is])),
-    },
-    loosened: [
-      ...(isWider ? [{ name: `${from}.accept`, before: shown(accepted), after: shown(acceptedNow) }] : []),
-      ...(countNow < count ? [{ name: `${from}.count`, before: `${count}`, after: `${countNow}` }] : []),
-      ...(people.isWider ? [{ name: `${from}.from`, before: shown(was.from), after: shown(is.from) }] : []),
-      ...flags
-        .filter(({ was, is }) => is && !was)
-        .map(({ name }) => ({ name: `${from}.${name}`, before: 'false', after: 'true' })),
-    ],
-  };
-}
-
-function acceptedBy({ accept }: ApprovalRules): Accepted {
-  if (accept === undefined) return approvalMethods;
-  return accept.includes('none') ? ['none'] : accept;
-}
-
-/** Where one of them needs no approval, the other one holds. */
-function acceptedByBoth(one: Accepted, other: Accepted): Accepted {
-  if (one.includes('none')) return other;
-  if (other.includes('none')) return one;
-  return one.filter((method) => other.includes(method));
-}
-
-interface People {
-  readonly from: readonly Approver[];
-  /** both name people of the code host, and none of them in common: only signatures are left */
-  readonly isNobody: boolean;
-  readonly isWider: boolean;
-}
-
-/** Without people, everybody with write permission may approve in the code host; without signers, nobody may sign. */
-function stricterPeople(
-  before: readonly Approver[] | undefined = [],
-  after: readonly Approver[] | undefined = [],
-): People {
-  const [was, is] = [splitApprovers(before), splitApprovers(after)];
-  const signers = common(was.signers, is.signers);
-  const isFree = was.people.length === 0 || is.people.length === 0;
-  const people = isFree ? [...was.people, ...is.people] : common(was.people, is.people);
-  const hasMorePeople =
-    was.people.length > 0 &&
-    (is.people.length === 0 || common(is.people, was.people).length < is.people.length);
-  return {
-    from: [...signers, ...people],
-    isNobody: !isFree && people.length === 0,
-    isWider: hasMorePeople || signers.length < is.signers.length,
-  };
-}
-
-interface SplitApprovers {
-  readonly signers: readonly Approver[];
-  readonly people: readonly Approver[];
-}
-
-function splitApprovers(all: readonly Approver[]): SplitApprovers {
-  return {
-    signers: all.filter((one) => 'signers' in one),
-    people: all.filter((one) => !('signers' in one)),
-  };
-}
-
-function common(one: readonly Approver[], other: readonly Approver[]): readonly Approver[] {
-  const known = new Set(other.map((each) => canonicalText({ ...each })));
-  return one.filter((each) => known.has(canonicalText({ ...each })));
-}
-
-function shown(value: readonly (string | Approver)[] | undefined): string {
-  if (value === undefined) return 'no limit';
-  return JSON.stringify(value as Json);
 }

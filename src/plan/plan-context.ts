@@ -28,7 +28,7 @@ import {
   recordsAbout,
   unmatchedRecords,
 } from './match-live.ts';
-import type { LoosenedSetting } from './loosened.ts';
+import type { LoosenedSetting } from '../model/guard.ts';
 import { movedCode } from './moved-targets.ts';
 import { type FormerStack, ownershipTagsOf, type StackIds, withRecordedOwner } from './our-tags.ts';
 import type { StackMoves } from './stack-moves.ts';

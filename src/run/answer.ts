@@ -62,9 +62,18 @@ function reportToGithub(terminal: Terminal, code: ExitCode, summary: string): vo
   const { host, pending, reported } = terminal;
   const problems = cleanDiagnostics([...reported, ...(pending.found ?? [])], host);
   for (const line of annotations(problems, (file) => repositoryPath(file, host))) host.writeCommand(line);
-  append(terminal, 'GITHUB_STEP_SUMMARY', `${summary}\n\n`);
-  const outputs = { ...pending.outputs, 'exit-code': String(code) };
-  append(terminal, 'GITHUB_OUTPUT', Object.entries(outputs).map(withDelimiter(host.newId())).join(''));
+  appendSummary(host, summary);
+  writeOutputs(host, { ...pending.outputs, 'exit-code': String(code) });
+}
+
+/** @param markdown for the summary of the step */
+export function appendSummary(host: CliHost, markdown: string): void {
+  append(host, 'GITHUB_STEP_SUMMARY', `${markdown}\n\n`);
+}
+
+/** The outputs of the step, by name. */
+export function writeOutputs(host: CliHost, outputs: Readonly<Record<string, string>>): void {
+  append(host, 'GITHUB_OUTPUT', Object.entries(outputs).map(withDelimiter(host.newId())).join(''));
 }
 
 /** The delimiter is random, so that a value cannot end itself and set another output. */
@@ -74,7 +83,7 @@ function withDelimiter(id: string): (output: readonly [string, string]) => strin
 }
 
 /** A file that is missing, or cannot be written, does not fail the run. */
-function append({ host }: Terminal, variable: string, text: string): void {
+function append(host: CliHost, variable: string, text: string): void {
   const file = host.env[variable];
   if (file === undefined || file === '') return;
   try {
@@ -89,7 +98,7 @@ function append({ host }: Terminal, variable: string, text: string): void {
 // What a file is called in the repository that a CI job has checked out: platforms find lines of a pull request by it.
 
 /** @returns undefined for standard input, and for a file outside of the repository */
-function repositoryPath(file: string, { cwd, env }: Pick<CliHost, 'cwd' | 'env'>): string | undefined {
+export function repositoryPath(file: string, { cwd, env }: Pick<CliHost, 'cwd' | 'env'>): string | undefined {
   if (file === standardInput) return undefined;
   const root = env['GITHUB_WORKSPACE'] || env['CI_PROJECT_DIR'] || cwd;
   const path = relative(root, resolve(cwd, file)).split(sep).join('/');

@@ -6,6 +6,7 @@ import { parseDuration } from '../model/duration.ts';
 import { quoted } from '../model/quoted.ts';
 import type { CliHost } from './host.ts';
 import type { ExitCode } from './exit-codes.ts';
+import { codeHosts } from './pull-request.ts';
 import type { ColorChoice, Format, Terminal } from './terminal.ts';
 
 /** Options that several commands take. */
@@ -80,6 +81,30 @@ export function exampleText(examples: readonly Example[]): string {
     return [left.padEnd(exampleColumn) + (right[0] ?? '').trimStart(), ...right.slice(1)];
   });
   return ['Examples:', ...lines].join('\n');
+}
+
+/** Which pull request or merge request a command is about, where the CI job does not say it. */
+export function addPlaceOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--service <name>', 'default: that of the CI job').choices(codeHosts))
+    .option('--url <url>', 'the address of its API (default: GITHUB_API_URL or CI_API_V4_URL)')
+    .option('--repository <owner/name>', 'on GitHub (default: GITHUB_REPOSITORY)')
+    .option('--project <id>', 'on GitLab, an id or a path (default: that of the merge request)')
+    .addOption(
+      new Option(
+        '--number <number>',
+        'of the pull request or merge request (default: that of the CI job)',
+      ).argParser(parseNumber),
+    )
+    .option(
+      '--token-env <variable>',
+      'the environment variable that holds the token (default: GITHUB_TOKEN or GITLAB_TOKEN)',
+    );
+}
+
+function parseNumber(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('a number such as 12');
+  return Number(text);
 }
 
 export function ackOption(help: string): Option {

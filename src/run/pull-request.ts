@@ -205,14 +205,19 @@ interface ReviewEvent {
 const maxSize = 32 * megabyte;
 
 /** An event that cannot be read names no pull request: flags can. */
-export async function readEvent({ env }: Pick<CliHost, 'env'>): Promise<ReviewEvent> {
+export async function readEvent(host: Pick<CliHost, 'env'>): Promise<ReviewEvent> {
+  return eventIn(await readEventFile(host));
+}
+
+/** The whole event; null where there is none, or none that can be read. */
+export async function readEventFile({ env }: Pick<CliHost, 'env'>): Promise<Json> {
   const file = env['GITHUB_EVENT_PATH'];
-  if (file === undefined || file === '') return {};
+  if (file === undefined || file === '') return null;
   const text = await readRegularText(file, maxSize).catch(() => '');
   try {
-    return eventIn(JSON.parse(text));
+    return JSON.parse(text);
   } catch {
-    return {};
+    return null;
   }
 }
 

@@ -6,7 +6,7 @@ import type { ApprovalRules, Approver } from '../../src/model/approval.ts';
 import { guardDefaults, type GuardId, guardLimits } from '../../src/model/guard.ts';
 import { matchesPattern } from '../../src/model/name-pattern.ts';
 import type { Guards, Stack, Target } from '../../src/model/stack.ts';
-import { loosenedGuard, stricterOf } from '../../src/plan/loosened.ts';
+import { loosenedGuards, stricterOf } from '../../src/plan/loosened.ts';
 
 const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const patterns = fc.uniqueArray(fc.constantFrom('a', 'a*', 'a*b', '*b', 'ab', '*', 'b-*'), { maxLength: 3 });
@@ -111,51 +111,59 @@ function approvers({ accept = ['signature', 'environment', 'review'], from = [] 
 
 /** Everything in which one stack is looser than the other one, found by asking both the same questions. */
 function looserIn(one: Stack, other: Stack): string[] {
-  const found: string[] = [];
-  const check = (what: string, isLooser: boolean) => isLooser && found.push(what);
-  for (const name of ['maxDeletes', 'maxDeletePercent', 'maxUpdatePercent'] as const)
-    check(name, (one.guards[name] ?? guardLimits[name]) > (other.guards[name] ?? guardLimits[name]));
-  for (const id of ids) check(id, strength(one.guards, id) < strength(other.guards, id));
-  for (const code of ['open-role', 'open-selector'] as const) {
-    const level = ({ lint = {} }: Stack) =>
-      lint.allow?.includes(code) ? 0 : lint.raise?.includes(code) ? 2 : 1;
-    check(code, level(one) < level(other));
-  }
-  for (const list of ['env', 'files'] as const) {
-    const [a, b] = [admits(one.secrets?.[list]), admits(other.secrets?.[list])];
-    check(
-      list,
-      a.some((is, at) => is && !b[at]),
-    );
-  }
-  for (const target of one.targets) {
+  const approvals = looserApprovals(one, other);
+  return [...looserGuards(one, other), ...looserTargets(one, other), ...approvals].flatMap(
+    ([what, isLooser]) => (isLooser ? [what] : []),
+  );
+}
+
+type Answers = readonly (readonly [what: string, isLooser: boolean])[];
+
+const hasMore = (a: readonly boolean[], b: readonly boolean[]) => a.some((is, at) => is && !b[at]);
+
+function looserGuards(one: Stack, other: Stack): Answers {
+  const level = ({ lint = {} }: Stack, code: 'open-role' | 'open-selector') =>
+    lint.allow?.includes(code) ? 0 : lint.raise?.includes(code) ? 2 : 1;
+  const limits = ['maxDeletes', 'maxDeletePercent', 'maxUpdatePercent'] as const;
+  return [
+    ...limits.map((name) => {
+      const limit = ({ guards }: Stack) => guards[name] ?? guardLimits[name];
+      return [name, limit(one) > limit(other)] as const;
+    }),
+    ...ids.map((id) => [id, strength(one.guards, id) < strength(other.guards, id)] as const),
+    ...(['open-role', 'open-selector'] as const).map(
+      (code) => [code, level(one, code) < level(other, code)] as const,
+    ),
+    ...(['env', 'files'] as const).map(
+      (list) => [list, hasMore(admits(one.secrets?.[list]), admits(other.secrets?.[list]))] as const,
+    ),
+  ];
+}
+
+function looserTargets(one: Stack, other: Stack): Answers {
+  return one.targets.flatMap((target) => {
     const was = other.targets.find(({ name }) => name === target.name);
-    if (was === undefined) continue;
-    const [a, b] = [admits(target.owns), admits(was.owns)];
-    check(
-      'owns',
-      a.some((is, at) => is && !b[at]),
-    );
-    check('exclusive', target.exclusive === true && was.exclusive !== true);
-    check('ownership', target.ownership === 'ledger' && was.ownership !== 'ledger');
-    check('deletes', target.deletes === 'plain' && was.deletes !== 'plain');
-  }
-  const [a, b] = [approvers(one.approvals), approvers(other.approvals)];
-  check('none', a.isFree && !b.isFree);
-  check(
-    'reviews',
-    a.reviews.some((name) => !b.reviews.includes(name)),
-  );
-  check(
-    'keys',
-    a.keys.some((key) => !b.keys.includes(key)),
-  );
-  if (!b.isFree) {
-    check('count', (one.approvals?.count ?? 1) < (other.approvals?.count ?? 1));
-    for (const flag of ['selfApprove', 'selfAck'] as const)
-      check(flag, one.approvals?.[flag] === true && other.approvals?.[flag] !== true);
-  }
-  return found;
+    if (was === undefined) return [];
+    return [
+      ['owns', hasMore(admits(target.owns), admits(was.owns))] as const,
+      ['exclusive', target.exclusive === true && was.exclusive !== true] as const,
+      ['ownership', target.ownership === 'ledger' && was.ownership !== 'ledger'] as const,
+      ['deletes', target.deletes === 'plain' && was.deletes !== 'plain'] as const,
+    ];
+  });
+}
+
+function looserApprovals({ approvals: one = {} }: Stack, { approvals: other = {} }: Stack): Answers {
+  const [a, b] = [approvers(one), approvers(other)];
+  const flag = (name: 'selfApprove' | 'selfAck') => one[name] === true && other[name] !== true;
+  return [
+    ['none', a.isFree && !b.isFree],
+    ['reviews', a.reviews.some((name) => !b.reviews.includes(name))],
+    ['keys', a.keys.some((key) => !b.keys.includes(key))],
+    ['count', !b.isFree && (one.count ?? 1) < (other.count ?? 1)],
+    ['selfApprove', !b.isFree && flag('selfApprove')],
+    ['selfAck', !b.isFree && flag('selfAck')],
+  ];
 }
 
 describe('The stricter of two versions of a stack', () => {
@@ -208,21 +216,21 @@ describe('The stricter of two versions of a stack', () => {
     ]);
   });
 
-  it('makes a guard that names each setting with its value before and after', () => {
+  it('makes a guard for each setting, which names its value before and after', () => {
     const base = { name: 's', file: 'f', directory: '/s', manifests: [], defaults: {}, targets: [] };
     const { loosened } = stricterOf(
       { ...base, guards: {} },
       { ...base, guards: { maxDeletes: 50, allow: ['zero'] } },
     );
-    expect(loosenedGuard(loosened)).toMatchObject([
+    expect(loosenedGuards(loosened)).toMatchObject([
       {
         id: 'loosened',
         always: true,
-        counted: 2,
         message:
-          '2 settings of the stack are loosened, and the stricter values hold for this plan: spec.guards.maxDeletes from 3 to 50; spec.guards, the level of "zero", from its default to "allow"',
+          'spec.guards.maxDeletes is loosened from 3 to 50, and the stricter value holds for this plan',
       },
+      { message: expect.stringContaining('the level of "zero" in spec.guards is loosened from its default') },
     ]);
-    expect(loosenedGuard([])).toEqual([]);
+    expect(loosenedGuards([])).toEqual([]);
   });
 });

@@ -2,11 +2,12 @@
  * `trueup comment --plan plan.json`: shows a plan file in its pull request, in the one comment that its stack has there. Where
  * the token may not write, as in a fork, the comment is printed and the run succeeds.
  */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import type { CodeHost } from '../../api/code-host.ts';
 import { quoted } from '../../model/quoted.ts';
 import {
   addExamples,
+  addPlaceOptions,
   type CommandEnd,
   type CommonOptions,
   timeoutOption,
@@ -29,7 +30,6 @@ import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { openPlanFile, type PlanFile } from '../../run/plan-file.ts';
 import {
-  codeHosts,
   findReview,
   jobCommit,
   type PlaceFlags,
@@ -40,25 +40,11 @@ import { listenForEnd, openDeadline, raceStop } from '../../run/stop-signals.ts'
 import type { CommandContext } from '../../run/terminal.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command
-    .option('--plan <file>', 'the plan, as "plan --out" keeps it')
-    .addOption(new Option('--service <name>', 'default: that of the CI job').choices(codeHosts))
-    .option('--url <url>', 'the address of its API (default: GITHUB_API_URL or CI_API_V4_URL)')
-    .option('--repository <owner/name>', 'on GitHub (default: GITHUB_REPOSITORY)')
-    .option('--project <id>', 'on GitLab, an id or a path (default: that of the merge request)')
-    .addOption(
-      new Option(
-        '--number <number>',
-        'of the pull request or merge request (default: that of the CI job)',
-      ).argParser(parseNumber),
-    )
+  command.option('--plan <file>', 'the plan, as "plan --out" keeps it');
+  addPlaceOptions(command)
     .option(
       '--commit <sha>',
       'the commit that was planned, for a plan file that does not name it; with --outdated, the one that is planned now',
-    )
-    .option(
-      '--token-env <variable>',
-      'the environment variable that holds the token (default: GITHUB_TOKEN or GITLAB_TOKEN)',
     )
     .option(
       '--author <name>',
@@ -87,11 +73,6 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     ],
     ['trueup comment --plan plan.json --dry-run', 'print the comment, and send nothing'],
   );
-}
-
-function parseNumber(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('a number such as 12');
-  return Number(text);
 }
 
 interface CommentOptions extends PlaceFlags, CommonOptions {

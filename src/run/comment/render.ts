@@ -32,6 +32,8 @@ interface CommentParts {
   readonly author?: string | undefined;
   /** why it is out of date, as a sentence */
   readonly outdated?: string | undefined;
+  /** a hidden line with the plan, which is left out where the comment has no room for it */
+  readonly carried?: string | undefined;
 }
 
 /** Without a final line end. */
@@ -39,6 +41,7 @@ export function renderComment(parts: CommentParts): string {
   const shown = clipped(parts.shown);
   const author = parts.author === undefined ? undefined : clip(parts.author, maxText);
   let earlier = parts.earlier.slice(0, maxEarlier).map(clipped);
+  let carried = parts.carried === undefined ? [] : ['', parts.carried];
   for (;;) {
     const text = [
       ...hiddenLines(parts.stack, { shown, earlier, ...(author === undefined ? {} : { author }) }),
@@ -47,9 +50,11 @@ export function renderComment(parts: CommentParts): string {
       parts.plan,
       ...madeFor(shown),
       ...earlierLines(earlier),
+      ...carried,
     ].join('\n');
-    if (earlier.length === 0 || bytesOf(text) <= maxCommentBytes) return text;
-    earlier = earlier.slice(0, -1);
+    if (bytesOf(text) <= maxCommentBytes || (earlier.length === 0 && carried.length === 0)) return text;
+    if (earlier.length === 0) carried = [];
+    else earlier = earlier.slice(0, -1);
   }
 }
 

@@ -15,6 +15,8 @@ export interface Draft {
   readonly shown: ShownPlan;
   /** Markdown */
   readonly plan: string;
+  /** a hidden line with the plan */
+  readonly carried?: string | undefined;
 }
 
 /** Which accounts may be ours. */
@@ -80,15 +82,26 @@ export async function postPlan(review: Review, draft: Draft, options: StickyOpti
   throw new ReviewError('the comments changed each time that they were listed; run it again');
 }
 
-/** Marks the comment of a stack as out of date; there may be none. @param about.commit that is planned now */
+interface StaleOptions {
+  readonly stack: string;
+  readonly accounts: Accounts;
+  /** that is planned now */
+  readonly commit: string | undefined;
+  /** a comment about this commit stays: reviews before an edit of it would no longer count */
+  readonly keepsSame?: boolean;
+}
+
+/** Marks the comment of a stack as out of date; there may be none. */
 export async function markStale(
   review: Review,
-  { stack, accounts, commit }: { stack: string; accounts: Accounts; commit: string | undefined },
+  { stack, accounts, commit, keepsSame = false }: StaleOptions,
 ): Promise<Posted> {
   const { ours } = await findOurs(review, stack, accounts);
   const [kept] = ours;
   if (kept === undefined) return { is: 'none' };
   const state = readState(kept.body);
+  if (keepsSame && commit !== undefined && state?.shown.commit === commit)
+    return { is: 'left', why: 'it shows a plan of the same commit' };
   const head = await review.head();
   if (head !== undefined && state?.shown.commit === head && commit !== undefined && commit !== head)
     return { is: 'left', why: `it shows the plan of commit ${head}, which is the newest one` };
@@ -239,11 +252,11 @@ function showsAlready(
 }
 
 function renderDraft(
-  { stack, shown, plan }: Draft,
+  { stack, shown, plan, carried }: Draft,
   head: string | undefined,
   { earlier = [], author }: Partial<Pick<CommentState, 'earlier' | 'author'>> = {},
 ): string {
-  return renderComment({ stack, shown, plan, earlier, author, outdated: whyOutdated(shown, head) });
+  return renderComment({ stack, shown, plan, carried, earlier, author, outdated: whyOutdated(shown, head) });
 }
 
 function whyOutdated({ commit }: ShownPlan, head: string | undefined): string | undefined {

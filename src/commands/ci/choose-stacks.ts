@@ -1,0 +1,123 @@
+/** Chooses the stacks of a job: those whose files the commits change, those that the user names, or all of them. */
+import { lstat } from 'node:fs/promises';
+import { join, posix, relative, resolve } from 'node:path';
+import type { ChangedEntry } from '../../ledger/git/read-commits.ts';
+import { slashes, stackFileName } from '../../manifest/files/find-stack.ts';
+import { matchStackFiles } from '../../manifest/files/match-files.ts';
+import { quoted, quoteSome } from '../../model/quoted.ts';
+import type { StackOfCommit } from '../../run/ci/commit-stacks.ts';
+import type { CiScope } from '../../run/ci/scope.ts';
+import { filesOf, inRepository } from '../../run/ci/stack-files.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { exitCodes } from '../../run/exit-codes.ts';
+import type { CliHost } from '../../run/host.ts';
+import { declaredSources } from '../../run/needed-secrets.ts';
+
+export interface ChosenStack {
+  /** of the stack, from the top of the repository */
+  readonly file: string;
+  /** its folder where the file has its usual name, else the file; from the top of the repository */
+  readonly path: string;
+  /** absent where the file has errors */
+  readonly name?: string;
+}
+
+export interface Choice {
+  readonly chosen: readonly ChosenStack[];
+  /** stacks of the repository that the commits do not change */
+  readonly unchanged: readonly ChosenStack[];
+  /** stack files that the commits remove */
+  readonly removed: readonly string[];
+}
+
+/** @param paths as the user typed them. @throws CommandStop for a path without a stack, and for two stacks of one name */
+export async function chooseStacks(
+  scope: CiScope,
+  { paths, all }: { readonly paths: readonly string[]; readonly all: boolean },
+  host: CliHost,
+): Promise<Choice> {
+  const { head, from } = scope;
+  const named = await Promise.all(paths.map((path) => stackFileAt(path, scope, host)));
+  const files = named.length > 0 ? [...new Set(named)] : head.files();
+  const isChanged = await changeFinder(scope, host);
+  const stacks = await Promise.all(
+    files.map(async (file) => {
+      const stack = stackAt(file, await head.read(file));
+      return { stack, isChosen: all || named.length > 0 || (await isChanged(file)) };
+    }),
+  );
+  const chosen = stacks.flatMap(({ stack, isChosen }) => (isChosen ? [stack] : []));
+  refuseSameNames(stacks.map(({ stack }) => stack));
+  const known = new Set(head.files());
+  return {
+    chosen,
+    unchanged: stacks.flatMap(({ stack, isChosen }) => (isChosen ? [] : [stack])),
+    removed: named.length > 0 ? [] : (from?.files() ?? []).filter((file) => !known.has(file)),
+  };
+}
+
+function stackAt(file: string, read: StackOfCommit | undefined): ChosenStack {
+  const isUsual = posix.basename(file) === stackFileName;
+  const name = (read?.stack ?? read?.partial)?.name;
+  return { file, path: isUsual ? posix.dirname(file) : file, ...(name === undefined ? {} : { name }) };
+}
+
+async function stackFileAt(path: string, { root, head }: CiScope, host: CliHost): Promise<string> {
+  const file = slashes(relative(root, resolve(host.cwd, path)));
+  const candidates = [file, file === '' ? stackFileName : `${file}/${stackFileName}`];
+  const found = candidates.find((candidate) => head.idOf(candidate) !== undefined);
+  if (found !== undefined) return found;
+  const isThere = await lstat(join(root, file)).then(
+    () => true,
+    () => false,
+  );
+  const why = isThere ? 'the commit that is planned has none there; commit the stack' : 'correct the path';
+  throw new CommandStop('no-stack', `there is no stack at ${quoted(path)}: ${why}`);
+}
+
+/** Comments and plan files are known by the name of their stack. */
+function refuseSameNames(stacks: readonly ChosenStack[]): void {
+  for (const [name, same] of Map.groupBy(stacks, ({ name }) => name))
+    if (name !== undefined && same.length > 1)
+      throw new CommandStop(
+        'same-stack-name',
+        `${quoteSome(same.map(({ file }) => file))} have the same stack name ${quoted(name)}: give each stack its own name`,
+        { exit: exitCodes.invalid },
+      );
+}
+
+/** Whether the commits change a file of a stack: as the stack is now, or as it was. Without a base, every stack counts. */
+async function changeFinder(
+  { reader, head, from }: CiScope,
+  host: CliHost,
+): Promise<(file: string) => Promise<boolean>> {
+  if (from === undefined) return async () => true;
+  const changed = await reader.changed(from.commit, head.commit);
+  return async (file) => {
+    const versions = await Promise.all([head.read(file), from.read(file)]);
+    return versions.some((version) => version !== undefined && hasChanged(version, file, { changed, host }));
+  };
+}
+
+function hasChanged(
+  version: StackOfCommit,
+  file: string,
+  { changed, host }: { readonly changed: readonly ChangedEntry[]; readonly host: CliHost },
+): boolean {
+  const folder = posix.dirname(file);
+  const fromStack = (path: string) => posix.relative(`/${folder}`, `/${path}`);
+  const stack = version.stack ?? version.partial;
+  // What a stack with errors consists of is not known: any file beside it may be one of its files.
+  if (stack === undefined) return changed.some(({ path }) => !fromStack(path).startsWith('../'));
+  const { isFile, isOnTheWay } = matchStackFiles(stack, false);
+  const sources = declaredSources(version.resources, host.kinds).flatMap(({ source }) =>
+    'file' in source ? [source.file] : [],
+  );
+  const named = new Set([file, ...filesOf(stack, file), ...inRepository(sources, file)]);
+  // What is behind a link or in a submodule has another path in git.
+  if (version.refused.length > 0 && changed.length > 0) return true;
+  return changed.some(
+    ({ path, mayHold }) =>
+      named.has(path) || isFile(fromStack(path)) || (mayHold && isOnTheWay(fromStack(path))),
+  );
+}

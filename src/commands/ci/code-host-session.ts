@@ -1,0 +1,203 @@
+/** The code host of a CI job: one connection for the comments of its pull request, and for what the job has to know of people. */
+import type { CodeHost } from '../../api/code-host.ts';
+import { isMarked } from '../../approvals/hidden-lines.ts';
+import { NoRights, type Review } from '../../api/code-host/comments.ts';
+import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
+import { CodeHostError, type PullRequests } from '../../api/code-host/pull-requests.ts';
+import { WireError } from '../../model/http.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { Trust } from '../../run/ci/baseline.ts';
+import type { CiJob } from '../../run/ci/job.ts';
+import { commentTimes, connectToCodeHost, keepTokens, reviewOf } from '../../run/comment/post-comment.ts';
+import { type Draft, markStale, postPlan } from '../../run/comment/sticky-comment.ts';
+import type { CliHost } from '../../run/host.ts';
+import { findCodeHost, type PlaceFlags, type ReviewPlace } from '../../run/pull-request.ts';
+
+export interface SessionOptions extends PlaceFlags {
+  readonly author?: string;
+  readonly comment?: boolean;
+  readonly mustPost?: boolean;
+}
+
+export interface CodeHostSession {
+  /** absent where there is no code host, or no token for it */
+  readonly pullRequests?: PullRequests;
+  /** whose comments count */
+  readonly accounts: { readonly author?: string | undefined; readonly usual?: string | undefined };
+  /** Marks the comment of a stack as out of date: this job plans a newer commit. */
+  markOutdated(stack: string): Promise<void>;
+  /** Marks the comments of stacks that the pull request no longer changes. */
+  markOthers(stacks: readonly string[]): Promise<void>;
+  /** @returns false when it should have been posted and was not */
+  post(draft: Draft, options: { readonly creates: boolean }): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+interface SessionInput {
+  readonly options: SessionOptions;
+  readonly job: CiJob;
+  readonly host: CliHost;
+  readonly signal: AbortSignal;
+  readonly until: number;
+}
+
+/** @throws CommandStop where the pull request of the job is not known although the user named a part of it */
+export async function openCodeHostSession(input: SessionInput): Promise<CodeHostSession> {
+  const { options, host, job } = input;
+  keepTokens(options.tokenEnv, host);
+  const place = findCodeHost(options, host.env);
+  if (place === undefined) return noSession({ author: options.author });
+  const token = host.env[place.tokenEnv]?.trim() ?? '';
+  const accounts = { author: options.author, usual: place.usualAuthor };
+  if (token === '') return withoutToken(accounts, place.tokenEnv, input);
+  const codeHost = connectToCodeHost(place, { token, ...input });
+  const pullRequests = openPullRequests(place, codeHost);
+  const number = options.number ?? job.number;
+  const posts = options.comment !== false && job.event !== 'merge-group' && job.event !== 'push';
+  const close = () => codeHost.close();
+  if (!posts || number === undefined) return { ...noSession(accounts), pullRequests, close };
+  const poster = new Poster({ ...place, number }, codeHost, { ...input, accounts });
+  return {
+    pullRequests,
+    accounts,
+    markOutdated: (stack) => poster.markOutdated(stack),
+    markOthers: (stacks) => poster.markOthers(stacks),
+    post: (draft, { creates }) => poster.post(draft, creates),
+    close,
+  };
+}
+
+function noSession(accounts: CodeHostSession['accounts']): CodeHostSession {
+  return {
+    accounts,
+    markOutdated: async () => {},
+    markOthers: async () => {},
+    post: async () => true,
+    close: async () => {},
+  };
+}
+
+function withoutToken(
+  accounts: CodeHostSession['accounts'],
+  variable: string,
+  { options, job, host }: SessionInput,
+): CodeHostSession {
+  const posts = job.event === 'pull-request' && options.comment !== false;
+  if (posts)
+    host.stderr.write(
+      `no comment is posted: the environment variable ${quoted(variable)} is not set; it has to hold a token that may write comments\n`,
+    );
+  return { ...noSession(accounts), post: async () => !(posts && options.mustPost === true) };
+}
+
+/** The comments of one pull request. */
+class Poster {
+  readonly #place: ReviewPlace;
+  readonly #review: Review;
+  readonly #input: SessionInput & Pick<CodeHostSession, 'accounts'>;
+  /** the token may not write here, as in a fork: said once */
+  #isReadOnly = false;
+
+  constructor(
+    place: ReviewPlace,
+    codeHost: CodeHost,
+    input: SessionInput & Pick<CodeHostSession, 'accounts'>,
+  ) {
+    this.#place = place;
+    this.#review = reviewOf(place, codeHost);
+    this.#input = input;
+  }
+
+  /** @param keepsSame whether a plan of the same commit stays as it is */
+  async markOutdated(stack: string, keepsSame = true): Promise<void> {
+    const { accounts, job } = this.#input;
+    await this.#try(async () => {
+      const posted = await markStale(this.#review, {
+        ...{ stack, accounts, commit: job.head, keepsSame },
+      });
+      if (posted.is === 'marked') this.#say(commentTimes(posted, stack, this.#place));
+    });
+  }
+
+  async markOthers(stacks: readonly string[]): Promise<void> {
+    await this.#try(async () => {
+      const bodies = (await this.#review.list()).map(({ body }) => body);
+      for (const stack of stacks)
+        if (bodies.some((body) => isMarked(body, stack))) await this.markOutdated(stack, false);
+    });
+  }
+
+  async post(draft: Draft, creates: boolean): Promise<boolean> {
+    const { accounts, options } = this.#input;
+    const isPosted = await this.#try(async () => {
+      const posted = await postPlan(this.#review, draft, { accounts, creates });
+      this.#say(commentTimes(posted, draft.stack, this.#place));
+    });
+    return isPosted || options.mustPost !== true;
+  }
+
+  /** @returns false where the token has no rights. @throws what is another failure */
+  async #try(act: () => Promise<void>): Promise<boolean> {
+    if (this.#isReadOnly) return false;
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      if (!(error instanceof NoRights)) throw error;
+      this.#isReadOnly = true;
+      this.#say(
+        `no comment is posted, because the token has no rights for it here, as in a fork: ${error.message}`,
+      );
+      return false;
+    }
+  }
+
+  #say(line: string): void {
+    this.#input.host.stderr.write(`${line}\n`);
+  }
+}
+
+interface TrustInput {
+  /** the user says so */
+  readonly trustAuthor: boolean;
+  /** of the pull requests that the changes come from */
+  readonly numbers: readonly number[];
+}
+
+/** Whether the authors of the changes may write to the repository, as the code host says. What it does not say counts as no. */
+export function trustOf(
+  { event }: CiJob,
+  { pullRequests }: Pick<CodeHostSession, 'pullRequests'>,
+  { trustAuthor, numbers }: TrustInput,
+): Trust {
+  let asked: ReturnType<Trust> | undefined;
+  const ask = async () => {
+    if (event === 'push' || trustAuthor) return { isTrusted: true, why: '' };
+    if (pullRequests === undefined || numbers.length === 0)
+      return notTrusted('it is not known whether their author may write to the repository');
+    return trustOfAuthors(pullRequests, numbers).catch((error: unknown) => {
+      if (!(error instanceof CodeHostError || error instanceof WireError)) throw error;
+      return notTrusted(
+        `the code host does not say whether their author may write to the repository (${error.message})`,
+      );
+    });
+  };
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}
+
+async function trustOfAuthors(pullRequests: PullRequests, numbers: readonly number[]): ReturnType<Trust> {
+  for (const number of numbers) {
+    const { author } = await pullRequests.get(number);
+    const permission = await pullRequests.permission(author);
+    if (permission !== 'write' && permission !== 'admin')
+      return notTrusted(`their author ${quoted(author)} may not write to the repository`);
+  }
+  return { isTrusted: true, why: '' };
+}
+
+function notTrusted(why: string) {
+  return { isTrusted: false, why };
+}

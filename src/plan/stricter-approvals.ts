@@ -1,0 +1,120 @@
+/** The stricter of two versions of `spec.approvals`: who may approve, how, and how many must. Pure. */
+import { approvalMethods, type ApprovalRules, type Approver } from '../model/approval.ts';
+import type { LoosenedSetting } from '../model/guard.ts';
+import { canonicalText } from '../model/json.ts';
+
+/** One part of a stack: the stricter value, and what was loosened. */
+export interface Part<T> {
+  readonly value: T;
+  readonly loosened: readonly LoosenedSetting[];
+}
+
+type Accepted = NonNullable<ApprovalRules['accept']>;
+
+/** An empty `accept` of the result means that no method is accepted by both. */
+export function stricterApprovals(
+  before: ApprovalRules | undefined,
+  after: ApprovalRules | undefined,
+): Part<ApprovalRules | undefined> {
+  if (before === undefined && after === undefined) return { value: undefined, loosened: [] };
+  const [was, is] = [before ?? {}, after ?? {}];
+  const people = stricterPeople(was.from, is.from);
+  const [accepted, acceptedNow] = [acceptedBy(was), acceptedBy(is)];
+  const both = acceptedByBoth(accepted, acceptedNow);
+  const accept = people.isNobody
+    ? both.filter((method) => method === 'signature' || method === 'none')
+    : both;
+  const [count, countNow] = [was.count ?? 1, is.count ?? 1];
+  const flags = (['selfApprove', 'selfAck'] as const).map((name) => ({
+    name,
+    was: was[name] ?? false,
+    is: is[name] ?? false,
+  }));
+  const isWider = !accepted.includes('none') && acceptedNow.some((method) => !accepted.includes(method));
+  const from = 'spec.approvals';
+  return {
+    value: {
+      accept,
+      count: Math.max(count, countNow),
+      ...(people.from.length === 0 ? {} : { from: people.from }),
+      ...Object.fromEntries(flags.map(({ name, was, is }) => [name, was && is])),
+    },
+    loosened: [
+      ...(isWider
+        ? [{ name: `${from}.accept`, before: listText(accepted), after: listText(acceptedNow) }]
+        : []),
+      ...(countNow < count ? [{ name: `${from}.count`, before: `${count}`, after: `${countNow}` }] : []),
+      ...(people.isWider
+        ? [{ name: `${from}.from`, before: listText(was.from), after: listText(is.from) }]
+        : []),
+      ...flags
+        .filter(({ was, is }) => is && !was)
+        .map(({ name }) => ({ name: `${from}.${name}`, before: 'false', after: 'true' })),
+    ],
+  };
+}
+
+function acceptedBy({ accept }: ApprovalRules): Accepted {
+  if (accept === undefined) return approvalMethods;
+  return accept.includes('none') ? ['none'] : accept;
+}
+
+/** Where one of them needs no approval, the other one holds. */
+function acceptedByBoth(one: Accepted, other: Accepted): Accepted {
+  if (one.includes('none')) return other;
+  if (other.includes('none')) return one;
+  return one.filter((method) => other.includes(method));
+}
+
+interface People {
+  readonly from: readonly Approver[];
+  /** both name people of the code host, and none of them in common: only signatures are left */
+  readonly isNobody: boolean;
+  readonly isWider: boolean;
+}
+
+/** Without people, everybody with write permission may approve in the code host; without signers, nobody may sign. */
+function stricterPeople(
+  before: readonly Approver[] | undefined = [],
+  after: readonly Approver[] | undefined = [],
+): People {
+  const [was, is] = [splitApprovers(before), splitApprovers(after)];
+  const signers = common(was.signers, is.signers);
+  const isFree = was.people.length === 0 || is.people.length === 0;
+  const people = isFree ? [...was.people, ...is.people] : common(was.people, is.people);
+  const hasMorePeople =
+    was.people.length > 0 &&
+    (is.people.length === 0 || common(is.people, was.people).length < is.people.length);
+  return {
+    from: [...signers, ...people],
+    isNobody: !isFree && people.length === 0,
+    isWider: hasMorePeople || signers.length < is.signers.length,
+  };
+}
+
+interface SplitApprovers {
+  readonly signers: readonly Approver[];
+  readonly people: readonly Approver[];
+}
+
+function splitApprovers(all: readonly Approver[]): SplitApprovers {
+  return {
+    signers: all.filter((one) => 'signers' in one),
+    people: all.filter((one) => !('signers' in one)),
+  };
+}
+
+function common(one: readonly Approver[], other: readonly Approver[]): readonly Approver[] {
+  const known = new Set(other.map((each) => canonicalText({ ...each })));
+  return one.filter((each) => known.has(canonicalText({ ...each })));
+}
+
+/** Both values and the name fit into one sentence of a report. */
+const maxShown = 200;
+
+/** As YAML on one line, cut. */
+export function listText(value: readonly (string | Approver)[] | undefined): string {
+  if (value === undefined) return 'no limit';
+  const text = JSON.stringify(value);
+  return text.length <= maxShown ? text : `${text.slice(0, maxShown)}…`;
+}

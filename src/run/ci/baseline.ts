@@ -1,0 +1,128 @@
+/**
+ * What holds for the plan of one stack: its own settings, or those of the base branch where the change of a stranger must not decide where
+ * secrets go. Whatever is not known counts as changed.
+ */
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Stack } from '../../model/stack.ts';
+import type { LoosenedSetting } from '../../model/guard.ts';
+import type { CliHost } from '../host.ts';
+import type { AdjustedStack } from '../load-manifests.ts';
+import { declaredSources } from '../needed-secrets.ts';
+import { sourceToShow } from '../read-secret.ts';
+import type { CommitStacks, StackOfCommit } from './commit-stacks.ts';
+import { adjustTo, changedPlaces, hasTargetsOf, newSources } from './compare-base.ts';
+import type { CiScope } from './scope.ts';
+import { filesOfTargets } from './stack-files.ts';
+
+export interface Baseline {
+  adjust(stack: Stack): AdjustedStack;
+  /** a warning of the plan, where it was made with targets of the base branch */
+  readonly notes: readonly Diagnostic[];
+  /** why the stack may only be validated, as a clause */
+  readonly onlyValidate?: string;
+}
+
+/** Whether the author of the changes may choose where secrets go; `why` not, as a clause. Asked only where it matters. */
+export type Trust = () => Promise<{ readonly isTrusted: boolean; readonly why: string }>;
+
+/** @param file of the stack, from the top of the repository */
+export async function findBaseline(
+  { head, from, tip }: Pick<CiScope, 'head' | 'from' | 'tip'>,
+  file: string,
+  { host, trust }: { readonly host: CliHost; readonly trust: Trust },
+): Promise<Baseline> {
+  const now = await head.read(file);
+  const stack = now?.stack ?? now?.partial;
+  const asBefore = await Promise.all([versionIn(from, file, stack), versionIn(tip, file, stack)]);
+  const [before, newest] = asBefore;
+  const unknown = asBefore.some((version) => version !== undefined && version.stack === undefined)
+    ? unreadableBase
+    : undefined;
+  const stacks = asBefore.flatMap((version) => version?.stack ?? []);
+  const adjust = adjustTo({ stacks, unknown });
+  if (now === undefined || stack === undefined || tip === undefined) return { adjust, notes: [] };
+  const changed = changesOf({ now, stack, newest }, { head, tip, file, host });
+  if (changed.what.length === 0) return { adjust, notes: [] };
+  const { isTrusted, why } = await trust();
+  if (isTrusted) return { adjust, notes: [] };
+  const what = `the changes set ${changed.what.join(', ')}, and ${why}`;
+  const places = newest?.stack ?? before?.stack;
+  if (!changed.canUseBase || places === undefined) return { adjust, notes: [], onlyValidate: what };
+  const message = `${what}: this plan was made with the targets, the ledger and the archive of the base branch`;
+  return {
+    adjust: adjustTo({ stacks, places, unknown }),
+    notes: [warning('targets-of-base', message)],
+  };
+}
+
+const unreadableBase: LoosenedSetting = {
+  name: 'the whole stack',
+  before: 'one that cannot be read at the base',
+  after: 'one that was compared with nothing',
+};
+
+/** The stack in another commit: at the same path, else under the same name. A new path must not make it a new stack. */
+async function versionIn(
+  stacks: CommitStacks | undefined,
+  file: string,
+  stack: Stack | undefined,
+): Promise<StackOfCommit | undefined> {
+  const there = await stacks?.read(file);
+  if (there !== undefined || stack === undefined || stacks === undefined) return there;
+  for (const name of [stack.name, stack.renamedFrom]) {
+    const moved = name === undefined ? undefined : await stacks.fileOf(name);
+    if (moved !== undefined) return stacks.read(moved);
+  }
+  return undefined;
+}
+
+interface Changes {
+  /** names for people */
+  readonly what: readonly string[];
+  /** whether the manifests can be planned with the targets of the base */
+  readonly canUseBase: boolean;
+}
+
+function changesOf(
+  {
+    now,
+    stack,
+    newest,
+  }: { readonly now: StackOfCommit; readonly stack: Stack; readonly newest: StackOfCommit | undefined },
+  {
+    head,
+    tip,
+    file,
+    host,
+  }: {
+    readonly head: CommitStacks;
+    readonly tip: CommitStacks;
+    readonly file: string;
+    readonly host: CliHost;
+  },
+): Changes {
+  if (newest?.stack === undefined)
+    return {
+      what: [newest === undefined ? 'a new stack' : 'a stack that the base cannot read'],
+      canUseBase: false,
+    };
+  const base = newest.stack;
+  const places = changedPlaces(base, stack);
+  const named = new Set([...filesOfTargets(base, file), ...filesOfTargets(stack, file)]);
+  const files = [...named].filter((path) => head.idOf(path) !== tip.idOf(path));
+  const sourcesIn = ({ resources }: StackOfCommit) =>
+    declaredSources(resources, host.kinds).map(({ source }) => source);
+  const sources = newSources({ stack: base, sources: sourcesIn(newest) }, sourcesIn(now));
+  return {
+    what: [
+      ...places,
+      ...files.map((path) => `the file ${path}`),
+      ...sources.map((source) => `the source of a secret ${sourceToShow(source)}`),
+    ],
+    canUseBase: files.length === 0 && sources.length === 0 && hasTargetsOf(base, stack),
+  };
+}
+
+export function warning(code: 'targets-of-base' | 'validated-only', message: string): Diagnostic {
+  return { code, severity: 'warning', class: 'failure', message };
+}

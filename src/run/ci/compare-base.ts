@@ -1,0 +1,100 @@
+/**
+ * Compares a stack with that of the base branch: where its secrets go and come from, which a stranger must not change, and what it
+ * loosens, which does not count for the plan of the same pull request. Pure.
+ */
+import { canonicalText, type Json, sameJson } from '../../model/json.ts';
+import type { SecretSource, Stack, Target } from '../../model/stack.ts';
+import { quoted } from '../../model/quoted.ts';
+import { matchesPattern } from '../../model/name-pattern.ts';
+import type { LoosenedSetting } from '../../model/guard.ts';
+import { stricterOf } from '../../plan/loosened.ts';
+import type { AdjustedStack } from '../load-manifests.ts';
+
+/** Where a target is, and what is sent to it. */
+const placeMembers = [
+  'service',
+  'url',
+  'dialect',
+  'organization',
+  'mount',
+  'namespace',
+  'caCert',
+  'token',
+  'auditToken',
+] as const satisfies readonly (keyof Target)[];
+
+/** Where else a stack stores or reads something. */
+const stackPlaces = { ledger: 'spec.ledger', audit: 'spec.audit', embedded: 'spec.embedded' } as const;
+
+/** The settings, by their names for people, that decide where secrets go and that differ from the base branch. */
+export function changedPlaces(base: Stack, head: Stack): string[] {
+  const ofTargets = head.targets.flatMap((target) => {
+    const was = base.targets.find(({ name }) => name === target.name);
+    if (was === undefined) return [`the target ${quoted(target.name)}`];
+    return placeMembers
+      .filter((member) => !isSame(was[member], target[member]))
+      .map((member) => `${member} of the target ${quoted(target.name)}`);
+  });
+  const ofStack = (Object.keys(stackPlaces) as (keyof typeof stackPlaces)[])
+    .filter((member) => !isSame(base[member], head[member]))
+    .map((member) => stackPlaces[member]);
+  return [...ofTargets, ...ofStack];
+}
+
+function isSame(one: object | string | undefined, other: object | string | undefined): boolean {
+  return sameJson((one ?? null) as Json, (other ?? null) as Json);
+}
+
+/** Whether each target that the head names is one of the base: only then its manifests can be planned with those. */
+export function hasTargetsOf(base: Stack, head: Stack): boolean {
+  const names = new Set(base.targets.map(({ name }) => name));
+  return head.targets.every(({ name }) => names.has(name));
+}
+
+/** The head with the targets, the ledger and the archive of the base. */
+function withPlacesOf(base: Stack, head: Stack): Stack {
+  const { ledger: _, audit: __, embedded: ___, ...rest } = head;
+  const { ledger, audit, embedded, targets } = base;
+  return {
+    ...rest,
+    targets,
+    ...(ledger === undefined ? {} : { ledger }),
+    ...(audit === undefined ? {} : { audit }),
+    ...(embedded === undefined ? {} : { embedded }),
+  };
+}
+
+interface Baselines {
+  /** where the branches part, and the newest commit of the base branch: the strictest of them holds */
+  readonly stacks: readonly Stack[];
+  /** whose targets are used, where the head may not choose its own */
+  readonly places?: Stack | undefined;
+  /** of a base that cannot be compared */
+  readonly unknown?: LoosenedSetting | undefined;
+}
+
+/** The settings that hold for the plan of a pull request. The first of the stacks says what it loosens. */
+export function adjustTo({ stacks, places, unknown }: Baselines): (head: Stack) => AdjustedStack {
+  return (head) => {
+    const loosened = stacks[0] === undefined ? [] : stricterOf(stacks[0], head).loosened;
+    const strict = stacks.reduce((stack, base) => stricterOf(base, stack).stack, head);
+    const stack = places === undefined ? strict : stricterOf(strict, withPlacesOf(places, strict)).stack;
+    return { stack, loosened: unknown === undefined ? loosened : [unknown, ...loosened] };
+  };
+}
+
+/** The sources of secrets that manifests of the head name, and that neither those of the base nor `spec.secrets` of the base admit. */
+export function newSources(
+  base: {
+    readonly stack: Pick<Stack, 'secrets'>;
+    readonly sources: readonly SecretSource[];
+  },
+  head: readonly SecretSource[],
+): SecretSource[] {
+  const known = new Set(base.sources.map((source) => canonicalText({ ...source })));
+  const admitted = base.stack.secrets;
+  return head.filter((source) => {
+    if (known.has(canonicalText({ ...source }))) return false;
+    return !('env' in source && admitted?.env.some((pattern) => matchesPattern(source.env, pattern)));
+  });
+}

@@ -1,0 +1,156 @@
+/** What a CI job is about: the commit that is planned, the commits that it is compared with, and the stacks of all of them. */
+import { shortCommit } from '../../model/checkout.ts';
+import { messageOf } from '../../model/error-message.ts';
+import { type CommitReader, openCommits } from '../../ledger/git/read-commits.ts';
+import { findRepository } from '../../manifest/files/find-stack.ts';
+import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../command-stop.ts';
+import type { CliHost } from '../host.ts';
+import { CommitStacks } from './commit-stacks.ts';
+import { type CiJob, findJob } from './job.ts';
+
+export interface CiScope {
+  readonly job: CiJob;
+  /** the top of the work tree */
+  readonly root: string;
+  readonly reader: CommitReader;
+  /** of the commit that is planned; plans are made in its folder where the work tree is that of the base branch */
+  readonly head: CommitStacks;
+  /** where the branches part, or the commit before; absent for the first commit of a repository */
+  readonly from: CommitStacks | undefined;
+  /** of the newest commit of the base branch; `from` where there is no other */
+  readonly tip: CommitStacks | undefined;
+  close(): Promise<void>;
+}
+
+interface ScopeOptions {
+  /** a commit or branch, named by the user */
+  readonly base?: string | undefined;
+  /** whether a job without a base is an error */
+  readonly needsBase: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** @throws CommandStop when a commit is not known or cannot be read */
+export async function openScope(host: CliHost, options: ScopeOptions): Promise<CiScope> {
+  const { root, isGit } = await findRepository(host.cwd);
+  if (!isGit)
+    throw new CommandStop(
+      'commit-unreadable',
+      'this is no git repository: run it in the checkout of the job',
+    );
+  const job = await findJob(host);
+  const { env, secrets } = host;
+  const at = { directory: root, env, secrets, signal: options.signal };
+  const reader = await openCommits(at).catch((error: unknown) => {
+    throw unreadable('the repository', error);
+  });
+  const opened: CommitStacks[] = [];
+  const open = async (commit: string, isRepository = false) => {
+    const stacks = await CommitStacks.open(reader, commit, { host, isRepository });
+    opened.push(stacks);
+    return stacks;
+  };
+  const close = async () => {
+    for (const stacks of opened) await stacks.close();
+    await reader.close();
+  };
+  try {
+    const commits = await findCommits(job, reader, options);
+    const head = await open(commits.planned, job.isOfBase);
+    const from = commits.from === undefined ? undefined : await open(commits.from);
+    const tip = commits.tip === undefined || commits.tip === commits.from ? from : await open(commits.tip);
+    return { job, root, reader, head, from, tip, close };
+  } catch (error) {
+    await close();
+    throw error instanceof CommandStop ? error : unreadable('the commits of this job', error);
+  }
+}
+
+function unreadable(what: string, error: unknown): CommandStop {
+  return new CommandStop('commit-unreadable', `${what} cannot be read: ${messageOf(error)}`);
+}
+
+interface Commits {
+  readonly planned: string;
+  readonly from: string | undefined;
+  readonly tip: string | undefined;
+}
+
+async function findCommits(job: CiJob, reader: CommitReader, options: ScopeOptions): Promise<Commits> {
+  const here = await reader.resolve('HEAD');
+  if (here === undefined) throw new CommandStop('commit-unreadable', 'the repository has no commit yet');
+  if (job.isOfBase) return mergedForBase(job, reader, here);
+  const tip = await findTip(job, reader, { ...options, here });
+  if (tip !== undefined) {
+    const from = await reader.mergeBase(tip, here);
+    return { planned: here, from, tip };
+  }
+  if (options.needsBase && job.event === 'other')
+    throw new CommandStop(
+      'base-unknown',
+      'this is no job of a pull request, a merge group or a push that trueup knows: name the commit to compare with, with --base, or plan all stacks with --all',
+    );
+  const [parent] = await reader.parentsOf(here);
+  if (parent === undefined || job.event === 'other')
+    return { planned: here, from: undefined, tip: undefined };
+  await reader.obtain(parent);
+  return { planned: here, from: parent, tip: parent };
+}
+
+/** The newest commit that the base branch is known to have. */
+async function findTip(
+  job: CiJob,
+  reader: CommitReader,
+  { base: named, here }: Pick<ScopeOptions, 'base'> & { readonly here: string },
+): Promise<string | undefined> {
+  if (named !== undefined) {
+    const commit = await reader.resolve(named);
+    if (commit === undefined)
+      throw new CommandStop(
+        'base-unknown',
+        `there is no commit or branch ${quoted(named)} in this repository`,
+      );
+    return commit;
+  }
+  const newest = job.event === 'pull-request' ? await tipOfPullRequest(job, reader, here) : undefined;
+  const { base } = job;
+  if (newest !== undefined || base === undefined) return newest;
+  try {
+    await reader.obtain(base);
+    return base;
+  } catch (error) {
+    // After a forced push the commit before is gone.
+    if (job.event === 'push') return undefined;
+    throw error;
+  }
+}
+
+async function tipOfPullRequest(
+  { head, baseBranch, isOfFork }: CiJob,
+  reader: CommitReader,
+  here: string,
+): Promise<string | undefined> {
+  const [first, ...merged] = await reader.parentsOf(here);
+  // A job of a pull request checks out a merge of it into the newest commit of its base branch.
+  if (first !== undefined && head !== undefined && merged.includes(head)) {
+    await reader.obtain(first);
+    return first;
+  }
+  // In a fork the remote is the fork, whose branch may be older.
+  return baseBranch === undefined || isOfFork ? undefined : reader.tipOf(baseBranch);
+}
+
+/** `pull_request_target`: the work tree is the base branch, and the pull request is read as data and merged with it. */
+async function mergedForBase({ head, number }: CiJob, reader: CommitReader, here: string): Promise<Commits> {
+  if (head === undefined || number === undefined)
+    throw new CommandStop('base-unknown', 'the event does not name the commit of the pull request');
+  const [, ...merged] = await reader.parentsOf(here);
+  if (here === head || merged.includes(head))
+    throw new CommandStop(
+      'base-unknown',
+      `the job checked out commit ${shortCommit(head)} of the pull request, and its event gives secrets to a job of the base branch: remove "ref" from the checkout step, trueup reads the pull request itself`,
+    );
+  await reader.obtain(head, `refs/pull/${number}/head`);
+  return { planned: await reader.merge(here, head), from: here, tip: here };
+}

@@ -1,0 +1,46 @@
+/** The files that a stack names besides its manifests: certificates, tokens, seeds, keys of people who may approve. */
+import { posix } from 'node:path';
+import type { SecretSource, Stack, Target, TokenSource } from '../../model/stack.ts';
+
+/**
+ * @param file of the stack, from the top of its repository
+ * @returns those that may lie in the repository, from its top
+ */
+export function filesOf(stack: Stack, file: string): string[] {
+  const { embedded, approvals, targets } = stack;
+  const named = [
+    ...targets.flatMap(filesOfTarget),
+    ...(embedded === undefined ? [] : [embedded.seed]),
+    ...(approvals?.from ?? []).flatMap((one) => ('signers' in one ? [one.signers] : [])),
+  ];
+  return inRepository(named, file);
+}
+
+/** The same of the files that decide where the secrets of a stack go. */
+export function filesOfTargets({ targets }: Stack, file: string): string[] {
+  return inRepository(targets.flatMap(filesOfTarget), file);
+}
+
+export function inRepository(named: readonly string[], file: string): string[] {
+  return named
+    .filter((path) => !posix.isAbsolute(path))
+    .map((path) => posix.join(posix.dirname(file), path))
+    .filter((path) => path !== '..' && !path.startsWith('../'));
+}
+
+function filesOfTarget({ caCert, token, auditToken }: Target): string[] {
+  return [
+    ...(caCert === undefined ? [] : [caCert.file]),
+    ...(token === undefined ? [] : fileOf(sourceOf(token))),
+    ...(auditToken === undefined ? [] : fileOf(auditToken)),
+  ];
+}
+
+/** Where the secret itself comes from: of a login its JWT. */
+export function sourceOf(token: TokenSource): SecretSource {
+  return 'login' in token ? token.login.jwt : token;
+}
+
+function fileOf(source: SecretSource): string[] {
+  return 'file' in source ? [source.file] : [];
+}

@@ -1,0 +1,43 @@
+/**
+ * The plan that a comment carries in a hidden line: its content, with its digest and the commit that it was made for. Everybody who may edit
+ * the comment may change the line, so only a content that has the digest is read. What that digest is worth is for others to decide.
+ */
+import { hiddenContent, readHiddenContent } from '../../approvals/hidden-content.ts';
+import { memberOf } from '../../model/json.ts';
+import type { Plan } from '../../model/plan.ts';
+import { planContent, type ProvedPlan, proveContent } from '../../plan/approved-plans.ts';
+import { withRedactedValues } from '../../redaction/stored-values.ts';
+import type { CliHost } from '../host.ts';
+
+interface CarriedPlan extends ProvedPlan {
+  /** that the plan was made for; absent where it was not known */
+  readonly commit?: string;
+}
+
+/**
+ * @param commit of the pull request
+ * @returns undefined for a plan that holds a secret of the run: everybody who may read the comment could try out its hash
+ */
+export function carriedLine(
+  plan: Plan,
+  commit: string | undefined,
+  { clean }: Pick<CliHost, 'clean'>,
+): string | undefined {
+  const { stack, digest } = plan;
+  const isHidden = plan.changes.some(({ address, fields }) =>
+    fields.some((field) => withRedactedValues({ stack, address }, field, clean).redacted !== undefined),
+  );
+  if (isHidden) return undefined;
+  const content = { ...planContent(plan), digest, ...(commit === undefined ? {} : { commit }) };
+  // What is no value of a field, such as a name, is never hidden in a plan.
+  return JSON.stringify(clean(content)) === JSON.stringify(content) ? hiddenContent(content) : undefined;
+}
+
+/** @returns undefined where there is no such line, or one without the content of the digest that it names */
+export function readCarriedPlan(body: string, stack: string): CarriedPlan | undefined {
+  const content = readHiddenContent(body);
+  const [digest, commit] = ['digest', 'commit'].map((name) => memberOf(content, name));
+  if (typeof digest !== 'string') return undefined;
+  const proved = proveContent(content, { stack, digest });
+  return proved && { ...proved, ...(typeof commit === 'string' ? { commit } : {}) };
+}

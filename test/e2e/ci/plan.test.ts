@@ -1,0 +1,186 @@
+/** `trueup ci plan` in the job of a pull request: which stacks it plans, and where it reports them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readCarriedPlan } from '../../../src/run/comment/carried-plan.ts';
+import { secrets } from '../../support/cli/bench.ts';
+import { openCiScene } from '../../support/cli/ci-scene.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { git } from '../../support/ledger/git-remote.ts';
+import { documentsText } from '../../support/rig/stack-folder.ts';
+
+const manifest = (name: string, spec: object = {}) => documentsText([workspace(name, spec)]);
+
+describe('A job of a pull request', () => {
+  it('plans the stack whose manifest changed, and no other one', async () => {
+    const { propose, job, github, bench } = await openCiScene();
+    const head = propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+    const ran = await job({ args: ['--out-dir', 'plans', '--sarif', 'plans/all.sarif'] });
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    expect(ran.out).toContain('Stack pay (stacks/pay)');
+    expect(ran.out).not.toContain('net-app');
+    expect(ran.out).toContain('1 stack planned; the plan files are in "plans"');
+    const folder = join(ran.clone, 'plans');
+    expect(readdirSync(folder).sort()).toEqual(['all.sarif', 'pay.plan.json', 'plans.json']);
+    const { plans } = JSON.parse(readFileSync(join(folder, 'plans.json'), 'utf8'));
+    const plan = JSON.parse(readFileSync(join(folder, 'pay.plan.json'), 'utf8'));
+    expect(plans).toEqual([
+      {
+        stack: 'pay',
+        path: 'stacks/pay',
+        digest: plan.digest,
+        plan: 'pay.plan.json',
+        changes: 2,
+        acknowledge: [],
+      },
+    ]);
+    expect(ran.outputs).toMatchObject({
+      stacks: '["stacks/pay"]',
+      digests: JSON.stringify({ pay: plan.digest }),
+      digest: plan.digest,
+      'exit-code': '0',
+    });
+    expect(ran.summary).toContain('pay-more');
+    expect(github.comments).toHaveLength(1);
+    const body = github.comments[0]?.body ?? '';
+    expect(body).toContain(`Made for commit \`${head}\``);
+    expect(readCarriedPlan(body, 'pay')).toMatchObject({ digest: plan.digest, commit: head });
+    expect(bench.written()).toEqual([]);
+    for (const secret of Object.values(secrets)) expect(body + ran.out + ran.summary).not.toContain(secret);
+  });
+
+  it.each([
+    ['a deleted manifest', { 'stacks/net/manifests/app.yaml': undefined }],
+    [
+      'a renamed manifest',
+      { 'stacks/net/manifests/app.yaml': undefined, 'stacks/net/manifests/new.yaml': manifest('net-app') },
+    ],
+    ['the stack file', { 'stacks/net/trueup.yaml': undefined, 'stacks/net/other.txt': 'x' }],
+  ])('notices %s', async (what, files) => {
+    const { propose, job, stack } = await openCiScene();
+    propose(
+      what === 'the stack file'
+        ? { 'stacks/net/trueup.yaml': stack('net', { spec: { timeout: '9m' } }) }
+        : files,
+    );
+    expect((await job({ args: ['--list'] })).out).toBe('stacks/net\n');
+  });
+
+  it('notices a file that the stack reads, and leaves out what it does not read', async () => {
+    const scene = await openCiScene();
+    scene.push({
+      'shared/ca.pem': 'one',
+      'stacks/pay/trueup.yaml': scene.stack('pay', {}, { caCert: { file: '../../shared/ca.pem' } }),
+    });
+    scene.propose({ 'shared/ca.pem': 'two', 'stacks/net/README.md': 'text' });
+    expect((await scene.job({ args: ['--list'] })).out).toBe('stacks/pay\n');
+  });
+
+  it('lists the stacks for a matrix of jobs', async () => {
+    const { propose, job } = await openCiScene();
+    propose({
+      'stacks/pay/manifests/app.yaml': manifest('pay-app', { description: 'x' }),
+      'stacks/net/manifests/app.yaml': manifest('net-app', { description: 'x' }),
+    });
+    const listed = await job({ args: ['--list', '--format', 'json'] });
+    expect(JSON.parse(listed.out)).toEqual({
+      version: 1,
+      stacks: [
+        { path: 'stacks/net', name: 'net' },
+        { path: 'stacks/pay', name: 'pay' },
+      ],
+      removed: [],
+    });
+    expect(listed.outputs).toMatchObject({ stacks: '["stacks/net","stacks/pay"]' });
+    const one = await job({ args: ['stacks/net'] });
+    expect(one.outputs).toMatchObject({ stacks: '["stacks/net"]', stack: 'net' });
+  });
+
+  it('plans all stacks with --all, and nothing where no stack is changed', async () => {
+    const { propose, job, github } = await openCiScene();
+    propose({ 'README.md': 'text' });
+    const none = await job();
+    expect(none).toMatchObject({ code: 0 });
+    expect(none.out).toContain('No stack is changed, so nothing was planned');
+    expect(github.comments).toEqual([]);
+    expect((await job({ args: ['--all'] })).out).toContain('2 stacks planned');
+  });
+
+  it.each([
+    ['the merge', 'merge'],
+    ['the head', 'head'],
+  ] as const)(
+    'asks the remote for what a shallow clone of %s lacks, and leaves the clone as it is',
+    async (_, ref) => {
+      const scene = await openCiScene();
+      scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+      scene.push({ 'stacks/net/manifests/app.yaml': manifest('net-app', { description: 'later' }) });
+      scene.propose({ 'stacks/pay/manifests/again.yaml': manifest('pay-again') });
+      const ran = await scene.job({ ref, clone: ['--depth=1'], args: ['--list'] });
+      expect(ran, ran.err).toMatchObject({ code: 0, out: 'stacks/pay\n' });
+      expect(git(ran.clone, 'rev-list', '--count', 'HEAD')).toBe('1');
+    },
+  );
+
+  it('marks the comment of a stack that the pull request no longer changes as out of date', async () => {
+    const scene = await openCiScene();
+    scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+    await scene.job();
+    scene.propose({
+      'stacks/pay/manifests/more.yaml': undefined,
+      'stacks/net/manifests/b.yaml': manifest('net-b'),
+    });
+    const ran = await scene.job();
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    expect(scene.github.comments.map(({ body }) => body.includes('**Out of date**'))).toEqual([true, false]);
+  });
+
+  it('plans again when it is run again after it was cancelled', async () => {
+    const scene = await openCiScene();
+    scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+    const first = await scene.job();
+    const before = { ...scene.github.comments[0] };
+    const again = await scene.job();
+    // A review counts only if the comment was not edited after it.
+    expect(scene.github.comments[0]).toEqual(before);
+    expect(again.outputs['digest']).toBe(first.outputs['digest']);
+    expect(scene.github.comments).toHaveLength(1);
+    expect(scene.github.comments[0]?.body).not.toContain('Out of date');
+  });
+
+  it('plans nothing of a closed pull request, and plans a draft like any other', async () => {
+    const scene = await openCiScene();
+    scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+    const closed = await scene.job({ pull: { state: 'closed' } });
+    expect(closed).toMatchObject({ code: 0, out: 'The pull request is closed: nothing is planned\n' });
+    expect((await scene.job({ pull: { draft: true } })).out).toContain('1 stack planned');
+  });
+
+  it('ends with 7 for invalid manifests, annotates them, and plans the other stacks', async () => {
+    const scene = await openCiScene();
+    scene.propose({
+      'stacks/pay/manifests/more.yaml': documentsText([{ ...workspace('x'), spec: { autoAply: true } }]),
+      'stacks/net/manifests/b.yaml': manifest('net-b'),
+    });
+    const ran = await scene.job({ args: ['--sarif', 'out.sarif'] });
+    expect(ran.code).toBe(7);
+    expect(ran.out).toMatch(/^::error file=stacks\/pay\/manifests\/more\.yaml,line=1/m);
+    expect(ran.out).toContain('1 stack planned, 1 failed: stacks/pay');
+    expect(ran.out).toContain('Next: correct the lines that the messages name');
+    const sarif = JSON.parse(readFileSync(join(ran.clone, 'out.sarif'), 'utf8'));
+    expect(sarif.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri).toBe(
+      'stacks/pay/manifests/more.yaml',
+    );
+  });
+
+  it('refuses two stacks of one name, and a job without a base', async () => {
+    const scene = await openCiScene();
+    scene.propose({ 'stacks/two/trueup.yaml': scene.stack('pay') });
+    expect(await scene.job()).toMatchObject({
+      code: 7,
+      err: expect.stringContaining('have the same stack name "pay"'),
+    });
+    const elsewhere = await scene.job({ env: { GITHUB_ACTIONS: '' } });
+    expect(elsewhere).toMatchObject({ code: 1, err: expect.stringContaining('with --base') });
+  });
+});
