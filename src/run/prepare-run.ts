@@ -2,37 +2,19 @@
  * The steps that `plan` and `apply` share: manifests, lock, ledger, connections. If a lock is taken, the ledger is read under it, so that no other run writes in between. The commit of the manifests is read before the
  * lock, because another commit may be checked out while the run waits for the lock.
  */
-import { relative } from 'node:path';
 import type { ReaderConnection } from '../api/open-target.ts';
-import { orderCommits } from '../ledger/git/order-commits.ts';
-import type { GitContext } from '../ledger/git/git-command.ts';
-import {
-  type NoCommit,
-  type RepositoryCommit,
-  isInHistory,
-  repositoryCommit,
-  stackRepository,
-  type StackRepository,
-  untrackedFiles,
-} from '../ledger/git/checkout.ts';
-import { findRepository, slashes, standardInput } from '../manifest/files/find-stack.ts';
-import { matchStackFiles } from '../manifest/files/match-files.ts';
+import type { NoCommit, RepositoryCommit } from '../ledger/git/checkout.ts';
+import { standardInput } from '../manifest/files/find-stack.ts';
 import type { Manifests } from '../manifest/read-manifests.ts';
 import type { CommitOrder } from '../model/checkout.ts';
-import type { AppliedCommit, AppliedRepository, HistoryStore, Ledger, StackStore } from '../model/ledger.ts';
+import type { AppliedRepository, Ledger, StackStore } from '../model/ledger.ts';
 import type { PlanOrigin } from '../model/plan.ts';
 import type { Stack } from '../model/stack.ts';
 import { quoted } from '../model/quoted.ts';
 import { takeOver } from '../plan/take-over-stack.ts';
 import { begunChanges } from './apply-history.ts';
-import {
-  type Declared,
-  fieldsSetSince,
-  orderWithUncommitted,
-  repositoryProblem,
-  uncommittedHash,
-  withUncommitted,
-} from './ledger-head.ts';
+import { askGit, ordersOf } from './ask-git.ts';
+import { repositoryProblem } from './ledger-head.ts';
 import { type Connected, connectToRead } from './connect.ts';
 import { refuseElsewhere } from './find-ledger.ts';
 import { CommandStop } from './command-stop.ts';
@@ -155,18 +137,10 @@ export async function prepareRun<C extends ReaderConnection>(
     const { taking, ...evidence } = await readEvidence(own, opened, manifests, context);
     const { ledger } = evidence;
     printWarnings(terminal, storedSecrets(ledger, store, stack, host.secrets));
-    opened.commitOrders = ordersOf(ledger, from, store, {
-      stack,
-      declared,
-      untracked,
-      host,
-      signal: AbortSignal.any([opened.closing.signal, time.runEnded]),
-    });
-    const settled = await settle?.(stack, {
-      ...{ ledger, from, manifests },
-      repository: place?.applied,
-      signal: time.runEnded,
-    });
+    const signal = AbortSignal.any([opened.closing.signal, time.runEnded]);
+    opened.commitOrders = ordersOf(ledger, from, store, { stack, declared, untracked, host, signal });
+    const repository = place?.applied;
+    const settled = await settle?.(stack, { ledger, from, manifests, repository, signal: time.runEnded });
     const connected = await connect(settled?.stack ?? stack, host, time);
     opened.connected = connected;
     refuseSecretNames(manifests.resources, host);
@@ -195,7 +169,7 @@ export async function prepareRun<C extends ReaderConnection>(
       ledger,
       from,
       origin,
-      repository: place?.applied,
+      repository,
       store,
       time,
       held: opened.held,
@@ -265,66 +239,6 @@ async function readEvidence<C extends ReaderConnection>(
     begunChanges: begun.changes,
     stackIds: { own: stackId, taken: ledger.takenIds },
   };
-}
-
-/** The commit that is checked out, the manifests that git does not track, and the repository. */
-async function askGit(
-  declared: Declared,
-  stack: Stack,
-  at: GitContext,
-): Promise<[RepositoryCommit | NoCommit, readonly string[], StackRepository | undefined]> {
-  const { directory, file } = stack;
-  // Without a repository, git need not be started.
-  const { root, isGit } = await findRepository(directory);
-  if (!isGit) return [withUncommitted(noRepository, declared), [], undefined];
-  const files = declared.paths.map((path) => slashes(relative(directory, path)));
-  const { resources } = declared;
-  const untracked = untrackedFiles(at, files);
-  const [commit, uncommitted, ignored, place] = await Promise.all([
-    repositoryCommit(at),
-    untracked.then(({ length }) => uncommittedHash({ ...declared, hasIgnored: length > 0 }, stack, at)),
-    untracked,
-    stackRepository(at, root, file),
-  ]);
-  const from = withUncommitted(commit, { uncommitted, hasIgnored: ignored.length > 0, resources });
-  return [from, ignored, place];
-}
-
-const noRepository: NoCommit = { why: 'not a git repository (or any of the parent directories)' };
-
-interface CommitOrderInput {
-  readonly stack: Stack;
-  readonly declared: Declared;
-  readonly untracked: readonly string[];
-  readonly host: Pick<CliHost, 'env' | 'secrets'>;
-  readonly signal: AbortSignal;
-}
-
-/** Never rejects. How ours stands to the ledger's commit, and then to its other commits. */
-function ordersOf(
-  { commit, otherCommits = [] }: Ledger,
-  ours: RepositoryCommit | NoCommit,
-  history: Pick<HistoryStore, 'readEntries'>,
-  input: CommitOrderInput,
-): Promise<readonly CommitOrder[]> {
-  const applied = commit === undefined ? [] : [commit, ...otherCommits];
-  return Promise.all(applied.map((each) => orderOf(each, ours, history, input)));
-}
-
-async function orderOf(
-  commit: AppliedCommit,
-  ours: RepositoryCommit | NoCommit,
-  history: Pick<HistoryStore, 'readEntries'>,
-  { stack, declared, untracked, host, signal }: CommitOrderInput,
-): Promise<CommitOrder> {
-  const { env, secrets } = host;
-  const at = { directory: stack.directory, env, secrets, signal };
-  // It is unknown which files an untracked manifest was made from, so it is treated like a piped one.
-  const files = matchStackFiles(stack, declared.isPiped || untracked.length > 0);
-  const order = await orderCommits({ at, applied: commit.id, ours, files, untracked });
-  return order.is === 'unknown' && order.nowhere === true
-    ? { ...order, set: await fieldsSetSince(history, (id) => isInHistory(id, ours.commit ?? '', at)) }
-    : orderWithUncommitted(order, { ...declared, commit, ours, hasIgnored: untracked.length > 0, history });
 }
 
 const noSources: MoveSources = { all: [], close: async () => true };

@@ -23,15 +23,24 @@ export type GroupVerdict =
       readonly difference?: PlanDifference;
     };
 
-/** The pull requests of the group, oldest first: from the subjects of the commits that the queue made, and from its branch. */
-export async function pullsOfGroup({ reader, head, tip }: CiScope, env: CliHost['env']): Promise<number[]> {
-  const range = tip === undefined ? head.commit : `${tip.commit}..${head.commit}`;
+/**
+ * The pull requests whose changes the group has besides the base branch, oldest first: from the subjects of the commits that the queue made, and
+ * from its branch. Groups that wait before this one count as well.
+ */
+export async function pullsOfGroup(
+  { job, reader, head, tip }: CiScope,
+  env: CliHost['env'],
+): Promise<number[]> {
+  const { baseBranch } = job;
+  const newest = baseBranch === undefined ? tip?.commit : await reader.tipOf(baseBranch);
+  // Fetches the commits between the two where the clone is shallow.
+  if (newest !== undefined) await reader.between(newest, head.commit);
+  const range = newest === undefined ? head.commit : `${newest}..${head.commit}`;
   const listed = await runGit(['log', '--first-parent', '--reverse', '--format=%s', range, '--'], reader.at);
   const subjects = listed.code === 0 ? listed.out.toString().split('\n') : [];
-  const branch = env['GITHUB_REF'] ?? '';
   const found = [
     ...subjects.map((subject) => /^Merge pull request #(\d+) |\(#(\d+)\)$/.exec(subject)),
-    /\/pr-(\d+)-[0-9a-f]+$/.exec(branch),
+    /\/pr-(\d+)-[0-9a-f]+$/.exec(env['GITHUB_REF'] ?? ''),
   ];
   return [...new Set(found.flatMap((match) => (match ? [Number(match[1] ?? match[2])] : [])))];
 }

@@ -21,6 +21,8 @@ export interface JobOptions {
   readonly clone?: readonly string[];
   /** what is checked out; a merge of the pull request where nothing is said */
   readonly ref?: 'merge' | 'head' | 'base';
+  /** another branch that is checked out */
+  readonly branch?: string;
   /** the whole event, where it is not of a pull request */
   readonly event?: object;
   /** before the job runs, in its clone */
@@ -103,7 +105,8 @@ export async function openCiScene() {
     git(root, 'clone', '--quiet', ...cloning, `file://${remote}`, clone);
     const depth = cloning.filter((option) => option.startsWith('--depth'));
     if (ref !== 'base') {
-      const from = ref === 'head' ? 'refs/heads/change' : 'refs/pull/7/merge';
+      const named = options.branch ?? (ref === 'head' ? 'change' : undefined);
+      const from = named === undefined ? 'refs/pull/7/merge' : `refs/heads/${named}`;
       git(clone, 'fetch', '--quiet', ...depth, 'origin', `+${from}:refs/job`);
       git(clone, 'checkout', '--quiet', '--detach', 'refs/job');
     }
@@ -146,6 +149,7 @@ export async function openCiScene() {
     trueup(args, { cwd, env: { PATH: process.env['PATH'] ?? '', ...secrets } });
   return {
     run,
+    commit,
     bench,
     github,
     base,

@@ -1,0 +1,173 @@
+/** A merge queue, a push, and GitLab: the same command, with other questions. */
+import { describe, expect, it } from 'vitest';
+import { type CiScene, openCiScene } from '../../support/cli/ci-scene.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { documentsText } from '../../support/rig/stack-folder.ts';
+
+const manifest = (name: string, spec: object = {}) => documentsText([workspace(name, spec)]);
+
+/** The job of a group with these files on top of the base branch, as the queue commits them. */
+async function group(
+  scene: CiScene,
+  files: Readonly<Record<string, string>>,
+  {
+    subject = 'Change (#7)',
+    branch = 'pr-7',
+    base = 'main',
+  }: { readonly subject?: string; readonly branch?: string; readonly base?: string } = {},
+) {
+  scene.git('checkout', '--quiet', '-B', 'group', base);
+  const head = scene.commit(files, subject);
+  scene.git('push', '--quiet', '--force', 'origin', 'group');
+  const before = scene.git('rev-parse', base);
+  const event = {
+    action: 'checks_requested',
+    merge_group: { head_sha: head, base_sha: before, base_ref: 'refs/heads/main' },
+  };
+  return scene.job({
+    event,
+    branch: 'group',
+    env: {
+      GITHUB_EVENT_NAME: 'merge_group',
+      GITHUB_REF: `refs/heads/gh-readonly-queue/main/${branch}-${before}`,
+    },
+  });
+}
+
+describe('A merge group', () => {
+  it('may be merged if it means what the comment of its pull request shows, squashed or not', async () => {
+    const scene = await openCiScene();
+    const files = { 'stacks/pay/manifests/more.yaml': manifest('pay-more') };
+    scene.propose(files);
+    await scene.job();
+    const comment = { ...scene.github.comments[0] };
+    const ran = await group(scene, files);
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    expect(ran.out).toContain('1 stack planned');
+    expect(await group(scene, files, { subject: 'Merge pull request #7 from acme/change' })).toMatchObject({
+      code: 0,
+    });
+    expect(scene.github.comments).toEqual([comment]);
+  });
+
+  it('may contain several pull requests, which wait one after the other', async () => {
+    const scene = await openCiScene();
+    const first = { 'stacks/pay/manifests/more.yaml': manifest('pay-more') };
+    const second = { 'stacks/pay/manifests/other.yaml': manifest('pay-other') };
+    scene.propose(first);
+    await scene.job();
+    scene.git('checkout', '--quiet', '-b', 'second', 'main');
+    const head = scene.commit(second, 'second');
+    scene.git('push', '--quiet', 'origin', 'second');
+    scene.github.state.openPull({ number: 8, author: 'ann', head });
+    const repo = { full_name: 'acme/infra' };
+    await scene.job({ branch: 'second', pull: { number: 8, head: { sha: head, ref: 'second', repo } } });
+    scene.git('checkout', '--quiet', '-B', 'waiting', 'main');
+    const base = scene.commit(first, 'First (#7)');
+    const ran = await group(scene, second, { subject: 'Second (#8)', branch: 'pr-8', base });
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    scene.github.comments.splice(0);
+    expect(await group(scene, second, { subject: 'Second (#8)', branch: 'pr-8', base })).toMatchObject({
+      code: 4,
+    });
+  });
+
+  it('fails with the difference if it would do something that no pull request has shown', async () => {
+    const scene = await openCiScene();
+    scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+    await scene.job();
+    const ran = await group(scene, {
+      'stacks/pay/manifests/more.yaml': manifest('pay-more', { autoApply: true }),
+    });
+    expect(ran.code).toBe(4);
+    expect(ran.out).toContain('autoApply');
+    expect(ran.err).toContain('is not what its pull requests have shown');
+    expect(ran.out).toContain('::error title=not-reviewed');
+    expect(ran.out).toContain('Next: take the pull request out of the queue');
+  });
+
+  it.each<[string, (scene: CiScene) => void]>([
+    [
+      'was written by somebody else',
+      ({ github: { comments } }) => {
+        const stolen = comments.splice(0).map((comment) => ({ ...comment, author: 'mallory' }));
+        comments.push(...stolen);
+      },
+    ],
+    [
+      'is about another commit',
+      ({ github }) => {
+        github.pull.head = 'b'.repeat(40);
+      },
+    ],
+    [
+      'is gone',
+      ({ github }) => {
+        github.comments.splice(0);
+      },
+    ],
+    [
+      'cannot be read',
+      ({ github }) =>
+        github.always(({ path }) => (path.endsWith('/comments') ? { status: 500, body: {} } : undefined)),
+    ],
+  ])('fails where the comment %s', async (_, spoil) => {
+    const scene = await openCiScene();
+    const files = { 'stacks/pay/manifests/more.yaml': manifest('pay-more') };
+    scene.propose(files);
+    await scene.job();
+    spoil(scene);
+    expect((await group(scene, files)).code).not.toBe(0);
+  });
+});
+
+describe('A push to the protected branch', () => {
+  it('plans what it changes, trusts it, and gives its digest to the next job', async () => {
+    const scene = await openCiScene();
+    const before = scene.git('rev-parse', 'main');
+    scene.github.state.permissions.clear();
+    scene.push({
+      'stacks/pay/trueup.yaml': scene.stack('pay', {}, { requestsPerSecond: 5000 }),
+      'stacks/pay/manifests/more.yaml': manifest('pay-more'),
+    });
+    const job = { ref: 'base', event: { before } } as const;
+    const env = { GITHUB_EVENT_NAME: 'push', GITHUB_REF: 'refs/heads/main' };
+    const ran = await scene.job({ ...job, env });
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    expect(ran.outputs).toMatchObject({
+      stacks: '["stacks/pay"]',
+      digest: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+    expect(ran.out).toContain('then apply it with "trueup ci apply"');
+    expect(scene.github.comments).toEqual([]);
+    // After a forced push the commit before is gone: the first parent counts.
+    const forced = await scene.job({ ref: 'base', event: { before: 'e'.repeat(40) }, env });
+    expect(forced.outputs['stacks']).toBe('["stacks/pay"]');
+  });
+});
+
+describe('A job of GitLab CI', () => {
+  it('plans the merge request with the newest commit of its target branch', async () => {
+    const scene = await openCiScene();
+    const head = scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+    const ran = await scene.job({
+      ref: 'head',
+      args: ['--no-comment', '--trust-author'],
+      env: {
+        GITHUB_ACTIONS: '',
+        GITLAB_CI: 'true',
+        CI_API_V4_URL: scene.github.url,
+        CI_PIPELINE_SOURCE: 'merge_request_event',
+        CI_MERGE_REQUEST_IID: '7',
+        CI_MERGE_REQUEST_PROJECT_ID: '42',
+        CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '42',
+        CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: head,
+        CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main',
+        CI_COMMIT_REF_PROTECTED: 'true',
+      },
+    });
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    expect(ran.out).toContain('1 stack planned');
+    expect(ran.out).not.toContain('::');
+  });
+});
