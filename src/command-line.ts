@@ -181,6 +181,12 @@ const commands: readonly ListedCommand[] = [
     load: () => import('./commands/ci/command.ts'),
   },
   {
+    usage: 'approve [plan] [path]',
+    group: 'review',
+    about: 'Signs the approval of a plan with an SSH key, for "trueup ci apply"',
+    load: () => import('./commands/approve/command.ts'),
+  },
+  {
     usage: 'history [path]',
     group: 'review',
     about: 'Lists the applies of a stack, newest first, and shows one of them',
@@ -287,7 +293,7 @@ async function buildProgram(
     .description(
       'Keeps live workspaces and cluster authentication roles in sync with the YAML in a git repository.',
     )
-    .version(isVerbose ? await verboseVersion(host) : host.version, '-V, --version', versionHelp)
+    .version(isVerbose ? await describeVersion(host) : host.version, '-V, --version', versionHelp)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),
@@ -315,16 +321,11 @@ async function buildProgram(
   return program;
 }
 
-const versionHelp = 'print the version; with --verbose also the commit, Node and the platform';
-
-/** Facts that a report of a bug needs. */
-async function verboseVersion({ version, machine }: CliHost): Promise<string> {
-  const { builtFrom = 'unknown' } = await import('./run/built-from.ts');
-  const { node, platform } = machine();
-  return [`trueup ${version}`, `commit    ${builtFrom}`, `node      ${node}`, `platform  ${platform}`].join(
-    '\n',
-  );
+async function describeVersion(host: CliHost): Promise<string> {
+  return (await import('./run/verbose-version.ts')).verboseVersion(host);
 }
+
+const versionHelp = 'print the version; with --verbose also the commit, Node and the platform';
 
 const afterHelp = `Exit codes:
   0    done, or nothing to do

@@ -79,22 +79,37 @@ function notRun(program: string, error: NodeJS.ErrnoException, late: number | un
 /** Milliseconds in which somebody types a passphrase, or touches a key. */
 const patience = 300_000;
 
+/** A file with a private or public key, or a public key as text; for a public one, the agent signs. */
+export type SigningKey = { readonly file: string } | { readonly publicKey: string };
+
 /**
  * Signs a text. ssh-keygen asks for a passphrase on the terminal, where there is one.
- * @param key path of a private or public key; for a public one, the agent signs
  * @throws SigningError, or ApprovalsError when ssh-keygen cannot be run
  */
 export async function signText(
   text: string,
-  key: string,
+  key: SigningKey,
   about: Pick<Running, 'env' | 'signal' | 'notify'>,
 ): Promise<string> {
-  const args = ['-Y', 'sign', '-n', approvalNamespace, '-f', key];
+  if ('file' in key) return signWith(text, key.file, about, quoted(key.file));
+  return inFolder(async (folder) => {
+    const file = await writePrivately(folder, 'key.pub', `${key.publicKey}\n`);
+    return signWith(text, file, about, quoted(key.publicKey));
+  });
+}
+
+async function signWith(
+  text: string,
+  file: string,
+  about: Pick<Running, 'env' | 'signal' | 'notify'>,
+  name: string,
+): Promise<string> {
+  const args = ['-Y', 'sign', '-n', approvalNamespace, '-f', file];
   const { code, out, message } = await run('ssh-keygen', args, { ...about, timeout: patience, input: text });
   if (code === 0) return out;
-  const why = message.replace(/^(Signing data on standard input|Enter passphrase:)[; ]*/g, '');
+  const why = message.replace(/(Signing data on standard input|Enter passphrase[^:]*:)[; ]*/g, '');
   throw new SigningError(
-    `the key ${quoted(key)} did not sign: ${why}; name another one with --key, or add it to the agent with ${quoted('ssh-add')} where nobody can type its passphrase`,
+    `the key ${name} did not sign: ${why}; name another one with --key, or add it to the agent with "ssh-add" if nobody can type its passphrase here`,
   );
 }
 
@@ -133,12 +148,23 @@ export async function withVerifier<T>(
   about: { readonly env: Environment; readonly now: number; readonly signal?: AbortSignal | undefined },
   work: (verifier: Verifier) => Promise<T>,
 ): Promise<T> {
+  return inFolder((folder) => work(new FileVerifier(folder, about)));
+}
+
+/** Only this user can read the folder. It is removed at the end. */
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'trueup-signatures-'));
   try {
-    return await work(new FileVerifier(folder, about));
+    return await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+async function writePrivately(folder: string, name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
 }
 
 class FileVerifier implements Verifier {
@@ -160,9 +186,10 @@ class FileVerifier implements Verifier {
     allowed: string,
   ): Promise<Admission> {
     this.#signatures += 1;
-    const file = await this.#write(`${this.#signatures}.sig`, signature);
+    const file = await writePrivately(this.#folder, `${this.#signatures}.sig`, signature);
     const signers =
-      this.#allowed.get(allowed) ?? (await this.#write(`${this.#allowed.size}.allowed`, allowed));
+      this.#allowed.get(allowed) ??
+      (await writePrivately(this.#folder, `${this.#allowed.size}.allowed`, allowed));
     this.#allowed.set(allowed, signers);
     const where = ['-f', signers, '-s', file, this.#time];
     const found = await this.#keygen(['-Y', 'find-principals', ...where]);
@@ -184,12 +211,6 @@ class FileVerifier implements Verifier {
         `the "ssh-keygen" of this machine is too old to verify signatures: install OpenSSH 8.9 or later (${this.#withoutFolder(answer.message)})`,
       );
     return answer;
-  }
-
-  async #write(name: string, text: string): Promise<string> {
-    const path = join(this.#folder, name);
-    await writeFile(path, text, { mode: 0o600 });
-    return path;
   }
 
   /** Messages name lines of our files: the folder says nothing to anybody. */

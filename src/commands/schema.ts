@@ -22,6 +22,7 @@ import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import type { CommandContext } from '../run/terminal.ts';
 import { acceptSchema } from './accept/schema.ts';
+import { approvalSchema, approvalsSchema } from './approve/schema.ts';
 import { eventsSchema } from './audit/schema.ts';
 import { doctorSchema } from './doctor/schema.ts';
 import { driftSchema } from './drift/schema.ts';
@@ -81,6 +82,8 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Difference', asJson(differenceSchema)],
     ['Outcomes', asJson(outcomesSchema)],
     ['ApplyEvent', asJson(applyEventSchema)],
+    ['Approval', asJson(approvalSchema)],
+    ['Approvals', asJson(approvalsSchema)],
     ['Drift', asJson(driftSchema)],
     ['History', asJson(historySchema)],
     ['Revert', asJson(revertSchema)],

@@ -275,6 +275,11 @@ export const runCodes = {
     class: 'failure',
     fix: 'follow the message; name another key with --key, or add the key to ssh-agent',
   },
+  'approval-place': {
+    title: 'The repository, the remote or the commit of an approval is unknown',
+    class: 'failure',
+    fix: 'run it in a clone of the repository of the stack; name the remote with --remote, the commit with --commit',
+  },
   'approvals-unreadable': {
     title: 'A source of approvals cannot be read in full, or written',
     class: 'failure',

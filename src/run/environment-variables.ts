@@ -64,6 +64,13 @@ export const environmentVariables: readonly VariableGroup[] = [
     },
   },
   {
+    title: 'Signatures',
+    about: 'For "trueup approve".',
+    variables: {
+      SSH_AUTH_SOCK: 'Socket of ssh-agent, whose keys can sign approvals.',
+    },
+  },
+  {
     title: 'Proxy',
     about:
       'The proxy for requests to services. Names in lower case (https_proxy) override those in upper case. Addresses of this machine never use a proxy.',
@@ -89,7 +96,7 @@ export const environmentVariables: readonly VariableGroup[] = [
       'Only "trueup init" reads these, as the command lines of the services do. It uses a token for the address that it belongs to, and for no other.',
     variables: {
       ...Object.assign({}, ...[...dialects.values()].map(({ client }) => client && clientVariables(client))),
-      HOME: 'The home directory, in which the command lines of the services keep tokens.',
+      HOME: 'The home directory, in which the command lines of the services keep tokens, and ssh keeps keys.',
       USERPROFILE: 'The home directory, if HOME is not set.',
     },
   },

@@ -153,14 +153,18 @@ export async function stackRepository(
   }
 }
 
-/** `origin`, else the only remote: as it is configured, and as git rewrites it. */
+/** Of `origin`, else of the only remote. */
 async function remotesOf(place: GitContext): Promise<string[]> {
   const names = linesOf(await runGit(['remote'], place));
   const name = names.includes('origin') ? 'origin' : names.length === 1 ? names[0] : undefined;
-  if (name === undefined) return [];
+  return name === undefined ? [] : addressesOfRemote(place, name);
+}
+
+/** A remote in all forms, without scheme and login: as it is configured, and as git rewrites it. Empty if there is no such remote. */
+export async function addressesOfRemote(place: GitContext, name: string): Promise<string[]> {
   const answers = await Promise.all([
     runGit(['config', '--get', `remote.${name}.url`], place),
-    runGit(['remote', 'get-url', name], place),
+    runGit(['remote', 'get-url', '--', name], place),
   ]);
   return [...new Set(answers.flatMap(linesOf).map(normalizeRemote))];
 }

@@ -173,7 +173,7 @@ export async function openApplyScene(
         until: time(now + 86_400_000),
       };
       const about = { env: process.env, signal: new AbortController().signal, notify: () => {} };
-      const signature = await signText(signedText(approval), join(keys, by), about);
+      const signature = await signText(signedText(approval), { file: join(keys, by) }, about);
       const content = plan && JSON.parse(JSON.stringify(planContent(plan)));
       const at = { directory: scene.remote.clone(), env: process.env };
       const place = { git: at, remote: 'origin', stack: approval.stack };

@@ -1,0 +1,92 @@
+/** `trueup approve --list`: the signed approvals of a stack, and which of them may count at HEAD. */
+import { approvalsRef, type KeptApproval, withApprovals } from '../../approvals/approvals-ref.ts';
+import { whyElsewhere } from '../../approvals/signatures.ts';
+import { fingerprintOfKey, publicKeyOf, signedText } from '../../approvals/signed-approval.ts';
+import { type Verifier, withVerifier } from '../../approvals/ssh-keygen.ts';
+import { quoted } from '../../model/quoted.ts';
+import type { Stack } from '../../model/stack.ts';
+import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import { printable } from '../../report/view/printable.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
+import type { ApprovalPlace } from './place.ts';
+
+interface Listed {
+  readonly digest: string;
+  readonly commit: string;
+  readonly acknowledged: readonly string[];
+  readonly at: string;
+  readonly until: string;
+  readonly key: string;
+  readonly by?: string;
+  readonly why?: string;
+}
+
+export async function listApprovals(
+  { name: stack }: Stack,
+  place: ApprovalPlace,
+  { terminal, signal }: { readonly terminal: Terminal; readonly signal: AbortSignal },
+): Promise<ExitCode> {
+  const { git, remote, remotes, path, allowed } = place;
+  const now = terminal.host.now();
+  const here = { stack, repository: { remotes, path }, now };
+  const all = await withApprovals({ git, remote, stack }, signal, async ({ all, foreign }) => ({
+    kept: all,
+    foreign: foreign.length,
+  }));
+  const approvals = await withVerifier({ env: git.env, now, signal }, async (verifier) => {
+    const listed: Listed[] = [];
+    for (const one of all.kept) listed.push(...(await describe(one, { here, allowed, verifier })));
+    return listed.sort((one, other) => (one.at < other.at ? 1 : -1));
+  });
+  const ref = approvalsRef(stack);
+  const unreadable = all.foreign + all.kept.filter(({ stored }) => stored === undefined).length;
+  const lines =
+    approvals.length === 0
+      ? [`Stack ${quoted(stack)} has no signed approvals in ${quoted(ref)} of the remote ${quoted(remote)}`]
+      : approvals.flatMap(approvalLines);
+  if (unreadable > 0) lines.push(`${unreadable} files in ${quoted(ref)} are no approvals`);
+  textOutput(terminal)?.write(`${lines.map(printable).join('\n')}\n`);
+  printJson(terminal, (reported) =>
+    renderJson({ version: 1, stack, remote, ref, approvals, unreadable, ...diagnosticsMember(reported) }),
+  );
+  return exitCodes.done;
+}
+
+interface Here {
+  readonly here: Parameters<typeof whyElsewhere>[1];
+  readonly allowed: string;
+  readonly verifier: Verifier;
+}
+
+async function describe({ stored }: KeptApproval, { here, allowed, verifier }: Here): Promise<Listed[]> {
+  if (stored === undefined) return [];
+  const { digest, commit, acknowledged, at, until } = stored.approval;
+  const key = fingerprintOfKey(publicKeyOf(stored.signature) ?? '');
+  const admission = await verifier.verify(
+    { text: signedText(stored.approval), signature: stored.signature },
+    allowed,
+  );
+  const notAdmitted = 'why' in admission ? `its key is not admitted at HEAD: ${admission.why}` : undefined;
+  const why = whyElsewhere(stored.approval, here) ?? notAdmitted;
+  return [
+    {
+      digest,
+      commit,
+      acknowledged,
+      at,
+      until,
+      key,
+      ...('names' in admission ? { by: admission.names[0] } : {}),
+      ...(why === undefined ? {} : { why }),
+    },
+  ];
+}
+
+function approvalLines({ digest, commit, acknowledged, at, until, key, by, why }: Listed): string[] {
+  return [
+    `${digest}  at commit ${commit.slice(0, 12)}  by ${by ?? 'an unknown key'} (${key})`,
+    `  signed ${at}, expires ${until}${acknowledged.length === 0 ? '' : `, acknowledges ${acknowledged.join(', ')}`}`,
+    ...(why === undefined ? [] : [`  does not count: ${why}`]),
+  ];
+}
