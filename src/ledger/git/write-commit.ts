@@ -49,7 +49,8 @@ export async function writeCommit(
       last = written.catch(() => {});
       return written;
     };
-    return { directory, env, add, close };
+    // A file that is still written would leave the folder behind.
+    return { directory, env, add, close: () => last.then(close) };
   } catch (error) {
     await close();
     throw error;
