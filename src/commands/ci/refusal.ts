@@ -1,10 +1,9 @@
 /** What is said of a plan that is not applied: why, which approvals do not count, and each way to approve it. */
-import type { RefusedApproval } from '../../model/approval.ts';
+import type { ApprovalRules, RefusedApproval } from '../../model/approval.ts';
 import type { Plan } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { ApprovalRules } from '../../model/approval.ts';
 import { labelPrefix } from '../../approvals/labels.ts';
-import { acceptedMethods, type ApprovalAnswer, needsNone } from './find-approval.ts';
+import { acceptedMethods, type ApprovalAnswer } from './find-approval.ts';
 
 type Refused = Exclude<ApprovalAnswer, { readonly is: 'approved' }>;
 
@@ -52,7 +51,7 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
             `read ${which}, and set ${guards.map((id) => quoted(`${labelPrefix}${id}`)).join(' and ')} as labels of the pull request whose comment shows this plan`,
           ]
         : []),
-      ...(acceptedMethods(context.rules).includes('signature')
+      ...(acceptedMethods(context.rules).includes('signature') && hasSigners(context.rules)
         ? [`or sign the plan with ${which} acknowledged: ${approveCommand(context, guards)}`]
         : []),
     ],
@@ -77,14 +76,21 @@ function waysToApprove(context: RefusalContext): string[] {
         : `start a new run, and approve it for environment ${quoted(environment)} once its plan is shown`,
     review: 'merge a pull request that shows this plan, with reviews that are later than its comment',
   };
-  const usable = methods.filter(
-    (method) => method === 'signature' || missing === undefined || method === 'environment',
-  );
-  if (usable.length === 0 && !needsNone(rules))
+  const usable = methods
+    .filter((method) => method !== 'signature' || hasSigners(rules))
+    .filter((method) => method === 'signature' || missing === undefined || method === 'environment');
+  if (usable.length === 0)
     return [
-      'no method of "spec.approvals" counts both at the last apply and now: apply once by hand with "trueup apply"',
+      methods.length === 0
+        ? 'no method of "spec.approvals" counts both at the last apply and now: apply once by hand with "trueup apply"'
+        : 'give the job a token for the code host, or name signers in "from" of "spec.approvals"',
     ];
   return usable.map((method) => `${ways[method]}${people}`);
+}
+
+/** Without signers no signature counts. */
+function hasSigners({ from = [] }: ApprovalRules): boolean {
+  return from.some((one) => 'signers' in one);
 }
 
 function approveCommand({ plan, stack }: RefusalContext, guards: readonly string[]): string {

@@ -1,0 +1,176 @@
+/** `trueup ci apply` after an environment with required reviewers, guards and labels, and code hosts that fail. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ApplyScene, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { setByHand } from '../../support/cli/two-clones.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+const first = workspace('first', { description: 'one' });
+
+/** A merged pull request, and a run of the CI for the commit of the merge. */
+async function mergedRun(scene: ApplyScene) {
+  const { pull, digest, merge } = await scene.pull([first]);
+  merge();
+  const run = scene.github.state.startRun({ id: 771, commit: scene.main(), by: 'ann' });
+  const approved = (by: string, environment = 'prod') =>
+    scene.github.state.approveRun(run, { by, environment });
+  return { run, pull, digest, approved };
+}
+
+const waited = (digest: string, environment = 'prod') => ['--digest', digest, '--environment', environment];
+const attempt = (number: number) => ({ env: { GITHUB_RUN_ATTEMPT: String(number) } });
+
+describe('An environment with required reviewers', () => {
+  it('approves the plan that the job before has recorded', async () => {
+    const scene = await openApplyScene();
+    const { approved, digest } = await mergedRun(scene);
+    const output = join(temporaryFolder({ output: '' }), 'output');
+    await scene.ciApply(0, ['--record', '--format', 'github'], { env: { GITHUB_OUTPUT: output } });
+    expect(readFileSync(output, 'utf8')).toMatch(new RegExp(`digest<<.*\\n${digest}\\n`));
+    expect(scene.bench.wire.writes()).toEqual([]);
+    expect((await scene.ciApply(4, waited(digest))).err).toContain('nobody approved the run');
+    approved('ann');
+    expect((await scene.ciApply(4, waited(digest))).err).toContain('"ann" started the run');
+    approved('alice', 'other');
+    await scene.ciApply(4, waited(digest));
+    approved('alice');
+    const { out } = await scene.ciApply(0, waited(digest));
+    expect(out).toContain('approved by "alice" (environment)');
+  });
+
+  it('approves nothing else in a later attempt of the run', async () => {
+    const scene = await openApplyScene();
+    const { run, approved, digest } = await mergedRun(scene);
+    await scene.ciApply(0, ['--record']);
+    approved('alice');
+    scene.github.state.restartRun(run, 'ann');
+    await setByHand(scene.bench, 'base', { description: 'by hand' });
+    await scene.scene.commit({ 'pay/notes.md': 'x' });
+    run.commit = scene.main();
+    const other = await scene.pull([workspace('base', { description: 'other' })], { file: 'base.yaml' });
+    other.merge();
+    run.commit = scene.main();
+    expect((await scene.ciApply(4, ['--record'], attempt(2))).err).toContain(
+      'the first attempt of this run made the plan',
+    );
+    const plan = JSON.parse((await scene.run(['plan', '--format', 'json'], 0)).out);
+    expect((await scene.ciApply(4, waited(plan.digest), attempt(2))).err).toContain('start a new run');
+    expect((await scene.ciApply(4, waited(digest), attempt(2))).err).toContain('nor what is left of it');
+    expect(scene.bench.wire.writes()).toEqual([]);
+  });
+
+  it('approves nothing in a later attempt if the first one recorded nothing', async () => {
+    const scene = await openApplyScene();
+    const { run, approved, digest } = await mergedRun(scene);
+    approved('alice');
+    scene.github.state.restartRun(run, 'ann');
+    expect((await scene.ciApply(4, waited(digest), attempt(2))).err).toContain(
+      'the ledger does not have the plan',
+    );
+    expect((await scene.ciApply(4, ['--record'], attempt(2))).err).toContain('start a new run');
+  });
+
+  it('lets a later attempt go on with what the first one did not finish', async () => {
+    const scene = await openApplyScene();
+    const { pull, merge, digest } = await scene.pull([first, workspace('second')]);
+    merge();
+    const run = scene.github.state.startRun({ id: 771, commit: scene.main(), by: 'ann' });
+    await scene.ciApply(0, ['--record']);
+    scene.github.state.approveRun(run, { by: 'alice', environment: 'prod' });
+    const refused = { method: 'POST', path: /workspaces$/, fault: { answer: 403 } } as const;
+    scene.bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { first: async () => {} } }, refused);
+    await scene.ciApply(6, waited(digest));
+    expect(scene.told(pull)).toContain('Applied in part');
+    scene.bench.wire.reset();
+    scene.github.state.restartRun(run, 'ann');
+    await scene.ciApply(0, waited(digest), attempt(2));
+  });
+});
+
+describe('A guard of the plan', () => {
+  const strict = { spec: { guards: { maxDeletes: 0 } } };
+
+  it('is acknowledged by labels that somebody else sets after the plan was shown', async () => {
+    const scene = await openApplyScene(strict);
+    const { state } = scene.github;
+    const { pull, approve, merge } = await scene.pull([workspace('other')], { file: 'base.yaml' });
+    approve('alice');
+    merge();
+    const { err } = await scene.ciApply(5);
+    const guards = /nobody acknowledged: ([\w, -]+)/.exec(err)?.[1]?.split(', ') ?? [];
+    expect(guards).toContain('deletes');
+    expect(err).toContain('exit code 5, blocked by a guard: Read the guards');
+    for (const guard of guards) state.label(pull, `trueup-ack/${guard}`, 'ann');
+    expect((await scene.ciApply(5)).err).toContain('"ann" is the author of the pull request');
+    expect(scene.bench.wire.writes()).toEqual([]);
+    for (const guard of guards) state.label(pull, `trueup-ack/${guard}`, 'bob');
+    await scene.ciApply(0);
+  });
+});
+
+describe('A code host that cannot be read', () => {
+  it.each([403, 404, 503, 302])('with the answer %i applies nothing', async (status) => {
+    const scene = await openApplyScene();
+    const { approve, merge } = await scene.pull([first]);
+    approve('alice');
+    merge();
+    scene.github.always(({ path }) =>
+      path.endsWith('/reviews') ? { status, body: { message: 'no' } } : undefined,
+    );
+    await scene.ciApply(1);
+    expect(scene.bench.wire.writes()).toEqual([]);
+  });
+
+  it('for want of a token counts signatures alone', async () => {
+    const scene = await openApplyScene();
+    const { approve, merge } = await scene.pull([first]);
+    approve('alice');
+    merge();
+    const { err } = await scene.ciApply(4, [], { token: '' });
+    expect(err).toContain('"GITHUB_TOKEN" is not set');
+  });
+});
+
+describe('A job', () => {
+  it.each([
+    { GITHUB_EVENT_NAME: 'pull_request_target' },
+    { GITHUB_EVENT_NAME: 'merge_group' },
+    { CI_MERGE_REQUEST_IID: '7' },
+  ])('with %j applies nothing: it is not of the protected branch', async (env) => {
+    const scene = await openApplyScene({}, { isNew: true });
+    expect((await scene.ciApply(1, [], { env })).err).toContain('runs on the protected branch');
+  });
+
+  it('waits for no other apply, and says that it is locked', async () => {
+    const scene = await openApplyScene();
+    const { approve, merge } = await scene.pull([first]);
+    approve('alice');
+    merge();
+    let other: Promise<unknown> = Promise.resolve();
+    scene.bench.wire.add({
+      method: 'POST',
+      path: /workspaces$/,
+      fault: {
+        first: async () => {
+          other = scene.ciApply(8, [], { env: { GITHUB_RUN_ID: '772' } });
+          await other;
+        },
+      },
+    });
+    await scene.ciApply(0);
+    await other;
+  });
+
+  it('applies several stacks one after another, and says what became of each', async () => {
+    const scene = await openApplyScene();
+    const { approve, merge } = await scene.pull([first]);
+    approve('alice');
+    merge();
+    const { out, err } = await scene.ciApply(1, ['.', 'missing.yaml']);
+    expect(out).toContain('.: done, or nothing to do (exit code 0)\nmissing.yaml: error (exit code 1)');
+    expect(err).toContain('exit code 1, error');
+    expect(await scene.bench.idsOf('first')).toHaveLength(1);
+  });
+});
