@@ -3,7 +3,7 @@
  * one stack with a mount for each, so that a few commands say for every one of them what `corpus.test.ts` says one by one.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { guardIds } from '../src/model/guard.ts';
+import { adjustableGuardIds } from '../src/model/guard.ts';
 import { corpusCases, corpusDocuments, corpusEnv } from './support/corpus.ts';
 import { startService } from './support/rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFolder, stackIn } from './support/rig/stack-folder.ts';
@@ -21,7 +21,7 @@ async function openStack(dialect: string, names: readonly string[]): Promise<Sta
   });
   onTestFinished(() => server.close());
   const targets = names.map((name) => clusterAuthTarget(server.url, { name, dialect, mount: name }));
-  const spec = { guards: { maxDeletes: 1000, allow: guardIds } };
+  const spec = { guards: { maxDeletes: 1000, allow: adjustableGuardIds } };
   return stackIn({ directory: temporaryFolder(), stack: { name: 'corpus', targets, spec }, env: corpusEnv });
 }
 

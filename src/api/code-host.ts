@@ -56,6 +56,8 @@ interface CodeHostOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly token: string;
+  /** the name of the setting with its address, for messages */
+  readonly address?: string;
   readonly userAgent: string;
   /** with HTTP_PROXY, HTTPS_PROXY and NO_PROXY */
   readonly env: Environment;
@@ -81,7 +83,7 @@ const maxAnswerSize = 128 * 1024 * 1024;
 /** Clients that continue after rate limit errors may be blocked, according to the documentation. */
 const maxThrottled = 5;
 
-const address = 'the address of the API ("--url")';
+const apiAddress = 'the address of the API ("--url")';
 
 /** Nothing is sent before the first request. @throws ProxyError */
 export function openCodeHost(options: CodeHostOptions): CodeHost {
@@ -95,9 +97,10 @@ export function openCodeHost(options: CodeHostOptions): CodeHost {
   });
   for (const secret of opened.secrets) options.secrets.keep(secret);
   const { proxy } = opened;
-  const { clock = systemClock, random = Math.random } = options;
+  const { clock = systemClock, random = Math.random, address = apiAddress } = options;
   const line: Line = {
     ...options,
+    address,
     clock,
     random,
     origin: url.origin,
@@ -119,6 +122,7 @@ export function openCodeHost(options: CodeHostOptions): CodeHost {
 }
 
 interface Line extends CodeHostOptions {
+  readonly address: string;
   readonly clock: Clock;
   readonly random: () => number;
   readonly origin: string;
@@ -232,7 +236,11 @@ function conclude(line: Line, { request, raw, sent, decision }: Ended): CodeHost
   return answerOf(raw, line, about);
 }
 
-function answerOf(raw: RawAnswer, { secrets }: Line, about: { method: string; url: string }): CodeHostAnswer {
+function answerOf(
+  raw: RawAnswer,
+  { secrets, address }: Line,
+  about: { method: string; url: string },
+): CodeHostAnswer {
   const { status, body, words } = readAnswer(raw, { ...about, dialect: { rename: {} }, secrets, address });
   return { ...about, status, body, words, ...nextOf(raw) };
 }

@@ -25,6 +25,7 @@ import { quoted } from '../model/quoted.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { Deadline } from './stop-signals.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
+import { requestGithubJwt } from './github-jwt.ts';
 import type { CliHost } from './host.ts';
 import { readSecret, secretStop, sourceToShow } from './read-secret.ts';
 
@@ -122,7 +123,7 @@ async function connect<C extends ReaderConnection>(
   };
   try {
     for (const target of stack.targets) {
-      const context = { stack, host, embedded };
+      const context = { stack, host, embedded, signal, until: deadline.until };
       const { dialect, options } = await placeOf(target, context);
       const token = await tokenOf(target, context);
       const tokenFrom = sourceOf(target);
@@ -152,6 +153,11 @@ interface ConnectContext {
   readonly embedded: Embedded | undefined;
 }
 
+interface TokenContext extends ConnectContext {
+  readonly signal: AbortSignal;
+  readonly until: number;
+}
+
 /** The address of a target, and how to connect to it. */
 async function placeOf(
   target: Target,
@@ -178,7 +184,7 @@ async function placeOf(
 
 async function tokenOf(
   target: Target,
-  { stack, host, embedded }: ConnectContext,
+  { stack, host, embedded, signal, until }: TokenContext,
 ): Promise<TargetOptions['token']> {
   const { token } = target;
   if (token === undefined) {
@@ -194,7 +200,11 @@ async function tokenOf(
   if ('login' in token) {
     const { mount, role, jwt } = token.login;
     const what = `the JWT that target ${quoted(target.name)} logs in with`;
-    return { login: { mount, role, jwt: async () => jwtOnly(await readSecret(jwt, context, what), what) } };
+    const read = () =>
+      'github' in jwt
+        ? requestGithubJwt({ ...jwt.github, what, host, signal, until })
+        : readSecret(jwt, context, what);
+    return { login: { mount, role, jwt: async () => jwtOnly(await read(), what) } };
   }
   const value = host.secrets.keep(
     await readSecret(token, context, `the token of target ${quoted(target.name)}`),

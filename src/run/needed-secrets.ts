@@ -13,7 +13,7 @@ import { missingSecretNote } from '../model/passing-notes.ts';
 import type { Plan } from '../model/plan.ts';
 import { counted, quoted, quoteSome } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
-import type { SecretSource, Stack, Target } from '../model/stack.ts';
+import { type SecretSource, secretBehind, type Stack, type Target } from '../model/stack.ts';
 import { movedTargets } from '../plan/moved-targets.ts';
 import { declaredSecretNames } from '../plan/secret-names.ts';
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
@@ -182,7 +182,7 @@ function toSource({ env, file }: { readonly env?: string; readonly file?: string
 }
 
 function sourcesOf({ token, auditToken }: Target): SecretSource[] {
-  const own = token === undefined ? [] : ['login' in token ? token.login.jwt : token];
+  const own = token === undefined ? [] : [secretBehind(token)];
   return auditToken === undefined ? own : [...own, auditToken];
 }
 

@@ -6,7 +6,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { expect, onTestFinished } from 'vitest';
-import { guardIds } from '../../src/model/guard.ts';
+import { adjustableGuardIds } from '../../src/model/guard.ts';
 import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import type { Seed } from '../../src/server/seed/seed-schema.ts';
 import { openFaultyProxy } from './cli/faulty-proxy.ts';
@@ -82,7 +82,7 @@ async function openLimited(spoken: Spoken): Promise<StackFolder> {
       ...allowed,
     }),
   );
-  const spec = { guards: { maxDeletes: 10_000, allow: guardIds } };
+  const spec = { guards: { maxDeletes: 10_000, allow: adjustableGuardIds } };
   const stack = { name: 'corpus', targets, spec, manifests: ['manifests/*.yaml'] };
   return stackIn({ directory: temporaryFolder(), stack, env: corpusEnv });
 }

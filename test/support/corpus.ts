@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { guardIds } from '../../src/model/guard.ts';
+import { adjustableGuardIds } from '../../src/model/guard.ts';
 import type { Seed } from '../../src/server/seed/seed-schema.ts';
 import { smallSeed } from './rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFile, workspacesTarget } from './rig/stack-folder.ts';
@@ -37,7 +37,7 @@ export function corpusStack(url: string, workspaces: object = {}): StackFile {
     name: 'corpus',
     targets: [workspacesTarget(url, workspaces), clusterAuthTarget(url)],
     // A pair may open or take away whatever it is about: its guards are not what is tried here.
-    spec: { guards: { maxDeletes: 1000, allow: guardIds } },
+    spec: { guards: { maxDeletes: 1000, allow: adjustableGuardIds } },
   };
 }
 

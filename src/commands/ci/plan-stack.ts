@@ -4,11 +4,10 @@ import { displayPath, standardInput } from '../../manifest/files/find-stack.ts';
 import { hasErrors, type ShownDiagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
-import type { Stack } from '../../model/stack.ts';
+import { secretBehind, type Stack } from '../../model/stack.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
 import { type Baseline, findBaseline, type Trust, warning } from '../../run/ci/baseline.ts';
 import type { CiScope } from '../../run/ci/scope.ts';
-import { sourceOf } from '../../run/ci/stack-files.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodeOf, exitCodeOfPlan, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
@@ -114,7 +113,7 @@ async function missingSecrets(
 
 function sourcesOf({ targets, ledger }: Stack) {
   return [
-    ...targets.flatMap(({ token }) => (token === undefined ? [] : [sourceOf(token)])),
+    ...targets.flatMap(({ token }) => (token === undefined ? [] : [secretBehind(token)])),
     ...(ledger?.in === 'postgres' ? [ledger.url] : []),
   ];
 }

@@ -2,13 +2,31 @@
 import { type Static, Type } from 'typebox';
 import { closed, env, file, oneMember, SecretSource, text } from './place-schemas.ts';
 
+const Jwt = Type.Object(
+  {
+    env: Type.Optional(env),
+    file: Type.Optional(file),
+    github: Type.Optional(
+      Type.Object(
+        { audience: text('Audience of the JWT, which the role must expect', 'https://secrets.example.com') },
+        {
+          ...closed,
+          description:
+            'Ask the OIDC provider of GitHub Actions for a JWT; the job needs "permissions: { id-token: write }"',
+        },
+      ),
+    ),
+  },
+  { ...oneMember, description: 'Source of the JWT, read for each login; never the JWT itself' },
+);
+
 const Login = Type.Object(
   {
     mount: text('Mount of the authentication method to log in at', 'ci'),
     role: text('Role to log in as', 'trueup'),
-    jwt: SecretSource,
+    jwt: Jwt,
   },
-  { ...closed, description: "Log in with a service account's JWT" },
+  { ...closed, description: 'Log in with a JWT: of a service account, or of a CI job' },
 );
 
 const Token = Type.Object(

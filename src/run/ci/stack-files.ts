@@ -1,6 +1,6 @@
 /** The files that a stack names besides its manifests: certificates, tokens, seeds, keys of people who may approve. */
 import { posix } from 'node:path';
-import type { SecretSource, Stack, Target, TokenSource } from '../../model/stack.ts';
+import { type SecretSource, secretBehind, type Stack, type Target } from '../../model/stack.ts';
 
 /**
  * @param file of the stack, from the top of its repository
@@ -31,14 +31,9 @@ export function inRepository(named: readonly string[], file: string): string[] {
 function filesOfTarget({ caCert, token, auditToken }: Target): string[] {
   return [
     ...(caCert === undefined ? [] : [caCert.file]),
-    ...(token === undefined ? [] : fileOf(sourceOf(token))),
+    ...(token === undefined ? [] : fileOf(secretBehind(token))),
     ...(auditToken === undefined ? [] : fileOf(auditToken)),
   ];
-}
-
-/** Where the secret itself comes from: of a login its JWT. */
-export function sourceOf(token: TokenSource): SecretSource {
-  return 'login' in token ? token.login.jwt : token;
 }
 
 function fileOf(source: SecretSource): string[] {

@@ -3,6 +3,7 @@
  * to a client, and records what comes over the wire. Source: wire/cluster-auth. Closed when the test ends.
  */
 import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';
+import { admitJwt, type JwtMount } from './jwt-mount.ts';
 import type { OtherMethod } from './other-methods.ts';
 import { type Fields, Refusal, RoleRecord, roleFieldsOf } from './role-record.ts';
 
@@ -24,6 +25,8 @@ export interface Habits {
   readonly other?: OtherMethod;
   /** the namespace that the mount is in; requests for another one find nothing */
   readonly namespace?: string;
+  /** the mount `ci/jwt` checks logins like this, in place of one known JWT */
+  readonly logins?: JwtMount;
   /** a proxy in front knows no verb LIST */
   readonly refusesList?: boolean;
   /** without a CA certificate a config that may not use that of the pod is refused (2.2) */
@@ -151,16 +154,16 @@ class Service {
     this.#habits = habits;
   }
 
-  answer(request: Recorded): Reply {
+  async answer(request: Recorded): Promise<Reply> {
     try {
-      return this.#route(request);
+      return await this.#route(request);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return { status: error.status, headers: json, body: { errors: error.errors } };
     }
   }
 
-  #route(request: Recorded): Reply {
+  #route(request: Recorded): Reply | Promise<Reply> {
     const { method, headers, body = {} } = request;
     const { pathname, searchParams } = new URL(request.path, 'http://localhost');
     const path = decodeURIComponent(pathname).replace('/v1/', '');
@@ -226,14 +229,20 @@ class Service {
     throw new Refusal(404, '1 error occurred:\n\t* unsupported path\n\n');
   }
 
-  #logIn({ role, jwt }: Fields): Reply {
-    if (role !== login.role) throw new Refusal(400, `invalid role name "${String(role)}"`);
-    if (jwt !== login.jwt) throw new Refusal(403, 'permission denied');
+  async #logIn({ role, jwt }: Fields): Promise<Reply> {
+    const { logins } = this.#habits;
+    if (logins === undefined) this.#checkKnown(role, jwt);
+    else await admitJwt(logins, role, jwt);
     this.#logins += 1;
     const token = `${tokens.login}-${this.#logins}`;
     this.loggedIn.add(token);
     const auth = { client_token: token, lease_duration: 1200, renewable: true, num_uses: 0, orphan: true };
     return envelope({ auth });
+  }
+
+  #checkKnown(role: unknown, jwt: unknown): void {
+    if (role !== login.role) throw new Refusal(400, `invalid role name "${String(role)}"`);
+    if (jwt !== login.jwt) throw new Refusal(403, 'permission denied');
   }
 
   #readConfig(): Reply {

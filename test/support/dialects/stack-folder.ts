@@ -2,7 +2,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { guardIds } from '../../../src/model/guard.ts';
+import { adjustableGuardIds } from '../../../src/model/guard.ts';
 import type { Ran } from '../captured-host.ts';
 import { document } from '../cli/documents.ts';
 import { documentsText, stackIn } from '../rig/stack-folder.ts';
@@ -58,7 +58,7 @@ export function openStack({ targets, env = {} }: StackOptions): StackFolder {
       targets,
       manifests: [{ pattern: 'manifests.yaml', optional: true }],
       // What stops for a person's word is tried elsewhere; here the wire is read.
-      spec: { guards: { allow: guardIds } },
+      spec: { guards: { allow: adjustableGuardIds } },
     },
     env,
   });

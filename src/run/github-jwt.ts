@@ -1,0 +1,81 @@
+/**
+ * Asks the OIDC provider of GitHub Actions for a JWT of the running job. What it is asked with is sent to its address only, over https,
+ * and no redirect is followed. Source: wire/code-hosts 12
+ */
+import { openCodeHost } from '../api/code-host.ts';
+import { messageOf } from '../model/error-message.ts';
+import { memberOf } from '../model/json.ts';
+import { jwtRequest } from '../model/stack.ts';
+import type { CliHost } from './host.ts';
+import { readSecret, secretStop, sourceToShow } from './read-secret.ts';
+
+interface JwtRequest {
+  readonly audience: string;
+  /** what the JWT is for: `the JWT that target "prod" logs in with` */
+  readonly what: string;
+  readonly host: CliHost;
+  /** the end of the run */
+  readonly signal: AbortSignal;
+  /** the deadline of the run, in milliseconds since 1970 */
+  readonly until: number;
+}
+
+const hint =
+  'in GitHub Actions the job needs "permissions: { id-token: write }", which a job of a fork never gets';
+
+/** Each call gets a new JWT, because one lives for a few minutes only. @throws CommandStop when there is none */
+export async function requestGithubJwt({ audience, what, ...about }: JwtRequest): Promise<string> {
+  const { host, signal, until } = about;
+  const [url, token] = await Promise.all([read(jwtRequest.url, host), read(jwtRequest.token, host)]).catch(
+    (error: unknown) => {
+      throw secretStop(`${what} cannot be requested: ${messageOf(error)}; ${hint}`, error);
+    },
+  );
+  host.secrets.keep(token, sourceToShow(jwtRequest.token));
+  const { above, path } = placeOf(url, audience);
+  const provider = openCodeHost({
+    url: above,
+    headers: { accept: 'application/json' },
+    token,
+    address: sourceToShow(jwtRequest.url),
+    userAgent: `trueup/${host.version}`,
+    env: host.env,
+    signal,
+    until,
+    onWait: (message) => host.stderr.write(`${message}\n`),
+    observer: host.observer,
+    secrets: host.secrets,
+    ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
+  });
+  try {
+    const { status, body, words } = await provider.send({ method: 'GET', path, repeatable: true });
+    const jwt = memberOf(body, 'value');
+    if (status !== 200 || typeof jwt !== 'string' || jwt === '')
+      throw new Error(`the OIDC provider answered ${status}${words === '' ? '' : `: ${words}`}`);
+    return host.secrets.keep(jwt, 'the OIDC token of this job');
+  } catch (error) {
+    throw secretStop(`${what} was not given: ${messageOf(error)}; ${hint}`, error);
+  } finally {
+    await provider.close();
+  }
+}
+
+function read(source: { readonly env: string }, { env }: CliHost): Promise<string> {
+  return readSecret(source, { env, directory: '' });
+}
+
+/** @throws CommandStop for an address where others could read the token */
+function placeOf(text: string, audience: string): { readonly above: string; readonly path: string } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isOfThisMachine = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
+  if (url === undefined || !(url.protocol === 'https:' || (url.protocol === 'http:' && isOfThisMachine)))
+    throw secretStop(
+      `${sourceToShow(jwtRequest.url)} holds no https address, so nothing was sent to it; leave it as GitHub Actions sets it`,
+    );
+  url.searchParams.set('audience', audience);
+  const end = url.pathname.lastIndexOf('/');
+  return {
+    above: `${url.origin}${url.pathname.slice(0, end)}`,
+    path: `${url.pathname.slice(end)}${url.search}`,
+  };
+}
