@@ -13,8 +13,8 @@ export type Service = 'workspaces' | 'cluster-auth';
 /** Where a secret comes from. It is read when it is used. Plans, ledgers, logs and reports hold this source, never the value. */
 export type SecretSource = { readonly env: string } | { readonly file: string };
 
-/** Where the JWT of a login comes from; `github`: the OIDC provider of GitHub Actions makes one for the job that asks. */
-type JwtSource = SecretSource | { readonly github: { readonly audience: string } };
+/** Where the JWT of a login comes from; `oidc`: the OIDC provider of the CI makes one for the job that asks. */
+type JwtSource = SecretSource | { readonly oidc: { readonly audience: string } };
 
 export type TokenSource =
   | SecretSource
@@ -25,19 +25,6 @@ export type TokenSource =
         readonly jwt: JwtSource;
       };
     };
-
-/** What a job of GitHub Actions asks for its JWT with, and at which address. Source: wire/code-hosts 12 */
-export const jwtRequest = {
-  token: { env: 'ACTIONS_ID_TOKEN_REQUEST_TOKEN' },
-  url: { env: 'ACTIONS_ID_TOKEN_REQUEST_URL' },
-} as const satisfies Record<string, SecretSource>;
-
-/** The secret that the run must have: of a login its JWT, or what asks for the JWT. */
-export function secretBehind(token: TokenSource): SecretSource {
-  if (!('login' in token)) return token;
-  const { jwt } = token.login;
-  return 'github' in jwt ? jwtRequest.token : jwt;
-}
 
 export interface Target {
   readonly name: string;

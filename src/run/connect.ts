@@ -25,8 +25,8 @@ import { quoted } from '../model/quoted.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { Deadline } from './stop-signals.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
-import { requestGithubJwt } from './github-jwt.ts';
 import type { CliHost } from './host.ts';
+import { requestJobJwt } from './job-jwt.ts';
 import { readSecret, secretStop, sourceToShow } from './read-secret.ts';
 
 export interface Connected<C extends ReaderConnection = ReaderConnection> {
@@ -201,8 +201,8 @@ async function tokenOf(
     const { mount, role, jwt } = token.login;
     const what = `the JWT that target ${quoted(target.name)} logs in with`;
     const read = () =>
-      'github' in jwt
-        ? requestGithubJwt({ ...jwt.github, what, host, signal, until })
+      'oidc' in jwt
+        ? requestJobJwt({ ...jwt.oidc, what, host, signal, until })
         : readSecret(jwt, context, what);
     return { login: { mount, role, jwt: async () => jwtOnly(await read(), what) } };
   }

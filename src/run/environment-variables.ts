@@ -123,7 +123,7 @@ export const environmentVariables: readonly VariableGroup[] = [
       GITHUB_RUN_ATTEMPT: 'Attempt of the job.',
       GITHUB_JOB: 'Part of the id of the job.',
       ACTIONS_ID_TOKEN_REQUEST_URL:
-        'Address of the OIDC provider, for a target with "jwt: { github: … }". It is set in jobs with "permissions: { id-token: write }".',
+        'Address of the OIDC provider, for a target with "jwt: { oidc: … }". It is set in jobs with "permissions: { id-token: write }".',
       ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'Token that is sent to that address only. It is set in the same jobs.',
     },
   },

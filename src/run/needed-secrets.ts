@@ -13,7 +13,7 @@ import { missingSecretNote } from '../model/passing-notes.ts';
 import type { Plan } from '../model/plan.ts';
 import { counted, quoted, quoteSome } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
-import { type SecretSource, secretBehind, type Stack, type Target } from '../model/stack.ts';
+import type { SecretSource, Stack, Target } from '../model/stack.ts';
 import { movedTargets } from '../plan/moved-targets.ts';
 import { declaredSecretNames } from '../plan/secret-names.ts';
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
@@ -23,6 +23,7 @@ import type { PlanRequest } from './make-plan.ts';
 import {
   readDatabaseAddress,
   readSecret,
+  secretBehind,
   type SecretContext,
   secretContext,
   sourceToShow,

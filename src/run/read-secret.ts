@@ -9,7 +9,7 @@ import { megabyte, readRegularText, UnfitFile } from '../files/read-file.ts';
 import { realPathOutside } from '../manifest/files/admitted-files.ts';
 import { systemErrorMessage } from '../model/error-message.ts';
 import { quoted } from '../model/quoted.ts';
-import type { SecretSource, Stack } from '../model/stack.ts';
+import type { SecretSource, Stack, TokenSource } from '../model/stack.ts';
 import { maskAddresses, missingFileToShow, variableToShow } from '../redaction/mask-text.ts';
 import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
@@ -68,6 +68,19 @@ export async function readSecret(
   const value = text.trim();
   if (value === '') throw secretStop(`the secret file ${quoted(source.file)} is empty${hint}`);
   return value;
+}
+
+/** What a job of GitHub Actions asks for a JWT with, and at which address. Source: wire/code-hosts 12 */
+export const jwtRequest = {
+  token: { env: 'ACTIONS_ID_TOKEN_REQUEST_TOKEN' },
+  url: { env: 'ACTIONS_ID_TOKEN_REQUEST_URL' },
+} as const satisfies Record<string, SecretSource>;
+
+/** The secret that a run must have for a token: of a login its JWT, or what asks for the JWT. */
+export function secretBehind(token: TokenSource): SecretSource {
+  if (!('login' in token)) return token;
+  const { jwt } = token.login;
+  return 'oidc' in jwt ? jwtRequest.token : jwt;
 }
 
 /** A source that was read, as a clause for messages. */

@@ -46,7 +46,7 @@ async function openJob({ issuer, admits, jwt, env }: JobOptions) {
 const flat = (text: string) => text.replace(/\s+/g, ' ');
 
 const github = (issuer: OidcIssuer, env = issuer.env) =>
-  openJob({ issuer, admits: ofGithub, jwt: { github: { audience } }, env });
+  openJob({ issuer, admits: ofGithub, jwt: { oidc: { audience } }, env });
 
 /** What the job asks with, in all that a run prints. */
 const requestToken = (issuer: OidcIssuer) => issuer.env['ACTIONS_ID_TOKEN_REQUEST_TOKEN'] ?? '';
@@ -91,7 +91,7 @@ describe('a job of GitHub Actions', () => {
 
   it('is refused where it asks for another audience', async () => {
     const issuer = await openOidcIssuer();
-    const jwt = { github: { audience: 'https://other.example.com' } };
+    const jwt = { oidc: { audience: 'https://other.example.com' } };
     const { stack } = await openJob({ issuer, admits: ofGithub, jwt, env: issuer.env });
     expect(flat((await stack.run('plan', 1)).out)).toContain('unexpected "aud" claim value');
   });
@@ -174,7 +174,7 @@ describe('a job of GitLab CI', () => {
 
 it('two sources of a JWT, or one without an audience, are refused with their place', async () => {
   const issuer = await openOidcIssuer();
-  for (const jwt of [{ github: {} }, { github: { audience }, env: 'X' }, { github: { audience: '' } }]) {
+  for (const jwt of [{ oidc: {} }, { oidc: { audience }, env: 'X' }, { oidc: { audience: '' } }]) {
     const { stack } = await openJob({ issuer, admits: ofGithub, jwt, env: {} });
     expect((await stack.run('validate', 7)).err).toContain('spec.targets[0].token.login.jwt');
   }

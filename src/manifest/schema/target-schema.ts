@@ -6,13 +6,13 @@ const Jwt = Type.Object(
   {
     env: Type.Optional(env),
     file: Type.Optional(file),
-    github: Type.Optional(
+    oidc: Type.Optional(
       Type.Object(
         { audience: text('Audience of the JWT, which the role must expect', 'https://secrets.example.com') },
         {
           ...closed,
           description:
-            'Ask the OIDC provider of GitHub Actions for a JWT; the job needs "permissions: { id-token: write }"',
+            'Ask the OIDC provider of the CI for a JWT of the job, as jobs with "permissions: { id-token: write }" may',
         },
       ),
     ),

@@ -1,6 +1,7 @@
 /** The files that a stack names besides its manifests: certificates, tokens, seeds, keys of people who may approve. */
 import { posix } from 'node:path';
-import { type SecretSource, secretBehind, type Stack, type Target } from '../../model/stack.ts';
+import type { SecretSource, Stack, Target } from '../../model/stack.ts';
+import { secretBehind } from '../read-secret.ts';
 
 /**
  * @param file of the stack, from the top of its repository

@@ -5,9 +5,8 @@
 import { openCodeHost } from '../api/code-host.ts';
 import { messageOf } from '../model/error-message.ts';
 import { memberOf } from '../model/json.ts';
-import { jwtRequest } from '../model/stack.ts';
 import type { CliHost } from './host.ts';
-import { readSecret, secretStop, sourceToShow } from './read-secret.ts';
+import { jwtRequest, readSecret, secretStop, sourceToShow } from './read-secret.ts';
 
 interface JwtRequest {
   readonly audience: string;
@@ -24,7 +23,7 @@ const hint =
   'in GitHub Actions the job needs "permissions: { id-token: write }", which a job of a fork never gets';
 
 /** Each call gets a new JWT, because one lives for a few minutes only. @throws CommandStop when there is none */
-export async function requestGithubJwt({ audience, what, ...about }: JwtRequest): Promise<string> {
+export async function requestJobJwt({ audience, what, ...about }: JwtRequest): Promise<string> {
   const { host, signal, until } = about;
   const [url, token] = await Promise.all([read(jwtRequest.url, host), read(jwtRequest.token, host)]).catch(
     (error: unknown) => {
