@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { type AddressText, readAddress } from '../model/address.ts';
+import type { ApprovedPlan, OfferedPlan } from '../model/approval.ts';
 import { messageOf } from '../model/error-message.ts';
 import {
-  type ApprovedPlan,
   DamagedLedger,
   type HistoryEntry,
   historyVersion,
@@ -17,7 +17,6 @@ import {
   ledgerVersion,
   type MovedAway,
   movedLedgerVersion,
-  type OfferedPlan,
 } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { IdentityText } from '../model/stack.ts';
@@ -97,7 +96,6 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     movedAway = new Map(),
     approved,
     endedApprovals,
-    offered = [],
   } = ledger;
   const content: Content = {
     ...(closedFor === undefined ? {} : { closedFor }),
@@ -113,13 +111,17 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     ...(movedAway.size === 0 ? {} : { movedAway: sorted(movedAway) }),
     ...(approved === undefined ? {} : { approved }),
     ...(endedApprovals === undefined ? {} : { endedApprovals: sorted(endedApprovals) }),
-    ...(offered.length === 0 ? {} : { offered }),
+    ...offeredMember(ledger),
     records: sorted(records),
   };
   const isMoved = movedTo !== undefined || copiedFrom !== undefined || incoming.length + movedAway.size > 0;
   const version = isMoved ? movedLedgerVersion : ledgerVersion;
   const stored: Stored = { version, stack, serial, checksum: hash(content), ...content };
   return `${JSON.stringify(stored, null, 2)}\n`;
+}
+
+function offeredMember({ offered = [] }: Pick<Ledger, 'offered'>): Pick<Ledger, 'offered'> {
+  return offered.length === 0 ? {} : { offered };
 }
 
 /** What a move carries from one place to another: of equal texts, the ledgers are equal but for their place and serial. */
@@ -158,7 +160,6 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     copiedFrom,
     approved,
     endedApprovals,
-    offered,
   } = stored;
   return {
     ...known,
@@ -174,7 +175,7 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     ...movesIn(place, stored),
     ...(approved === undefined ? {} : { approved }),
     ...(endedApprovals === undefined ? {} : { endedApprovals: new Map(Object.entries(endedApprovals)) }),
-    ...(offered === undefined ? {} : { offered }),
+    ...offeredMember(stored),
   };
 }
 

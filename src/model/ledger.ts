@@ -3,7 +3,7 @@
  * applies. A ledger can be lost and rebuilt. None of the three holds secrets.
  */
 import type { AddressText } from './address.ts';
-import type { Approval } from './approval.ts';
+import type { Approval, ApprovedPlan, OfferedPlan } from './approval.ts';
 import type { Action, OutcomeKind } from './change.ts';
 import type { FieldChange } from './field.ts';
 import type { Json } from './json.ts';
@@ -57,32 +57,6 @@ export interface MovedAway {
   readonly to: StackIdentity;
   /** the id of the resource; absent if it has none */
   readonly id?: string;
-  /** RFC 3339 */
-  readonly at: string;
-}
-
-/** The approved plan, kept while an apply runs: after a crash the same job is checked against it. */
-export interface ApprovedPlan {
-  /** version of the digest: a plan that was approved under another version must be approved again */
-  readonly version: number;
-  readonly digest: string;
-  /** digest items as canonical texts (`digestItemsOf`) */
-  readonly atoms: readonly string[];
-  /** ids of the blocking guards that were acknowledged; absent in approvals of older versions */
-  readonly passed?: readonly string[];
-  /** RFC 3339 */
-  readonly createdAt?: string;
-  /** digests of approvals that this one replaced before their apply had succeeded */
-  readonly replaced?: readonly string[];
-  /** of `ci apply`: the commit before the pull requests that were approved. Their approvals are read again when the apply goes on */
-  readonly since?: string;
-}
-
-/** The plan of a CI run that a later job of the same run may apply, as the first attempt of the run made it. */
-export interface OfferedPlan {
-  /** of all jobs and attempts of the run: `github:acme/infra/771` */
-  readonly run: string;
-  readonly digest: string;
   /** RFC 3339 */
   readonly at: string;
 }

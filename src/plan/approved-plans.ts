@@ -10,7 +10,7 @@ import { type ApprovalVerdict, checkChanges, type FreshPlan } from './approval-c
 import { digestItemsOf, digestOf, digestVersion, readDigestItems, targetMeaning } from './digest.ts';
 
 /** What the digest of a plan covers, as JSON. Values with secrets are redacted if the plan is. */
-export interface PlanContent {
+interface PlanContent {
   readonly version: number;
   readonly targets: readonly PlanTarget[];
   /** present for a selection */

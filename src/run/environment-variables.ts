@@ -110,7 +110,7 @@ export const environmentVariables: readonly VariableGroup[] = [
       GITHUB_API_URL: 'Address of the API that "trueup comment" uses.',
       GITHUB_SERVER_URL: 'Address of the web pages to which reports and the history link.',
       GITHUB_REPOSITORY: 'The repository, for the comment, for links, and for the id of the job.',
-      GITHUB_REF: 'The number of the pull request.',
+      GITHUB_REF: 'The number of the pull request, or the protected branch for "trueup ci apply".',
       GITHUB_EVENT_NAME:
         '"pull_request" means that a job of a fork gets no secrets. "pull_request_target" makes "trueup ci plan" read the pull request from git objects, and "push" compare with the commit before.',
       GITHUB_EVENT_PATH:
@@ -148,7 +148,7 @@ export const environmentVariables: readonly VariableGroup[] = [
       CI_MERGE_REQUEST_DIFF_BASE_SHA: 'The commit to compare with, if that one is not known.',
       CI_PIPELINE_SOURCE: '"push" means that "trueup ci plan" compares with the commit before the push.',
       CI_COMMIT_BEFORE_SHA: 'That commit.',
-      CI_COMMIT_BRANCH: 'The branch of a push.',
+      CI_COMMIT_BRANCH: 'The branch of a push, for "trueup ci".',
       CI_MERGE_REQUEST_PROJECT_PATH: 'Name of that project in reports.',
       CI_MERGE_REQUEST_PROJECT_URL: 'Address of that project, for links.',
       CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: 'The commit of the merge request.',

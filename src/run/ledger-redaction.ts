@@ -4,7 +4,8 @@
  */
 import type { DigestedChange } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { ApprovedPlan, Ledger, StackStore } from '../model/ledger.ts';
+import type { ApprovedPlan } from '../model/approval.ts';
+import type { Ledger, StackStore } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Stack } from '../model/stack.ts';
 import { digestItemsOf, readDigestItems } from '../plan/digest.ts';

@@ -2,7 +2,7 @@
  * Applies one stack as the protected branch has it, if its plan was approved: lock, ledger, a fresh plan, the approvals of what was
  * merged since the last apply, and then that very plan, under the same lock.
  */
-import type { ApprovedPlan } from '../../model/ledger.ts';
+import type { ApprovedPlan } from '../../model/approval.ts';
 import { blockingIds } from '../../model/guard.ts';
 import type { Plan } from '../../model/plan.ts';
 import { findRepository } from '../../manifest/files/find-stack.ts';

@@ -26,7 +26,7 @@ export interface SourceFlags extends PlaceFlags {
 }
 
 /** The environment that this job waited for, and the plan that its run made. */
-export interface Waited {
+interface Waited {
   readonly environment: string;
   readonly digest: string;
   /** RFC 3339: when the first attempt of the run recorded the plan */

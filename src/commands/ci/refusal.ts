@@ -18,7 +18,7 @@ interface RefusalContext {
   readonly missing: string | undefined;
 }
 
-export interface Refusal {
+interface Refusal {
   /** one clause */
   readonly why: string;
   /** approvals and labels that do not count, one clause each */

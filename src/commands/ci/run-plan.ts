@@ -2,7 +2,8 @@
  * The plan that a CI run offers to the reviewers of an environment. The ledger keeps its digest from before the job waits, because an
  * approval covers all attempts of a run: a later attempt may apply nothing but the plan of the first one.
  */
-import type { Ledger, OfferedPlan } from '../../model/ledger.ts';
+import type { OfferedPlan } from '../../model/approval.ts';
+import type { Ledger } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { PreparedApply } from '../../run/apply/store-approval.ts';

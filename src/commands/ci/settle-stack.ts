@@ -42,20 +42,12 @@ export async function settleStack(
   about: SettleInput,
   { host, path }: { readonly host: CliHost; readonly path: string | undefined },
 ): Promise<ApplyScope> {
-  const { ledger, from, repository, signal } = about;
-  if (from.commit === undefined || repository === undefined) {
-    const why = from.commit === undefined ? from.why : 'git cannot be run';
-    throw new CommandStop('commit-needed', `nothing was written: the commit is not known: ${why}`);
-  }
-  if (from.uncommitted !== undefined && from.ignored !== true)
-    throw new CommandStop(
-      'commit-needed',
-      `nothing was written: files of the stack have changes that are not in commit ${from.commit}`,
-    );
+  const { ledger, signal } = about;
+  const { head, repository } = cleanCommit(about);
   const at = { directory: stack.directory, env: host.env, secrets: host.secrets, signal };
   const since = ledger.approved?.since ?? ledger.commit?.id;
   const { range, inspected: authors } = await commitsSince(at, {
-    ...{ since, head: from.commit },
+    ...{ since, head },
     inspect: readRangeAuthors,
   });
   const stackPath = ledger.repository?.path ?? repository.path;
@@ -70,11 +62,25 @@ export async function settleStack(
   refuseSources(settled.stack, about, host);
   const rules = settled.stack.approvals ?? {};
   return {
-    ...{ settled, head: from.commit, range, at, authors },
+    ...{ settled, head, range, at, authors },
     rules: before === undefined ? withMethod(rules) : rules,
     path: repository.path,
     pathBefore: before === undefined ? undefined : stackPath,
   };
+}
+
+/** @throws CommandStop where the files of the stack are not those of a commit */
+function cleanCommit({ from, repository }: SettleInput) {
+  if (from.commit === undefined || repository === undefined) {
+    const why = from.commit === undefined ? from.why : 'git cannot be run';
+    throw new CommandStop('commit-needed', `nothing was written: the commit is not known: ${why}`);
+  }
+  if (from.uncommitted !== undefined && from.ignored !== true)
+    throw new CommandStop(
+      'commit-needed',
+      `nothing was written: files of the stack have changes that are not in commit ${from.commit}`,
+    );
+  return { head: from.commit, repository };
 }
 
 /** A new stack cannot say by itself that it needs no approval. */

@@ -1,6 +1,6 @@
 /** The signatures that count for an apply: of heads of its pull requests, or of commits that were merged since the last apply. */
 import { posix } from 'node:path';
-import type { PullRequest, PullRequests } from '../../api/code-host/pull-requests.ts';
+import { isSameName, type PullRequest, type PullRequests } from '../../api/code-host/pull-requests.ts';
 import { type CommitAuthors, readCommitAuthors } from '../../approvals/allowed-signers.ts';
 import { readMakers } from '../../approvals/people.ts';
 import { type Proposal, readSignatures, type SignerRules } from '../../approvals/signatures.ts';
@@ -88,47 +88,82 @@ async function signersAt(
   return { allowed: texts.join('\n'), selfApprove: selfApprove === true };
 }
 
+interface Proposals {
+  readonly proposals: readonly Proposal[];
+  readonly refused: readonly RefusedApproval[];
+}
+
 async function proposalsOf(
   pulls: readonly MergedPull[],
   base: SignerRules,
-  { head, range, authors }: SignatureInput,
+  input: SignatureInput,
   host: KnownPulls | undefined,
-): Promise<{ readonly proposals: readonly Proposal[]; readonly refused: readonly RefusedApproval[] }> {
+): Promise<Proposals> {
+  const { head, authors } = input;
+  const each =
+    host === undefined
+      ? { proposals: proposalsOfCommits(base, input), refused: [] }
+      : await proposalsOfPulls(pulls, { base, authors, host });
+  // Who looked at the plan of the protected branch itself must have written nothing of it.
+  const own = each.proposals.map((one) => one.authors);
+  const all = {
+    names: [...authors.all.names, ...own.flatMap(({ names }) => names)],
+    keys: [...authors.all.keys, ...own.flatMap(({ keys }) => keys)],
+  };
+  const isOfPull = pulls.some((pull) => pull.head === head);
+  const last = isOfPull ? [] : [{ heads: [head], base, authors: all }];
+  return { ...each, proposals: [...each.proposals, ...last] };
+}
+
+/** Without a code host, an approval may name any commit that a merge brought. */
+function proposalsOfCommits(base: SignerRules, { range, head, authors }: SignatureInput): Proposal[] {
+  return range.line.flatMap((_, index) => {
+    const heads = range.all.filter(({ merged, id }) => merged === index && id !== head).map(({ id }) => id);
+    return heads.length === 0 ? [] : [{ heads, base, authors: authors.merged[index] ?? authors.all }];
+  });
+}
+
+async function proposalsOfPulls(
+  pulls: readonly MergedPull[],
+  {
+    base,
+    authors,
+    host: { pullRequests, known },
+  }: { readonly base: SignerRules; readonly authors: RangeAuthors; readonly host: KnownPulls },
+): Promise<Proposals> {
   const proposals: Proposal[] = [];
   const refused: RefusedApproval[] = [];
-  const everybody = { names: [...authors.all.names], keys: [...authors.all.keys] };
-  for (const { number, head: own } of pulls) {
-    const pullRequest = host?.known.get(number);
-    if (host === undefined || pullRequest === undefined) continue;
-    const makers = await readMakers(host.pullRequests, pullRequest);
-    if (makers.is === 'unknown' && !base.selfApprove) {
+  for (const { number, head } of pulls) {
+    const pullRequest = known.get(number);
+    if (pullRequest === undefined) continue;
+    const makers = await readMakers(pullRequests, pullRequest);
+    if (makers.is === 'unknown' && !base.selfApprove)
       refused.push({
         method: 'signature',
         pullRequest: number,
         why: `its makers are not known: ${makers.why}`,
       });
-      continue;
+    else {
+      const people = makers.is === 'known' ? makers.people : [pullRequest.author];
+      const names = [...people, ...(await readMails(pullRequests, pullRequest))];
+      proposals.push({
+        ...{ pullRequest: number, heads: [head], base },
+        authors: { names, keys: keysOf(names, authors) },
+      });
     }
-    const { commits } = await host.pullRequests.commits(pullRequest);
-    const emails = commits.flatMap(({ author, committer }) =>
-      [author.email ?? [], committer.email ?? []].flat(),
-    );
-    const names = [...emails, ...(makers.is === 'known' ? makers.people : [pullRequest.author])];
-    everybody.names.push(...names);
-    // The keys of all branches: one of them signed the commits of this pull request, if it is the key of its author.
-    const keys = authors.merged.flatMap((one) =>
-      one.keys.filter(() => one.names.some((name) => names.includes(name))),
-    );
-    proposals.push({ pullRequest: number, heads: [own], base, authors: { names, keys } });
   }
-  if (host === undefined)
-    for (const [index, { id }] of range.line.entries()) {
-      const heads = range.all.filter((one) => one.merged === index && one.id !== head).map((one) => one.id);
-      const own = authors.merged[index] ?? authors.all;
-      if (heads.length > 0 && id !== undefined) proposals.push({ heads, base, authors: own });
-    }
-  // A person who looked at the plan of the protected branch itself must have written nothing of it.
-  const isHeadOfPull = pulls.some((pull) => pull.head === head);
-  if (!isHeadOfPull) proposals.push({ heads: [head], base, authors: everybody });
   return { proposals, refused };
+}
+
+async function readMails(pullRequests: PullRequests, pullRequest: PullRequest): Promise<string[]> {
+  const { commits } = await pullRequests.commits(pullRequest);
+  const mails = commits.flatMap(({ author, committer }) => [author.email, committer.email]);
+  return mails.filter((mail) => mail !== undefined);
+}
+
+/** The keys that signed commits of these people. */
+function keysOf(names: readonly string[], { merged }: RangeAuthors): string[] {
+  const isOf = ({ names: own }: CommitAuthors) =>
+    own.some((name) => names.some((other) => isSameName(name, other)));
+  return merged.filter(isOf).flatMap(({ keys }) => keys);
 }

@@ -12,7 +12,7 @@ import type { CliHost } from '../../run/host.ts';
 import type { OpenHost } from './approval-sources.ts';
 import type { MergedPull } from './find-approval.ts';
 
-export interface Outcome {
+interface Outcome {
   /** in a few words: `Applied`, `Not applied` */
   readonly title: string;
   /** sentences, each a paragraph */

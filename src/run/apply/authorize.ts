@@ -1,6 +1,7 @@
 /** Decides whether an apply may begin: problems, uses of tokens, approval, secrets, guards and consent. */
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { ApprovedPlan, Ledger } from '../../model/ledger.ts';
+import type { ApprovedPlan } from '../../model/approval.ts';
+import type { Ledger } from '../../model/ledger.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
 import { CommandStop } from '../command-stop.ts';
 import { askConsent, passedGuards, readIds, refuseProblems } from '../consent.ts';

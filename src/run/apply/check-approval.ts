@@ -2,7 +2,8 @@
 import { formatAddress } from '../../model/address.ts';
 import type { DigestedChange } from '../../model/change.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
-import type { ApprovedPlan, Ledger } from '../../model/ledger.ts';
+import type { ApprovedPlan } from '../../model/approval.ts';
+import type { Ledger } from '../../model/ledger.ts';
 import type { Plan, PlanDifference } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
 import { checkApprovedChanges } from '../../plan/approval-coverage.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
-import type { ApprovedPlan } from '../../../src/model/ledger.ts';
+import type { ApprovedPlan } from '../../../src/model/approval.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, workspace } from '../../support/cli/documents.ts';
 import { startTrueup } from '../../support/cli/process.ts';

@@ -1,6 +1,6 @@
 // A lock that is taken away, by a person or by another run: what becomes of the run that held it.
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ApprovedPlan } from '../../../src/model/ledger.ts';
+import type { ApprovedPlan } from '../../../src/model/approval.ts';
 import { entry } from '../../support/ledger/kept-things.ts';
 import type { Checkout } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
