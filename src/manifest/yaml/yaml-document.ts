@@ -2,7 +2,7 @@
  * A text from a user, and one YAML document in it: its value, and the place of any part of it. Lines and hidden parts are
  * computed only on demand; the excerpt in a place never shows a secret.
  */
-import { EVENT_ID } from 'js-yaml';
+import { type Event, EVENT_ID } from 'js-yaml';
 import type { Place } from '../../model/diagnostic.ts';
 import type { Json, Path } from '../../model/json.ts';
 import { maskAddresses } from '../../redaction/mask-text.ts';
@@ -98,6 +98,39 @@ export interface YamlDocument extends EventRange {
   /** offset in the source at which `text` begins */
   readonly base: number;
   readonly value: Json;
+}
+
+interface DocumentChunk extends Pick<YamlDocument, 'source' | 'text' | 'base'> {
+  events(): readonly Event[];
+}
+
+/** The documents of one chunk share what they have in common: of some files there are thousands. */
+export class ParsedDocument implements YamlDocument {
+  readonly #chunk: DocumentChunk;
+  readonly first: number;
+  readonly value: Json;
+
+  constructor(chunk: DocumentChunk, first: number, value: Json) {
+    this.#chunk = chunk;
+    this.first = first;
+    this.value = value;
+  }
+
+  get source(): SourceText {
+    return this.#chunk.source;
+  }
+
+  get text(): string {
+    return this.#chunk.text;
+  }
+
+  get base(): number {
+    return this.#chunk.base;
+  }
+
+  get events(): readonly Event[] {
+    return this.#chunk.events();
+  }
 }
 
 /** Whether a diagnostic points at the key or at the value of a field. */
