@@ -305,12 +305,22 @@ export function withoutMoved(
   { records }: IncomingRecords,
   { to, at }: Pick<MovedAway, 'to' | 'at'>,
 ): Ledger {
-  const given = Object.values(records);
+  const given = Object.values(records).flatMap(({ at: text, record: { id } }) =>
+    sameResource(source, text).map(
+      (each) => [each, { to, ...(id === undefined ? {} : { id }), at }] as const,
+    ),
+  );
   const left = new Map(source.records);
-  for (const one of given) left.delete(one.at);
-  const away = given.map(({ at: text, record: { id } }): [AddressText, MovedAway] => [
-    text,
-    { to, ...(id === undefined ? {} : { id }), at },
-  ]);
-  return { ...source, records: left, movedAway: new Map([...(source.movedAway ?? []), ...away]) };
+  for (const [text] of given) left.delete(text);
+  return { ...source, records: left, movedAway: new Map([...(source.movedAway ?? []), ...given]) };
+}
+
+/** The address, and those under which the ledger has the same resource besides: its target got another name. */
+function sameResource({ targets, records }: Ledger, text: AddressText): AddressText[] {
+  const address = parseAddress(text);
+  const identity = targets?.get(address.target);
+  const others = [...(targets ?? [])].flatMap(([target, is]) =>
+    is === identity ? [formatAddress({ ...address, target })] : [],
+  );
+  return [text, ...others.filter((other) => other !== text && records.has(other))];
 }
