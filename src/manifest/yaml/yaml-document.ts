@@ -155,7 +155,10 @@ export function isWritten(document: YamlDocument, path: Path): boolean {
   return locate(document, path).depth === path.length;
 }
 
-export function toPlace({ source, base }: YamlDocument, { start, end }: Span): Place {
+export function toPlace(
+  { source, base }: Pick<YamlDocument, 'source' | 'base'>,
+  { start, end }: Span,
+): Place {
   return source.place(base + start, base + end);
 }
 
