@@ -48,8 +48,12 @@ export function takenOver(
   const reason =
     from === undefined
       ? `belongs to stack ${quoted(context.former?.name ?? '')}, the former name of this one`
-      : `moves from stack ${quoted(from)} to this one, with its record and history`;
+      : `moves from stack ${quoted(from)} to this one, ${isLost(context, address) ? 'without a record' : 'with its record and history'}`;
   return { action: 'adopt', reason };
+}
+
+function isLost({ moves, recordedAt }: PlanContext, address: Address): boolean {
+  return moves.lost.has(recordedAt(address) ?? formatAddress(address));
 }
 
 /** Where the resource is now, if another stack has taken it over and this one has not got it back. */
