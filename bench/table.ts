@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { smallSeed } from '../test/support/rig/embedded-service.ts';
 import { stackText, workspacesTarget } from '../test/support/rig/stack-folder.ts';
 import { makeFolder, removeFolder } from '../test/support/rig/temporary-folder.ts';
-import { asDocuments, names, owned, workspace } from '../test/support/scale/counted-stack.ts';
+import { asDocuments, names, owned, stackName, workspace } from '../test/support/scale/counted-stack.ts';
 import {
   baseline,
   env,
@@ -76,7 +76,8 @@ async function stackOf(url: string, count: number, prefix = 'ws', autoApply = fa
     allow: ['adopt', 'unrecorded'],
   };
   const stack = {
-    name: 'bench',
+    // The seeded workspaces have the tag of this stack.
+    name: stackName,
     targets: [workspacesTarget(url)],
     manifests: ['manifests'],
     spec: { guards },

@@ -32,16 +32,22 @@ interface ListPage {
   readonly endless: boolean;
 }
 
+interface PageOptions {
+  /** items a page, 100 at most (wire/workspaces 1.2) */
+  readonly size?: number;
+  /** Reduces each item, when its page arrives, to what is used of it: a list can have thousands of pages. */
+  readonly reduce?: (item: JsonObject) => JsonObject;
+}
+
 /**
  * Reads every page of a JSON:API list.
  * @param path below the API root, with the query for all pages; its brackets are encoded here
- * @param options.size items a page, 100 at most (wire/workspaces 1.2)
  * @throws WireError when the service cannot be reached
  */
-export async function readPages(reader: Reader, path: string, { size = 100 } = {}): Promise<Pages> {
-  const first = await readAll(reader, path, size);
+export async function readPages(reader: Reader, path: string, options: PageOptions = {}): Promise<Pages> {
+  const first = await readAll(reader, path, options);
   if (first.complete || typeof first.problem !== 'string') return first;
-  return readAll(reader, path, size);
+  return readAll(reader, path, options);
 }
 
 const nothing: Omit<Pages, 'problem'> = { items: [], included: [], complete: false };
@@ -57,18 +63,24 @@ function whyTooMany({ items, withoutId, total = 0, pages }: ListPage): string | 
   return pages > maxPages ? `the list has ${pages} pages, more than ${maxPages}` : undefined;
 }
 
-async function readAll(reader: Reader, path: string, size: number): Promise<Pages> {
-  const firstAnswer = await reader.get(pagePath(path, size, 1));
-  const first = parsePage(firstAnswer);
-  if (first === undefined) return { ...nothing, problem: firstAnswer };
+async function readAll(
+  reader: Reader,
+  path: string,
+  { size = 100, reduce = (item) => item }: PageOptions,
+): Promise<Pages> {
+  const readPage = async (number: number): Promise<ListPage | Answer> => {
+    const answer = await reader.get(pagePath(path, size, number));
+    return parsePage(answer, reduce) ?? answer;
+  };
+  const first = await readPage(1);
+  if (!isPage(first)) return { ...nothing, problem: first };
   const tooMany = whyTooMany(first);
   if (tooMany !== undefined) return { ...nothing, problem: tooMany };
   const numbers = Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => index + 2);
-  const answers = await Promise.all(numbers.map((number) => reader.get(pagePath(path, size, number))));
-  const rest = answers.map(parsePage);
-  const pages = [first, ...rest.filter((page) => page !== undefined)];
+  const rest = await Promise.all(numbers.map(readPage));
+  const pages = [first, ...rest.filter(isPage)];
   const items = pages.flatMap((page) => page.items);
-  const defect = answers[rest.indexOf(undefined)] ?? inconsistency(first, pages);
+  const defect = rest.find((page): page is Answer => !isPage(page)) ?? inconsistency(first, pages);
   const { total = items.length } = first;
   const problem =
     defect ??
@@ -94,13 +106,19 @@ export function encodeBrackets(path: string): string {
   return path.replaceAll('[', '%5B').replaceAll(']', '%5D');
 }
 
+function isPage(page: ListPage | Answer): page is ListPage {
+  return 'items' in page;
+}
+
 /** @returns undefined when the answer is not a page of a list */
-function parsePage({ status, body }: Answer): ListPage | undefined {
+function parsePage({ status, body }: Answer, reduce: (item: JsonObject) => JsonObject): ListPage | undefined {
   if (status !== 200 || !isJsonObject(body)) return undefined;
   // Some services write an empty list as null (wire/workspaces 4).
   const documents = body['data'] === null ? [] : body['data'];
   if (!Array.isArray(documents)) return undefined;
-  const items = objectsOf(documents).filter(({ id }) => typeof id === 'string');
+  const items = objectsOf(documents)
+    .filter(({ id }) => typeof id === 'string')
+    .map(reduce);
   const withoutId = documents.length - items.length;
   const included = objectsOf(body['included']);
   const pagination = memberOf(body['meta'], 'pagination');

@@ -27,9 +27,9 @@ export function canonicalDefault(field: Field): Json {
 /** Only the fields of the table, in the table's order. */
 export function canonicalSpec(table: FieldTable, spec: Spec): Spec {
   const canonical: Record<string, Json> = {};
-  for (const [name, field] of Object.entries(table)) {
-    const value = spec[name];
-    if (value !== undefined) canonical[name] = canonicalValue(field, value);
+  for (const name in table) {
+    const [field, value] = [table[name], spec[name]];
+    if (field !== undefined && value !== undefined) canonical[name] = canonicalValue(field, value);
   }
   return canonical;
 }

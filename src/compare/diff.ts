@@ -31,14 +31,20 @@ interface FieldDiff {
 
 /** The changes that make `live` equal to `desired`. Empty when they are equal. */
 export function diff(input: DiffInput): FieldDiff {
-  return joined(Object.entries(input.fields).map(([name, field]) => diffField(input, name, field)));
+  return ofEach(input.fields, (name, field) => diffField(input, name, field));
 }
 
-function joined(parts: readonly FieldDiff[]): FieldDiff {
-  return {
-    fields: parts.flatMap(({ fields }) => fields),
-    notes: parts.flatMap(({ notes }) => notes),
-  };
+function ofEach(table: FieldTable, compare: (name: string, field: Field) => FieldDiff): FieldDiff {
+  const fields: FieldChange[] = [];
+  const notes: string[] = [];
+  for (const name in table) {
+    const field = table[name];
+    const found = field === undefined ? nothing : compare(name, field);
+    if (found === nothing) continue;
+    fields.push(...found.fields);
+    notes.push(...found.notes);
+  }
+  return fields.length === 0 && notes.length === 0 ? nothing : { fields, notes };
 }
 
 function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
@@ -47,6 +53,7 @@ function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
   // Only an existing resource has fields to reset: a resource that is to be created has none.
   const recorded = live === undefined ? undefined : input.recorded?.[name];
   const wanted = wantedValue({ name, field, declared: desired[name], recorded, absent });
+  if (wanted === nothing) return nothing;
   if (wanted.value === undefined) return { fields: [], notes: wanted.notes };
   const found = compareField({
     path: [name],
@@ -157,7 +164,7 @@ function originOf({ field, wanted, origin }: FieldInput): string | undefined {
 /** For an object whose members are separate fields: absent members are not managed, or reset if they were before. */
 function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, live: Spec): FieldDiff {
   const recorded = isJsonObject(input.recorded) ? input.recorded : undefined;
-  const found = Object.entries(members).map(([name, field]) => {
+  return ofEach(members, (name, field) => {
     const path = [...input.path, name];
     const member = wantedValue({
       name: path.join('.'),
@@ -179,11 +186,11 @@ function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, li
       isHidden: input.isHidden,
     });
   });
-  return joined(found);
 }
 
 /** For a map whose keys users choose: each key is compared by itself. */
 function compareKeys(input: FieldInput, wanted: JsonObject, live: JsonObject): FieldChange[] {
+  if (sameJson(live, wanted)) return [];
   const keys = [...new Set([...Object.keys(live), ...Object.keys(wanted)])].sort();
   return keys.flatMap((key) => {
     const [before, after] = [ownMember(live, key), ownMember(wanted, key)];

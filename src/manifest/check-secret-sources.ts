@@ -51,9 +51,9 @@ interface Source {
 
 /** The sources that a spec names in its secret fields. */
 export function sourcesIn(fields: FieldTable, spec: Spec, base: Path): Source[] {
-  return Object.entries(fields).flatMap(([name, field]): Source[] => {
-    const value = spec[name];
-    if (!isJsonObject(value)) return [];
+  return Object.entries(spec).flatMap(([name, value]): Source[] => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!isJsonObject(value) || field === undefined) return [];
     const path = [...base, name];
     if (field.compare.shape !== 'secret') return sourcesIn(field.members ?? {}, value, path);
     const { env, file } = value;
@@ -95,18 +95,19 @@ export function namedVariables(
   documents: readonly Pick<YamlDocument, 'value'>[],
   { names, isWhole }: { readonly names: SecretNames; readonly isWhole: boolean },
 ): ReadonlySet<string> {
-  const found = documents.flatMap(({ value }) => wordsIn(value, names, false));
+  const found: string[] = [];
+  for (const { value } of documents) collectWords(value, names, found);
   const written = isWhole ? [] : [...text.matchAll(/\benv["']?\s*:\s*["']?([A-Za-z_]\w*)/g)];
   return new Set([...found.filter((word) => variable.test(word)), ...written.map(([, name = '']) => name)]);
 }
 
-/** The texts in fields for secrets and addresses, under whatever name. @param isSecret whether the value is in such a field */
-function wordsIn(value: Json, names: SecretNames, isSecret: boolean): string[] {
-  if (typeof value === 'string') return isSecret ? [value] : [];
-  if (Array.isArray(value))
-    return (value as readonly Json[]).flatMap((item) => wordsIn(item, names, isSecret));
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) =>
-    wordsIn(member, names, isSecret || names.hides(name)),
-  );
+/** Adds the texts in fields for secrets and addresses, under whatever name. @param isSecret whether the value is in such a field */
+function collectWords(value: Json, names: SecretNames, found: string[], isSecret = false): void {
+  if (typeof value === 'string') {
+    if (isSecret) found.push(value);
+  } else if (Array.isArray(value)) {
+    for (const item of value as readonly Json[]) collectWords(item, names, found, isSecret);
+  } else if (isJsonObject(value)) {
+    for (const name in value) collectWords(value[name] ?? null, names, found, isSecret || names.hides(name));
+  }
 }

@@ -231,6 +231,27 @@ function addressOf(kind: Kind, target: Target, name: string): Address {
 
 const nothing: SpecLayers = { spec: {}, fromDefaults: [], placeOf: () => undefined };
 
+/** A class, because a getter in each object of thousands would take more memory than everything else in it. */
+class Resource implements DesiredResource {
+  readonly address: Address;
+  readonly spec: Spec;
+  readonly metadata: Metadata;
+  readonly placeOf: DesiredResource['placeOf'];
+  readonly fromDefaults: readonly string[];
+
+  constructor(members: Omit<DesiredResource, 'place'>) {
+    this.address = members.address;
+    this.spec = members.spec;
+    this.metadata = members.metadata;
+    this.placeOf = members.placeOf;
+    this.fromDefaults = members.fromDefaults;
+  }
+
+  get place(): Place {
+    return this.placeOf([]);
+  }
+}
+
 function makeResource(
   address: Address,
   metadata: Metadata,
@@ -239,17 +260,14 @@ function makeResource(
 ): DesiredResource {
   const shortForms = shortFormsIn(declaration.kind, layers.spec);
   const isOwn = (name: string) => !shortForms.includes(name);
-  const place = () => placeIn(declaration.document, ['metadata', 'name']);
-  return {
+  return new Resource({
     address,
     spec: Object.fromEntries(Object.entries(layers.spec).filter(([name]) => isOwn(name))),
     metadata,
-    get place() {
-      return place();
-    },
-    placeOf: (path, side) => layers.placeOf(path, side) ?? place(),
+    placeOf: (path, side) =>
+      layers.placeOf(path, side) ?? placeIn(declaration.document, ['metadata', 'name']),
     fromDefaults: layers.fromDefaults.filter(isOwn),
-  };
+  });
 }
 
 /** The resource of a short form. The defaults of its kind apply, and it is renamed together with its parent. */
@@ -264,27 +282,23 @@ function makeChild(
   const defaults = defaultsOf(address.kind);
   const inherited = layers.fromDefaults.includes(shortForm) ? Object.keys(spec) : [];
   const added = Object.keys(defaults?.spec ?? {}).filter((name) => !Object.hasOwn(spec, name));
-  const place = () => placeOfEntry(child);
   const placeOf = (path: Path, side?: EntrySide) => {
     const [field, ...rest] = path;
-    if (field === undefined) return place();
+    if (field === undefined) return placeOfEntry(child);
     if (defaults !== undefined && added.includes(field))
       return placeIn(defaults.document, ['spec', 'defaults', address.kind, ...path], side);
-    return layers.placeOf([shortForm, ...rest], side) ?? place();
+    return layers.placeOf([shortForm, ...rest], side) ?? placeOfEntry(child);
   };
-  return {
+  return new Resource({
     address,
     spec: defaults === undefined ? spec : mergeDefaults(defaults.spec, spec),
     metadata: {
       name: writtenName,
       ...(parent.renamedFrom === undefined ? {} : { renamedFrom: parent.renamedFrom }),
     },
-    get place() {
-      return place();
-    },
     placeOf,
     fromDefaults: [...inherited, ...added],
-  };
+  });
 }
 
 function shortFormsIn({ shortForms }: Kind, spec: JsonObject): string[] {

@@ -27,7 +27,7 @@ export function validate(declaration: Declaration): Problem[] {
     ...broken,
     ...nulls.filter(({ path }) => !reported.has(path.join('\0'))),
     ...contradictions(metadata),
-    ...privateKeys(value, []),
+    ...privateKeys(value).map(privateKey),
     ...deprecatedFields(kind, spec),
   ];
 }
@@ -63,11 +63,14 @@ function nullsWithoutDefault(values: JsonObject, fields: FieldTable, base: Path)
   });
 }
 
-/** Reported even beside other errors: a private key in a repository must be replaced at once. */
-function privateKeys(value: Json, path: Path): Problem[] {
-  if (typeof value === 'string') return holdsPrivateKey(value) ? [privateKey(path)] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => privateKeys(member, [...path, name]));
+/** The paths of private keys. Reported even beside other errors: a private key in a repository must be replaced at once. */
+function privateKeys(value: Json): readonly Path[] {
+  if (typeof value === 'string') return holdsPrivateKey(value) ? [[]] : [];
+  const paths: Path[] = [];
+  if (typeof value === 'object' && value !== null)
+    for (const [name, member] of Object.entries(value))
+      for (const path of privateKeys(member)) paths.push([name, ...path]);
+  return paths;
 }
 
 function privateKey(path: Path): Problem {

@@ -39,6 +39,18 @@ export function canonicalText(value: Json | undefined): string {
   return `{${members.join(',')}}`;
 }
 
+/** Whether both are the same value. A member that is undefined counts as missing. */
 export function sameJson(one: Json | undefined, other: Json | undefined): boolean {
-  return one === other || canonicalText(one) === canonicalText(other);
+  if (one === other) return true;
+  if (Array.isArray(one))
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item, index) => sameJson(item, other[index]))
+    );
+  return isJsonObject(one) && isJsonObject(other) && hasMembers(one, other) && hasMembers(other, one);
+}
+
+function hasMembers(object: JsonObject, wanted: JsonObject): boolean {
+  return Object.keys(wanted).every((key) => sameJson(ownMember(object, key), wanted[key]));
 }

@@ -14,6 +14,7 @@ import type { CompareContext, PreparedSpecs } from '../model/kind-specs.ts';
 import type { Kind } from '../model/kind.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
+import { joined, none } from '../model/lists.ts';
 import type { PlanContext } from './plan-context.ts';
 
 interface ComparedSides {
@@ -57,16 +58,23 @@ export function compareResource(
     ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
     ...(prepared.origins === undefined ? {} : { origins: prepared.origins }),
   });
+  const canonical = canonicalSpec(kind.fields, prepared.desired);
   return {
-    prepared: canonicalSpec(kind.fields, prepared.desired),
+    // Of most resources nothing differs: they share what is empty or the same.
+    prepared: sameJson(canonical, desired) ? desired : canonical,
     fields: difference.fields,
-    notes: [...(prepared.notes ?? []), ...difference.notes],
-    problems: (prepared.problems ?? []).map((problem) => placed(problem, resource)),
-    inherited: { values: prepared.inherited?.values ?? {}, fields: inheritedFields(prepared, live) },
-    risks: prepared.risks ?? [],
+    notes: joined(prepared.notes, difference.notes),
+    problems: (prepared.problems ?? none).map((problem) => placed(problem, resource)),
+    inherited:
+      prepared.inherited === undefined
+        ? nothingInherited
+        : { values: prepared.inherited.values, fields: inheritedFields(prepared, live) },
+    risks: prepared.risks ?? none,
     ...(prepared.expired === undefined ? {} : { expired: placed(prepared.expired, resource) }),
   };
 }
+
+const nothingInherited: ResourceComparison['inherited'] = { values: {}, fields: [] };
 
 /** A problem that a kind found in a declared resource is at the place of its name. */
 function placed(problem: Diagnostic, resource: DesiredResource | undefined): Diagnostic {

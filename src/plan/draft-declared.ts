@@ -5,6 +5,7 @@
 import { canonicalDefault, canonicalSpec, canonicalValue, contentAfter } from '../compare/comparisons.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Action, Change } from '../model/change.ts';
+import { joined, none } from '../model/lists.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { Field, FieldChange } from '../model/field.ts';
 import type { Risk } from '../model/guard.ts';
@@ -128,11 +129,11 @@ interface DraftInput {
 
 function assemble(context: PlanContext, input: DraftInput): Draft {
   const { resource, desired, live, verdict, compared } = input;
-  const sent = [
-    ...renameChange(resource, live),
-    ...(verdict.tagChange === undefined ? [] : [ownershipTagField(verdict.tagChange)]),
-    ...compared.fields,
-  ];
+  const sent = joined(
+    renameChange(resource, live),
+    verdict.tagChange === undefined ? none : [ownershipTagField(verdict.tagChange)],
+    compared.fields,
+  );
   const record = verdict.action === 'create' ? undefined : (context.record(resource.address) ?? {});
   const flags = [
     ...ownerChanges(context, resource.address, movingFrom(context, resource.address, live)),
@@ -141,8 +142,8 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
       : sourceChanges(context, resource.address)),
     ...flagChanges(context, resource.address, { record, declared: resource.metadata }),
   ];
-  const inherited = sent.length > 0 || live === undefined ? compared.inherited.fields : [];
-  const fields = [...sent, ...inherited, ...flags];
+  const inherited = sent.length > 0 || live === undefined ? compared.inherited.fields : none;
+  const fields = joined(sent, inherited, flags);
   const action: Action = verdict.action === 'update' && fields.length === 0 ? 'none' : verdict.action;
   const createdBy = action === 'adopt' ? otherCreator(context, resource.address) : undefined;
   return {
@@ -151,18 +152,18 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
       action,
       reason: reasonOf(verdict, sent, flags),
       fields,
-      notes: [
-        ...(createdBy === undefined ? [] : [creatorMessage(createdBy)]),
-        ...compared.notes,
-        ...predictedNotes(context, input, action),
-        ...mayExistNote(context, input, action),
-      ],
+      notes: joined(
+        createdBy === undefined ? none : [creatorMessage(createdBy)],
+        compared.notes,
+        predictedNotes(context, input, action),
+        mayExistNote(context, input, action),
+      ),
       // Only changes are shown with their place, and to compute it takes as long as to compare.
       ...(action === 'none' ? {} : { place: resource.place }),
       ...(live?.id === undefined ? {} : { id: live.id }),
       ...(createdBy === undefined ? {} : { createdBy }),
-      calls: [],
-      preconditions: {},
+      calls: none,
+      preconditions: noPreconditions,
     },
     desired,
     prepared: compared.prepared,
@@ -172,6 +173,8 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
     record: () => recordDraft(context, input, sent),
   };
 }
+
+const noPreconditions: Change['preconditions'] = {};
 
 function reasonOf(verdict: Ours, sent: readonly FieldChange[], flags: readonly FieldChange[]): string {
   const isOnlyRecorded = verdict.action === 'update' && sent.length === 0 && flags.length > 0;

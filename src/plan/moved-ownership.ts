@@ -48,8 +48,12 @@ export function takenOver(
   const reason =
     from === undefined
       ? `belongs to stack ${quoted(context.former?.name ?? '')}, the former name of this one`
-      : `moves from stack ${quoted(from)} to this one, with its record and history`;
+      : `moves from stack ${quoted(from)} to this one, ${isLost(context, address) ? 'without a record' : 'with its record and history'}`;
   return { action: 'adopt', reason };
+}
+
+function isLost({ moves, recordedAt }: PlanContext, address: Address): boolean {
+  return moves.lost.has(recordedAt(address) ?? formatAddress(address));
 }
 
 /** Where the resource is now, if another stack has taken it over and this one has not got it back. */
@@ -142,17 +146,17 @@ export function noticeOfMove(
 /** Why nothing can be taken over: by the ledgers, or because a resource could not be read, so that the plan does not show it. */
 export function moveProblems(context: PlanContext): Diagnostic[] {
   const { from, problems } = context.moves;
-  const unread = [...context.desired].flatMap(([text, { address, place }]): Diagnostic[] => {
-    const stack = from.get(text);
-    const why = stack === undefined ? undefined : context.unseen(address);
-    if (stack === undefined || why === undefined) return [];
+  const unread = [...from].flatMap(([text, stack]): Diagnostic[] => {
+    const resource = context.desired.get(text);
+    const why = resource && context.unseen(resource.address);
+    if (resource === undefined || why === undefined) return [];
     return [
       {
         code: 'move-impossible',
         severity: 'error',
         class: 'incomplete',
         message: `${quoted(text)} cannot be taken over from stack ${quoted(stack)} while it cannot be read: ${why}`,
-        place,
+        place: resource.place,
         fix: 'make it possible to read it, then plan again',
       },
     ];

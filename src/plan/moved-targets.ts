@@ -2,9 +2,9 @@
  * Targets with another identity than when their records were made: the same name, but another organization, mount or
  * URL. The records of the former address prove nothing about the new one.
  */
-import { parseAddress } from '../model/address.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Ledger } from '../model/ledger.ts';
+import type { Ledger, MovedAway } from '../model/ledger.ts';
 import { formatIdentity, identityOf, type IdentityText, type Target } from '../model/stack.ts';
 import { quoted } from '../model/quoted.ts';
 
@@ -99,4 +99,27 @@ export function identitiesAfter(
 /** The current identity of each target, by name. */
 export function identitiesOf(all: readonly Target[]): ReadonlyMap<string, IdentityText> {
   return new Map(all.map((target) => [target.name, formatIdentity(identityOf(target))] as const));
+}
+
+/**
+ * What other stacks took over, under the present names of the targets: a target of the same place may have another name now, and a role
+ * has no other evidence of its owner.
+ */
+export function withPresentNames(ledger: Ledger, all: readonly Target[]): Ledger {
+  const { movedAway, targets } = ledger;
+  if (movedAway === undefined || targets === undefined) return ledger;
+  const present = new Map([...identitiesOf(all)].map(([name, identity]) => [identity, name] as const));
+  const nameNow = (name: string) => {
+    const was = targets.get(name);
+    if (was === undefined || identitiesOf(all).get(name) === was) return name;
+    return present.get(was) ?? name;
+  };
+  const renamed = [...movedAway].map(([text, away]): [AddressText, MovedAway] => {
+    const address = parseAddress(text);
+    return [formatAddress({ ...address, target: nameNow(address.target) }), away];
+  });
+  return {
+    ...ledger,
+    movedAway: new Map(renamed.toSorted(([, one], [, other]) => (one.at < other.at ? -1 : 1))),
+  };
 }

@@ -250,7 +250,7 @@ function documentsOf({ desired }: PlanContextInput) {
   };
 }
 
-const noMoves: StackMoves = { from: new Map(), ledgers: new Map(), problems: [] };
+const noMoves: StackMoves = { from: new Map(), ledgers: new Map(), lost: new Set(), problems: [] };
 
 /** What the plan is made with besides resources and records. */
 function givenTo(input: PlanContextInput) {

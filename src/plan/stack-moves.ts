@@ -23,6 +23,8 @@ export interface StackMoves {
   readonly from: ReadonlyMap<AddressText, string>;
   /** by the same address: the ledger that gives the record away, by its folder as written and its stack id */
   readonly ledgers: ReadonlyMap<AddressText, string>;
+  /** what the former owner gave to this stack before, and no ledger has a record of: another stack may own it by now */
+  readonly lost: ReadonlySet<AddressText>;
   /** why resources cannot be taken over */
   readonly problems: readonly Diagnostic[];
 }
@@ -76,6 +78,9 @@ export function resolveMoves(input: MovesInput): ResolvedMoves {
     const { movedFrom } = resource.metadata;
     return movedFrom === undefined ? [] : [{ origin: movedFrom, ...takeOne(resource, movedFrom, input) }];
   });
+  const lost = new Map(
+    found.flatMap(({ text, givenAt }) => (givenAt === undefined ? [] : [[text, givenAt] as const])),
+  );
   const pending = [...Map.groupBy(found, ({ origin }) => originKey(origin)).values()].flatMap((group) => {
     const records = Object.fromEntries(group.flatMap(({ taken = [] }) => taken));
     const [first] = group;
@@ -92,9 +97,10 @@ export function resolveMoves(input: MovesInput): ResolvedMoves {
     from: new Map(all.map(([text, , from]) => [text, from])),
     ledgers: new Map(
       [...given, ...pending].flatMap((incoming) =>
-        recordsOf(incoming).map(([text]) => [text, sourceText(incoming)] as const),
+        recordsOf(incoming).map(([text]) => [text, sourceText(incoming, lost.get(text))] as const),
       ),
     ),
+    lost: new Set(lost.keys()),
     problems: [
       ...(own.incoming ?? []).flatMap((incoming) => lostSource(incoming, input)),
       ...found.flatMap(({ problem }) => problem ?? []),
@@ -111,10 +117,14 @@ function recordsOf({ from, records }: IncomingRecords): Taken[] {
   );
 }
 
-/** Without its serial, which each apply of the other stack changes. */
-function sourceText({ from: { stack, id }, folder }: IncomingRecords): string {
+/** Without its serial, which each apply of the other stack changes. @param givenAt if no ledger has the record */
+function sourceText({ from: { stack, id }, folder }: IncomingRecords, givenAt: string | undefined): string {
   const place = folder === undefined ? '' : ` in ${quoted(folder)}`;
-  return `ledger of stack ${quoted(stack)}${place}${id === undefined ? '' : `, id ${id}`}`;
+  const lost =
+    givenAt === undefined
+      ? ''
+      : `, which gave it to this stack at ${givenAt}: no ledger has its record now, so check that no other stack owns it`;
+  return `ledger of stack ${quoted(stack)}${place}${id === undefined ? '' : `, id ${id}`}${lost}`;
 }
 
 /** Of what an interrupted apply was taking over: the records that their former owner has given to this stack. */
@@ -154,6 +164,8 @@ interface Found {
   readonly text: AddressText;
   /** the record of the resource and those of its children */
   readonly taken?: readonly (readonly [AddressText, IncomingRecord])[];
+  /** when the other stack gave it to this one, whose ledger has no record of it; RFC 3339 */
+  readonly givenAt?: string;
   /** it was this stack's before, and the other one has released it since */
   readonly isReturned?: true;
   readonly problem?: Diagnostic;
@@ -201,8 +213,9 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: MovesInpu
       `this stack gave it to stack ${quoted(given.to.stack)} at ${given.at}`,
       `remove "movedFrom"; to take it back, write ${quoted(`movedFrom: { stack: ${given.to.stack} }`)}`,
     );
-  // It was taken over before, and this ledger has lost the record.
-  if (away !== undefined) return { text, taken: [[text, { at: gone, record: lostRecord(away) }]] };
+  // It was taken over before. This ledger lost the record, or this stack has released or deleted the resource since.
+  if (away !== undefined)
+    return { text, taken: [[text, { at: gone, record: lostRecord(away) }]], givenAt: away.at };
   // It comes back from a stack that has released it.
   if (own.movedAway?.get(text)?.to.stack === origin.stack) return { text, isReturned: true };
   return refused(
@@ -305,12 +318,22 @@ export function withoutMoved(
   { records }: IncomingRecords,
   { to, at }: Pick<MovedAway, 'to' | 'at'>,
 ): Ledger {
-  const given = Object.values(records);
+  const given = Object.values(records).flatMap(({ at: text, record: { id } }) =>
+    sameResource(source, text).map(
+      (each) => [each, { to, ...(id === undefined ? {} : { id }), at }] as const,
+    ),
+  );
   const left = new Map(source.records);
-  for (const one of given) left.delete(one.at);
-  const away = given.map(({ at: text, record: { id } }): [AddressText, MovedAway] => [
-    text,
-    { to, ...(id === undefined ? {} : { id }), at },
-  ]);
-  return { ...source, records: left, movedAway: new Map([...(source.movedAway ?? []), ...away]) };
+  for (const [text] of given) left.delete(text);
+  return { ...source, records: left, movedAway: new Map([...(source.movedAway ?? []), ...given]) };
+}
+
+/** The address, and those under which the ledger has the same resource besides: its target got another name. */
+function sameResource({ targets, records }: Ledger, text: AddressText): AddressText[] {
+  const address = parseAddress(text);
+  const identity = targets?.get(address.target);
+  const others = [...(targets ?? [])].flatMap(([target, is]) =>
+    is === identity ? [formatAddress({ ...address, target })] : [],
+  );
+  return [text, ...others.filter((other) => other !== text && records.has(other))];
 }

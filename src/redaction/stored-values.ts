@@ -110,6 +110,11 @@ export function findStored(
   { records, ...others }: Ledger,
   sourcesIn: SourcesIn,
 ): { readonly record?: string; readonly member: string; readonly source: string }[] {
+  // Search thousands of texts at once, because a hit is rare.
+  const all: string[] = [];
+  for (const record of records.values()) collectTexts({ ...record } as unknown as Json, all);
+  for (const member of Object.values(others)) collectTexts(member as Json, all);
+  if (sourcesIn(all.join('\n')).length === 0) return [];
   const ofRecords = [...records].flatMap(([record, { id: _, formerOwners: __, ...members }]) =>
     Object.entries(members).flatMap(([member, value]) =>
       sourcesOf(value, sourcesIn).map((source) => ({ record, member, source })),
@@ -123,15 +128,19 @@ export function findStored(
 }
 
 function sourcesOf(value: unknown, sourcesIn: SourcesIn): string[] {
-  return [...new Set(textsOf(value as Json).flatMap(sourcesIn))];
+  const texts: string[] = [];
+  collectTexts(value as Json, texts);
+  return [...new Set(texts.flatMap(sourcesIn))];
 }
 
-function textsOf(value: Json | undefined): string[] {
-  if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap(textsOf);
-  return isJsonObject(value)
-    ? Object.entries(value).flatMap(([name, member]) => [name, ...textsOf(member)])
-    : [];
+function collectTexts(value: Json | undefined, texts: string[]): void {
+  if (typeof value === 'string') texts.push(value);
+  else if (Array.isArray(value)) for (const item of value) collectTexts(item, texts);
+  else if (isJsonObject(value))
+    for (const name in value) {
+      texts.push(name);
+      collectTexts(value[name], texts);
+    }
 }
 
 // Values that are redacted in stored plans. A redacted value is replaced as a whole by the placeholder, and its hash is kept, so that

@@ -11,6 +11,7 @@ import type { AppliedRepository, Ledger, StackStore } from '../model/ledger.ts';
 import type { PlanOrigin } from '../model/plan.ts';
 import type { Stack } from '../model/stack.ts';
 import { quoted } from '../model/quoted.ts';
+import { withPresentNames } from '../plan/moved-targets.ts';
 import { takeOver } from '../plan/take-over-stack.ts';
 import { begunChanges } from './apply-history.ts';
 import { askGit, ordersOf } from './ask-git.ts';
@@ -208,7 +209,8 @@ async function readEvidence<C extends ReaderConnection>(
       'whole-stack-needed',
       `stack ${quoted(stack.name)} continues ${quoted(former.name)}, whose ledger is not imported yet: plan and apply the whole stack before a selection of it`,
     );
-  const taken = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
+  const found = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
+  const taken = { ...found, ledger: withPresentNames(found.ledger, stack.targets) };
   const { kinds } = context.host;
   const { moves: sources = noSources } = opened;
   if (

@@ -79,6 +79,16 @@ describe('foreignWords', () => {
   ])('reads %s', (text, words) => {
     expect(foreignMessage(text)).toBe(words);
   });
+
+  it('are searched for at the beginning of a long text only, because masking megabytes blocks the run', () => {
+    const long = 'a:[ '.repeat(6000);
+    expect(foreignMessage(`<html><h1>Blocked</h1><script>${long}</script><title>late</title>`)).toBe(
+      'a page "Blocked"',
+    );
+    // A secret that the limit would cut in two is left out.
+    const before = `<html><script>${' '.repeat(19_950)}</script>`;
+    expect(foreignMessage(`${before}<b>Blocked</b> ${'s3cr3t'.repeat(20)}`)).toBe('a page "Blocked"');
+  });
 });
 
 describe('the warnings of a success', () => {

@@ -106,6 +106,22 @@ metadata:
 ${other}`);
   });
 
+  it('keeps the blank lines that belong to a value, in both documents of the receiving file', async () => {
+    const kept = (name: string) =>
+      `apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: ${name} }\nspec:\n  description: |+\n    text\n\n\n`;
+    const { run, read } = await folder({
+      'billing/manifests/apps.yaml': kept('app'),
+      'payments/manifests/apps.yaml': kept('there'),
+    });
+    const { code, err } = await run(...moving, '--yes');
+    expect([code, err]).toEqual([0, 'wrote 2 files\n']);
+    const moved = kept('app').replace(
+      'app }',
+      'app, movedFrom: { stack: billing, folder: ../billing/.trueup } }',
+    );
+    expect(await read('payments/manifests/apps.yaml')).toBe(`${kept('there')}---\n${moved}`);
+  });
+
   it('prints JSON in the form of its schema, with the patch of each file', async () => {
     const { run, read } = await folder();
     const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(moveSchema);

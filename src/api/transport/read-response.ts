@@ -159,12 +159,19 @@ export function errorMessage(body: Json): string {
 export function foreignMessage(body: string): string {
   if (/^\s*[[{]/.test(body)) return 'incomplete or damaged JSON';
   // Attributes, such as those of a hidden field, say nothing that is needed.
-  const text = maskText(body.replaceAll(/<(\w+)\s[^<>]*(?:>|$)/g, '<$1>'));
+  const text = maskText(beginning(body).replaceAll(/<(\w+)\s[^<>]*(?:>|$)/g, '<$1>'));
   if (!/<html|<!doctype/i.test(text)) return oneLine(text);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? '';
-  const visible = text.replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
+  const visible = text.replace(/<(script|style)\b[\s\S]*?(?:<\/\1>|$)/gi, ' ').replace(/<[^>]*>/g, ' ');
   return `a page ${quoted(oneLine(title.trim() === '' ? visible : title))}`;
 }
+
+/** So much of a long text as can be masked at once; it ends before a word, because a part of a secret would not be found. */
+function beginning(body: string): string {
+  return body.length <= mostMasked ? body : body.slice(0, mostMasked).replace(/\S*$/, '');
+}
+
+const mostMasked = 20_000;
 
 /** The warnings that a secrets service adds to a success: "this role has no audience" (wire/cluster-auth 2.1). */
 export function serviceWarnings(body: Json): string[] {

@@ -13,7 +13,7 @@ import { encodeBrackets, type Pages, readPages } from '../read-pages.ts';
 import { organizationAnswer, organizationPath } from './organization.ts';
 import { limits } from './service-limits.ts';
 import { bindingsById, includedTags, readBoundTags, type TagsAnswer } from './tag-bindings.ts';
-import { asWorkspaceItem, relatedId, type WorkspaceItem, workspaceOf } from './workspace.ts';
+import { asWorkspaceItem, reducedDocument, relatedId, type WorkspaceItem, workspaceOf } from './workspace.ts';
 
 export interface WorkspaceList {
   /** why the list could not be read; the other members are meaningless then */
@@ -84,8 +84,9 @@ export function workspacesPath(session: Pick<Session, 'target'>): string {
 
 async function readWithTags(session: Session): Promise<Pages> {
   const path = `${workspacesPath(session)}?sort=name`;
-  const pages = await readPages(session.reader, `${path}&include=effective_tag_bindings`);
-  return isIncludeRefused(pages.problem) ? readPages(session.reader, path) : pages;
+  const options = { reduce: reducedDocument };
+  const pages = await readPages(session.reader, `${path}&include=effective_tag_bindings`, options);
+  return isIncludeRefused(pages.problem) ? readPages(session.reader, path, options) : pages;
 }
 
 /** Clients of this API recognize the refusal by this text (wire/workspaces 1.3). */

@@ -24,6 +24,17 @@ export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | und
   return { id, name, attributes, relationships: isJsonObject(relationships) ? relationships : {} };
 }
 
+/** Without links, and without relationships that lead to nothing, which are most of the document. */
+export function reducedDocument({ id = null, attributes = null, relationships }: JsonObject): JsonObject {
+  const known: Record<string, Json> = {};
+  if (isJsonObject(relationships))
+    for (const [name, link] of Object.entries(relationships)) {
+      const data = isJsonObject(link) ? (link['data'] ?? null) : null;
+      if (data !== null) known[name] = { data };
+    }
+  return { id, attributes, relationships: known };
+}
+
 /** The id in a relationship; null when it is not set. Some services leave it out then. */
 export function relatedId(item: WorkspaceItem, relationship: string): string | null {
   const link = item.relationships[relationship];
@@ -57,11 +68,16 @@ const writing: readonly Right[] = ['can-update', 'can-lock', 'can-unlock', 'can-
 export function rightsOf({ attributes }: WorkspaceItem): Pick<LiveResource, 'rights' | 'mayWrite'> {
   const permissions = attributes['permissions'];
   if (!isJsonObject(permissions)) return {};
-  const known = Object.entries(permissions).filter(
-    (entry): entry is [string, boolean] => typeof entry[1] === 'boolean',
-  );
   const mayWrite = writing.some((right) => permissions[right] !== false);
-  return { rights: Object.fromEntries(known), ...(mayWrite ? {} : { mayWrite }) };
+  return { rights: onlyBooleans(permissions), ...(mayWrite ? {} : { mayWrite }) };
+}
+
+function onlyBooleans(members: JsonObject): Readonly<Record<string, boolean>> {
+  const isBoolean = (entry: [string, Json]): entry is [string, boolean] => typeof entry[1] === 'boolean';
+  for (const name in members)
+    if (typeof members[name] !== 'boolean')
+      return Object.fromEntries(Object.entries(members).filter(isBoolean));
+  return members as Readonly<Record<string, boolean>>;
 }
 
 /** The parent of a child resource (tag bindings, consumers): the workspace with the same target and name. */

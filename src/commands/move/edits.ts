@@ -150,12 +150,17 @@ function receivedText(document: YamlDocument, values: readonly ValueEdit[]): str
   const [head = ''] = /^(?:[ \t]*(?:#.*)?\r?\n)*/.exec(body) ?? [];
   // Comments above a blank line at the beginning of a file are about the file.
   const own = isFirst ? head.replace(/^[\s\S]*\n[ \t]*\r?\n/, '') : head;
-  return `${own.replace(/^\s*\n/, '')}${body.slice(head.length).trimEnd()}\n`;
+  return `${own.replace(/^\s*\n/, '')}${withOneEnd(body.slice(head.length))}`;
+}
+
+/** Without blank lines at the end, unless they may belong to a value: a block scalar with "+" keeps them. */
+function withOneEnd(text: string): string {
+  if (/[|>]\d?\+/.test(text)) return text.endsWith('\n') ? text : `${text}\n`;
+  return `${text.trimEnd()}\n`;
 }
 
 function appended(before: string | undefined, documents: readonly string[]): string {
-  const texts =
-    before === undefined || before.trim() === '' ? documents : [`${before.trimEnd()}\n`, ...documents];
+  const texts = before === undefined || before.trim() === '' ? documents : [withOneEnd(before), ...documents];
   return texts.join('---\n');
 }
 

@@ -83,6 +83,7 @@ export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorksp
 }
 
 function withoutFields(spec: LiveSpec, names: readonly string[]): LiveSpec {
+  if (!names.some((name) => name in spec)) return spec;
   return Object.fromEntries(Object.entries(spec).filter(([name]) => !names.includes(name)));
 }
 
@@ -142,14 +143,15 @@ function tagFacts({ direct, ownershipTag }: BoundTags): WorkspaceFacts {
 }
 
 /** Fields that are attributes, each with its wire name. */
-const answeredAttributes = [...plainAttributes, ...triggerLists, ...sourceAttributes].map(
-  (field) => [field, kebabCase(field)] as const,
-);
+const answeredAttributes = [...plainAttributes, ...triggerLists, ...sourceAttributes].map((field) => ({
+  field,
+  wireName: kebabCase(field),
+}));
 
 /** What each attribute is in JSON, by its wire name. */
 const forms: ReadonlyMap<string, 'text' | 'list' | 'boolean' | 'object'> = new Map([
-  ...answeredAttributes.map(([name, wireName]) => {
-    const { compare, default: byDefault } = fields[name] ?? {};
+  ...answeredAttributes.map(({ field, wireName }) => {
+    const { compare, default: byDefault } = fields[field] ?? {};
     const form = compare?.shape === 'list' ? 'list' : typeof byDefault === 'boolean' ? 'boolean' : 'text';
     return [wireName, form] as const;
   }),
@@ -177,15 +179,16 @@ function formOf(value: Json): string {
 function liveSpec(item: WorkspaceItem, reportsOwnMode = true): LiveSpec {
   const { attributes, name } = item;
   const { locked } = attributes;
-  const plain = answeredAttributes.flatMap(([field, wireName]) => {
+  const plain: Record<string, Json> = {};
+  for (const { field, wireName } of answeredAttributes) {
     const value = attributes[wireName];
-    return value === undefined ? [] : [[field, value] as const];
-  });
+    if (value !== undefined) plain[field] = value;
+  }
   const project = relatedId(item, 'project');
   const tagNames = attributes['tag-names'];
   return {
     name,
-    ...Object.fromEntries(plain),
+    ...plain,
     ...liveExecution(item, reportsOwnMode),
     ...liveRepository(attributes['vcs-repo']),
     ...(project === null ? {} : { projectId: project }),

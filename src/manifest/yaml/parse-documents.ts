@@ -18,7 +18,14 @@ import type { Json, Path } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import { explainSyntax, unrenderedTemplate } from './explain-syntax.ts';
 import { keyText, pairsOf, type Span, spanOf } from './locate.ts';
-import { type EntrySide, placeIn, type SourceText, toPlace, type YamlDocument } from './yaml-document.ts';
+import {
+  type EntrySide,
+  ParsedDocument,
+  placeIn,
+  type SourceText,
+  toPlace,
+  type YamlDocument,
+} from './yaml-document.ts';
 
 /** Dates stay text, `~` is null, merge keys work, and all numbers are valid in JSON. */
 export const jsonLikeSchema = CORE_SCHEMA.withTags(floatJsonTag, mergeTag);
@@ -105,21 +112,12 @@ function toDocuments(parsed: ParsedChunk, values: readonly unknown[]): ParsedTex
   const diagnostics: Diagnostic[] = [];
   const { source, text, base, events } = parsed;
   const starts = contentStarts(events);
-  const eventsAgain = parsed.keepsEvents ? () => events : parseAgain(text);
+  const chunk = { source, text, base, events: parsed.keepsEvents ? () => events : parseAgain(text) };
   for (const [number, first] of starts.entries()) {
     // the schema's tags construct only JSON values
     const value = values[number] as Json;
     if (value === null) continue;
-    const document: YamlDocument = {
-      source,
-      text,
-      base,
-      first,
-      value,
-      get events() {
-        return eventsAgain();
-      },
-    };
+    const document = new ParsedDocument(chunk, first, value);
     const end = starts[number + 1] ?? events.length;
     const problem = hasAlias(events, first, end) ? checkAliases(document) : undefined;
     if (problem === undefined) {

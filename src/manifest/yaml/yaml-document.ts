@@ -2,7 +2,7 @@
  * A text from a user, and one YAML document in it: its value, and the place of any part of it. Lines and hidden parts are
  * computed only on demand; the excerpt in a place never shows a secret.
  */
-import { EVENT_ID } from 'js-yaml';
+import { type Event, EVENT_ID } from 'js-yaml';
 import type { Place } from '../../model/diagnostic.ts';
 import type { Json, Path } from '../../model/json.ts';
 import { maskAddresses } from '../../redaction/mask-text.ts';
@@ -100,6 +100,39 @@ export interface YamlDocument extends EventRange {
   readonly value: Json;
 }
 
+interface DocumentChunk extends Pick<YamlDocument, 'source' | 'text' | 'base'> {
+  events(): readonly Event[];
+}
+
+/** The documents of one chunk share what they have in common: of some files there are thousands. */
+export class ParsedDocument implements YamlDocument {
+  readonly #chunk: DocumentChunk;
+  readonly first: number;
+  readonly value: Json;
+
+  constructor(chunk: DocumentChunk, first: number, value: Json) {
+    this.#chunk = chunk;
+    this.first = first;
+    this.value = value;
+  }
+
+  get source(): SourceText {
+    return this.#chunk.source;
+  }
+
+  get text(): string {
+    return this.#chunk.text;
+  }
+
+  get base(): number {
+    return this.#chunk.base;
+  }
+
+  get events(): readonly Event[] {
+    return this.#chunk.events();
+  }
+}
+
 /** Whether a diagnostic points at the key or at the value of a field. */
 export type EntrySide = 'key' | 'value';
 
@@ -122,7 +155,10 @@ export function isWritten(document: YamlDocument, path: Path): boolean {
   return locate(document, path).depth === path.length;
 }
 
-export function toPlace({ source, base }: YamlDocument, { start, end }: Span): Place {
+export function toPlace(
+  { source, base }: Pick<YamlDocument, 'source' | 'base'>,
+  { start, end }: Span,
+): Place {
   return source.place(base + start, base + end);
 }
 

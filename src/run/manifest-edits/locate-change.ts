@@ -138,7 +138,7 @@ function refuseShared(accepted: AcceptedChange, document: YamlDocument, where: P
   try {
     const shared = findShared(document, where);
     if (shared === undefined) return undefined;
-    const place = toPlace({ ...document, base: 0 }, shared.span);
+    const place = toPlace({ source: document.source, base: 0 }, shared.span);
     const named = nameOfAcceptedChange(accepted);
     return refuse(accepted, 'value-from-alias', {
       message:

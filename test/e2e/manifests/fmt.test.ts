@@ -271,7 +271,10 @@ list:
         token_policies: ['read'],
         token_ttl: 5400,
       });
-      const stack = await bench.checkout({ spec: { manifests: ['manifests/**/*.yaml'] } });
+      const stack = await bench.checkout({
+        workspaces: { dialect },
+        spec: { manifests: ['manifests/**/*.yaml'] },
+      });
       await stack.run(['export', '--out', 'manifests'], 0);
       const { out, err } = await stack.run(['fmt', '--check', 'manifests'], 0);
       expect({ out, err }).toEqual({

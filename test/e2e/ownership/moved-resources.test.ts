@@ -343,6 +343,18 @@ describe('A resource that was moved', () => {
     await payments.run(['plan', '--exit-code'], 0);
   });
 
+  it('shows that no ledger has its record, where it was given before and removed since', async () => {
+    const { payments, from } = await two([role('web')]);
+    await payments.declare(role('web', {}, from));
+    await payments.insist();
+    await payments.declare(role('other'));
+    await payments.insist();
+    await payments.declare(role('web', {}, from));
+    const { out } = await payments.run(['plan'], 0);
+    expect(out).toContain('no ledger has its record now, so check that no other stack owns it');
+    expect(out).not.toContain('with its record and history');
+  });
+
   it('keeps its last applied values: what is no longer declared is reset, and drift is found', async () => {
     const stacks = await two([workspace('app', { autoApply: true, description: 'old' })]);
     const { bench, payments, from } = stacks;
