@@ -25,11 +25,17 @@ export interface JobOptions {
   readonly branch?: string;
   /** the whole event, where it is not of a pull request */
   readonly event?: object;
+  /** what runs in the place of `trueup ci plan` */
+  readonly runs?: (
+    cwd: string,
+    env: Readonly<Record<string, string>>,
+  ) => Promise<Omit<Ran, 'code'> & { code: number }>;
   /** before the job runs, in its clone */
   readonly before?: (clone: string) => void;
 }
 
-export interface Job extends Ran {
+export interface Job extends Omit<Ran, 'code'> {
+  readonly code: number;
   readonly clone: string;
   readonly summary: string;
   readonly outputs: Readonly<Record<string, string>>;
@@ -124,19 +130,17 @@ export async function openCiScene() {
     };
     writeFileSync(at('event.json'), JSON.stringify(options.event ?? { number: 7, pull_request: pull }));
     for (const name of ['summary', 'outputs']) writeFileSync(at(name), '');
-    const ran = await trueup(['ci', 'plan', ...args], {
-      cwd: clone,
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        ...secrets,
-        ...githubJob(github, githubTokens.job),
-        GITHUB_EVENT_NAME: 'pull_request',
-        GITHUB_EVENT_PATH: at('event.json'),
-        GITHUB_WORKSPACE: clone,
-        GITHUB_STEP_SUMMARY: at('summary'),
-        GITHUB_OUTPUT: at('outputs'),
-        ...env,
-      },
+    const { runs = (cwd, of) => trueup(['ci', 'plan', ...args], { cwd, env: of }) } = options;
+    const ran = await runs(clone, {
+      PATH: process.env['PATH'] ?? '',
+      ...secrets,
+      ...githubJob(github, githubTokens.job),
+      GITHUB_EVENT_NAME: 'pull_request',
+      GITHUB_EVENT_PATH: at('event.json'),
+      GITHUB_WORKSPACE: clone,
+      GITHUB_STEP_SUMMARY: at('summary'),
+      GITHUB_OUTPUT: at('outputs'),
+      ...env,
     });
     const outputs = Object.fromEntries(
       [...readFileSync(at('outputs'), 'utf8').matchAll(/^(.+?)<<(.+)\n([\s\S]*?)\n\2$/gm)].map(
