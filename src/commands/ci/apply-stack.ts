@@ -177,7 +177,7 @@ async function refuse(
         ...(terminal.width === undefined ? {} : { width: terminal.width }),
       })}\n`,
     );
-  const ways = refusal.ways.map((way) => `${way}; then run this job again`);
+  const { ways } = refusal;
   await tellPull(
     answer.pulls.at(-1),
     {

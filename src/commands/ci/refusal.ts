@@ -48,11 +48,13 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
     ways: [
       ...(missing === undefined
         ? [
-            `read ${which}, and set ${guards.map((id) => quoted(`${labelPrefix}${id}`)).join(' and ')} as labels of the pull request whose comment shows this plan`,
+            `read ${which}, and set ${guards.map((id) => quoted(`${labelPrefix}${id}`)).join(' and ')} as labels of the pull request whose comment shows this plan; then run this job again`,
           ]
         : []),
       ...(acceptedMethods(context.rules).includes('signature') && hasSigners(context.rules)
-        ? [`or sign the plan with ${which} acknowledged: ${approveCommand(context, guards)}`]
+        ? [
+            `or sign the plan with ${which} acknowledged: ${approveCommand(context, guards)}; then run this job again`,
+          ]
         : []),
     ],
   };
@@ -69,7 +71,7 @@ function waysToApprove(context: RefusalContext): string[] {
   const { count = 1 } = rules;
   const people = count === 1 ? '' : ` (${count} people are needed)`;
   const ways = {
-    signature: `sign it: ${approveCommand(context, [])}`,
+    signature: `sign it: ${approveCommand(context, [])}; then run this job again`,
     environment:
       environment === undefined
         ? 'let a job wait for an environment with required reviewers: "trueup ci apply --record" in the job before, then "trueup ci apply --digest … --environment …"'

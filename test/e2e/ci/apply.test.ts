@@ -1,8 +1,11 @@
 /** `trueup ci apply`: what was approved in pull requests is applied from the protected branch, and nothing else. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openApplyScene } from '../../support/ci/apply-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { setByHand } from '../../support/cli/two-clones.ts';
+import { findPostgres, startPostgres } from '../../support/ledger/postgres-server.ts';
+
+const bin = findPostgres();
 
 const first = workspace('first', { description: 'one' });
 const second = workspace('second', { description: 'two' });
@@ -34,6 +37,22 @@ describe('A pull request with a review of its head', () => {
     await scene.ciApply(0);
     const { out } = await scene.ciApply(0);
     expect(out).toContain('No changes');
+  });
+
+  it.skipIf(bin === undefined)('is applied with the ledger in PostgreSQL', async () => {
+    const server = startPostgres(bin ?? '');
+    onTestFinished(() => server.stop());
+    const env = { TRUEUP_LEDGER_URL: server.newDatabase() };
+    const scene = await openApplyScene({ spec: { ledger: 'postgres' } }, { env });
+    const { digest, approve, merge } = await scene.pull([first]);
+    merge();
+    await scene.ciApply(0, ['--record']);
+    await scene.ciApply(4);
+    approve('alice');
+    await scene.ciApply(0);
+    expect((await scene.ciApply(0)).out).toContain('No changes');
+    const { entries } = JSON.parse((await scene.run(['history', '--limit', '1', '--format', 'json'], 0)).out);
+    expect(entries).toMatchObject([{ approvals: [{ by: 'alice', digest }] }]);
   });
 
   it('is not applied without the review, and the pull request says what to do', async () => {

@@ -101,7 +101,15 @@ export const emptyStack = (bench: Bench, { name = 'payments', spec = {} }: Stack
 /** @param about.isNew nothing was applied yet */
 export async function openApplyScene(
   options: StackOptions = {},
-  { isNew = false, signers = [] }: { readonly isNew?: boolean; readonly signers?: readonly string[] } = {},
+  {
+    isNew = false,
+    signers = [],
+    env: more = {},
+  }: {
+    readonly isNew?: boolean;
+    readonly signers?: readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<ApplyScene> {
   const keys = temporaryFolder();
   const allowed = signers.map((name) => makeSigner(keys, name)).join('');
@@ -125,8 +133,9 @@ export async function openApplyScene(
     symlinkSync(volume, join(directory, '.trueup'));
     return directory;
   };
-  const env = ({ env: more, token = githubTokens.job }: JobOptions) => ({
+  const env = ({ env: own, token = githubTokens.job }: JobOptions) => ({
     ...secrets,
+    ...more,
     GITHUB_ACTIONS: 'true',
     GITHUB_API_URL: github.url,
     GITHUB_REPOSITORY: 'acme/infra',
@@ -135,10 +144,10 @@ export async function openApplyScene(
     GITHUB_RUN_ATTEMPT: '1',
     GITHUB_JOB: 'apply',
     GITHUB_TOKEN: token,
-    ...more,
+    ...own,
   });
   const run = async (args: readonly string[], code: number) => {
-    const ran = await trueup(args, { cwd: checkout(main()), env: secrets });
+    const ran = await trueup(args, { cwd: checkout(main()), env: { ...secrets, ...more } });
     expect(ran, ran.out + ran.err).toMatchObject({ code });
     return ran;
   };
@@ -199,7 +208,10 @@ export async function openApplyScene(
       const head = git(directory, 'rev-parse', 'HEAD');
       const pull = github.state.openPull({ number, author, head, branch });
       const planned = checkout(head);
-      const made = await trueup(['plan', '--out', 'plan.json'], { cwd: planned, env: secrets });
+      const made = await trueup(['plan', '--out', 'plan.json'], {
+        cwd: planned,
+        env: { ...secrets, ...more },
+      });
       expect(made, made.out + made.err).toMatchObject({ code: 0 });
       const { plan } = await openPlanFile('plan.json', planned);
       const shown = {
