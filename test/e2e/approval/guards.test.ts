@@ -169,7 +169,7 @@ describe('--ack', () => {
     const { err } = await stack.run(['apply', '--approve', digest, '--ack', 'delete'], 1);
     expect(err).toContain('there is no guard "delete" to acknowledge: did you mean "deletes"?');
     const { err: other } = await stack.run(['apply', '--approve', digest, '--ack', 'everything'], 1);
-    expect(other).toMatch(/there are older-commit, .*deletes, zero, delete-percent/);
+    expect(other).toMatch(/there are loosened, older-commit, .*deletes, zero, delete-percent/);
   });
 
   it('of a guard that the plan does not trip is noted, and does no harm', async () => {
