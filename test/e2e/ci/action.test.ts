@@ -1,12 +1,18 @@
 // action.yml and examples/ci/github: each `run:` step is run by bash against a double of GitHub. Not tested, because it needs a runner of
 // GitHub: steps with `uses:`, how a runner evaluates expressions, and what it does with permissions, secrets and environments.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openApplyScene, type ApplyScene } from '../../support/ci/apply-scene.ts';
 import { pinTrueup } from '../../support/ci/pinned-trueup.ts';
-import { readYaml, runAction, type WorkflowFile, type WorkflowStep } from '../../support/ci/run-steps.ts';
+import {
+  readYaml,
+  runAction,
+  runSteps,
+  type WorkflowFile,
+  type WorkflowStep,
+} from '../../support/ci/run-steps.ts';
 import { secrets } from '../../support/cli/bench.ts';
 import { openCiScene } from '../../support/cli/ci-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -118,6 +124,50 @@ describe('the action', () => {
     const { code, out } = await runAction({ command: '$(touch x)' }, { cwd, env });
     expect([code, out.includes('::error::the input "command"')]).toEqual([1, true]);
     expect(existsSync(join(cwd, 'x'))).toBe(false);
+  });
+});
+
+interface Hook {
+  readonly id: string;
+  readonly entry: string;
+  readonly language: string;
+}
+
+describe('the hooks for pre-commit', () => {
+  const stack = {
+    apiVersion: 'trueup.dev/v1',
+    kind: 'Stack',
+    metadata: { name: 'pay' },
+    spec: {
+      manifests: ['*.yaml', '!trueup.yaml'],
+      targets: [{ name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme' }],
+    },
+  };
+  const good = 'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: app }\nspec: {}\n';
+
+  it.each([
+    ['trueup-validate', good.replace('spec: {}', 'spec: { autoAply: true }'), 7],
+    ['trueup-fmt', good.replace('{ name: app }', '{name:   app}'), 2],
+  ])('%s passes, and fails for a bad manifest', async (id, bad, code) => {
+    const hook = readYaml<Hook[]>('.pre-commit-hooks.yaml').find((one) => one.id === id);
+    expect(hook?.language).toBe('system');
+    const cwd = temporaryFolder({ 'trueup.yaml': JSON.stringify(stack), 'app.yaml': good });
+    pinTrueup(cwd);
+    const env = { PATH: process.env['PATH'] ?? '' };
+    const run = () =>
+      runSteps(
+        [{ run: 'npm ci --offline --prefix tools/trueup' }, { run: hook?.entry ?? '' }],
+        { cwd, env },
+        String,
+      );
+    await runSteps(
+      [{ run: 'npm ci --offline --prefix tools/trueup && tools/trueup/node_modules/.bin/trueup fmt' }],
+      { cwd, env },
+      String,
+    );
+    expect(await run()).toMatchObject({ code: 0 });
+    writeFileSync(join(cwd, 'app.yaml'), bad);
+    expect(await run()).toMatchObject({ code });
   });
 });
 
