@@ -79,7 +79,14 @@ async function showResult(
     isConnected || answers.stack.target.url === 'embedded' ? undefined : whyOffline(answers, options);
   out?.write(tokenText(answers, { ...style, offline }));
   const code = isConnected ? await showTarget(result, options, context) : exitCodes.done;
-  out?.write(stepsText(answers, { ...style, offline, isExported: result.isExported === true }));
+  out?.write(
+    stepsText(answers, {
+      ...style,
+      offline,
+      isExported: result.isExported === true,
+      isRead: code === exitCodes.done,
+    }),
+  );
   return code;
 }
 

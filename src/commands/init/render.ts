@@ -84,7 +84,13 @@ function sourceLines({ source, exportLine }: ChosenToken, stackFile: string): st
 
 export function stepsText(
   { stack, token: { exportLine } }: Answers,
-  { cwd, paint, isExported, offline }: Style & Offline & { readonly isExported: boolean },
+  {
+    cwd,
+    paint,
+    isExported,
+    isRead,
+    offline,
+  }: Style & Offline & { readonly isExported: boolean; readonly isRead: boolean },
 ): string {
   const { target, directory } = stack;
   const path = displayPath(directory, cwd);
@@ -96,10 +102,11 @@ export function stepsText(
   const planning = [`trueup plan${argument}`, 'show what an apply would do'] as const;
   const checking = [`trueup doctor${argument}`, 'check address, token and rights'] as const;
   const rows = isReady ? [planning, applying] : [exporting, planning];
-  if (offline === undefined) return `\n${paint.bold('Next')}\n${columns(rows)}`;
+  const steps = offline === undefined && isRead ? rows : [checking, ...rows];
+  if (offline === undefined) return `\n${paint.bold('Next')}\n${columns(steps)}`;
   // A line of its own: it may be long, and must be easy to copy.
   const setting = exportLine === undefined ? '' : `  ${printable(exportLine)}\n`;
-  return `\n${paint.bold('Next')}\n${setting}${columns([checking, ...rows])}`;
+  return `\n${paint.bold('Next')}\n${setting}${columns(steps)}`;
 }
 
 /** Everything as data: what was written, or would be, and what the target has. */

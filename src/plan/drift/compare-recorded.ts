@@ -4,7 +4,7 @@
  */
 import { canonicalSpec } from '../../compare/comparisons.ts';
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { DriftedResource } from '../../model/drift.ts';
 import type { FieldChange } from '../../model/field.ts';
 import { type JsonObject, sameJson } from '../../model/json.ts';
@@ -89,8 +89,8 @@ export function compareRecorded(context: PlanContext, recorded: DesiredResource)
   const id = recordedId(context, address);
   if (live !== undefined && (id === undefined || live.id === undefined || live.id === id))
     return compareWithLive(context, recorded, live);
-  const blindSpot = context.blindSpot(address);
-  if (blindSpot !== undefined) return { is: 'unknown', why: blindSpot };
+  const why = context.blindSpot(address) ?? (live === undefined ? whyUnread(context, recorded) : undefined);
+  if (why !== undefined) return { is: 'unknown', why };
   return { is: 'drifted', drifted: lost(context, address, live) };
 }
 
@@ -104,6 +104,18 @@ function isParentThere(context: PlanContext, parent: Address): boolean {
   const live = context.live.get(formatAddress(parent));
   const id = recordedId(context, parent);
   return live !== undefined && (id === undefined || live.id === id);
+}
+
+/** Why a resource without a live state was not read: parts of a live parent can be unread, which their kind decides. */
+function whyUnread(context: PlanContext, resource: DesiredResource): string | undefined {
+  const { address } = resource;
+  const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
+  const { problems } = compareResource(context, { address, resource, desired, live: undefined });
+  return whyIncomplete(problems);
+}
+
+function whyIncomplete(problems: readonly Diagnostic[]): string | undefined {
+  return problems.find((problem) => problem.class === 'incomplete')?.message;
 }
 
 function lost(context: PlanContext, address: Address, other: LiveResource | undefined): DriftedResource {
@@ -132,8 +144,8 @@ function compareWithLive(
   if (context.unsupported(address) !== undefined) return { is: 'same' };
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
   const { fields: differences, problems } = compareResource(context, { address, resource, desired, live });
-  const unread = problems.find((problem) => problem.class === 'incomplete');
-  if (unread !== undefined) return { is: 'unknown', why: unread.message };
+  const unread = whyIncomplete(problems);
+  if (unread !== undefined) return { is: 'unknown', why: unread };
   const fields = [
     ...renamed(address, live),
     ...ownershipTagMoved(context, resource, live),

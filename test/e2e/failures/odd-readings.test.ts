@@ -101,12 +101,27 @@ describe('what could not be read', () => {
   });
 });
 
+const without = (name: string) => (body: unknown) => {
+  const { data, meta, ...rest } = body as { data: { attributes: { name: string } }[]; meta: object };
+  const others = data.filter(({ attributes }) => attributes.name !== name);
+  return { ...rest, data: others, meta: { ...meta, pagination: { 'total-count': others.length } } };
+};
+
+describe('a workspace that the list lacks', () => {
+  it('has tags that were not read, and drift does not report them as gone', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { tags: { env: 'dev' } }), workspace('other'));
+    const list = { path: /organizations\/acme\/workspaces\?/, times: 100 };
+    bench.wire.add({ ...list, fault: { rewrite: without('app') } });
+    const { out } = await stack.run(['drift', '--format', 'json'], 1);
+    const drift = JSON.parse(out) as { drifted: unknown[]; untold: unknown[] };
+    expect(drift.drifted).toEqual([]);
+    expect(drift.untold).toMatchObject([{ kind: 'TagBindings', name: 'app' }]);
+  });
+});
+
 describe('a workspace that the list lacks and that cannot be read by its id', () => {
-  const without = (name: string) => (body: unknown) => {
-    const { data, meta, ...rest } = body as { data: { attributes: { name: string } }[]; meta: object };
-    const others = data.filter(({ attributes }) => attributes.name !== name);
-    return { ...rest, data: others, meta: { ...meta, pagination: { 'total-count': others.length } } };
-  };
   const hidden = (bench: Bench, id: string) =>
     bench.wire.add(
       { path: /organizations\/acme\/workspaces\?/, times: 100, fault: { rewrite: without('app') } },

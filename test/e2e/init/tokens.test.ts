@@ -326,6 +326,13 @@ describe('after the files were written', () => {
     expect(Object.keys(textsIn(first.directory))).toContain('trueup.yaml');
   });
 
+  it('the next step after a token that is refused is "trueup doctor"', async () => {
+    const first = await openFirstStack();
+    const env = { ...first.workspacesEnv, TFE_TOKEN: 'a-wrong-token-8c1d' };
+    const { code, out } = await first.init(['--organization', 'acme', '--yes'], env);
+    expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/Next\n +trueup doctor/) });
+  });
+
   it('--export writes manifests for what has no owner, which a plan adopts unchanged', async () => {
     const first = await openFirstStack();
     const { code, err } = await first.init(
