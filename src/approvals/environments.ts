@@ -29,7 +29,7 @@ interface EnvironmentSource {
   readonly now: string;
 }
 
-export interface EnvironmentApprovals extends FoundApprovals {
+interface EnvironmentApprovals extends FoundApprovals {
   /** how often the run was started; undefined where there is no such run */
   readonly attempt?: number;
 }

@@ -16,7 +16,7 @@ import type { PlanComment } from './plan-comment.ts';
 
 export const labelPrefix = 'trueup-ack/';
 
-export interface LabelAck {
+interface LabelAck {
   readonly guard: GuardId;
   readonly by: string;
   /** RFC 3339 */

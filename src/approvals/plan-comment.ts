@@ -31,7 +31,7 @@ interface CommentPlace {
 }
 
 /** Whose comments count. */
-export interface CommentAccounts {
+interface CommentAccounts {
   /** named by the user */
   readonly author?: string | undefined;
   /** who writes with the token of such a job, where the service does not say whose token it is */

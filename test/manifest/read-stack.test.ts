@@ -322,7 +322,7 @@ describe('a target with mistakes', () => {
     ],
     [
       'token: { login: { mount: a, role: b, jwt: planted } }',
-      '7:114+3 literal-secret: "spec.targets[0].token.login.jwt" must name the source of the secret, not hold it | allowed { env: … } or { file: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
+      '7:114+3 literal-secret: "spec.targets[0].token.login.jwt" must name the source of the secret, not hold it | allowed { env: … } or { file: … } or { oidc: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
     ],
     [
       'token: { env: A, file: b }',
