@@ -33,6 +33,8 @@ interface RefusedLabel {
 interface LabelSource {
   readonly pullRequests: PullRequests;
   readonly pullRequest: PullRequest;
+  /** that are applied with it: their makers may not acknowledge their guards here */
+  readonly together?: readonly PullRequest[];
   readonly rules: Pick<ApprovalRules, 'selfAck'>;
   /** what is acknowledged: the labels count for its digest and commit only */
   readonly comment: PlanComment;
@@ -65,7 +67,7 @@ export async function readLabelAcks(
 async function whyNot(
   label: string,
   set: LabelEvent | undefined,
-  { pullRequests, pullRequest, rules, comment }: LabelSource,
+  { pullRequests, pullRequest, together = [], rules, comment }: LabelSource,
 ): Promise<string | undefined> {
   if (set?.action !== 'added' || set.by === undefined) return 'the code host does not say who set it';
   const { by, at } = set;
@@ -73,9 +75,11 @@ async function whyNot(
   if (since <= Date.parse(comment.at))
     return `it was set ${at}, not later than the comment with the plan, which was posted or edited ${comment.at}; remove it and set it again`;
   if (await pullRequests.isBot(by)) return `${quoted(by)} is no person`;
-  const isMaker =
-    rules.selfAck === true ? undefined : whyMaker(by, await readMakers(pullRequests, pullRequest));
-  if (isMaker !== undefined) return isMaker;
+  for (const one of rules.selfAck === true ? [] : new Set([pullRequest, ...together])) {
+    const isMaker = whyMaker(by, await readMakers(pullRequests, one));
+    if (isMaker !== undefined)
+      return one === pullRequest ? isMaker : `${isMaker} (${one.number}, which is applied with it)`;
+  }
   if (!(await mayWrite(by, pullRequests))) return `${quoted(by)} has no write permission`;
   const changedAt = await pullRequests.labelChangedAt(label);
   if (changedAt === undefined) return 'the code host does not say since when the label has this name';

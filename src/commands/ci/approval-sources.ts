@@ -136,7 +136,10 @@ function sourcesIn(
       const found = await commentOf(pullRequest);
       if (found.is === 'missing') return undefined;
       const { comment } = found;
-      const { acknowledged, refused } = await readLabelAcks({ pullRequests, pullRequest, rules, comment });
+      const together = [...known.values()];
+      const { acknowledged, refused } = await readLabelAcks({
+        ...{ pullRequests, pullRequest, together, rules, comment },
+      });
       return {
         digest: comment.digest,
         guards: acknowledged.map(({ guard }) => guard),
