@@ -2,6 +2,7 @@
 import { approvalMethods, type ApprovalRules, type Approver } from '../model/approval.ts';
 import type { LoosenedSetting } from '../model/guard.ts';
 import { canonicalText } from '../model/json.ts';
+import { quoted } from '../model/quoted.ts';
 
 /** One part of a stack: the stricter value, and what was loosened. */
 export interface Part<T> {
@@ -52,6 +53,30 @@ export function stricterApprovals(
         .map(({ name }) => ({ name: `${from}.${name}`, before: 'false', after: 'true' })),
     ],
   };
+}
+
+/**
+ * What a file of allowed signers admits that it did not admit before. The file is no part of a plan, so an added key would hold from
+ * the next commit on although nobody has seen it.
+ * @param texts undefined for a file that is not there
+ */
+export function loosenedSigners(
+  file: string,
+  texts: { readonly before: string | undefined; readonly after: string | undefined },
+): LoosenedSetting[] {
+  const linesOf = (text = '') =>
+    text.split(/\r?\n/).flatMap((line) => (/^\s*(#|$)/.test(line) ? [] : [line.trim()]));
+  const [before, after] = [linesOf(texts.before), linesOf(texts.after)];
+  const added = after.filter((line) => !before.includes(line));
+  const namesOf = (lines: readonly string[]) => listText(lines.map((line) => line.split(/\s/, 1)[0] ?? ''));
+  if (added.length === 0) return [];
+  return [
+    {
+      name: `the file ${quoted(file)} of signers`,
+      before: namesOf(before),
+      after: `${namesOf(after)}, with new lines for ${namesOf(added)}`,
+    },
+  ];
 }
 
 function acceptedBy({ accept }: ApprovalRules): Accepted {

@@ -2,18 +2,22 @@
  * What an apply of a commit begins with: the commits since the last apply, and the stricter of the settings of then and now, so that
  * nothing that was merged since loosens its own apply.
  */
-import { basename, join } from 'node:path';
+import { basename, join, posix } from 'node:path';
 import { dialects } from '../../api/dialects.ts';
 import { type CommitRange, commitsSince } from '../../ledger/git/commits-since.ts';
 import { fileAtCommit } from '../../ledger/git/file-at-commit.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
+import { openCommits } from '../../ledger/git/read-commits.ts';
 import { checkSources } from '../../manifest/check-secret-sources.ts';
 import { readManifests } from '../../manifest/read-manifests.ts';
 import { approvalMethods, type ApprovalRules } from '../../model/approval.ts';
 import { formatAddress } from '../../model/address.ts';
+import type { LoosenedSetting } from '../../model/guard.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Stack } from '../../model/stack.ts';
 import { stricterOf } from '../../plan/loosened.ts';
+import { loosenedSigners } from '../../plan/stricter-approvals.ts';
+import { CommitStacks } from '../../run/ci/commit-stacks.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
@@ -50,20 +54,23 @@ export async function settleStack(
     ...{ since, head },
     inspect: readRangeAuthors,
   });
-  const stackPath = ledger.repository?.path ?? repository.path;
-  const text = range.base === undefined ? undefined : await fileAtCommit(at, range.base, stackPath);
-  const before = text === undefined ? undefined : await readBefore(text, stack, { host, path });
-  if (text !== undefined && before === undefined)
-    throw new CommandStop(
-      'commit-needed',
-      `nothing was written: the stack file ${quoted(stackPath)} of commit ${range.base}, which was applied last, is not valid, so it is not known which approvals it asked for; apply once with "trueup apply"`,
-    );
-  const settled = before === undefined ? { stack, loosened: [] } : stricterOf(before, stack);
-  refuseSources(settled.stack, about, host);
-  const rules = settled.stack.approvals ?? {};
+  const { before, path: stackPath } = await stackBefore(range.base, {
+    ...{ at, stack, host, argument: path, path: ledger.repository?.path ?? repository.path },
+  });
+  const stricter = before === undefined ? { stack, loosened: [] } : stricterOf(before, stack);
+  refuseSources(stricter.stack, about, host);
+  const rules = stricter.stack.approvals ?? {};
+  const signers =
+    before === undefined || range.base === undefined
+      ? []
+      : await newSigners(rules, at, {
+          before: { commit: range.base, path: stackPath },
+          after: { commit: head, path: repository.path },
+        });
+  const settled = { ...stricter, loosened: [...stricter.loosened, ...signers] };
   return {
     ...{ settled, head, range, at, authors },
-    rules: before === undefined ? withMethod(rules) : rules,
+    rules: before === undefined || since === undefined ? rulesOfFirst(rules) : rules,
     path: repository.path,
     pathBefore: before === undefined ? undefined : stackPath,
   };
@@ -83,9 +90,96 @@ function cleanCommit({ from, repository }: SettleInput) {
   return { head: from.commit, repository };
 }
 
-/** A new stack cannot say by itself that it needs no approval. */
-function withMethod(rules: ApprovalRules): ApprovalRules {
+/**
+ * A stack that was never applied cannot say by itself that it needs nobody else. An earlier commit proves nothing either: whoever can
+ * push one of them can push two, and a ledger in git can be removed.
+ */
+function rulesOfFirst({ selfApprove: _, selfAck: __, ...rules }: ApprovalRules): ApprovalRules {
   return rules.accept?.includes('none') === true ? { ...rules, accept: approvalMethods } : rules;
+}
+
+/** The stack at an earlier commit; undefined where there was none. @throws CommandStop when its file was not valid */
+async function stackBefore(
+  commit: string | undefined,
+  place: BeforePlace & { readonly argument: string | undefined },
+): Promise<{ readonly before: Stack | undefined; readonly path: string }> {
+  const { stack, host, argument } = place;
+  const { text, path } = await textBefore(commit, place);
+  const before = text === undefined ? undefined : await readBefore(text, stack, { host, path: argument });
+  if (text !== undefined && before === undefined)
+    throw new CommandStop(
+      'commit-needed',
+      `nothing was written: the stack file ${quoted(path)} of commit ${commit}, which was applied last, is not valid, so it is not known which approvals it asked for; apply once with "trueup apply"`,
+    );
+  return { before, path };
+}
+
+interface BeforePlace {
+  readonly at: GitContext;
+  readonly stack: Stack;
+  readonly host: CliHost;
+  /** where the stack file is expected */
+  readonly path: string;
+}
+
+/** The stack file at an earlier commit: at its path, else that of the stack with its name. A new path must not make it a new stack. */
+async function textBefore(
+  commit: string | undefined,
+  { at, stack, host, path }: BeforePlace,
+): Promise<{ readonly text: string | undefined; readonly path: string }> {
+  if (commit === undefined) return { text: undefined, path };
+  const text = await fileAtCommit(at, commit, path);
+  if (text !== undefined) return { text, path };
+  const moved = await pathOfNamed([stack.name, stack.renamedFrom], commit, { at, host });
+  return moved === undefined
+    ? { text: undefined, path }
+    : { text: await fileAtCommit(at, commit, moved), path: moved };
+}
+
+async function pathOfNamed(
+  names: readonly (string | undefined)[],
+  commit: string,
+  { at, host }: Pick<BeforePlace, 'at' | 'host'>,
+): Promise<string | undefined> {
+  const reader = await openCommits(at);
+  try {
+    await reader.obtain(commit);
+    const stacks = await CommitStacks.open(reader, commit, { host, isRepository: false });
+    try {
+      for (const name of names) {
+        const file = name === undefined ? undefined : await stacks.fileOf(name);
+        if (file !== undefined) return file;
+      }
+      return undefined;
+    } finally {
+      await stacks.close();
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+interface StackFile {
+  readonly commit: string;
+  /** of the stack file, from the root of the repository */
+  readonly path: string;
+}
+
+/** What the files of signers have now, and had not before. */
+async function newSigners(
+  { from = [] }: ApprovalRules,
+  at: GitContext,
+  { before, after }: Readonly<Record<'before' | 'after', StackFile>>,
+): Promise<LoosenedSetting[]> {
+  const textIn = ({ commit, path }: StackFile, signers: string) =>
+    fileAtCommit(at, commit, posix.join(posix.dirname(path), signers));
+  const found: LoosenedSetting[] = [];
+  for (const one of from)
+    if ('signers' in one) {
+      const texts = { before: await textIn(before, one.signers), after: await textIn(after, one.signers) };
+      found.push(...loosenedSigners(one.signers, texts));
+    }
+  return found;
 }
 
 /** The stack as its file was at an earlier commit; undefined where that is not valid. */

@@ -2,9 +2,12 @@
  * What holds for the plan of one stack: its own settings, or those of the base branch where the change of a stranger must not decide where
  * secrets go. Whatever is not known counts as changed.
  */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Stack } from '../../model/stack.ts';
 import type { LoosenedSetting } from '../../model/guard.ts';
+import { loosenedSigners } from '../../plan/stricter-approvals.ts';
 import type { CliHost } from '../host.ts';
 import type { AdjustedStack } from '../load-manifests.ts';
 import { declaredSources } from '../needed-secrets.ts';
@@ -12,7 +15,7 @@ import { sourceToShow } from '../read-secret.ts';
 import type { CommitStacks, StackOfCommit } from './commit-stacks.ts';
 import { adjustTo, changedPlaces, hasTargetsOf, newSources } from './compare-base.ts';
 import type { CiScope } from './scope.ts';
-import { filesOfTargets } from './stack-files.ts';
+import { filesOfSigners, filesOfTargets } from './stack-files.ts';
 
 export interface Baseline {
   adjust(stack: Stack): AdjustedStack;
@@ -39,7 +42,8 @@ export async function findBaseline(
     ? unreadableBase
     : undefined;
   const stacks = asBefore.flatMap((version) => version?.stack ?? []);
-  const adjust = adjustTo({ stacks, unknown });
+  const signers = await newSigners(before?.stack, stack);
+  const adjust = adjustTo({ stacks, unknown, signers });
   if (now === undefined || stack === undefined || tip === undefined) return { adjust, notes: [] };
   const changed = changesOf({ now, stack, newest }, { head, tip, file, host });
   if (changed.what.length === 0) return { adjust, notes: [] };
@@ -50,9 +54,21 @@ export async function findBaseline(
   if (!changed.canUseBase || places === undefined) return { adjust, notes: [], onlyValidate: what };
   const message = `${what}: this plan was made with the targets, the ledger and the archive of the base branch`;
   return {
-    adjust: adjustTo({ stacks, places, unknown }),
+    adjust: adjustTo({ stacks, places, unknown, signers }),
     notes: [warning('targets-of-base', message)],
   };
+}
+
+/** What the files of signers that both versions name have now, and had not at the base. */
+async function newSigners(before: Stack | undefined, now: Stack | undefined): Promise<LoosenedSetting[]> {
+  if (before === undefined || now === undefined) return [];
+  const inBoth = filesOfSigners(now).filter((path) => filesOfSigners(before).includes(path));
+  const textIn = ({ directory }: Stack, path: string) =>
+    readFile(join(directory, path), 'utf8').catch(() => undefined);
+  const found = inBoth.map(async (path) =>
+    loosenedSigners(path, { before: await textIn(before, path), after: await textIn(now, path) }),
+  );
+  return (await Promise.all(found)).flat();
 }
 
 const unreadableBase: LoosenedSetting = {

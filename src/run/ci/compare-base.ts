@@ -71,12 +71,20 @@ interface Baselines {
   readonly places?: Stack | undefined;
   /** of a base that cannot be compared */
   readonly unknown?: LoosenedSetting | undefined;
+  /** of files that the stack names */
+  readonly signers?: readonly LoosenedSetting[];
 }
 
 /** The settings that hold for the plan of a pull request. The first of the stacks says what it loosens. */
-export function adjustTo({ stacks, places, unknown }: Baselines): (head: Stack) => AdjustedStack {
+export function adjustTo({
+  stacks,
+  places,
+  unknown,
+  signers = [],
+}: Baselines): (head: Stack) => AdjustedStack {
   return (head) => {
-    const loosened = stacks[0] === undefined ? [] : stricterOf(stacks[0], head).loosened;
+    const ofStack = stacks[0] === undefined ? [] : stricterOf(stacks[0], head).loosened;
+    const loosened = [...ofStack, ...signers];
     const strict = stacks.reduce((stack, base) => stricterOf(base, stack).stack, head);
     const stack = places === undefined ? strict : stricterOf(strict, withPlacesOf(places, strict)).stack;
     return { stack, loosened: unknown === undefined ? loosened : [unknown, ...loosened] };

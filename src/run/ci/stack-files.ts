@@ -12,9 +12,18 @@ export function filesOf(stack: Stack, file: string): string[] {
   const named = [
     ...targets.flatMap(filesOfTarget),
     ...(embedded === undefined ? [] : [embedded.seed]),
-    ...(approvals?.from ?? []).flatMap((one) => ('signers' in one ? [one.signers] : [])),
+    ...filesOfSigners({ approvals }),
   ];
   return inRepository(named, file);
+}
+
+/** As the stack names them. */
+export function filesOfSigners({
+  approvals,
+}: {
+  readonly approvals?: Stack['approvals'] | undefined;
+}): string[] {
+  return (approvals?.from ?? []).flatMap((one) => ('signers' in one ? [one.signers] : []));
 }
 
 /** The same of the files that decide where the secrets of a stack go. */
