@@ -11,7 +11,7 @@ const slow = [
   'test/{binary,dockerfile,corpus,corpus-dialects,corpus-together,examples,extending,global-install,package,tutorial}.test.ts',
   'test/durability/**/*.test.ts',
   'test/e2e/approval/{commit-order,screen,uncommitted}.test.ts',
-  'test/e2e/ci/{action,apply-environment,drift-issue,gitlab-file,merge-group}.test.ts',
+  'test/e2e/ci/{action,apply-environment,attacks,drift-issue,gitlab-file,merge-group,simulation}.test.ts',
   'test/e2e/failures/{dying,interruption,incomplete-reads,moved-ownership-tags,open-input,partial-failure,progress}.test.ts',
   'test/e2e/failures/{refused-answers,repeated-writes,silent-ledger,waiting}.test.ts',
   'test/e2e/init/questions.test.ts',

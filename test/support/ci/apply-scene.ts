@@ -3,9 +3,9 @@
  * services are real; GitHub is a double.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { hiddenContent } from '../../../src/approvals/hidden-content.ts';
 import { hiddenLines } from '../../../src/approvals/hidden-lines.ts';
@@ -32,6 +32,8 @@ export interface PullOptions {
   /** the manifest file; `all.yaml` when absent */
   readonly file?: string;
   readonly author?: string;
+  /** the job of the pull request is to plan it: its comment is that of `trueup ci plan` */
+  readonly isPlannedByJob?: boolean;
 }
 
 export interface ApplyScene {
@@ -42,12 +44,18 @@ export interface ApplyScene {
   pull(documents: readonly object[], options?: PullOptions): Promise<OpenedPull>;
   /** A job of the protected branch in a shallow clone. */
   ci(args?: readonly string[], job?: JobOptions): Promise<Ran>;
+  /** The same of another commit, as when an old run is started again. */
+  ciAt(commit: string, args?: readonly string[], job?: JobOptions): Promise<Ran>;
   /** The same, with its exit code. */
   ciApply(code: number, args?: readonly string[], job?: JobOptions): Promise<Ran>;
   /** Runs another command in a clone of the protected branch. */
   run(args: readonly string[], code: number): Promise<Ran>;
   /** where the keys of signers are */
   readonly keys: string;
+  /** Commits to the protected branch without a pull request, and pushes. @param files texts by path, undefined to remove */
+  push(files: Readonly<Record<string, string | undefined>>): string;
+  /** `trueup ci plan` in a job of an event that checks out this commit. */
+  ciPlan(commit: string, event: object, job?: JobOptions): Promise<Ran>;
   /** Signs a plan with the key of a person, and pushes the approval. */
   sign(signed: SignedPlan): Promise<void>;
   /** the newest commit of the protected branch */
@@ -120,13 +128,15 @@ export async function openApplyScene(
   const volume = temporaryFolder();
   const inFolder = (files: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(files).map(([path, text]) => [`pay/${path}`, text]));
-  scene.commit(
-    inFolder({
+  scene.commit({
+    // A link of that name would make the work tree dirty.
+    '.gitignore': '.trueup\n',
+    ...inFolder({
       'trueup.yaml': emptyStack(bench, options),
       'manifests/base.yaml': documentsText([base]),
       ...(allowed === '' ? {} : { allowed_signers: allowed }),
     }),
-  );
+  });
   const main = () => git(scene.remote.directory, 'rev-parse', 'main');
   const checkout = (commit: string) => {
     const directory = join(scene.shallowAt(commit), 'pay');
@@ -153,14 +163,16 @@ export async function openApplyScene(
   };
   if (!isNew) await run(['apply', '--yes'], 0);
   bench.wire.reset();
-  const ci = (args: readonly string[] = [], job: JobOptions = {}) =>
-    trueup(['ci', 'apply', ...args], { cwd: checkout(main()), env: env(job) });
+  const ciAt = (commit: string, args: readonly string[] = [], job: JobOptions = {}) =>
+    trueup(['ci', 'apply', ...args], { cwd: checkout(commit), env: env(job) });
+  const ci = (args?: readonly string[], job?: JobOptions) => ciAt(main(), args, job);
   let number = 10;
-  return {
+  const result: ApplyScene = {
     bench,
     github,
     scene,
     ci,
+    ciAt,
     ciApply: async (code, args, job) => {
       const ran = await ci(args, job);
       expect(ran, ran.out + ran.err).toMatchObject({ code });
@@ -169,6 +181,32 @@ export async function openApplyScene(
     run,
     keys,
     main,
+    push: (files) => {
+      const { author } = scene;
+      git(author, 'fetch', '--quiet', 'origin');
+      git(author, 'checkout', '--quiet', '-B', 'main', 'origin/main');
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(author, path)), { recursive: true });
+        if (text === undefined) rmSync(join(author, path));
+        else writeFileSync(join(author, path), text);
+      }
+      git(author, 'add', '--all', '.');
+      git(author, 'commit', '--quiet', '--allow-empty', '-m', 'push');
+      git(author, 'push', '--quiet', 'origin', 'main');
+      return git(author, 'rev-parse', 'HEAD');
+    },
+    ciPlan: async (commit, event, job = {}) => {
+      const path = join(temporaryFolder({ 'event.json': JSON.stringify(event) }), 'event.json');
+      const about = {
+        GITHUB_EVENT_NAME: 'pull_request',
+        GITHUB_EVENT_PATH: path,
+        PATH: process.env['PATH'] ?? '',
+      };
+      return trueup(['ci', 'plan'], {
+        cwd: checkout(commit),
+        env: env({ ...job, env: { ...about, ...job.env } }),
+      });
+    },
     sign: async ({ digest, plan, commit, by, acknowledged = [] }) => {
       const now = Date.now();
       const time = (at: number) => new Date(at).toISOString();
@@ -190,7 +228,7 @@ export async function openApplyScene(
     },
     told: ({ comments }) =>
       comments.find(({ body }) => body.includes('(apply)') || body.includes('_apply_'))?.body,
-    pull: async (documents, { files = {}, file = 'all.yaml', author = 'ann' } = {}) => {
+    pull: async (documents, { files = {}, file = 'all.yaml', author = 'ann', isPlannedByJob } = {}) => {
       number += 1;
       const { author: directory } = scene;
       const branch = `change-${number}`;
@@ -214,6 +252,21 @@ export async function openApplyScene(
       });
       expect(made, made.out + made.err).toMatchObject({ code: 0 });
       const { plan } = await openPlanFile('plan.json', planned);
+      if (isPlannedByJob) {
+        const repo = { full_name: 'acme/infra' };
+        const event = {
+          number,
+          pull_request: {
+            number,
+            state: 'open',
+            user: { login: author },
+            head: { sha: head, ref: branch, repo },
+            base: { sha: main(), ref: 'main', repo },
+          },
+        };
+        const ran = await result.ciPlan(head, event);
+        expect(ran, ran.out + ran.err).toMatchObject({ code: 0 });
+      }
       const shown = {
         post: 'x',
         at: new Date().toISOString(),
@@ -225,7 +278,7 @@ export async function openApplyScene(
         ...hiddenLines(plan.stack, { shown, earlier: [] }),
         hiddenContent(planContent(plan)),
       ].join('\n');
-      github.state.comment(pull, { by: 'github-actions[bot]', body });
+      if (!isPlannedByJob) github.state.comment(pull, { by: 'github-actions[bot]', body });
       return {
         pull,
         digest: plan.digest,
@@ -256,6 +309,7 @@ export async function openApplyScene(
       };
     },
   };
+  return result;
 }
 
 /** A second stack beside the first one. */
