@@ -8,7 +8,7 @@ const pure = ['model', 'redaction', 'compare', 'plan', 'report'].map(
 
 /** What takes longer than it tells each time: a script of its own, and a step of its own in `.ci/run`. */
 const slow = [
-  'test/{binary,dockerfile,corpus,corpus-dialects,corpus-together,examples,extending,global-install,package,tutorial}.test.ts',
+  'test/{binary,ci-guide,dockerfile,corpus,corpus-dialects,corpus-together,examples,extending,global-install,package,tutorial}.test.ts',
   'test/durability/**/*.test.ts',
   'test/e2e/approval/{commit-order,screen,uncommitted}.test.ts',
   'test/e2e/ci/{action,apply-environment,attacks,drift-issue,gitlab-file,merge-group,simulation}.test.ts',

@@ -22,6 +22,8 @@ export type TokenSource =
       readonly login: {
         readonly mount: string;
         readonly role: string;
+        /** for runs that only read; `role` when absent */
+        readonly readRole?: string;
         readonly jwt: JwtSource;
       };
     };

@@ -56,16 +56,27 @@ export interface ConnectionLimits {
 
 /** For plans. @throws CommandStop when a token cannot be read */
 export function connectToRead(stack: Stack, host: CliHost, limits: ConnectionLimits): Promise<Connected> {
-  return connect(stack, host, { ...limits, open: openReader });
+  return connect(stack, host, { ...limits, open: openReader, onlyReads: true });
 }
 
-/** For apply. @throws CommandStop when a token cannot be read */
+/**
+ * For apply.
+ * @param limits.onlyReads whether this run writes nothing after all, so that it logs in as `readRole`
+ * @throws CommandStop when a token cannot be read
+ */
 export function connectToWrite(
   stack: Stack,
   host: CliHost,
-  limits: ConnectionLimits,
+  limits: ConnectionLimits & { readonly onlyReads?: boolean },
 ): Promise<Connected<TargetConnection>> {
   return connect(stack, host, { ...limits, open: openTarget });
+}
+
+/** The target as a run that only reads logs in at it. */
+export function asReader(target: Target): Target {
+  const { token } = target;
+  if (token === undefined || !('login' in token) || token.login.readRole === undefined) return target;
+  return { ...target, token: { login: { ...token.login, role: token.login.readRole } } };
 }
 
 /** To try a login at the mount of a target. The target's own token is neither read nor sent. */
@@ -111,7 +122,8 @@ async function connect<C extends ReaderConnection>(
     runEnded: signal,
     abandonWaits,
     open,
-  }: ConnectionLimits & { readonly open: (options: TargetOptions) => C },
+    onlyReads = false,
+  }: ConnectionLimits & { readonly open: (options: TargetOptions) => C; readonly onlyReads?: boolean },
 ): Promise<Connected<C>> {
   const embedded = stack.targets.some(({ url }) => url === 'embedded')
     ? await openEmbedded(stack, host)
@@ -125,8 +137,9 @@ async function connect<C extends ReaderConnection>(
     for (const target of stack.targets) {
       const context = { stack, host, embedded, signal, until: deadline.until };
       const { dialect, options } = await placeOf(target, context);
-      const token = await tokenOf(target, context);
-      const tokenFrom = sourceOf(target);
+      const user = onlyReads ? asReader(target) : target;
+      const token = await tokenOf(user, context);
+      const tokenFrom = sourceOf(user);
       const from = tokenFrom === undefined ? {} : { tokenFrom };
       const connection = open({ ...options, ...from, token, until: deadline.until, signal, abandonWaits });
       const session = { target, dialect, stack: stack.name, reader: connection.reader };

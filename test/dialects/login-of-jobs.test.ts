@@ -146,6 +146,32 @@ describe('a job of GitHub Actions', () => {
   });
 });
 
+it('a plan logs in as the role that only reads, and an apply as the other one', async () => {
+  const issuer = await openOidcIssuer();
+  const reader = { ...ofGithub, bound_subject: 'repo:acme/infra:pull_request' };
+  const logins = { oidc_discovery_url: issuer.url, roles: { writer: ofGithub, reader } };
+  const jwt = { oidc: { audience } };
+  const token = { login: { mount: login.mount, role: 'writer', readRole: 'reader', jwt } };
+  const opened = await openMount('vault', { habits: { logins }, target: { token }, env: issuer.env });
+  const { service, stack } = opened;
+  await stack.declare(role);
+  const roles = () =>
+    service.requests.flatMap(({ path, body }) =>
+      path.endsWith('/login') ? [(body as { role: string }).role] : [],
+    );
+  issuer.claims = { ...githubClaims('refs/pull/7/merge'), sub: 'repo:acme/infra:pull_request' };
+  await stack.run('plan --exit-code', 2);
+  await stack.run('drift');
+  expect(roles()).toEqual(['reader', 'reader']);
+  // The job of a pull request cannot get what an apply gets.
+  await stack.run('apply --yes', 1);
+  expect(service.writes()).toEqual([]);
+  issuer.claims = githubClaims('refs/heads/main');
+  await stack.run('apply --yes');
+  expect(service.writes()).toEqual(['POST role/payments-api']);
+  expect(roles().slice(2)).toEqual(['writer', 'writer']);
+});
+
 describe('a job of GitLab CI', () => {
   it('plans and applies with the OIDC token in a variable of the job', async () => {
     const issuer = await openOidcIssuer();

@@ -71,7 +71,12 @@ async function applyUnderLock(
   const prepared = await prepareRun(path, context, {
     ...options,
     stops: context,
-    connect: (stack, on, time) => connectToWrite(stack, on, { ...time, runEnded: context.abortRequests }),
+    connect: (stack, on, time) =>
+      connectToWrite(stack, on, {
+        ...time,
+        runEnded: context.abortRequests,
+        onlyReads: options.record === true,
+      }),
     lock: lockingFor({ ...context, stop, path, timeout: options.lockTimeout ?? 0 }),
     settle: async (stack, about) => {
       found.scope = await settleStack(stack, about, { host, path });

@@ -9,7 +9,13 @@ import { quoted } from '../../model/quoted.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack.ts';
 import { CommandStop } from '../../run/command-stop.ts';
-import { type Connected, connectToAudit, connectToProbe, connectToRead } from '../../run/connect.ts';
+import {
+  asReader,
+  type Connected,
+  connectToAudit,
+  connectToProbe,
+  connectToRead,
+} from '../../run/connect.ts';
 import type { CliHost } from '../../run/host.ts';
 import { sourceToShow } from '../../run/read-secret.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
@@ -168,7 +174,8 @@ function liveOf({ host, stack, resources, ledger, path }: TargetQuestion) {
   return { stack, kinds: host.kinds, resources, ledger, path };
 }
 
-function tokenSource({ token }: Target): string {
+function tokenSource(target: Target): string {
+  const { token } = asReader(target);
   if (token === undefined) return 'no source';
   return 'login' in token
     ? `a login as the role ${quoted(token.login.role)} at the mount ${quoted(token.login.mount)}`

@@ -24,6 +24,12 @@ const Login = Type.Object(
   {
     mount: text('Mount of the authentication method to log in at', 'ci'),
     role: text('Role to log in as', 'trueup'),
+    readRole: Type.Optional(
+      text(
+        'Role of commands that only read, such as plan and drift; left out: that of "role"',
+        'trueup-read',
+      ),
+    ),
     jwt: Jwt,
   },
   { ...closed, description: 'Log in with a JWT: of a service account, or of a CI job' },
