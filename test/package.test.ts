@@ -220,7 +220,7 @@ describe('the package', () => {
     expect(packed).toContain('dist/THIRD-PARTY-NOTICES.txt');
     const strangers = packed.filter(
       (path) =>
-        !/^(?:dist\/[\w-]+\.(?:js|txt)|schemas\/[\w-]+\.schema\.json|[A-Z]+(?:\.md)?|package\.json)$/.test(
+        !/^(?:dist\/[\w-]+\.(?:js|txt)|schemas\/[\w-]+\.schema\.json|[A-Z]+(?:\.md)?|package\.json|action\.yml|\.pre-commit-hooks\.yaml)$/.test(
           path,
         ) && !/^(?:docs\/[\w/-]+\.(?:md|svg|png)|examples\/[\w/.-]+|src\/[\w/-]+\/README\.md)$/.test(path),
     );
