@@ -44,7 +44,7 @@ const all = commandsBelow(program, []);
 
 /** What takes a text of one's own, for which there is nothing to offer. */
 const freeTexts = [
-  'age',
+  ...['age', 'commit'],
   ...['digest', 'duration', 'time', 'pattern', 'key=value', 'id', 'url', 'owner/name', 'number', 'sha'],
   ...['variable', 'who', 'what', 'action', 'name'],
 ];

@@ -1,8 +1,5 @@
 /** One comment a stack in a pull request of GitHub, through the real command line and a server that behaves as GitHub documents. */
-import { readFile } from 'node:fs/promises';
-import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../support/captured-host.ts';
 import { bodyOf, commit, openScene } from '../../support/code-host/comment-scene.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -359,23 +356,5 @@ it('what is missing on the command line is said', async () => {
     const { code, err } = await comment(args);
     expect(code).toBe(1);
     expect(err).toContain(message);
-  }
-});
-
-it('the pipelines in the documents are YAML, and their flags are there', async () => {
-  const { folder } = await openScene();
-  const page = await readFile(new URL('../../../docs/guides/ci.md', import.meta.url), 'utf8');
-  const pipelines = [...page.matchAll(/```yaml\n(# \.git.*?)```/gs)].map(([, text = '']) => text);
-  expect(pipelines).toHaveLength(2);
-  for (const text of pipelines)
-    expect(load(text)).toHaveProperty(text.includes('jobs:') ? 'jobs.plan' : 'plan');
-  const commands = pipelines.flatMap((text) =>
-    [...text.matchAll(/(?:run: |- |bin\/|run: \|)trueup ([^;\n]+)/g)].map(([, line = '']) => line),
-  );
-  expect(commands).toHaveLength(6);
-  for (const line of commands) {
-    const [name = '', ...words] = line.split(' ');
-    const { out } = await trueup([name, '--help'], { cwd: folder });
-    for (const flag of words.filter((word) => word.startsWith('--'))) expect(out).toContain(`${flag} `);
   }
 });
