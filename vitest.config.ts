@@ -20,7 +20,7 @@ const slow = [
   'test/e2e/manifests/{export,named-files,partial-checkout,planted-seeds}.test.ts',
   'test/e2e/ownership/{moved-resources-killed,renamed-stack,role-origins}.test.ts',
   'test/e2e/service/{seeded-service,serve,stranger-at-port}.test.ts',
-  'test/e2e/limited-services/{corpus,limited-services,ownership-by-ledger,plain-deletes}.test.ts',
+  'test/e2e/limited-services/{corpus,corpus-rest,limited-services,ownership-by-ledger,plain-deletes}.test.ts',
   'test/e2e/secrets/git-logins.test.ts',
   'test/e2e/workspaces/triggers.test.ts',
   'test/ledger/stores.test.ts',
