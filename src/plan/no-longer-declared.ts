@@ -140,23 +140,23 @@ function keptUnrecorded(context: PlanContext): Extract<Removal, { is: 'notice' }
 /** One notice for each target that the stack no longer has: it is not read, and its records are kept. */
 function keptInLeftTargets(context: PlanContext): Extract<Removal, { is: 'notice' }>[] {
   const outside = context.unmatched.map(parseAddress).filter((address) => !context.isInView(address));
+  if (outside.length === 0) return [];
+  const nameAt = new Map(
+    context.stack.targets.map((target) => [formatIdentity(identityOf(target)), target.name] as const),
+  );
   return [...Map.groupBy(outside, ({ target }) => target)].flatMap(([target, [address, ...more]]) => {
     if (address === undefined) return [];
     const others = more.length === 0 ? 'it is' : `it and ${more.length} more are`;
     const message = `no target of this stack is called ${quoted(target)} now: ${others} left alone`;
-    const renamed = sameTarget(context, target);
+    const identity = context.ledger.targets?.get(target);
+    // The target got another name.
+    const renamed = identity === undefined ? undefined : nameAt.get(identity);
     const fix =
       renamed === undefined
         ? 'add the target again to manage it, or release it there by hand'
         : `target ${quoted(renamed)} has the same address: to keep the records, call it ${quoted(target)} again`;
     return kept(address, message, fix);
   });
-}
-
-/** The target that has the address of a former one: it got another name. */
-function sameTarget({ ledger, stack }: PlanContext, former: string): string | undefined {
-  const was = ledger.targets?.get(former);
-  return stack.targets.find((target) => formatIdentity(identityOf(target)) === was)?.name;
 }
 
 // Decides what happens to a parent that is no longer declared. Nothing is deleted without evidence: an ownership tag
