@@ -42,7 +42,7 @@ interface ApprovalsPlace {
 
 export interface KeptApproval {
   readonly path: string;
-  /** undefined for a file that is no approval */
+  /** undefined for a file that is not an approval */
   readonly stored: StoredApproval | undefined;
   /** it was written by a newer trueup */
   readonly isNewer: boolean;

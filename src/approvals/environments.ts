@@ -53,7 +53,7 @@ export async function readEnvironmentApprovals(source: EnvironmentSource): Promi
     );
   if (run.decisions.length === 0)
     return none(
-      `nobody approved the run for environment ${quoted(place.environment)}; give the environment required reviewers`,
+      `the run has no approval for environment ${quoted(place.environment)}; give the environment required reviewers`,
     );
   const approvals: Approval[] = [];
   const refused: RefusedApproval[] = [];

@@ -74,7 +74,7 @@ async function whyNot(
   const since = Date.parse(at);
   if (since <= Date.parse(comment.at))
     return `it was set ${at}, not later than the comment with the plan, which was posted or edited ${comment.at}; remove it and set it again`;
-  if (await pullRequests.isBot(by)) return `${quoted(by)} is no person`;
+  if (await pullRequests.isBot(by)) return `${quoted(by)} is not a person`;
   for (const one of rules.selfAck === true ? [] : new Set([pullRequest, ...together])) {
     const isMaker = whyMaker(by, await readMakers(pullRequests, one));
     if (isMaker !== undefined)

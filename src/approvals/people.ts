@@ -44,7 +44,7 @@ export async function whyNotAdmitted(
   { from = [] }: Pick<ApprovalRules, 'from'>,
   { mustWrite }: { readonly mustWrite: boolean },
 ): Promise<string | undefined> {
-  if (await pullRequests.isBot(user)) return `${quoted(user)} is no person`;
+  if (await pullRequests.isBot(user)) return `${quoted(user)} is not a person`;
   const users = from.flatMap((one) => ('user' in one ? [one.user] : []));
   const teams = from.flatMap((one) => ('team' in one ? [one.team] : []));
   const isOpen = users.length === 0 && teams.length === 0;

@@ -27,7 +27,7 @@ export async function readReviews(source: ReviewSource): Promise<FoundApprovals>
   const refused: RefusedApproval[] = [];
   const latest = latestOfEach(await pullRequests.reviews(pullRequest));
   const about = { method: 'review', pullRequest: pullRequest.number } as const;
-  if (latest.length === 0) refused.push({ ...about, why: 'nobody approved the pull request' });
+  if (latest.length === 0) refused.push({ ...about, why: 'the pull request has no approving review' });
   const makers = lazily(() => readMakers(pullRequests, pullRequest));
   for (const review of latest) {
     const { by } = review;

@@ -85,7 +85,7 @@ export async function readSignatures(input: SignaturesInput): Promise<FoundSigna
 async function checkAll(kept: readonly KeptApproval[], judge: Judge): Promise<(Counted | RefusedApproval)[]> {
   const results: (Counted | RefusedApproval)[] = [];
   for (const { path, stored, isNewer } of kept) {
-    const why = isNewer ? 'was written by a newer trueup' : 'is no approval';
+    const why = isNewer ? 'was written by a newer trueup' : 'is not an approval';
     if (stored === undefined) results.push(refuse(`${quoted(path)} in its ref ${why}`));
     else results.push(...(await judge.check(stored)));
   }

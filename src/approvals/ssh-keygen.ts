@@ -109,7 +109,7 @@ async function signWith(
   if (code === 0) return out;
   const why = message.replace(/(Signing data on standard input|Enter passphrase[^:]*:)[; ]*/g, '');
   throw new SigningError(
-    `the key ${name} did not sign: ${why}; name another one with --key, or add it to the agent with "ssh-add" if nobody can type its passphrase here`,
+    `the key ${name} did not sign: ${why}; name another one with --key, or add it to the agent with "ssh-add" if its passphrase cannot be typed here`,
   );
 }
 

@@ -321,13 +321,13 @@ export const runCodes = {
     title: 'The plan was made with targets of the base branch',
     class: 'failure',
     warning: true,
-    fix: 'let somebody who may write to the repository open the pull request, or merge the change of the targets by itself',
+    fix: 'ask a person with write permission to open the pull request, or merge the change of the targets first, in a pull request of its own',
   },
   'validated-only': {
     title: 'The stack was only validated, and not planned',
     class: 'failure',
     warning: true,
-    fix: 'let somebody who may write to the repository push the branch into it',
+    fix: 'ask a person with write permission to push the branch to the repository',
   },
   'not-reviewed': {
     title: 'A merge group would do something that no pull request of it has shown',

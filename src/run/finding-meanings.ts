@@ -98,7 +98,7 @@ export const findingMeanings = {
     fix: 'check the file or row that the finding names',
   },
   // address, proxy, tls
-  'name-unknown': { title: 'There is no host with this name', fix: 'correct the "url" of the target' },
+  'name-unknown': { title: 'The host name does not exist', fix: 'correct the "url" of the target' },
   'name-unresolved': { title: 'The name of the host could not be resolved', fix: 'check the DNS server' },
   'connection-refused': { title: 'Nothing listens at the address', fix: 'check host and port' },
   'connection-timeout': {
@@ -179,16 +179,16 @@ export const findingMeanings = {
   },
   'login-refused': { title: 'The login is refused', fix: 'check role, mount and JWT of the target' },
   'organization-missing': {
-    title: 'There is no such organization, or the token cannot see it',
+    title: 'The organization does not exist, or the token cannot see it',
     fix: 'correct "organization" of the target, or use another token',
   },
   'organization-refused': {
     title: 'The workspaces of the organization cannot be listed',
     fix: 'give the token the right to read all workspaces',
   },
-  'namespace-missing': { title: 'There is no such namespace', fix: 'correct "namespace" of the target' },
+  'namespace-missing': { title: 'The namespace does not exist', fix: 'correct "namespace" of the target' },
   'mount-missing': {
-    title: 'There is no such mount, or it serves no cluster authentication',
+    title: 'The mount does not exist, or it does not serve cluster authentication',
     fix: 'correct "mount" of the target, or enable the method there',
   },
   'mount-refused': {

@@ -36,7 +36,7 @@ describe('an approval of a run', () => {
     const { read, approve, state } = await started();
     expect(await read()).toMatchObject({
       approvals: [],
-      refused: [{ why: expect.stringContaining('nobody approved') }],
+      refused: [{ why: expect.stringContaining('has no approval') }],
     });
     approve('bob', { environment: 'staging' });
     state.startRun({ id: 501, commit: sha('d'), by: 'ann' });

@@ -219,7 +219,7 @@ describe('an approval of a deployment', () => {
     state.approveDeployment(deployment, 'bob');
     expect(await read({ id: 2005 })).toMatchObject({
       approvals: [],
-      refused: [{ why: expect.stringContaining('nobody approved') }],
+      refused: [{ why: expect.stringContaining('has no approval') }],
     });
     expect(await read({ id: 9999 })).toMatchObject({
       approvals: [],
@@ -256,7 +256,7 @@ describe('an approval of a deployment', () => {
     state.isFree = true;
     expect(await read()).toMatchObject({
       approvals: [],
-      refused: [{ why: expect.stringContaining('nobody approved') }],
+      refused: [{ why: expect.stringContaining('has no approval') }],
     });
   });
 });

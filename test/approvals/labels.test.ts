@@ -115,7 +115,7 @@ describe('a label', () => {
 
   it.each([
     ['a person without write permission', 'guest', 'no write permission'],
-    ['a job', 'github-actions[bot]', 'is no person'],
+    ['a job', 'github-actions[bot]', 'is not a person'],
     ['a deleted account', null, 'does not say who'],
   ])('of %s does not count', async (_, by, why) => {
     const scene = await planned();

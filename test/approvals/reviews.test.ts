@@ -124,12 +124,15 @@ describe('a review of a pull request', () => {
   it('of nobody is said to be missing', async () => {
     const scene = await openGithubScene();
     scene.post();
-    expect(await approvalsOf(scene)).toMatchObject({ by: [], why: 'nobody approved the pull request' });
+    expect(await approvalsOf(scene)).toMatchObject({
+      by: [],
+      why: 'the pull request has no approving review',
+    });
   });
 });
 
 describe('the reviewer', () => {
-  it.each(['deployer[bot]', 'octo-robot'])('%s is no person', async (by) => {
+  it.each(['deployer[bot]', 'octo-robot'])('%s is not a person', async (by) => {
     const scene = await openGithubScene();
     scene.state.types.set('octo-robot', 'Bot');
     scene.state.permissions.set(by, 'write');
@@ -137,7 +140,7 @@ describe('the reviewer', () => {
     scene.state.review(scene.pull, { by });
     expect(await approvalsOf(scene, { rules: { from: [{ user: by }] } })).toMatchObject({
       by: [],
-      why: expect.stringContaining('is no person'),
+      why: expect.stringContaining('is not a person'),
     });
   });
 

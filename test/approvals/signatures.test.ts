@@ -168,7 +168,7 @@ describe('a signed approval does not count', () => {
     const value = JSON.parse(onlyApproval(stack)[1]);
     const text = JSON.stringify({ ...value, approval: { ...value.approval, scope: 'all' } });
     stack.push([{ path: nameOf(text), text }]);
-    await expectNone(stack, 'is no approval');
+    await expectNone(stack, 'is not an approval');
   });
 
   it('for another stack, stack file or repository', async () => {
@@ -294,7 +294,7 @@ describe('a ref that somebody else wrote', () => {
     ];
     for (const entry of entries) {
       stack.push([entry]);
-      await expectNone(stack, /is not a file that trueup reads|is no approval/);
+      await expectNone(stack, /is not a file that trueup reads|is not an approval/);
     }
     stack.push([{ path, text }]);
     expect((await stack.read()).approvals).toHaveLength(1);

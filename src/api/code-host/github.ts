@@ -103,7 +103,7 @@ export function githubPullRequests(reading: Reading, repository: string): PullRe
 
 type UserIn = (item: Item, name: string) => string | undefined;
 
-/** `Organization`, `Mannequin` and whatever else there may be is no person either. */
+/** `Organization`, `Mannequin` and whatever else there may be: none of them is a person. */
 function isBotAccount(login: string, type: string | undefined): boolean {
   return type !== 'User' || login.endsWith('[bot]');
 }

@@ -3,7 +3,7 @@ import type { ReviewApi } from './comments.ts';
 import type { Comment } from './pull-requests.ts';
 import type { Reading } from './reading.ts';
 
-/** Without those that nobody wrote, and those whose account was deleted. */
+/** Without system comments, and without comments of deleted accounts. */
 export async function commentsIn(
   reading: Reading,
   api: Pick<ReviewApi, 'createPath' | 'authorOf'>,

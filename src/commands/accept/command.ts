@@ -56,7 +56,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .option('--remove', 'drop the manifests of what is gone from its target')
     .addOption(ackOption('with --remove: guards that may pass, such as deletes,zero; may be repeated'))
     .option('--dry-run', 'show the patch, and write nothing')
-    .option('-y, --yes', 'do not ask; needed where nobody can answer')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .addOption(timeoutOption())
     .addOption(traceOption())
     .action(async (words: readonly string[], options: AcceptOptions) => {

@@ -47,7 +47,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     )
     .addOption(timeoutOption())
     .addOption(traceOption())
-    .option('-y, --yes', 'do not ask; needed where nobody can answer, unless a plan was approved')
+    .option('-y, --yes', 'do not ask; required without a terminal, unless a plan was approved')
     .option('--approve <digest>', 'apply if the plan has this digest; do not ask', parseDigest)
     .addOption(
       ackOption(

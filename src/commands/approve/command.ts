@@ -74,7 +74,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .option('--expires <duration>', 'how long the approval is valid, at most 30d (default: 7d)', parseExpiry)
     .option('--remote <name>', 'the remote of the repository, which keeps the approval', 'origin')
     .option('--list', 'list the signed approvals of the stack, and approve nothing')
-    .option('-y, --yes', 'do not ask; needed where nobody can answer')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .addOption(timeoutOption('how long the run may take (default: what the stack says, or 1h)'))
     .action(async (plan: string | undefined, path: string | undefined, options: ApproveOptions) => {
       end(await approve({ plan, path }, options, { host, terminal: terminalOf(options) }));
@@ -252,7 +252,7 @@ async function ask(question: string, { options, terminal, signal }: Approving): 
   if (!terminal.host.interactive || terminal.format !== 'text')
     throw new CommandStop(
       'nobody-to-ask',
-      'nothing was approved: approve asks before it signs; where nobody can answer, pass --yes',
+      'nothing was approved: approve asks before it signs; without a terminal, pass --yes',
     );
   if (!(await terminal.host.confirm(question, signal))) throw notWritten(terminal, signal);
 }

@@ -43,7 +43,7 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
   const { guards } = answer;
   const which = guards.length === 1 ? 'this guard' : 'these guards';
   return {
-    why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} has guards that nobody acknowledged: ${guards.join(', ')}`,
+    why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} has guards that are not acknowledged: ${guards.join(', ')}`,
     notCounted,
     ways: [
       ...(missing === undefined

@@ -67,7 +67,7 @@ export function defineCommand(history: Command, host: CliHost, { end, terminalOf
     .option('--revert', 'print what to write into the manifests to take it back')
     .option('--write', 'with --revert: write it into the manifests, in place')
     .option('--dry-run', 'with --write: show the patch, and write nothing')
-    .option('-y, --yes', 'with --write: do not ask; needed where nobody can answer')
+    .option('-y, --yes', 'with --write: do not ask; required without a terminal')
     .addOption(timeoutOption())
     .action(async (id: string, path: string | undefined) => {
       // Options that "history" has, too, are stored there, wherever they are on the command line.

@@ -61,7 +61,7 @@ export function defineMove(ledger: Command, host: CliHost, { end, terminalOf }: 
     .option('--write', 'change "spec.ledger" in the stack file as well')
     .option('--dry-run', 'show what would be moved, and write nothing')
     .addOption(formatOption())
-    .option('-y, --yes', 'do not ask; needed where nobody can answer')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--lock-timeout <duration>', 'how long to wait for the locks, such as 5m', parseTimeout)
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: MoveOptions) => {

@@ -46,7 +46,7 @@ export function definePrune(ledger: Command, host: CliHost, { end, terminalOf }:
     .requiredOption('--older-than <age>', 'which applies, such as 90d or 2160h', parseAge)
     .option('--dry-run', 'show what would be dropped, and write nothing')
     .addOption(formatOption())
-    .option('-y, --yes', 'do not ask; needed where nobody can answer')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option(
       '--lock-timeout <duration>',
       'how long to wait for the lock of the stack, such as 5m',

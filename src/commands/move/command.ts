@@ -40,7 +40,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .option('--file <path>', 'the file for its document, relative to the folder of the receiving stack')
     .option('--dry-run', 'show the patches, and write nothing')
     .addOption(formatOption())
-    .option('-y, --yes', 'do not ask; needed where nobody can answer')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .action(async (address: string, path: string | undefined, options: MoveOptions) => {
       end(await move(address, path, options, { host, terminal: terminalOf(options) }));
     });

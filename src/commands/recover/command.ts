@@ -25,7 +25,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .addOption(formatOption())
     .addOption(timeoutOption())
     .addOption(traceOption())
-    .option('-y, --yes', 'do not ask; needed where nobody can answer')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option(
       '--adopt-repository',
       'this repository continues the one that the ledger or the ownership tags belong to',

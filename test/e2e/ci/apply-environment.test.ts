@@ -30,7 +30,7 @@ describe('An environment with required reviewers', () => {
     await scene.ciApply(0, ['--record', '--format', 'github'], { env: { GITHUB_OUTPUT: output } });
     expect(readFileSync(output, 'utf8')).toMatch(new RegExp(`digest<<.*\\n${digest}\\n`));
     expect(scene.bench.wire.writes()).toEqual([]);
-    expect((await scene.ciApply(4, waited(digest))).err).toContain('nobody approved the run');
+    expect((await scene.ciApply(4, waited(digest))).err).toContain('the run has no approval');
     approved('ann');
     expect((await scene.ciApply(4, waited(digest))).err).toContain('"ann" started the run');
     approved('alice', 'other');
@@ -99,7 +99,7 @@ describe('A guard of the plan', () => {
     approve('alice');
     merge();
     const { err } = await scene.ciApply(5);
-    const guards = /nobody acknowledged: ([\w, -]+)/.exec(err)?.[1]?.split(', ') ?? [];
+    const guards = /not acknowledged: ([\w, -]+)/.exec(err)?.[1]?.split(', ') ?? [];
     expect(guards).toContain('deletes');
     expect(err).toContain('exit code 5, blocked by a guard: Read the guards');
     for (const guard of guards) state.label(pull, `trueup-ack/${guard}`, 'ann');

@@ -76,7 +76,7 @@ describe('A signature', () => {
     await scene.sign({ digest, commit: pull.head, by: 'alice' });
     merge();
     const { err } = await scene.ciApply(5);
-    expect(err).toMatch(/has guards that nobody acknowledged: .*deletes/);
+    expect(err).toMatch(/has guards that are not acknowledged: .*deletes/);
     expect(err).toMatch(new RegExp(`trueup approve ${digest} --ack .*deletes`));
     expect(scene.bench.wire.writes()).toEqual([]);
     const acknowledged = ['deletes', 'zero', 'rename'] as const;

@@ -61,7 +61,7 @@ describe('A pull request with a review of its head', () => {
     merge();
     const { err, out } = await scene.ciApply(4);
     expect(err).toContain('no valid approval was found');
-    expect(err).toContain('not counted: review in pull request 11: nobody approved the pull request');
+    expect(err).toContain('not counted: review in pull request 11: the pull request has no approving review');
     expect(err).toContain('exit code 4, stale: Approve the plan');
     expect(out).toContain('Workspace/acme/first');
     expect(scene.bench.wire.writes()).toEqual([]);

@@ -90,13 +90,13 @@ describe('A merged and approved pull request is not applied', { timeout: 180_000
     review.state = 'DISMISSED';
     await refused(scene, 'the review was dismissed');
     review.state = 'COMMENTED';
-    await refused(scene, 'nobody approved the pull request');
+    await refused(scene, 'the pull request has no approving review');
     review.state = 'APPROVED';
     state.review(pull, { by: 'alice', state: 'CHANGES_REQUESTED' });
     await refused(scene, 'requests changes');
     pull.reviews.pop();
     pull.reviews.splice(0, 1, { ...review, by: 'github-actions[bot]' });
-    await refused(scene, 'is no person');
+    await refused(scene, 'is not a person');
     pull.reviews.splice(0, 1, { ...review, by: 'ann' });
     await refused(scene, '"ann" is the author of the pull request');
     pull.reviews.splice(0, 1, { ...review, commit: 'e'.repeat(40) });
@@ -190,7 +190,7 @@ describe('People who make themselves approvers', () => {
   it('by a key in the file of signers, with a commit that changes nothing else, need somebody who sees it', async () => {
     const scene = await openApplyScene({ spec: signed }, { signers: ['alice'] });
     scene.push({ 'pay/allowed_signers': makeSigner(scene.keys, 'mallory') });
-    await refused(scene, 'guards that nobody acknowledged: loosened', 5);
+    await refused(scene, 'guards that are not acknowledged: loosened', 5);
     const head = scene.push({ 'pay/manifests/first.yaml': documentsText([first]) });
     const { err } = await scene.ciApply(4);
     const digest = /trueup approve (\w{32})/.exec(err)?.[1] ?? '';
@@ -267,7 +267,7 @@ describe('Guards', () => {
       one.approve('alice');
       one.merge();
     }
-    await refused(scene, 'nobody acknowledged: deletes', 5);
+    await refused(scene, 'not acknowledged: deletes', 5);
     scene.github.state.label(other.pull, 'trueup-ack/deletes', 'carol');
     await refused(scene, /"carol" is the author of the pull request, .*\(12, which is applied with it\)/, 5);
     scene.github.state.unlabel(other.pull, 'trueup-ack/deletes', 'carol');

@@ -79,7 +79,7 @@ describe('A pull request is planned, approved, merged and applied', { timeout: 1
     one.merge('squash');
     two.merge('squash');
     const { err } = await scene.ciApply(5);
-    expect(err).toContain('guards that nobody acknowledged: deletes');
+    expect(err).toContain('guards that are not acknowledged: deletes');
     state.label(two.pull, 'trueup-ack/deletes', 'alice');
     const { out } = await scene.ciApply(0);
     expect(out).toContain('approved by "alice" (review, pull request 11)');
