@@ -200,8 +200,8 @@ describe('trueup doctor tells the dialect from the answers', () => {
   });
 
   it('not at all where there is no workspace, and says so', async () => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
+    const bench = await openBench({ dialects: ['neutral'] });
+    const stack = await bench.checkout({ workspaces: { dialect: 'neutral' } });
     const found = await examine(at(stack));
     expect(found.one('dialect-unknown', 'acme')).toMatchObject({ level: 'info' });
     expect(found.code).toBe(0);

@@ -9,6 +9,7 @@ import {
 } from '../../support/cli/bench.ts';
 import { consumers, role, workspace } from '../../support/cli/documents.ts';
 import { storeOf } from '../../support/cli/locked-stack.ts';
+import { dialectUnderTest } from '../../support/rig/dialect-under-test.ts';
 
 const app = workspace('app', { autoApply: true, tags: { env: 'prod' } });
 const old = workspace('old');
@@ -104,7 +105,7 @@ const targetsOf = ({ wire }: Bench) => ({
     organization: 'acme',
     token: { env: 'API_TOKEN' },
     url: wire.url,
-    dialect: 'neutral',
+    dialect: dialectUnderTest,
   },
 });
 
