@@ -22,10 +22,13 @@ export async function findRepository(directory: string): Promise<Repository> {
   }
 }
 
-/** @param real absolute, and without a link in it */
+/**
+ * Not in the repository is also what git keeps in `.git`: its configuration may hold the login of a CI job.
+ * @param real absolute, and without a link in it
+ */
 export function liesIn({ root }: Repository, real: string): boolean {
-  const below = relative(root, real);
-  return below !== '..' && !below.startsWith(`..${sep}`);
+  const names = relative(root, real).split(sep);
+  return names[0] !== '..' && names.every((name) => name.toLowerCase() !== '.git');
 }
 
 /** A path with slashes, as patterns and git write it. */

@@ -72,6 +72,19 @@ describe('a link out of the repository shows nothing of where it leads', () => {
     expect(codesAndFiles(await refusedAt(pay))).toEqual(['outside-repository manifests/a.yaml']);
   });
 
+  it('to what git keeps beside the files, such as the login of a CI job', async () => {
+    const { pay } = await plant();
+    const git = join(pay, '../.git');
+    await mkdir(join(git, 'x'));
+    for (const file of ['config', 'x/a.yaml']) await writeFile(join(git, file), `${token}: [\n`);
+    await symlink('../../.git/config', join(pay, 'manifests/a.yaml'));
+    await symlink('../../.git/x', join(pay, 'manifests/more'));
+    expect(codesAndFiles(await refusedAt(pay))).toEqual([
+      'outside-repository manifests/a.yaml',
+      'outside-repository trueup.yaml',
+    ]);
+  });
+
   it('by way of a folder, which is not even walked', async () => {
     const { pay, secret } = await plant();
     await symlink(dirname(secret), join(pay, 'manifests/more'));
