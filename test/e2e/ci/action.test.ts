@@ -34,7 +34,6 @@ describe.each(['action.yml', ...workflows])('%s', (path) => {
   it('puts no expression into a script, where a name from outside would become code', () => {
     for (const { run = '' } of stepsOf(path)) expect(run).not.toContain('${{');
   });
-
 });
 
 it.each(workflows)('%s gives the action only inputs that it has', (path) => {
