@@ -21,9 +21,11 @@ import { refuseProblems } from '../../run/consent.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import { stackArgument } from '../../run/load-manifests.ts';
 import { endAfter, lockingFor } from '../../run/lock.ts';
+import type { CliHost } from '../../run/host.ts';
 import { makePlanToApply } from '../../run/make-plan.ts';
 import { findLimitedTokens, learnSecrets } from '../../run/needed-secrets.ts';
 import { identifyRun, withOrigin } from '../../run/origin.ts';
+import { planToShow } from '../../run/plan-to-show.ts';
 import { prepareRun } from '../../run/prepare-run.ts';
 import { printPlan } from '../../run/print-plan.ts';
 import { type SecretContext, secretContext } from '../../run/read-secret.ts';
@@ -86,12 +88,9 @@ async function applyUnderLock(
   const work = async () => {
     const { scope } = found;
     if (scope === undefined) throw new Error('the run was prepared without its commits');
-    const { request } = prepared;
-    const planned = await raceStop(makePlanToApply(request, true), stop, () =>
-      stoppedRun(stop, { done: 'nothing was written' }),
-    );
-    const planning = { ...planned, plan: withOrigin(planned.plan, prepared) };
-    const secrets = secretContext(request.stack, host);
+    const making = makeStackPlan(prepared, { host, isRecorded: options.record === true });
+    const planning = await raceStop(making, stop, () => stoppedRun(stop, { done: 'nothing was written' }));
+    const secrets = secretContext(prepared.request.stack, host);
     await learnSecrets(planning.plan, secrets, host.secrets);
     if (hasErrors(planning.plan.problems)) {
       if (textOutput(terminal) !== undefined) printPlan(terminal, planning.plan);
@@ -101,6 +100,19 @@ async function applyUnderLock(
     return decideAndApply(planning, prepared, { path, options, context, scope, secrets });
   };
   return endAfter(work, prepared.close);
+}
+
+/** A job that records its plan may have a token that can only read: what that would be refused is a note, as in `ci plan`. */
+async function makeStackPlan(
+  prepared: PreparedApply,
+  { host, isRecorded }: { readonly host: CliHost; readonly isRecorded: boolean },
+): Promise<PlanResult> {
+  if (isRecorded) {
+    const { plan, planning } = await planToShow(prepared, host);
+    return { ...planning, plan };
+  }
+  const planning = await makePlanToApply(prepared.request, true);
+  return { ...planning, plan: withOrigin(planning.plan, prepared) };
 }
 
 /** Prints the plan, with its digest for the job that applies it. */

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ApplyScene, openApplyScene } from '../../support/ci/apply-scene.ts';
-import { workspace } from '../../support/cli/documents.ts';
+import { secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { setByHand } from '../../support/cli/two-clones.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
@@ -38,6 +39,27 @@ describe('An environment with required reviewers', () => {
     approved('alice');
     const { out } = await scene.ciApply(0, waited(digest));
     expect(out).toContain('approved by "alice" (environment)');
+  });
+
+  it('gets its plan from a job whose token may only read, with the digest that the token for writing gives', async () => {
+    const scene = await openApplyScene();
+    const config = clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } });
+    const documents = [workspace('base', { description: 'new' }), first, role('web'), config];
+    const { digest, merge } = await scene.pull(documents, { file: 'base.yaml' });
+    merge();
+    const run = scene.github.state.startRun({ id: 771, commit: scene.main(), by: 'ann' });
+    const output = join(temporaryFolder({ output: '' }), 'output');
+    const { out } = await scene.ciApply(0, ['--record', '--format', 'github'], {
+      env: {
+        ...{ API_TOKEN: secrets.READ_API_TOKEN, SERVICE_TOKEN: secrets.READ_SERVICE_TOKEN },
+        ...{ REVIEWER_JWT: '', GITHUB_OUTPUT: output },
+      },
+    });
+    expect(out).toContain("this plan's token may not write");
+    expect(readFileSync(output, 'utf8')).toMatch(new RegExp(`digest<<.*\\n${digest}\\n`));
+    scene.github.state.approveRun(run, { by: 'alice', environment: 'prod' });
+    await scene.ciApply(0, waited(digest));
+    await scene.run(['plan', '--exit-code'], 0);
   });
 
   it('approves nothing else in a later attempt of the run', async () => {
