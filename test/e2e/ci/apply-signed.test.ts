@@ -1,6 +1,7 @@
 /** `trueup ci apply` with signatures: what people signed is applied, with and without a code host. */
 import { describe, expect, it } from 'vitest';
-import { emptyStack, makeSigner, noCodeHost, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { emptyStack, noCodeHost, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { makeSigner } from '../../support/ci/signers.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
 const first = workspace('first', { description: 'one' });

@@ -1,30 +1,34 @@
 /**
- * A repository with one stack in the folder `pay`, its pull requests on GitHub, and jobs of its protected branch. Git, ledger and
- * services are real; GitHub is a double.
+ * A repository with one stack in the folder `pay`, its pull requests on a code host, and jobs of its protected branch. Git, ledger and
+ * services are real; the code host is a double of GitHub or GitLab.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { cp } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { hiddenContent } from '../../../src/approvals/hidden-content.ts';
 import { hiddenLines } from '../../../src/approvals/hidden-lines.ts';
-import { addApproval } from '../../../src/approvals/approvals-ref.ts';
-import { signedText } from '../../../src/approvals/signed-approval.ts';
-import { signText } from '../../../src/approvals/ssh-keygen.ts';
-import type { GuardId } from '../../../src/model/guard.ts';
 import type { Plan } from '../../../src/model/plan.ts';
 import { planContent } from '../../../src/plan/approved-plans.ts';
 import { openPlanFile } from '../../../src/run/plan-file.ts';
 import { type Ran, trueup } from '../captured-host.ts';
 import { type Bench, openBench, secrets, type StackOptions } from '../cli/bench.ts';
 import { workspace } from '../cli/documents.ts';
-import { type GithubDouble, githubTokens, openGithub } from '../code-host/github.ts';
 import type { GithubPull } from '../code-host/github-state.ts';
+import type { GitlabRequest } from '../code-host/gitlab-state.ts';
 import { type CommitScene, openScene } from '../ledger/commit-scene.ts';
 import { git } from '../ledger/git-remote.ts';
 import { documentsText, stackText, workspacesTarget, clusterAuthTarget } from '../rig/stack-folder.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
+import { type MergeMethod, openAuthor } from './author.ts';
+import {
+  type HostedPull,
+  type OnGithub,
+  type OnGitlab,
+  openGithubHost,
+  openGitlabHost,
+  type SceneHost,
+} from './scene-host.ts';
+import { makeSigner, pushApproval, type SignedPlan } from './signers.ts';
 
 export interface PullOptions {
   /** texts of files below `pay`, besides the manifests */
@@ -36,20 +40,26 @@ export interface PullOptions {
   readonly isPlannedByJob?: boolean;
 }
 
-export interface ApplyScene {
+/** A scene on one of the code hosts. */
+export interface HostedScene<Pull extends HostedPull> {
   readonly bench: Bench;
-  readonly github: GithubDouble;
   readonly scene: CommitScene;
   /** Opens a pull request from the protected branch as it is, plans its head, and posts the plan. */
-  pull(documents: readonly object[], options?: PullOptions): Promise<OpenedPull>;
+  pull(documents: readonly object[], options?: PullOptions): Promise<OpenedPull<Pull>>;
   /** A job of the protected branch in a shallow clone. */
   ci(args?: readonly string[], job?: JobOptions): Promise<Ran>;
   /** The same of another commit, as when an old run is started again. */
   ciAt(commit: string, args?: readonly string[], job?: JobOptions): Promise<Ran>;
   /** The same, with its exit code. */
   ciApply(code: number, args?: readonly string[], job?: JobOptions): Promise<Ran>;
+  /** Nothing is applied, and the message says why. @param code 4 where nothing is said */
+  refused(why: string | RegExp, code?: number, args?: readonly string[], job?: JobOptions): Promise<Ran>;
+  /** A new shallow clone of the protected branch, and the variables of a job, for a process. */
+  job(job?: JobOptions): { readonly cwd: string; readonly env: Readonly<Record<string, string>> };
   /** Runs another command in a clone of the protected branch. */
   run(args: readonly string[], code: number): Promise<Ran>;
+  /** who approved what was applied, as the newest entry of the history says it */
+  lastApprovals(): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** where the keys of signers are */
   readonly keys: string;
   /** Commits to the protected branch without a pull request, and pushes. @param files texts by path, undefined to remove */
@@ -61,39 +71,28 @@ export interface ApplyScene {
   /** the newest commit of the protected branch */
   main(): string;
   /** the comment about applies in a pull request; undefined where there is none */
-  told(pull: GithubPull): string | undefined;
+  told(pull: Pull): string | undefined;
 }
+
+export type ApplyScene = HostedScene<GithubPull> & Pick<OnGithub, 'github'>;
+export type GitlabScene = HostedScene<GitlabRequest> & Pick<OnGitlab, 'gitlab'>;
 
 /** In a job without a code host only signatures count. */
 export const noCodeHost = { env: { GITHUB_ACTIONS: '', GITHUB_RUN_ID: '' } };
-
-export interface SignedPlan {
-  readonly digest: string;
-  /** the plan, whose content is kept beside the signature */
-  readonly plan?: Plan;
-  readonly commit: string;
-  readonly by: string;
-  readonly acknowledged?: readonly GuardId[];
-}
-
-/** Makes a key. @returns its line for `allowed_signers` */
-export function makeSigner(folder: string, name: string): string {
-  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', join(folder, name)]);
-  const [type = '', key = ''] = readFileSync(join(folder, `${name}.pub`), 'utf8').split(' ');
-  return `${name}@example.com ${type} ${key.trim()}\n`;
-}
 
 export interface JobOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly token?: string;
 }
 
-export interface OpenedPull {
-  readonly pull: GithubPull;
+export interface OpenedPull<Pull> {
+  readonly pull: Pull;
   readonly digest: string;
   readonly plan: Plan;
   approve(by: string): void;
-  merge(how?: 'merge' | 'squash' | 'rebase'): void;
+  /** Pushes another commit to its branch, and plans that. @returns what is opened then */
+  change(documents: readonly object[], options?: PullOptions): Promise<OpenedPull<Pull>>;
+  merge(how?: MergeMethod): void;
 }
 
 const base = workspace('base');
@@ -106,28 +105,54 @@ export const emptyStack = (bench: Bench, { name = 'payments', spec = {} }: Stack
     spec,
   });
 
-/** @param about.isNew nothing was applied yet */
+function inFolder(files: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).map(([path, text]) => [`pay/${path}`, text]));
+}
+
+function filesOf(documents: readonly object[], { files = {}, file = 'all.yaml' }: PullOptions) {
+  return inFolder({ [`manifests/${file}`]: documentsText(documents), ...files });
+}
+
+interface SceneOptions {
+  /** nothing was applied yet */
+  readonly isNew?: boolean;
+  /** people whose keys are admitted */
+  readonly signers?: readonly string[];
+  /** more variables of each command */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** On GitHub: alice, bob and carol may write. */
 export async function openApplyScene(
-  options: StackOptions = {},
-  {
-    isNew = false,
-    signers = [],
-    env: more = {},
-  }: {
-    readonly isNew?: boolean;
-    readonly signers?: readonly string[];
-    readonly env?: Readonly<Record<string, string>>;
-  } = {},
+  stack: StackOptions = {},
+  options: SceneOptions = {},
 ): Promise<ApplyScene> {
+  const { github, host } = await openGithubHost();
+  return Object.assign(await openHostedScene(host, stack, options), { github });
+}
+
+/** The same on GitLab. */
+export async function openGitlabScene(
+  stack: StackOptions = {},
+  options: SceneOptions = {},
+): Promise<GitlabScene> {
+  const { gitlab, host } = await openGitlabHost();
+  return Object.assign(await openHostedScene(host, stack, options), { gitlab });
+}
+
+async function openHostedScene<Pull extends HostedPull>(
+  host: SceneHost<Pull>,
+  options: StackOptions,
+  { isNew = false, signers = [], env: more = {} }: SceneOptions,
+): Promise<HostedScene<Pull>> {
   const keys = temporaryFolder();
   const allowed = signers.map((name) => makeSigner(keys, name)).join('');
-  const [bench, github] = [await openBench(), await openGithub()];
-  github.state.pulls.clear();
-  for (const user of ['alice', 'bob', 'carol']) github.state.permissions.set(user, 'write');
+  const bench = await openBench();
+  host.admit('alice', 'bob', 'carol');
   const scene = openScene();
+  const { remote } = scene;
+  const work = openAuthor(scene.author);
   const volume = temporaryFolder();
-  const inFolder = (files: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(files).map(([path, text]) => [`pay/${path}`, text]));
   scene.commit({
     // A link of that name would make the work tree dirty.
     '.gitignore': '.trueup\n',
@@ -137,182 +162,116 @@ export async function openApplyScene(
       ...(allowed === '' ? {} : { allowed_signers: allowed }),
     }),
   });
-  const main = () => git(scene.remote.directory, 'rev-parse', 'main');
-  const checkout = (commit: string) => {
+  const main = () => git(remote.directory, 'rev-parse', 'main');
+  const newClone = (commit: string) => {
     const directory = join(scene.shallowAt(commit), 'pay');
     symlinkSync(volume, join(directory, '.trueup'));
     return directory;
   };
-  const env = ({ env: own, token = githubTokens.job }: JobOptions) => ({
+  const clones = new Map<string, string>();
+  /** No command changes its clone, so one is enough for each commit. */
+  const cloneOf = (commit: string) => {
+    const clone = clones.get(commit) ?? newClone(commit);
+    clones.set(commit, clone);
+    return clone;
+  };
+  const env = ({ env: own, token }: JobOptions) => ({
     ...secrets,
     ...more,
-    GITHUB_ACTIONS: 'true',
-    GITHUB_API_URL: github.url,
-    GITHUB_REPOSITORY: 'acme/infra',
-    GITHUB_REF: 'refs/heads/main',
-    GITHUB_RUN_ID: '771',
-    GITHUB_RUN_ATTEMPT: '1',
-    GITHUB_JOB: 'apply',
-    GITHUB_TOKEN: token,
+    ...host.applies,
+    ...(token === undefined ? {} : { [host.token]: token }),
     ...own,
   });
   const run = async (args: readonly string[], code: number) => {
-    const ran = await trueup(args, { cwd: checkout(main()), env: { ...secrets, ...more } });
+    const ran = await trueup(args, { cwd: cloneOf(main()), env: { ...secrets, ...more } });
     expect(ran, ran.out + ran.err).toMatchObject({ code });
     return ran;
   };
+  const ciAt = (commit: string, args: readonly string[] = [], job: JobOptions = {}) =>
+    trueup(['ci', 'apply', ...args], { cwd: cloneOf(commit), env: env(job) });
+  const ciPlan = (commit: string, event: object, job: JobOptions = {}, args: readonly string[] = []) => {
+    const path = join(temporaryFolder({ 'event.json': JSON.stringify(event) }), 'event.json');
+    const about = { GITHUB_EVENT_NAME: 'pull_request', GITHUB_EVENT_PATH: path };
+    return trueup(['ci', 'plan', ...args], {
+      cwd: cloneOf(commit),
+      env: env({ ...job, env: { ...about, PATH: process.env['PATH'] ?? '', ...job.env } }),
+    });
+  };
+  const ciApply = async (code: number, args?: readonly string[], job?: JobOptions) => {
+    const ran = await ciAt(main(), args, job);
+    expect(ran, ran.out + ran.err).toMatchObject({ code });
+    return ran;
+  };
+  const planOf = async (pull: Pull, isPlannedByJob: boolean): Promise<Plan> => {
+    const clone = cloneOf(pull.head);
+    const folder = temporaryFolder();
+    const { env: variables, event = {} } = host.plans(pull, main());
+    const ran = isPlannedByJob
+      ? await ciPlan(pull.head, event, { env: variables }, ['--out-dir', folder])
+      : await trueup(['plan', '--out', join(folder, 'payments.plan.json')], {
+          cwd: clone,
+          env: { ...secrets, ...more },
+        });
+    expect(ran, ran.out + ran.err).toMatchObject({ code: 0 });
+    const { plan } = await openPlanFile(join(folder, `${options.name ?? 'payments'}.plan.json`), clone);
+    if (isPlannedByJob) return plan;
+    const at = new Date().toISOString();
+    const shown = { post: 'x', at, commit: pull.head, digest: plan.digest, summary: '' };
+    host.post(
+      pull,
+      [...hiddenLines(plan.stack, { shown, earlier: [] }), hiddenContent(planContent(plan))].join('\n'),
+    );
+    return plan;
+  };
+  const opened = async (pull: Pull, options: PullOptions): Promise<OpenedPull<Pull>> => {
+    const plan = await planOf(pull, options.isPlannedByJob ?? false);
+    const { branch, author } = pull;
+    return {
+      pull,
+      digest: plan.digest,
+      plan,
+      approve: (by) => host.approve(pull, by),
+      change: async (documents, more = {}) => {
+        const all = { ...options, ...more };
+        host.push(pull, { by: all.author ?? author, head: work.commit(branch, filesOf(documents, all)) });
+        return opened(pull, all);
+      },
+      merge: (how = 'merge') => host.merge(pull, work.merge(branch, how, host.mergesSquashed)),
+    };
+  };
   if (!isNew) await run(['apply', '--yes'], 0);
   bench.wire.reset();
-  const ciAt = (commit: string, args: readonly string[] = [], job: JobOptions = {}) =>
-    trueup(['ci', 'apply', ...args], { cwd: checkout(commit), env: env(job) });
-  const ci = (args?: readonly string[], job?: JobOptions) => ciAt(main(), args, job);
   let number = 10;
-  const result: ApplyScene = {
+  return {
     bench,
-    github,
     scene,
-    ci,
+    ci: (args, job) => ciAt(main(), args, job),
     ciAt,
-    ciApply: async (code, args, job) => {
-      const ran = await ci(args, job);
-      expect(ran, ran.out + ran.err).toMatchObject({ code });
+    ciApply,
+    refused: async (why, code = 4, args = [], job = {}) => {
+      const before = bench.wire.writes().length;
+      const ran = await ciApply(code, args, job);
+      expect(ran.err).toMatch(why);
+      expect(bench.wire.writes().slice(before)).toEqual([]);
       return ran;
     },
+    job: (job = {}) => ({ cwd: newClone(main()), env: env(job) }),
     run,
+    lastApprovals: async () => {
+      const { out } = await run(['history', '--limit', '1', '--format', 'json'], 0);
+      return JSON.parse(out).entries[0]?.approvals ?? [];
+    },
     keys,
     main,
-    push: (files) => {
-      const { author } = scene;
-      git(author, 'fetch', '--quiet', 'origin');
-      git(author, 'checkout', '--quiet', '-B', 'main', 'origin/main');
-      for (const [path, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(author, path)), { recursive: true });
-        if (text === undefined) rmSync(join(author, path));
-        else writeFileSync(join(author, path), text);
-      }
-      git(author, 'add', '--all', '.');
-      git(author, 'commit', '--quiet', '--allow-empty', '-m', 'push');
-      git(author, 'push', '--quiet', 'origin', 'main');
-      return git(author, 'rev-parse', 'HEAD');
-    },
-    ciPlan: async (commit, event, job = {}) => {
-      const path = join(temporaryFolder({ 'event.json': JSON.stringify(event) }), 'event.json');
-      const about = {
-        GITHUB_EVENT_NAME: 'pull_request',
-        GITHUB_EVENT_PATH: path,
-        PATH: process.env['PATH'] ?? '',
-      };
-      return trueup(['ci', 'plan'], {
-        cwd: checkout(commit),
-        env: env({ ...job, env: { ...about, ...job.env } }),
-      });
-    },
-    sign: async ({ digest, plan, commit, by, acknowledged = [] }) => {
-      const now = Date.now();
-      const time = (at: number) => new Date(at).toISOString();
-      const approval = {
-        version: 1 as const,
-        stack: options.name ?? 'payments',
-        repository: scene.remote.directory.replace(/\.git$/, ''),
-        path: 'pay/trueup.yaml',
-        ...{ digest, commit, acknowledged: [...acknowledged].sort() },
-        at: time(now),
-        until: time(now + 86_400_000),
-      };
-      const about = { env: process.env, signal: new AbortController().signal, notify: () => {} };
-      const signature = await signText(signedText(approval), { file: join(keys, by) }, about);
-      const content = plan && JSON.parse(JSON.stringify(planContent(plan)));
-      const at = { directory: scene.remote.clone(), env: process.env };
-      const place = { git: at, remote: 'origin', stack: approval.stack };
-      await addApproval(place, { stored: { approval, signature }, content, now }, about.signal);
-    },
-    told: ({ comments }) =>
-      comments.find(({ body }) => body.includes('(apply)') || body.includes('_apply_'))?.body,
-    pull: async (documents, { files = {}, file = 'all.yaml', author = 'ann', isPlannedByJob } = {}) => {
+    push: (files) => work.commit('main', files),
+    ciPlan,
+    sign: (signed) => pushApproval(signed, { stack: options.name ?? 'payments', remote, keys }),
+    told: (pull) => host.bodiesOf(pull).find((body) => body.includes('(apply)') || body.includes('_apply_')),
+    pull: async (documents, options = {}) => {
       number += 1;
-      const { author: directory } = scene;
       const branch = `change-${number}`;
-      git(directory, 'fetch', '--quiet', 'origin');
-      git(directory, 'checkout', '--quiet', '-B', branch, 'origin/main');
-      for (const [path, text] of Object.entries(
-        inFolder({ [`manifests/${file}`]: documentsText(documents), ...files }),
-      )) {
-        mkdirSync(join(directory, path, '..'), { recursive: true });
-        writeFileSync(join(directory, path), text);
-      }
-      git(directory, 'add', '.');
-      git(directory, 'commit', '--quiet', '--allow-empty', '-m', branch);
-      git(directory, 'push', '--quiet', 'origin', branch);
-      const head = git(directory, 'rev-parse', 'HEAD');
-      const pull = github.state.openPull({ number, author, head, branch });
-      const planned = checkout(head);
-      const made = await trueup(['plan', '--out', 'plan.json'], {
-        cwd: planned,
-        env: { ...secrets, ...more },
-      });
-      expect(made, made.out + made.err).toMatchObject({ code: 0 });
-      const { plan } = await openPlanFile('plan.json', planned);
-      if (isPlannedByJob) {
-        const repo = { full_name: 'acme/infra' };
-        const event = {
-          number,
-          pull_request: {
-            number,
-            state: 'open',
-            user: { login: author },
-            head: { sha: head, ref: branch, repo },
-            base: { sha: main(), ref: 'main', repo },
-          },
-        };
-        const ran = await result.ciPlan(head, event);
-        expect(ran, ran.out + ran.err).toMatchObject({ code: 0 });
-      }
-      const shown = {
-        post: 'x',
-        at: new Date().toISOString(),
-        commit: head,
-        digest: plan.digest,
-        summary: '',
-      };
-      const body = [
-        ...hiddenLines(plan.stack, { shown, earlier: [] }),
-        hiddenContent(planContent(plan)),
-      ].join('\n');
-      if (!isPlannedByJob) github.state.comment(pull, { by: 'github-actions[bot]', body });
-      return {
-        pull,
-        digest: plan.digest,
-        plan,
-        approve: (by) => void github.state.review(pull, { by }),
-        merge: (how = 'merge') => {
-          git(directory, 'fetch', '--quiet', 'origin');
-          git(directory, 'checkout', '--quiet', '-B', 'main', 'origin/main');
-          const before = git(directory, 'rev-parse', 'HEAD');
-          if (how === 'merge') git(directory, 'merge', '--quiet', '--no-ff', '-m', `merge ${branch}`, branch);
-          if (how === 'squash') {
-            git(directory, 'merge', '--quiet', '--squash', branch);
-            git(directory, 'commit', '--quiet', '-m', `squash ${branch}`);
-          }
-          if (how === 'rebase') {
-            git(directory, 'checkout', '--quiet', '-B', 'rebased', branch);
-            // GitHub makes new commits, also where none would be needed.
-            git(directory, 'rebase', '--quiet', '--force-rebase', 'main');
-            git(directory, 'checkout', '--quiet', 'main');
-            git(directory, 'merge', '--quiet', '--ff-only', 'rebased');
-          }
-          git(directory, 'push', '--quiet', 'origin', 'main');
-          const made = git(directory, 'rev-list', '--reverse', '--first-parent', `${before}..HEAD`).split(
-            '\n',
-          );
-          github.state.merge(pull, { by: 'ann', commits: made });
-        },
-      };
+      const head = work.begin(branch, filesOf(documents, options));
+      return opened(host.open({ number, author: options.author ?? 'ann', head, branch }), options);
     },
   };
-  return result;
-}
-
-/** A second stack beside the first one. */
-export async function copyStack(scene: ApplyScene, from: string, to: string): Promise<void> {
-  await cp(join(scene.scene.author, from), join(scene.scene.author, to), { recursive: true });
 }

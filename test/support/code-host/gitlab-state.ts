@@ -203,10 +203,16 @@ export class GitlabState {
     }
   }
 
-  /** @param commits of the base branch that the merge made; none for a fast-forward, which has the head itself */
-  merge(request: GitlabRequest, { commits }: { readonly commits: readonly string[] }): void {
-    request.merged = { at: this.clock.next(), commit: commits.at(-1) ?? null, squash: null };
-    for (const one of [...commits, ...request.commits.map(({ sha }) => sha)])
+  /**
+   * @param made.commits of the base branch; none for a fast-forward, which has the head itself
+   * @param made.squash the one commit that was made of the others
+   */
+  merge(
+    request: GitlabRequest,
+    { commits, squash }: { readonly commits: readonly string[]; readonly squash?: string | undefined },
+  ): void {
+    request.merged = { at: this.clock.next(), commit: commits.at(-1) ?? null, squash: squash ?? null };
+    for (const one of [...commits, squash ?? [], ...request.commits.map(({ sha }) => sha)].flat())
       this.introduced.set(one, request.number);
   }
 
