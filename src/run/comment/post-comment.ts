@@ -9,6 +9,7 @@ import {
 } from '../../api/code-host/comments.ts';
 import type { ShownPlan } from '../../approvals/hidden-lines.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
+import { blockingIds } from '../../model/guard.ts';
 import type { Plan } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
 import { renderPlanMarkdown } from '../../report/markdown/plan.ts';
@@ -85,9 +86,10 @@ export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin): Draft
   };
 }
 
-/** A plan that says "No changes" without any problem is news only where a comment says something else. */
-export function isEmptyPlan({ changes, problems, coverage }: Plan): boolean {
-  return changes.length === 0 && problems.length === 0 && coverage.complete;
+/** A plan that says "No changes", without any problem or blocking guard, is news only where a comment says something else. */
+export function isEmptyPlan({ changes, problems, coverage, guards }: Plan): boolean {
+  const isBlocked = blockingIds(guards).length > 0;
+  return changes.length === 0 && problems.length === 0 && coverage.complete && !isBlocked;
 }
 
 /** One line about what was done. */

@@ -3,11 +3,13 @@ import { rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { makeSigner } from '../../support/ci/signers.ts';
 import { openCiScene } from '../../support/cli/ci-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 import { listenForTest } from '../../support/rig/listen.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const manifest = (name: string, spec: object = {}) => documentsText([workspace(name, spec)]);
 
@@ -209,6 +211,32 @@ describe('Settings that a pull request loosens', () => {
     const ran = await scene.job();
     expect(ran, ran.err).toMatchObject({ code: 0 });
     expect(ran.out).toMatch(/! blocks\s+loosened[\s\S]*! blocks\s+deletes/);
+  });
+
+  it('include a new line in a file of signers, in a pull request that changes nothing else', async () => {
+    const scene = await openCiScene();
+    const keys = temporaryFolder();
+    const alice = makeSigner(keys, 'alice');
+    const approvals = { accept: ['signature'], from: [{ signers: 'allowed_signers' }] };
+    scene.push({
+      'stacks/pay/trueup.yaml': scene.stack('pay', { spec: { ledger: 'git', approvals } }),
+      'stacks/pay/allowed_signers': alice,
+    });
+    expect(await scene.run(['apply', 'stacks/pay', '--yes'])).toMatchObject({ code: 0 });
+    // A comment, and another order of the lines, admit nobody.
+    scene.propose({ 'stacks/pay/allowed_signers': `# people who may approve\n${alice}` });
+    expect((await scene.job()).out).not.toContain('loosened');
+    scene.propose({ 'stacks/pay/allowed_signers': makeSigner(keys, 'mallory') + alice });
+    const ran = await scene.job();
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    const [body = ''] = scene.github.comments.map((comment) => comment.body);
+    for (const text of [ran.out, ran.summary, body]) {
+      expect(text).toContain('loosened');
+      expect(text.replaceAll(/\s+/g, ' ')).toMatch(
+        /the file .allowed_signers. of signers is loosened from .*alice@example\.com.* to .*mallory@example\.com/,
+      );
+    }
+    expect(ran.out).toMatch(/Risks\n\s+! blocks\s+loosened/);
   });
 
   it('cannot be allowed by the stack', async () => {
