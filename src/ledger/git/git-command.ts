@@ -49,7 +49,13 @@ const tracing = /^GIT_(TRACE|CURL_VERBOSE)/;
 /** Default timeout of one command, in milliseconds, because a remote may never answer. */
 const defaultTimeout = 300_000;
 
-const quiet = ['-c', 'core.hooksPath=/dev/null', '-c', 'advice.detachedHead=false', '-c', 'gc.auto=0'];
+const quiet = [
+  'core.hooksPath=/dev/null',
+  'advice.detachedHead=false',
+  'gc.auto=0',
+  // With the line above it has nothing to do, and is a process of its own after each fetch.
+  'maintenance.auto=false',
+].flatMap((setting) => ['-c', setting]);
 
 /** Milliseconds between SIGTERM and SIGKILL, so that git can clean up, for example remove a lock of the user's repository. */
 const killDelay = 1_000;

@@ -21,6 +21,9 @@ export function git(cwd: string, ...args: readonly string[]): string {
     'user.email=test@example.com',
     '-c',
     'init.defaultBranch=main',
+    // A process less after each commit and fetch.
+    '-c',
+    'maintenance.auto=false',
   ];
   return execFileSync('git', [...identity, ...args], { cwd, env, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
@@ -32,6 +35,7 @@ export function makeRemote(): GitRemote {
   const first = join(root, 'first');
   mkdirSync(first);
   git(root, 'init', '--quiet', '--bare', directory);
+  git(directory, 'config', 'receive.autogc', 'false');
   git(first, 'init', '--quiet');
   for (const text of ['one', 'two', 'three']) {
     writeFileSync(join(first, 'file.txt'), text);
