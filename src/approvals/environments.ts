@@ -15,7 +15,7 @@ import { whyNotAdmitted } from './people.ts';
 
 interface EnvironmentSource {
   readonly pullRequests: PullRequests;
-  readonly run: RunPlace;
+  readonly run: Required<RunPlace>;
   readonly rules: Pick<ApprovalRules, 'from' | 'selfApprove'>;
   /** from the plan job of the same run */
   readonly digest: string;

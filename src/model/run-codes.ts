@@ -213,9 +213,9 @@ export const runCodes = {
     fix: 'approve it in one of the ways that the message lists, and run the job again',
   },
   'run-plan-differs': {
-    title: 'The plan is not the one that the first attempt of this CI run made',
+    title: 'The plan is not the one that this CI run has recorded, or it was recorded too late',
     class: 'failure',
-    fix: 'start a new run: what was approved for this one does not count for another plan',
+    fix: 'start a new run of the workflow: what was approved for this one does not count for another plan',
   },
   // audit trails and their archive
   'trail-unreadable': {

@@ -205,7 +205,9 @@ async function readRunApprovals(
   if (run.number('id') !== id) throw run.fail('it is another run');
   const { items } = await reading.page(`${root}/actions/runs/${id}/approvals`);
   const concerned = items.filter((item) =>
-    item.items('environments').some((one) => isSameName(one.text('name'), environment)),
+    item
+      .items('environments')
+      .some((one) => environment === undefined || isSameName(one.text('name'), environment)),
   );
   return {
     commit: run.text('head_sha'),

@@ -200,7 +200,8 @@ async function readDeployment(
   root: string,
   { id, environment }: RunPlace,
 ): Promise<RunApprovals | undefined> {
-  const list = `${root}/deployments?environment=${encodeURIComponent(environment)}&order_by=id&sort=desc`;
+  const only = environment === undefined ? '' : `environment=${encodeURIComponent(environment)}&`;
+  const list = `${root}/deployments?${only}order_by=id&sort=desc`;
   for await (const items of reading.pages(list)) {
     const all = items.map((item) => ({
       id: item.number('id'),
@@ -209,7 +210,8 @@ async function readDeployment(
     const found = all.find(({ job }) => job === id);
     if (found === undefined) continue;
     const deployment = await reading.get(`${root}/deployments/${found.id}`);
-    return deploymentIn(reading, root, deployment, { id, environment });
+    const named = environment ?? deployment.item('environment').text('name');
+    return deploymentIn(reading, root, deployment, { id, environment: named });
   }
   return undefined;
 }
@@ -218,7 +220,7 @@ async function deploymentIn(
   reading: Reading,
   root: string,
   deployment: Item,
-  { id, environment }: RunPlace,
+  { id, environment }: Required<RunPlace>,
 ): Promise<RunApprovals> {
   const job = deployment.item('deployable');
   if (job.number('id') !== id || deployment.item('environment').text('name') !== environment)

@@ -122,7 +122,8 @@ export interface RunDecision {
 export interface RunPlace {
   /** of GitHub Actions: the id of the run; of GitLab: the id of the job */
   readonly id: number;
-  readonly environment: string;
+  /** all environments when absent */
+  readonly environment?: string;
 }
 
 export type Permission = 'none' | 'read' | 'write' | 'admin';

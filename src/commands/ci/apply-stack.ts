@@ -31,7 +31,7 @@ import { printPlan } from '../../run/print-plan.ts';
 import { type SecretContext, secretContext } from '../../run/read-secret.ts';
 import { listenForSignals, raceStop, stoppedRun } from '../../run/stop-signals.ts';
 import { type CommandContext, textOutput } from '../../run/terminal.ts';
-import { type OpenedSources, openSources, type SourceFlags } from './approval-sources.ts';
+import { type OpenedSources, openHost, openSources, type SourceFlags } from './approval-sources.ts';
 import { type ApprovalAnswer, findApproval, needsNone } from './find-approval.ts';
 import { describeRefusal } from './refusal.ts';
 import { offeredPlan, offerPlan } from './run-plan.ts';
@@ -96,7 +96,7 @@ async function applyUnderLock(
       if (textOutput(terminal) !== undefined) printPlan(terminal, planning.plan);
       refuseProblems(planning.plan, terminal);
     }
-    if (options.record === true) return recordPlan(planning.plan, prepared, context);
+    if (options.record === true) return recordPlan(planning.plan, prepared, { options, context });
     return decideAndApply(planning, prepared, { path, options, context, scope, secrets });
   };
   return endAfter(work, prepared.close);
@@ -119,9 +119,14 @@ async function makeStackPlan(
 async function recordPlan(
   plan: Plan,
   prepared: PreparedApply,
-  { terminal, host }: CommandContext,
+  { options, context: { terminal, host } }: Pick<Applying, 'options' | 'context'>,
 ): Promise<ExitCode> {
-  if (plan.changes.length > 0) await offerPlan(plan, prepared, host);
+  if (plan.changes.length > 0) {
+    const opened = openHost({ flags: options, host, time: prepared.time });
+    await offerPlan(plan, prepared, { host, opened }).finally(() =>
+      typeof opened === 'string' ? undefined : opened.codeHost.close(),
+    );
+  }
   printPlan(terminal, plan);
   const next =
     plan.changes.length === 0

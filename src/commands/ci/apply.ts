@@ -1,5 +1,6 @@
 /** `trueup ci apply [path...]`: applies what was approved of the commits since the last apply, one stack after another. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import {
   addExamples,
   type CommandEnd,
@@ -97,14 +98,26 @@ async function applyOne(
   }
   host.progress.end();
   const meaning = exitCodeMeanings.find((one) => one.code === code);
-  if (code !== exitCodes.done && meaning !== undefined)
-    host.stderr.write(`exit code ${code}, ${meaning.title}: ${nextSteps[code] ?? meaning.fix}\n`);
+  if (code !== exitCodes.done && meaning !== undefined) {
+    const next =
+      terminal.reported.flatMap(({ code: id }) => nextStepsOf.get(id) ?? []).at(-1) ?? nextSteps[code];
+    host.stderr.write(`exit code ${code}, ${meaning.title}: ${next ?? meaning.fix}\n`);
+  }
   return code;
 }
 
+/** Where the reason says more than the exit code. */
+const nextStepsOf: ReadonlyMap<string, string> = new Map<DiagnosticCode, string>([
+  ['not-approved', 'Approve the plan in one of the ways listed above.'],
+  [
+    'run-plan-differs',
+    'Start a new run of the workflow on the protected branch ("Run workflow"), or a new pipeline. Do not run this one again.',
+  ],
+]);
+
 /** Where a job of a CI has another next step than a person at a terminal. */
 const nextSteps: Partial<Record<ExitCode, string>> = {
-  [exitCodes.stale]: 'Approve the plan in one of the ways listed above, and run this job again.',
+  [exitCodes.stale]: 'Run this job again: it plans again, and says how to approve the new plan.',
   [exitCodes.blocked]:
     'Read the guards in the plan, acknowledge them in one of the ways listed above, and run this job again.',
   [exitCodes.partial]:

@@ -33,10 +33,13 @@ interface Waited {
   readonly since?: string | undefined;
 }
 
-interface SourceInput {
+interface HostInput {
   readonly flags: SourceFlags;
   readonly host: CliHost;
   readonly time: RunTime;
+}
+
+interface SourceInput extends HostInput {
   readonly signatures: SignatureInput;
   readonly waited: Waited | undefined;
 }
@@ -54,10 +57,21 @@ export interface OpenedSources extends ApprovalSources {
   close(): Promise<void>;
 }
 
+/** Nothing is asked yet. @returns why there is none, as a clause. @throws CommandStop where flags and variables are not complete */
+export function openHost({ flags, host, time }: HostInput): OpenHost | string {
+  const place = findCodeHost(flags, host.env);
+  if (place === undefined) return 'this is no job of GitHub Actions or GitLab CI';
+  keepTokens(place.tokenEnv, host);
+  const token = host.env[place.tokenEnv]?.trim() ?? '';
+  if (token === '') return `the environment variable ${quoted(place.tokenEnv)} is not set`;
+  const connection = { token, host, signal: time.runEnded, until: time.deadline.until };
+  return { place, codeHost: connectToCodeHost(place, connection) };
+}
+
 /** Nothing is asked yet. @throws CommandStop where the flags and variables are not complete */
 export function openSources(input: SourceInput): OpenedSources {
-  const { flags, host, time, waited } = input;
-  const place = findCodeHost(flags, host.env);
+  const { flags, host, waited } = input;
+  const opened = openHost(input);
   const none = (missing: string): OpenedSources => {
     if (waited !== undefined)
       throw new CommandStop(
@@ -71,19 +85,15 @@ export function openSources(input: SourceInput): OpenedSources {
       close: async () => {},
     };
   };
-  if (place === undefined) return none('this is no job of GitHub Actions or GitLab CI');
-  keepTokens(place.tokenEnv, host);
-  const token = host.env[place.tokenEnv]?.trim() ?? '';
-  if (token === '') return none(`the environment variable ${quoted(place.tokenEnv)} is not set`);
+  if (typeof opened === 'string') return none(opened);
   const branch = flags.branch ?? branchOf(host.env);
   if (branch === undefined)
     throw new CommandStop('usage', 'the protected branch is not known; name it with --branch');
-  const connection = { token, host, signal: time.runEnded, until: time.deadline.until };
-  const codeHost = connectToCodeHost(place, connection);
+  const { place, codeHost } = opened;
   const pullRequests = openPullRequests(place, codeHost);
   return {
     ...sourcesIn(pullRequests, branch, { ...input, place }),
-    opened: { place, codeHost },
+    opened,
     missing: undefined,
     close: () => codeHost.close(),
   };

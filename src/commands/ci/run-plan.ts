@@ -2,6 +2,7 @@
  * The plan that a CI run offers to the reviewers of an environment. The ledger keeps its digest from before the job waits, because an
  * approval covers all attempts of a run: a later attempt may apply nothing but the plan of the first one.
  */
+import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
 import type { OfferedPlan } from '../../model/approval.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -10,9 +11,11 @@ import type { PreparedApply } from '../../run/apply/store-approval.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
+import type { OpenHost } from './approval-sources.ts';
 
 /** One run of a CI, with all of its jobs. */
 interface CiRun {
+  readonly number: number;
   /** `github:acme/infra/771` */
   readonly id: string;
   /** from 1; 1 where the CI does not count */
@@ -22,19 +25,34 @@ interface CiRun {
 function ciRun(env: CliHost['env']): CiRun | undefined {
   const { GITHUB_RUN_ID: run, GITHUB_REPOSITORY: repository = '', GITHUB_RUN_ATTEMPT: attempt } = env;
   if (run)
-    return { id: `github:${repository}/${run}`, attempt: /^\d+$/.test(attempt ?? '') ? Number(attempt) : 2 };
+    return {
+      number: Number(run),
+      id: `github:${repository}/${run}`,
+      attempt: /^\d+$/.test(attempt ?? '') ? Number(attempt) : 2,
+    };
   const { CI_PIPELINE_ID: pipeline, CI_PROJECT_PATH: project = '' } = env;
-  return pipeline ? { id: `gitlab:${project}/${pipeline}`, attempt: 1 } : undefined;
+  return pipeline ? { number: Number(pipeline), id: `gitlab:${project}/${pipeline}`, attempt: 1 } : undefined;
 }
 
 /** More runs do not wait at once; of older ones nothing is applied in a later attempt. */
 const maxOffered = 50;
 
+interface Offering {
+  readonly host: CliHost;
+  /** of the code host; a clause where there is none */
+  readonly opened: OpenHost | string;
+}
+
 /**
- * Records the digest for later jobs and attempts of this run.
- * @throws CommandStop when an earlier attempt had another plan, or recorded none
+ * Records the digest for later jobs and attempts of this run. A later attempt may do so where none has, as after a plan job that
+ * failed, if nobody has decided about the run yet: then each approval is newer than the plan.
+ * @throws CommandStop when an earlier attempt had another plan, or one that may have been approved
  */
-export async function offerPlan(plan: Plan, prepared: PreparedApply, { env, now }: CliHost): Promise<void> {
+export async function offerPlan(
+  plan: Plan,
+  prepared: PreparedApply,
+  { host: { env, now }, opened }: Offering,
+): Promise<void> {
   const run = ciRun(env);
   if (run === undefined)
     throw new CommandStop(
@@ -42,13 +60,35 @@ export async function offerPlan(plan: Plan, prepared: PreparedApply, { env, now 
       '--record is for a job of GitHub Actions or GitLab CI: the run is not known',
     );
   const { store, ledger, held } = prepared;
-  if (findOffered(ledger, run, plan.digest) !== undefined) return;
+  const known = findOffered(ledger, run);
+  if (known?.digest === plan.digest) return;
+  if (known !== undefined) throw otherPlan(known, plan.digest);
   const own = await store.read();
+  if (run.attempt > 1) await refuseDecided(run, { opened, isKept: own.known });
   // A ledger that is written before the first apply would say that everything is known.
   if (!own.known) return;
   await held?.lockGuard.pass();
   const offered = { run: run.id, digest: plan.digest, at: new Date(now()).toISOString() };
   await store.write({ ...own, offered: [...(own.offered ?? []), offered].slice(-maxOffered) });
+}
+
+/** An approval covers all attempts of a run, so one that exists already was not given for this plan. */
+async function refuseDecided(
+  { number }: CiRun,
+  { opened, isKept }: Pick<Offering, 'opened'> & { readonly isKept: boolean },
+): Promise<void> {
+  const isLater = 'this is a later attempt of the run, and no earlier one has recorded its plan';
+  if (!isKept)
+    throw differs(`${isLater}; before the first apply of a stack there is no ledger to keep it in`);
+  if (typeof opened === 'string')
+    throw differs(`${isLater}; whether the run was approved already is not known: ${opened}`);
+  const { place, codeHost } = opened;
+  const approvals = await openPullRequests(place, codeHost).runApprovals({ id: number });
+  const [decision] = approvals?.decisions ?? [];
+  if (decision !== undefined)
+    throw differs(
+      `${isLater}; ${quoted(decision.by)} has ${decision.state} the run already, which was not about this plan`,
+    );
 }
 
 /**
@@ -67,22 +107,27 @@ export function offeredPlan(
       'usage',
       '--environment is for a job of GitHub Actions or GitLab CI: the run is not known',
     );
-  return findOffered(ledger, run, digest);
-}
-
-function findOffered({ offered = [] }: Ledger, run: CiRun, digest: string): OfferedPlan | undefined {
-  const known = offered.find((one) => one.run === run.id);
-  const differs = (why: string) =>
-    new CommandStop('run-plan-differs', `nothing was written: ${why}; start a new run`, {
-      exit: exitCodes.stale,
-    });
-  if (known !== undefined && known.digest !== digest)
-    throw differs(
-      `the first attempt of this run made the plan ${quoted(known.digest)}, and this one is ${quoted(digest)}`,
-    );
+  const known = findOffered(ledger, run);
+  if (known !== undefined && known.digest !== digest) throw otherPlan(known, digest);
   if (known === undefined && run.attempt > 1)
     throw differs(
       'this is a later attempt of the run, and the ledger does not have the plan of the first one, which "trueup ci apply --record" keeps',
     );
   return known;
+}
+
+function findOffered({ offered = [] }: Ledger, { id }: CiRun): OfferedPlan | undefined {
+  return offered.find(({ run }) => run === id);
+}
+
+function otherPlan(known: OfferedPlan, digest: string): CommandStop {
+  return differs(
+    `this run has recorded the plan ${quoted(known.digest)}, and the plan is ${quoted(digest)} now; only the first one can be approved in it`,
+  );
+}
+
+function differs(why: string): CommandStop {
+  return new CommandStop('run-plan-differs', `nothing was written: ${why}; start a new run`, {
+    exit: exitCodes.stale,
+  });
 }

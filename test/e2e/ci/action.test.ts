@@ -44,6 +44,16 @@ it.each(workflows)('%s gives the action only inputs that it has', (path) => {
     expect(Object.keys(inputs)).toEqual(expect.arrayContaining(Object.keys(given)));
 });
 
+it.each(workflows.filter((path) => path.includes('apply')))(
+  '%s can be started by hand, for the protected branch alone',
+  (path) => {
+    const { on, jobs } = readYaml<WorkflowFile>(path);
+    expect(Object.keys(on)).toContain('workflow_dispatch');
+    for (const { needs, if: condition } of Object.values(jobs))
+      if (needs === undefined) expect(condition).toBe("github.ref == 'refs/heads/main'");
+  },
+);
+
 it('a workflow with the action has at most ten lines of steps', () => {
   const text = readFileSync(new URL(`../../../${folder}/pull-request.yml`, import.meta.url), 'utf8');
   expect(text.split('steps:\n')[1]?.split('\n').length).toBeLessThanOrEqual(10);

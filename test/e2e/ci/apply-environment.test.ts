@@ -75,10 +75,13 @@ describe('An environment with required reviewers', () => {
     other.merge();
     run.commit = scene.main();
     expect((await scene.ciApply(4, ['--record'], attempt(2))).err).toContain(
-      'the first attempt of this run made the plan',
+      'this run has recorded the plan',
     );
     const plan = JSON.parse((await scene.run(['plan', '--format', 'json'], 0)).out);
-    expect((await scene.ciApply(4, waited(plan.digest), attempt(2))).err).toContain('start a new run');
+    const { err } = await scene.ciApply(4, waited(plan.digest), attempt(2));
+    expect(err).toContain('start a new run');
+    expect(err).toContain('exit code 4, stale: Start a new run of the workflow');
+    expect(err).not.toContain('listed above');
     expect((await scene.ciApply(4, waited(digest), attempt(2))).err).toContain('nor what is left of it');
     expect(scene.bench.wire.writes()).toEqual([]);
   });
@@ -91,7 +94,35 @@ describe('An environment with required reviewers', () => {
     expect((await scene.ciApply(4, waited(digest), attempt(2))).err).toContain(
       'the ledger does not have the plan',
     );
-    expect((await scene.ciApply(4, ['--record'], attempt(2))).err).toContain('start a new run');
+    const { err } = await scene.ciApply(4, ['--record'], attempt(2));
+    expect(err).toContain(
+      '"alice" has approved the run already, which was not about this plan; start a new run',
+    );
+  });
+
+  it('approves the plan of a later attempt if the plan job of the first one had failed', async () => {
+    const scene = await openApplyScene();
+    const { run, approved, digest } = await mergedRun(scene);
+    scene.bench.wire.add({ path: /workspaces/, fault: { answer: 403 } });
+    await scene.ciApply(1, ['--record']);
+    scene.bench.wire.reset();
+    scene.github.state.restartRun(run, 'ann');
+    const unknown = await scene.ciApply(4, ['--record'], { ...attempt(2), token: '' });
+    expect(unknown.err).toContain('"GITHUB_TOKEN" is not set');
+    await scene.ciApply(0, ['--record'], attempt(2));
+    await scene.ciApply(4, waited(digest), attempt(2));
+    approved('alice');
+    await scene.ciApply(0, waited(digest), attempt(2));
+  });
+
+  it('approves no later attempt of the first apply of a stack, which has no ledger to record the plan in', async () => {
+    const scene = await openApplyScene({}, { isNew: true });
+    const { run } = await mergedRun(scene);
+    await scene.ciApply(0, ['--record']);
+    scene.github.state.restartRun(run, 'ann');
+    expect((await scene.ciApply(4, ['--record'], attempt(2))).err).toContain(
+      'there is no ledger to keep it in',
+    );
   });
 
   it('lets a later attempt go on with what the first one did not finish', async () => {

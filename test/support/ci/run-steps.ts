@@ -29,7 +29,14 @@ interface ActionFile {
 }
 
 export interface WorkflowFile {
-  readonly jobs: Readonly<Record<string, { readonly steps: readonly WorkflowStep[] }>>;
+  readonly on: object;
+  readonly jobs: Readonly<Record<string, WorkflowJob>>;
+}
+
+interface WorkflowJob {
+  readonly needs?: string;
+  readonly if?: string;
+  readonly steps: readonly WorkflowStep[];
 }
 
 export function readYaml<T>(path: string): T {
